@@ -1,0 +1,197 @@
+"""All settings of the project, in one file, read from the environment.
+
+Public facts of the chains stand in ``chains.toml``; everything secret comes from the environment and nowhere else.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import environ
+import structlog
+from kombu import Queue
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+# --- Process kind -----------------------------------------------------------------------------------------------------
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+# Plain HTTP is for a machine that talks to itself; the local world says so explicitly.
+INSECURE_HTTP = env.bool("INSECURE_HTTP", default=False)
+
+# --- The product ------------------------------------------------------------------------------------------------------
+EVM_BUILD_MODE = env.str("SERVICE_EVM_BUILD_MODE", default="v5_partner_fees")
+CHAINS_FILE = env.path("CHAINS_FILE", default=str(BASE_DIR / "config" / "chains.toml"))
+RPC_URLS = {
+    name.removeprefix("RPC_URLS_").lower(): env.list(name) for name in env.ENVIRON if name.startswith("RPC_URLS_")
+}
+FEE_SIGNER_KEY = env.str("FEE_SIGNER_KEY")
+API_KEY_PEPPER = env.str("API_KEY_PEPPER")
+API_KEY_MODE = env.str("API_KEY_MODE", default="live")
+
+TOTAL_FEE_BPS = env.int("TOTAL_FEE_BPS", default=75)
+MAX_TOKENS = env.int("MAX_TOKENS", default=30)
+AUTHORIZATION_TTL_SECONDS = env.int("AUTHORIZATION_TTL_SECONDS", default=900)
+
+# The deadline of one read of the chain: a build may use several, the inline confirm has a bound of its own.
+RPC_TIMEOUT_SECONDS = env.float("RPC_TIMEOUT_SECONDS", default=5.0)
+CONFIRM_TIMEOUT_SECONDS = env.float("CONFIRM_TIMEOUT_SECONDS", default=2.5)
+
+FIRST_CHECK_SECONDS = env.int("FIRST_CHECK_SECONDS", default=2)
+CHECK_BACKOFF_FACTOR = env.int("CHECK_BACKOFF_FACTOR", default=2)
+MAX_CHECK_DELAY_SECONDS = env.int("MAX_CHECK_DELAY_SECONDS", default=300)
+
+# --- Django -----------------------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "pgtrigger",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "sweepapi",
+    "partners",
+    "ledger",
+    "sweeps",
+    "indexer",
+]
+MIDDLEWARE = [
+    "sweepapi.api.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = INSECURE_HTTP
+
+DATABASES = {"default": env.db("DATABASE_URL")}
+# Only the web process sets a size: its threads share a pool, a prefork worker keeps one plain connection a process.
+DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
+if DATABASE_POOL_SIZE:
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE}
+
+REDIS_URL = env.str("REDIS_URL")
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+SECURE_SSL_REDIRECT = not INSECURE_HTTP
+SESSION_COOKIE_SECURE = not INSECURE_HTTP
+CSRF_COOKIE_SECURE = not INSECURE_HTTP
+SECURE_HSTS_SECONDS = 0 if INSECURE_HTTP else 31_536_000
+SECURE_HSTS_INCLUDE_SUBDOMAINS = not INSECURE_HTTP
+SECURE_HSTS_PRELOAD = not INSECURE_HTTP
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+
+# --- The API ----------------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["partners.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["sweepapi.api.permissions.HasPartner"],
+    "DEFAULT_PARSER_CLASSES": ["sweepapi.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.renderers.EnvelopeRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AlwaysJson",
+    "EXCEPTION_HANDLER": "sweepapi.api.handlers.envelope_exception",
+    "DEFAULT_METADATA_CLASS": None,
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Sweep Partner API",
+    "DESCRIPTION": "Turn many small tokens into one, in one transaction.",
+    "VERSION": "v2",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+UNFOLD = {"SITE_TITLE": "SweepAPI", "SITE_HEADER": "SweepAPI", "SITE_SYMBOL": "swap_horiz"}
+
+# --- The worker -------------------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_DEFAULT_QUEUE = "sweeps"
+CELERY_TASK_QUEUES = [Queue("sweeps")]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Countdowns end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_BEAT_SCHEDULE = {
+    "check-due-sweeps": {"task": "indexer.check_due", "schedule": env.float("DUE_SWEEP_SECONDS", default=5.0)},
+}
+
+# --- Logs -------------------------------------------------------------------------------------------------------------
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "processor": structlog.processors.JSONRenderer(),
+            "foreign_pre_chain": [
+                structlog.contextvars.merge_contextvars,
+                structlog.stdlib.add_logger_name,
+                structlog.stdlib.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+            ],
+        },
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+}

@@ -1,0 +1,126 @@
+"""What providers answer, checked before anything believes it: quantities, bytes, blocks, receipts and logs.
+
+Field names and encodings are those of the Ethereum JSON-RPC specification (execution-apis).
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sweepapi.evm.addresses import is_address, to_checksum_address
+from sweepapi.evm.errors import BadAnswerError
+
+_QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
+_DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
+_HASH = re.compile(r"0x[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block's place in the chain; ``timestamp`` in seconds since 1970."""
+
+    number: int
+    hash: str
+    timestamp: int
+
+
+@dataclass(frozen=True)
+class Log:
+    """One log of a receipt."""
+
+    address: str
+    topics: tuple[str, ...]
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a mined transaction."""
+
+    tx_hash: str
+    block_number: int
+    block_hash: str
+    succeeded: bool
+    gas_used: int
+    logs: tuple[Log, ...]
+
+
+def quantity(value: object) -> int:
+    """Return the integer of a hex quantity."""
+    if isinstance(value, str) and _QUANTITY.fullmatch(value):
+        return int(value, 16)
+    raise BadAnswerError("expected a quantity")
+
+
+def data(value: object) -> bytes:
+    """Return the bytes of ``0x``-prefixed data."""
+    if isinstance(value, str) and _DATA.fullmatch(value):
+        return bytes.fromhex(value[2:])
+    raise BadAnswerError("expected data")
+
+
+def hash32(value: object) -> str:
+    """Return a 32-byte hash in lower case."""
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return value.lower()
+    raise BadAnswerError("expected a hash")
+
+
+def block(value: object) -> Block:
+    """Return a block that must exist."""
+    fields = _mapping(value)
+    return Block(
+        number=quantity(fields.get("number")),
+        hash=hash32(fields.get("hash")),
+        timestamp=quantity(fields.get("timestamp")),
+    )
+
+
+def optional_block(value: object) -> Block | None:
+    """Return a block, or None where the node has none at that height or tag."""
+    return None if value is None else block(value)
+
+
+def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to Receipt | None
+    """Return the decoder of the receipt of this transaction: None while it is not in a block."""
+
+    def decode(value: object) -> Receipt | None:
+        if value is None or _mapping(value).get("blockHash") is None:
+            return None
+        receipt = _receipt(_mapping(value))
+        if receipt.tx_hash != tx_hash:
+            raise BadAnswerError("the receipt is of another transaction")
+        return receipt
+
+    return decode
+
+
+def _receipt(fields: dict[str, object]) -> Receipt:
+    logs = fields.get("logs")
+    if not isinstance(logs, list):
+        raise BadAnswerError("expected logs")
+    return Receipt(
+        tx_hash=hash32(fields.get("transactionHash")),
+        block_number=quantity(fields.get("blockNumber")),
+        block_hash=hash32(fields.get("blockHash")),
+        succeeded=quantity(fields.get("status")) == 1,
+        gas_used=quantity(fields.get("gasUsed")),
+        logs=tuple(_log(_mapping(log)) for log in logs),
+    )
+
+
+def _log(fields: dict[str, object]) -> Log:
+    address, topics = fields.get("address"), fields.get("topics")
+    if not isinstance(address, str) or not is_address(address) or not isinstance(topics, list):
+        raise BadAnswerError("expected a log")
+    return Log(
+        address=to_checksum_address(address),
+        topics=tuple(hash32(topic) for topic in topics),
+        data=data(fields.get("data")),
+    )
+
+
+def _mapping(value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        return value
+    raise BadAnswerError("expected an object")

@@ -1,0 +1,59 @@
+"""EIP-712 messages: their digests, and the JSON that wallets sign.
+
+A message is held with Python ints; ``for_wallets`` writes its numbers as strings, because JavaScript would round them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from eth_account.messages import encode_typed_data
+from eth_utils.crypto import keccak
+from eth_utils.hexadecimal import encode_hex
+
+DOMAIN_FIELDS = {"name": "string", "version": "string", "chainId": "uint256", "verifyingContract": "address"}
+
+
+@dataclass(frozen=True)
+class TypedData:
+    """An EIP-712 message with its domain and types."""
+
+    domain: dict[str, Any]
+    types: dict[str, list[dict[str, str]]]
+    primary_type: str
+    message: dict[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The 32 bytes that are signed, as hex."""
+        signable = encode_typed_data(full_message=self.signable())
+        return encode_hex(keccak(b"\x19" + signable.version + signable.header + signable.body))
+
+    def signable(self) -> dict[str, Any]:
+        """Return the message as eth-account signs it."""
+        return self._full(self.message)
+
+    def for_wallets(self) -> dict[str, Any]:
+        """Return the message as ``eth_signTypedData_v4`` takes it."""
+        return self._full(_numbers_as_strings(self.message))
+
+    def _full(self, message: dict[str, Any]) -> dict[str, Any]:
+        domain_type = [{"name": name, "type": kind} for name, kind in DOMAIN_FIELDS.items() if name in self.domain]
+        return {
+            "domain": self.domain,
+            "types": {"EIP712Domain": domain_type, **self.types},
+            "primaryType": self.primary_type,
+            "message": message,
+        }
+
+
+def fields(**types: str) -> list[dict[str, str]]:
+    """Return an EIP-712 struct definition from names and types in order."""
+    return [{"name": name, "type": kind} for name, kind in types.items()]
+
+
+def _numbers_as_strings(value: Any) -> Any:  # noqa: ANN401 - JSON of any shape
+    if isinstance(value, dict):
+        return {key: _numbers_as_strings(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_numbers_as_strings(item) for item in value]
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

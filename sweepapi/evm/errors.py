@@ -1,0 +1,28 @@
+"""The errors of the chain library, apart from those of the API, so that each caller decides what they mean to it."""
+
+
+class EvmError(Exception):
+    """Reading or preparing something for an EVM chain failed."""
+
+
+class ChainsFileError(EvmError):
+    """The chains file contradicts its format."""
+
+
+class ChainUnavailableError(EvmError):
+    """No provider of the chain gave a usable answer in time."""
+
+
+class BadAnswerError(EvmError):
+    """A provider answered something that its method can't answer."""
+
+
+class CallFailedError(EvmError):
+    """The node ran the call and it failed: a revert, or code that burnt its gas.
+
+    ``data`` holds the revert data (bytes, possibly empty).
+    """
+
+    def __init__(self, message: str, data: bytes = b"") -> None:
+        super().__init__(message)
+        self.data = data

@@ -1,0 +1,64 @@
+"""Finding out whether a token keeps a part of what is transferred, without asking anybody to sign or send anything.
+
+An ``eth_call`` with a state override puts the code of ``TransferProbe`` at a holder of the token (a pool) and at an
+empty address; the holder sends some of the token there and gets it sent back. A tax on buying or on selling shows as a
+difference. Nothing is overridden but the code of these two addresses.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sweepapi.evm.abi import Function
+from sweepapi.evm.addresses import keccak_hex, to_checksum_address
+from sweepapi.evm.multicall import plain_call
+from sweepapi.evm.rpc import Call
+
+PROBE = Function("probe(address,uint256,address)", "(uint256,uint256,uint256)")
+PEER = to_checksum_address(keccak_hex(b"sweepapi transfer probe")[:42])
+# Enough for two transfers of an odd token, too little for one that wants to hold the node up.
+GAS_LIMIT = 3_000_000
+
+
+@dataclass(frozen=True)
+class TransferTest:
+    """What a probe saw: amounts in the token's smallest unit."""
+
+    sent: int
+    received: int
+    received_back: int
+
+    @property
+    def taxed(self) -> bool:
+        """Whether either transfer delivered another amount than was sent."""
+        return self.received != self.sent or self.received_back != self.sent
+
+
+@cache
+def _runtime_code() -> str:
+    artifact = json.loads((Path(__file__).parent / "abi" / "TransferProbe.json").read_text(encoding="utf-8"))
+    code: str = artifact["deployedBytecode"]
+    return code
+
+
+def transfer_probe(*, token: str, holder: str, max_amount: int) -> Call:
+    """Return the call that sends up to ``max_amount`` from ``holder`` and back.
+
+    Its answer is a ``TransferTest``, or a ``CallFailedError`` if the token refused.
+    """
+    overrides = {address: {"code": _runtime_code()} for address in (holder, PEER)}
+    call = plain_call(
+        function=PROBE,
+        to=holder,
+        arguments=(token, max_amount, PEER),
+        sender=holder,
+        overrides=overrides,
+        gas=GAS_LIMIT,
+    )
+
+    def decode(value: object) -> Any:  # noqa: ANN401 - TransferTest
+        return TransferTest(*call.decode(value))
+
+    return Call(call.method, call.params, decode, may_fail=True)

@@ -1,0 +1,41 @@
+"""Uniswap V2: one pool a pair, prices from Router02, and SwapRouter02 for the swap.
+
+Sources: Uniswap/v2-core ``IUniswapV2Factory``, Uniswap/v2-periphery ``IUniswapV2Router01``,
+Uniswap/swap-router-contracts ``IV2SwapRouter``. As in V3, an ``amountIn`` of zero spends what the router holds.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sweepapi.evm.abi import Function
+from sweepapi.evm.chains import Router
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.routes.types import Hop, Route
+
+GET_PAIR = Function("getPair(address,address)", "(address)")
+GET_AMOUNTS_OUT = Function("getAmountsOut(uint256,address[])", "(uint256[])")
+SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address)")
+
+
+def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - as every kind is asked
+    """Yield the one place where a pool of the pair may be."""
+    yield Hop(token_in, token_out)
+
+
+def pool_read(router: Router, hop: Hop) -> Read:
+    """Return the read that tells the pair's address, zero if there is none."""
+    return Read(router.factory, GET_PAIR, (hop.token_in, hop.token_out))
+
+
+def quote_read(route: Route, amount: int) -> Read:
+    """Return the read that prices the route; it returns the amounts along the path."""
+    return Read(route.router.quoter, GET_AMOUNTS_OUT, (amount, list(route.path)))
+
+
+def quoted_output(values: Sequence[Sequence[int]]) -> int:
+    """Return the output from the amounts along the path."""
+    return values[0][-1]
+
+
+def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
+    """Return the router's calldata; ``amount_in`` is zero for a prefunded swap."""
+    return SWAP_EXACT_TOKENS.encode(amount_in, min_output, list(route.path), recipient)

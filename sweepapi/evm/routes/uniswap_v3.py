@@ -1,0 +1,54 @@
+"""Uniswap V3: pools by fee tier, QuoterV2 for prices, SwapRouter02 for the swap.
+
+Sources: Uniswap/v3-core ``IUniswapV3Factory``, Uniswap/v3-periphery ``IQuoterV2``, Uniswap/swap-router-contracts
+``IV3SwapRouter``. SwapRouter02 takes an ``amountIn`` of zero as "what I already hold", which is what prefunding is.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sweepapi.evm.abi import Function
+from sweepapi.evm.chains import Router
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.routes.types import Hop, Route
+
+GET_POOL = Function("getPool(address,address,uint24)", "(address)")
+QUOTE_EXACT_INPUT = Function("quoteExactInput(bytes,uint256)", "(uint256,uint160[],uint32[],uint256)")
+EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
+EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))")
+
+
+def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:
+    """Yield the places where this router may have a pool of the pair: one a fee tier."""
+    for fee_tier in router.fee_tiers:
+        yield Hop(token_in, token_out, fee_tier)
+
+
+def pool_read(router: Router, hop: Hop) -> Read:
+    """Return the read that tells the pool's address, zero if there is none."""
+    return Read(router.factory, GET_POOL, (hop.token_in, hop.token_out, hop.fee_tier))
+
+
+def quote_read(route: Route, amount: int) -> Read:
+    """Return the read that prices the route; the first returned value is the output."""
+    return Read(route.router.quoter, QUOTE_EXACT_INPUT, (_packed_path(route.hops), amount))
+
+
+def quoted_output(values: Sequence[int]) -> int:
+    """Return the output from what the quoter returned."""
+    return values[0]
+
+
+def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
+    """Return the router's calldata; ``amount_in`` is zero for a prefunded swap."""
+    if len(route.hops) == 1:
+        hop = route.hops[0]
+        swap = (hop.token_in, hop.token_out, hop.fee_tier, recipient, amount_in, min_output, 0)
+        return EXACT_INPUT_SINGLE.encode(swap)
+    return EXACT_INPUT.encode((_packed_path(route.hops), recipient, amount_in, min_output))
+
+
+def _packed_path(path: Sequence[Hop]) -> bytes:
+    packed = bytes.fromhex(path[0].token_in[2:])
+    for hop in path:
+        packed += (hop.fee_tier or 0).to_bytes(3, "big") + bytes.fromhex(hop.token_out[2:])
+    return packed

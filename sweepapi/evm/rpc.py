@@ -1,0 +1,219 @@
+"""JSON-RPC over several providers of one chain: deadlines, failover, health, and agreement between providers.
+
+A *batch* is one HTTP request with any number of calls in it, and is the unit in which the service counts round trips.
+Each call brings the function that checks and decodes its answer, so that a provider that answers nonsense fails over
+like one that answers nothing.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+import structlog
+from requests.adapters import HTTPAdapter
+from web3 import HTTPProvider
+from web3.exceptions import Web3Exception
+from web3.types import RPCEndpoint
+
+from sweepapi.evm import answers
+from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+
+log = structlog.get_logger(__name__)
+
+CIRCUIT_FAILURES = 3
+CIRCUIT_SECONDS = 10.0
+CHAIN_ID_RECHECK_SECONDS = 600.0
+LAGGING_BLOCKS = 5
+ERROR_RATE_WEIGHT = 0.2
+# JSON-RPC codes by which providers say "too much", never "your call failed" (EIP-1474 and the large providers' own).
+LIMIT_CODES = frozenset({-32005, -32016, -32029, -32097, 429})
+
+
+@dataclass(frozen=True)
+class Call:
+    """One JSON-RPC call and how to read its answer.
+
+    ``decode`` turns the result into what the caller wants and raises ``BadAnswerError`` for an impossible one. With
+    ``may_fail`` the node's own error is an answer too: it is returned as a ``CallFailedError``, not raised.
+    """
+
+    method: str
+    params: tuple[Any, ...]
+    decode: Callable[[Any], Any]
+    may_fail: bool = False
+
+
+@dataclass
+class Health:
+    """What has been learnt about a provider, from its answers alone."""
+
+    failures: int = 0  # in a row
+    error_rate: float = 0.0  # weighted towards the last answers
+    open_until: float = 0.0  # monotonic seconds; asked again after that
+    chain_checked_at: float | None = None  # None until its chain id was seen to be right
+    head_number: int = 0
+
+    def succeeded(self) -> None:
+        """Close the circuit."""
+        self.failures = 0
+        self.error_rate *= 1 - ERROR_RATE_WEIGHT
+
+    def failed(self, now: float) -> None:
+        """Count a failure; open the circuit after several in a row, for longer each time."""
+        self.failures += 1
+        self.error_rate += ERROR_RATE_WEIGHT * (1 - self.error_rate)
+        if self.failures >= CIRCUIT_FAILURES:
+            self.open_until = now + CIRCUIT_SECONDS * min(self.failures - CIRCUIT_FAILURES + 1, 30)
+
+
+class Provider:
+    """One endpoint of a chain; thread-safe, one per process and URL."""
+
+    def __init__(self, *, url: str, chain_id: int, position: int, max_connections: int = 16) -> None:
+        self.position = position
+        self.health = Health()
+        self._url = url
+        self._chain_id = chain_id
+        self._session = requests.Session()
+        adapter = HTTPAdapter(pool_maxsize=max_connections, max_retries=0)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+
+    def __repr__(self) -> str:
+        # The URL often carries a key, so it never leaves this object.
+        return f"<provider {self.position} of chain {self._chain_id}>"
+
+    def batch(self, calls: Sequence[Call], *, timeout_seconds: float) -> list[Any]:
+        """Ask all calls in one round trip and return their decoded answers in order.
+
+        Raises ``BadAnswerError`` if the provider can't be reached, is on another chain, or any answer is unusable.
+        """
+        checks_chain = self._chain_is_due()
+        asked = [Call("eth_chainId", (), answers.quantity), *calls] if checks_chain else list(calls)
+        try:
+            raw = self._post(asked, timeout_seconds)
+            values = [_read(call, answer) for call, answer in zip(asked, raw, strict=True)]
+            if checks_chain:
+                self._accept_chain(values.pop(0))
+        except BadAnswerError:
+            self.health.failed(time.monotonic())
+            raise
+        self.health.succeeded()
+        self._note_head(calls, values)
+        return values
+
+    def _note_head(self, calls: Sequence[Call], values: Sequence[Any]) -> None:
+        for call, value in zip(calls, values, strict=True):
+            if call.method == "eth_getBlockByNumber" and call.params[0] == "latest":
+                self.health.head_number = value.number
+
+    def _chain_is_due(self) -> bool:
+        checked_at = self.health.chain_checked_at
+        return checked_at is None or time.monotonic() - checked_at > CHAIN_ID_RECHECK_SECONDS
+
+    def _accept_chain(self, chain_id: int) -> None:
+        if chain_id != self._chain_id:
+            self.health.chain_checked_at = None
+            self.health.failures = max(self.health.failures, CIRCUIT_FAILURES)
+            raise BadAnswerError(f"{self!r} is on chain {chain_id}")
+        self.health.chain_checked_at = time.monotonic()
+
+    def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
+        transport = HTTPProvider(
+            self._url,
+            # Streaming makes the timeout one for the whole answer; a redirect would send the call to another host.
+            request_kwargs={"timeout": timeout_seconds, "stream": True, "allow_redirects": False},
+            session=self._session,
+            exception_retry_configuration=None,
+        )
+        try:
+            raw = transport.make_batch_request([(RPCEndpoint(call.method), call.params) for call in calls])
+        except (requests.RequestException, Web3Exception, ValueError, TypeError, KeyError, AttributeError) as error:
+            # Not chained: the text of these errors holds the URL.
+            raise BadAnswerError(f"{self!r} gave no answer ({type(error).__name__})") from None
+        if not isinstance(raw, list) or len(raw) != len(calls):
+            raise BadAnswerError(f"{self!r} answered no batch of {len(calls)}")
+        return raw
+
+
+def _read(call: Call, answer: object) -> Any:  # noqa: ANN401 - of the type that the call decodes to
+    if not isinstance(answer, dict) or ("result" not in answer and "error" not in answer):
+        raise BadAnswerError(f"{call.method}: neither result nor error")
+    if answer.get("error") is None:
+        return _decoded(call, answer.get("result"))
+    failure = _failure(call, answer["error"])
+    if not call.may_fail:
+        raise BadAnswerError(str(failure))
+    return failure
+
+
+def _decoded(call: Call, result: object) -> Any:  # noqa: ANN401 - as above
+    try:
+        return call.decode(result)
+    except CallFailedError as failure:
+        if call.may_fail:
+            return failure
+        raise BadAnswerError(str(failure)) from failure
+
+
+def _failure(call: Call, error: object) -> CallFailedError:
+    if not isinstance(error, dict) or error.get("code") in LIMIT_CODES:
+        raise BadAnswerError(f"{call.method}: the provider refused the call")
+    revert_data = answers.data(error["data"]) if isinstance(error.get("data"), str) else b""
+    return CallFailedError(f"{call.method}: {str(error.get('message'))[:200]}", revert_data)
+
+
+@dataclass
+class ProviderPool:
+    """All providers of one chain, the healthiest first."""
+
+    providers: list[Provider]
+    timeout_seconds: float
+
+    @classmethod
+    def of_urls(cls, *, urls: Sequence[str], chain_id: int, timeout_seconds: float) -> "ProviderPool":
+        """Return a pool over these endpoints, in order of preference."""
+        providers = [Provider(url=url, chain_id=chain_id, position=i) for i, url in enumerate(urls)]
+        return cls(providers=providers, timeout_seconds=timeout_seconds)
+
+    def batch(self, calls: Sequence[Call], *, timeout_seconds: float | None = None) -> list[Any]:
+        """Ask the healthiest provider, and the next one if it fails, until the time is used up.
+
+        Raises ``ChainUnavailableError`` when no provider gave a usable answer to every call.
+        """
+        return next(self.answers(calls, timeout_seconds=timeout_seconds))
+
+    def answers(self, calls: Sequence[Call], *, timeout_seconds: float | None = None) -> Iterator[list[Any]]:
+        """Yield the answers of one provider after the other, asking each only when the caller wants more.
+
+        Raises ``ChainUnavailableError`` instead of ending before the first answer.
+        """
+        deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
+        answered = False
+        for left, provider in zip(range(len(self.providers), 0, -1), self._ranked(), strict=True):
+            # A provider that hangs may use its share of the time, not that of the ones behind it.
+            share = (deadline - time.monotonic()) / left
+            if share <= 0:
+                break
+            try:
+                values = provider.batch(calls, timeout_seconds=share)
+            except BadAnswerError as error:
+                log.warning("provider_failed", provider=repr(provider), error=str(error))
+                continue
+            answered = True
+            yield values
+        if not answered:
+            raise ChainUnavailableError("no provider answered in time")
+
+    def _ranked(self) -> list[Provider]:
+        now = time.monotonic()
+        newest = max((provider.health.head_number for provider in self.providers), default=0)
+
+        def rank(provider: Provider) -> tuple[bool, bool, float, int]:
+            health = provider.health
+            lags = newest - health.head_number > LAGGING_BLOCKS
+            return (health.open_until > now, lags, round(health.error_rate, 1), provider.position)
+
+        return sorted(self.providers, key=rank)

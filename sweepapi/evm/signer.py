@@ -1,0 +1,27 @@
+"""The key that signs fee authorizations; its bytes stay inside this object."""
+
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+from eth_account.signers.local import LocalAccount
+
+from sweepapi.evm.eip712 import TypedData
+
+
+class FeeSigner:
+    """Signs with a private key held in memory (``0x`` and 64 hex digits)."""
+
+    def __init__(self, key: str) -> None:
+        self._account: LocalAccount = Account.from_key(key)
+
+    def __repr__(self) -> str:
+        return f"<FeeSigner {self.address}>"
+
+    @property
+    def address(self) -> str:
+        """The address that the contract must have as its fee signer."""
+        return self._account.address
+
+    def sign(self, typed_data: TypedData) -> bytes:
+        """Return the 65-byte signature (r, s, v) of the message; s is low, as the contract demands."""
+        signable = encode_typed_data(full_message=typed_data.signable())
+        return bytes(self._account.sign_message(signable).signature)

@@ -1,0 +1,198 @@
+"""The contract ``ServiceBatchV5PartnerFees`` seen from outside: what is signed for it, sent to it, and read from it.
+
+The shapes are those of its Solidity interface; ``tests`` hold this file equal to the exported ABI and to the golden
+EIP-712 vectors.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eth_abi.abi import decode, encode
+from eth_abi.exceptions import DecodingError
+from eth_utils.address import to_checksum_address
+
+from sweepapi.evm.abi import Function
+from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.answers import Log
+from sweepapi.evm.eip712 import TypedData, fields
+from sweepapi.evm.permit2 import SweepOrder
+
+CONTRACT_NAME = "ServiceBatchV5PartnerFees"
+HARD_CAP_BPS = 300
+FUNDING_APPROVED, FUNDING_PREFUNDED, FUNDING_NONE = 0, 1, 2
+SIGNATURE_BYTES = 65
+
+_LEG = "(address,uint256,address,uint8,bytes)"
+_ORDER = "(address,uint256,uint16,bytes32,uint256)"
+_AUTHORIZATION = "(address,bytes32,address,address,address,uint16,uint16,uint256,uint256,bytes32)"
+SWEEP = Function(f"sweep({_LEG}[],{_ORDER},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
+IS_NONCE_USED = Function("isNonceUsed(uint256)", "(bool)")
+FEE_SIGNER = Function("feeSigner()", "(address)")
+
+_EVENT_DATA = ["address", "address", "address", *["uint256"] * 6]
+EXECUTED_TOPIC = keccak_hex(
+    b"SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
+)
+_EXECUTED_TOPICS = 4
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One token of a sweep: how it is funded, and the router call that swaps it."""
+
+    token: str
+    amount: int
+    router: str
+    funding: int
+    data: bytes
+
+    def as_tuple(self) -> tuple[str, int, str, int, bytes]:
+        """Return the leg as the ABI encodes it."""
+        return (self.token, self.amount, self.router, self.funding, self.data)
+
+
+@dataclass(frozen=True)
+class Authorization:
+    """The fee authorization that the service signs; addresses in EIP-55, 32-byte values as hex."""
+
+    user: str
+    partner_id: str
+    partner_recipient: str
+    protocol_recipient: str
+    output_token: str
+    total_fee_bps: int
+    partner_share_bps: int
+    nonce: int
+    deadline: int  # seconds since 1970
+    legs_hash: str
+
+    def message(self) -> dict[str, Any]:
+        """Return the fields under their EIP-712 names, in their order."""
+        return {
+            "user": self.user,
+            "partnerId": self.partner_id,
+            "partnerRecipient": self.partner_recipient,
+            "protocolRecipient": self.protocol_recipient,
+            "outputToken": self.output_token,
+            "totalFeeBps": self.total_fee_bps,
+            "partnerShareBps": self.partner_share_bps,
+            "nonce": self.nonce,
+            "deadline": self.deadline,
+            "legsHash": self.legs_hash,
+        }
+
+    def typed_data(self, *, chain_id: int, contract: str) -> TypedData:
+        """Return what the service signs, in the domain of one contract on one chain."""
+        return TypedData(
+            domain={"name": CONTRACT_NAME, "version": "5", "chainId": chain_id, "verifyingContract": contract},
+            types={
+                "FeeAuthorization": fields(
+                    user="address",
+                    partnerId="bytes32",
+                    partnerRecipient="address",
+                    protocolRecipient="address",
+                    outputToken="address",
+                    totalFeeBps="uint16",
+                    partnerShareBps="uint16",
+                    nonce="uint256",
+                    deadline="uint256",
+                    legsHash="bytes32",
+                )
+            },
+            primary_type="FeeAuthorization",
+            message=self.message(),
+        )
+
+
+@dataclass(frozen=True)
+class SweepExecuted:
+    """A decoded ``SweepExecutedV5``: what the contract says it did; amounts in the output token's smallest unit."""
+
+    nonce: int
+    user: str
+    partner_id: str
+    partner_recipient: str
+    protocol_recipient: str
+    output_token: str
+    token_count: int
+    gross_output: int
+    total_fee: int
+    partner_fee: int
+    protocol_fee: int
+    user_amount: int
+
+
+@dataclass(frozen=True)
+class Permission:
+    """The user's side of the call: the Permit2 nonce, its deadline, and the signature over both."""
+
+    nonce: int
+    deadline: int
+    signature: bytes = bytes(SIGNATURE_BYTES)  # the placeholder of a template
+
+
+def hash_legs(legs: Sequence[Leg]) -> str:
+    """Return ``keccak256(abi.encode(legs))``, the field by which the service signs the route."""
+    return keccak_hex(encode([f"{_LEG}[]"], [[leg.as_tuple() for leg in legs]]))
+
+
+def sweep_arguments(
+    *, legs: Sequence[Leg], order: SweepOrder, authorization: Authorization, signature: bytes, permission: Permission
+) -> tuple[Any, ...]:
+    """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
+    return (
+        [leg.as_tuple() for leg in legs],
+        (
+            order.output_token,
+            order.min_user_output,
+            order.total_fee_bps,
+            bytes.fromhex(order.partner_id[2:]),
+            order.authorization_nonce,
+        ),
+        tuple(
+            bytes.fromhex(value[2:]) if name in ("partnerId", "legsHash") else value
+            for name, value in authorization.message().items()
+        ),
+        signature,
+        permission.nonce,
+        permission.deadline,
+        permission.signature,
+    )
+
+
+def signature_offset(calldata: bytes) -> int:
+    """Return where the last argument's bytes begin: its 65 bytes are padded to three words at the end."""
+    return len(calldata) - 96
+
+
+@cache
+def sweep_abi() -> dict[str, Any]:
+    """Return the ABI entry of ``sweep``, for clients that encode the call themselves."""
+    entries = json.loads((Path(__file__).parent / "abi" / f"{CONTRACT_NAME}.json").read_text(encoding="utf-8"))
+    return next(entry for entry in entries if entry["type"] == "function" and entry["name"] == "sweep")
+
+
+def decode_executed(log: Log) -> SweepExecuted | None:
+    """Return the event of this log, or None if it is not a well-formed ``SweepExecutedV5``.
+
+    Who emitted it is the caller's question: anybody can emit these bytes.
+    """
+    if len(log.topics) != _EXECUTED_TOPICS or log.topics[0] != EXECUTED_TOPIC:
+        return None
+    try:
+        partner_recipient, protocol_recipient, output_token, *amounts = decode(_EVENT_DATA, log.data)
+    except DecodingError:
+        return None
+    return SweepExecuted(
+        int(log.topics[1], 16),
+        to_checksum_address(log.topics[2][-40:]),
+        log.topics[3],
+        to_checksum_address(partner_recipient),
+        to_checksum_address(protocol_recipient),
+        to_checksum_address(output_token),
+        *amounts,
+    )
