@@ -1,0 +1,8 @@
+"""Which address leads to which view."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+]

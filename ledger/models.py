@@ -1,0 +1,146 @@
+"""Double-entry books of fees, one set of accounts per asset (a token on a chain).
+
+A journal entry records one event: a fee charged by a sweep, a payout, or the reversal of either. Its postings move
+signed amounts of the token's smallest unit between accounts, debit positive and credit negative, and sum to zero. An
+entry and its postings are written in one transaction and never change afterwards; what was wrong is reversed by
+another entry. The triggers of ``ledger.triggers`` hold this in PostgreSQL. The ledger knows sweeps only by reference.
+"""
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from ledger import triggers
+from partners.models import Partner
+from sweepapi.fields import AddressField, Hash32Field, SignedAmountField
+
+
+class Account(models.Model):
+    """One account of one asset. Those named ``partner_*`` also belong to a partner."""
+
+    class Name(models.TextChoices):
+        """What the accounts stand for."""
+
+        FEES_CHARGED = "fees_charged"  # what users paid, debited
+        PROTOCOL_REVENUE = "protocol_revenue"  # the platform's part
+        PARTNER_SETTLED = "partner_settled"  # paid to the partner on chain, by the sweep itself
+        PARTNER_PAYABLE = "partner_payable"  # accrued for the partner, still owed
+        PARTNER_PAID = "partner_paid"  # paid out against what was owed
+
+    chain_id = models.PositiveBigIntegerField()
+    token = AddressField()
+    name = models.CharField(max_length=20, choices=Name)
+    partner = models.ForeignKey(
+        Partner, on_delete=models.PROTECT, null=True, related_name="ledger_accounts"
+    )  # null: the account is the platform's
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain_id", "token", "name", "partner"], nulls_distinct=False, name="account_is_one_of_its_kind"
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    name__in=[
+                        "fees_charged",
+                        "protocol_revenue",
+                        "partner_settled",
+                        "partner_payable",
+                        "partner_paid",
+                    ]
+                ),
+                name="account_name_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(name__startswith="partner_", partner__isnull=False)
+                | (~Q(name__startswith="partner_") & Q(partner__isnull=True)),
+                name="account_has_a_partner_if_named_so",
+            ),
+        ]
+        triggers = triggers.append_only()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.token} on chain {self.chain_id}"
+
+
+class JournalEntry(models.Model):
+    """One booked event and what it is about."""
+
+    class Kind(models.TextChoices):
+        """What happened."""
+
+        SWEEP_FEE = "sweep_fee"
+        REVERSAL = "reversal"  # of a sweep's fee, after its block was reorganised out
+        PAYOUT = "payout"
+        PAYOUT_REVERSAL = "payout_reversal"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=16, choices=Kind)
+    sweep_ref = models.UUIDField(null=True, db_index=True)  # null for payouts; no foreign key, sweeps lie above
+    incarnation = models.PositiveIntegerField(null=True)  # null for payouts; rises with each reversal of the sweep
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="journal_entries")
+    chain_id = models.PositiveBigIntegerField()
+    token = AddressField()
+    tx_hash = Hash32Field()
+    posted_at = models.DateTimeField(default=timezone.now)
+    reverses = models.OneToOneField(
+        "self", on_delete=models.PROTECT, null=True, related_name="reversed_by"
+    )  # null unless a reversal
+    posted_in = models.BigIntegerField(db_default=0, editable=False)  # the transaction's id, stamped by trigger
+
+    class Meta:
+        verbose_name_plural = "journal entries"
+        ordering = ["-posted_at", "-id"]
+        indexes = [models.Index(fields=["partner", "-posted_at"], name="entry_by_partner_and_time")]
+        constraints = [
+            models.UniqueConstraint(fields=["sweep_ref", "kind", "incarnation"], name="entry_is_posted_once"),
+            models.UniqueConstraint(
+                fields=["chain_id", "tx_hash", "partner", "token"],
+                condition=Q(kind="payout"),
+                name="payout_is_booked_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["sweep_fee", "reversal"], sweep_ref__isnull=False, incarnation__isnull=False)
+                | Q(kind__in=["payout", "payout_reversal"], sweep_ref__isnull=True, incarnation__isnull=True),
+                name="entry_names_its_sweep",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["sweep_fee", "payout"], reverses__isnull=True)
+                | Q(kind__in=["reversal", "payout_reversal"], reverses__isnull=False),
+                name="entry_names_what_it_reverses",
+            ),
+            models.CheckConstraint(
+                condition=Q(reverses__isnull=True) | ~Q(reverses=F("id")), name="entry_reverses_another"
+            ),
+        ]
+        triggers = [
+            triggers.entry_knows_its_transaction,
+            triggers.entry_is_balanced,
+            triggers.reversal_mirrors_its_original,
+            *triggers.append_only(),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class Posting(models.Model):
+    """One signed movement on one account: debit positive, credit negative, never zero."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    entry = models.ForeignKey(JournalEntry, on_delete=models.PROTECT, related_name="postings")
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="postings")
+    amount = SignedAmountField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.CheckConstraint(condition=~Q(amount=0), name="posting_is_never_zero")]
+        triggers = [
+            triggers.posting_fits_its_entry,
+            triggers.posted_entry_is_balanced,
+            *triggers.append_only(),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount} on account {self.account_id}"

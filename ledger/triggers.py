@@ -1,0 +1,108 @@
+"""The rules of double entry that PostgreSQL itself enforces, whoever writes to the tables and by whatever tool.
+
+Each is PL/pgSQL for one trigger. Those about a whole entry are deferred to commit, when all its postings are there.
+"""
+
+import pgtrigger
+
+_ENTRY_IS_BALANCED = """
+    SELECT count(*), coalesce(sum(amount), 0) INTO posting_count, total FROM ledger_posting WHERE entry_id = {entry};
+    IF posting_count < 2 THEN
+        RAISE EXCEPTION 'journal entry % has % postings, needs at least two', {entry}, posting_count
+            USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    IF total <> 0 THEN
+        RAISE EXCEPTION 'journal entry % is out of balance by %', {entry}, total
+            USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+"""
+
+
+def _balanced(*, name: str, entry: str) -> pgtrigger.Trigger:
+    return pgtrigger.Trigger(
+        name=name,
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert,
+        timing=pgtrigger.Deferred,
+        declare=[("posting_count", "bigint"), ("total", "numeric")],
+        func=_sql(_ENTRY_IS_BALANCED.format(entry=entry) + "RETURN NULL;"),
+    )
+
+
+def _sql(text: str) -> str:
+    return " ".join(text.split())
+
+
+def append_only() -> list[pgtrigger.Trigger]:
+    """Return the triggers that refuse to change or remove a row of their table."""
+    return [
+        pgtrigger.Trigger(
+            name=f"no_{operation}",
+            when=pgtrigger.Before,
+            operation=kind,
+            func=_sql("""
+                RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP)
+                    USING ERRCODE = 'integrity_constraint_violation';
+            """),
+        )
+        for operation, kind in (("update", pgtrigger.Update), ("delete", pgtrigger.Delete))
+    ]
+
+
+entry_is_balanced = _balanced(name="entry_is_balanced", entry="NEW.id")
+posted_entry_is_balanced = _balanced(name="posted_entry_is_balanced", entry="NEW.entry_id")
+
+# This is the top-level transaction's id: savepoints share it, so an entry and its postings may lie in different ones.
+entry_knows_its_transaction = pgtrigger.Trigger(
+    name="entry_knows_its_transaction",
+    when=pgtrigger.Before,
+    operation=pgtrigger.Insert,
+    func="NEW.posted_in := pg_current_xact_id()::text::bigint; RETURN NEW;",
+)
+
+posting_fits_its_entry = pgtrigger.Trigger(
+    name="posting_fits_its_entry",
+    when=pgtrigger.Before,
+    operation=pgtrigger.Insert,
+    declare=[("entry", "ledger_journalentry%ROWTYPE"), ("account", "ledger_account%ROWTYPE")],
+    func=_sql("""
+        SELECT * INTO entry FROM ledger_journalentry WHERE id = NEW.entry_id;
+        SELECT * INTO account FROM ledger_account WHERE id = NEW.account_id;
+        IF entry.posted_in IS DISTINCT FROM pg_current_xact_id()::text::bigint THEN
+            RAISE EXCEPTION 'journal entry % is closed: postings belong to the transaction of their entry', NEW.entry_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        IF (account.chain_id, account.token) IS DISTINCT FROM (entry.chain_id, entry.token) THEN
+            RAISE EXCEPTION 'account % is of another asset than journal entry %', NEW.account_id, NEW.entry_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        IF account.partner_id <> entry.partner_id THEN
+            RAISE EXCEPTION 'account % is of another partner than journal entry %', NEW.account_id, NEW.entry_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        RETURN NEW;
+    """),
+)
+
+reversal_mirrors_its_original = pgtrigger.Trigger(
+    name="reversal_mirrors_its_original",
+    when=pgtrigger.After,
+    operation=pgtrigger.Insert,
+    timing=pgtrigger.Deferred,
+    condition=pgtrigger.Q(new__reverses__isnull=False),
+    declare=[("original", "ledger_journalentry%ROWTYPE")],
+    func=_sql("""
+        SELECT * INTO original FROM ledger_journalentry WHERE id = NEW.reverses_id;
+        IF (original.kind, original.sweep_ref, original.incarnation, original.partner_id,
+                original.chain_id, original.token)
+            IS DISTINCT FROM (CASE NEW.kind WHEN 'reversal' THEN 'sweep_fee' ELSE 'payout' END,
+                NEW.sweep_ref, NEW.incarnation, NEW.partner_id, NEW.chain_id, NEW.token)
+            OR EXISTS (SELECT FROM ledger_posting WHERE entry_id IN (NEW.id, NEW.reverses_id)
+                GROUP BY account_id HAVING sum(amount) <> 0)
+        THEN
+            RAISE EXCEPTION 'journal entry % does not mirror %', NEW.id, NEW.reverses_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        RETURN NULL;
+    """),
+)

@@ -1,0 +1,27 @@
+"""Registers the partners with Django and checks the settings their keys depend on."""
+
+from collections.abc import Sequence
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from partners.keys import MODES
+
+
+class PartnersConfig(AppConfig):
+    """Partners and their keys."""
+
+    name = "partners"
+    default_auto_field = "django.db.models.BigAutoField"
+
+
+@register()
+def check_key_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
+    """Refuse to start with a key mode that no key can have, or without a pepper."""
+    problems: list[CheckMessage] = []
+    if settings.API_KEY_MODE not in MODES:
+        problems.append(Error(f"API_KEY_MODE must be one of {', '.join(MODES)}.", id="partners.E001"))
+    if not settings.API_KEY_PEPPER:
+        problems.append(Error("API_KEY_PEPPER must not be empty.", id="partners.E002"))
+    return problems
