@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// Writes what Python needs of the build into the Python package, so that running the service takes no compiler:
+//   ServiceBatchV5PartnerFees.json  the ABI, a JSON array
+//   TransferProbe.json              {"abi": [...], "deployedBytecode": "0x..."}, code for an eth_call state override
+// With --check nothing is written; the exit code is 1 if a committed file differs from the build. Run `forge build` first.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const BUILD = new URL("../out/", import.meta.url);
+const TARGET = new URL("../../sweepapi/evm/abi/", import.meta.url);
+
+const artifact = (name) => JSON.parse(readFileSync(new URL(`${name}.sol/${name}.json`, BUILD), "utf8"));
+
+const exports = {
+  "ServiceBatchV5PartnerFees.json": artifact("ServiceBatchV5PartnerFees").abi,
+  "TransferProbe.json": {
+    abi: artifact("TransferProbe").abi,
+    deployedBytecode: artifact("TransferProbe").deployedBytecode.object,
+  },
+};
+
+function committed(file) {
+  try {
+    return readFileSync(new URL(file, TARGET), "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+const checkOnly = process.argv.includes("--check");
+for (const [file, content] of Object.entries(exports)) {
+  const text = JSON.stringify(content, null, 2) + "\n";
+  if (committed(file) === text) continue;
+  if (checkOnly) {
+    process.stderr.write(`sweepapi/evm/abi/${file} differs from the build: run contracts/bin/export-abi.mjs\n`);
+    process.exitCode = 1;
+  } else {
+    mkdirSync(TARGET, { recursive: true });
+    writeFileSync(new URL(file, TARGET), text);
+    process.stdout.write(`wrote sweepapi/evm/abi/${file}\n`);
+  }
+}

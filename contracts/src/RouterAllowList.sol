@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet.sol";
+import {IRouterAllowList} from "./interfaces/IRouterAllowList.sol";
+
+/// @title RouterAllowList
+/// @notice Keeps the list of routers and functions that sweeps may call. Its admin functions share the re-entrancy guard with the
+/// sweeps of the contract on top, so nothing that a sweep calls can change the list under it.
+abstract contract RouterAllowList is IRouterAllowList, AccessManaged, ReentrancyGuardTransient {
+    using EnumerableSet for EnumerableSet.Bytes32Set;
+
+    /// @dev One storage slot, so that a leg costs one cold read for the first of its pair.
+    struct RouterRule {
+        address spender;
+        uint8 fundingModes;
+    }
+
+    uint8 internal constant FUNDING_APPROVED = 0;
+    uint8 internal constant FUNDING_PREFUNDED = 1;
+    uint8 internal constant FUNDING_NONE = 2;
+    uint8 private constant APPROVED_MODE = uint8(1 << FUNDING_APPROVED);
+    uint8 private constant ALL_MODES = uint8(1 << FUNDING_APPROVED | 1 << FUNDING_PREFUNDED);
+
+    EnumerableSet.Bytes32Set private _listedPairs;
+    mapping(bytes32 pair => RouterRule rule) private _rules;
+
+    constructor(address authority) AccessManaged(authority) {
+        _requireCode(authority);
+    }
+
+    /// @inheritdoc IRouterAllowList
+    function allowRouter(address router, bytes4 selector, uint8 fundingModes, address spender)
+        external
+        nonReentrant
+        restricted
+    {
+        _requireCallable(router);
+        if (fundingModes == 0 || fundingModes & ~ALL_MODES != 0) revert InvalidFundingModes(fundingModes);
+        bool approvable = fundingModes & APPROVED_MODE != 0;
+        if (approvable != (spender != address(0))) revert SpenderMismatch(fundingModes, spender);
+        if (approvable) _requireCallable(spender);
+
+        bytes32 pair = _pair(router, selector);
+        _listedPairs.add(pair);
+        _rules[pair] = RouterRule(spender, fundingModes);
+        emit RouterAllowed(router, selector, fundingModes, spender);
+    }
+
+    /// @inheritdoc IRouterAllowList
+    function removeRouter(address router, bytes4 selector) external nonReentrant restricted {
+        bytes32 pair = _pair(router, selector);
+        if (!_listedPairs.remove(pair)) revert RouterNotListed(router, selector);
+        delete _rules[pair];
+        emit RouterRemoved(router, selector);
+    }
+
+    /// @inheritdoc IRouterAllowList
+    function allowedRouters() external view returns (AllowedRouter[] memory listed) {
+        bytes32[] memory pairs = _listedPairs.values();
+        listed = new AllowedRouter[](pairs.length);
+        for (uint256 i = 0; i < pairs.length; ++i) {
+            RouterRule memory rule = _rules[pairs[i]];
+            listed[i] = AllowedRouter({
+                router: address(bytes20(pairs[i])),
+                selector: bytes4(pairs[i] << 160),
+                fundingModes: rule.fundingModes,
+                spender: rule.spender
+            });
+        }
+    }
+
+    /// @inheritdoc IRouterAllowList
+    function routerRule(address router, bytes4 selector) external view returns (uint8 fundingModes, address spender) {
+        RouterRule memory rule = _rules[_pair(router, selector)];
+        return (rule.fundingModes, rule.spender);
+    }
+
+    /// @dev Whether the contract on top must never call this address for a leg, nor approve it.
+    function _isForbiddenCallee(address account) internal view virtual returns (bool);
+
+    function _rule(address router, bytes4 selector) internal view returns (RouterRule storage) {
+        return _rules[_pair(router, selector)];
+    }
+
+    function _requireCode(address account) internal view {
+        if (account.code.length == 0) revert NotAContract(account);
+    }
+
+    function _requireCallable(address account) private view {
+        if (_isForbiddenCallee(account)) revert RouterForbidden(account);
+        _requireCode(account);
+    }
+
+    function _pair(address router, bytes4 selector) private pure returns (bytes32) {
+        return bytes32(bytes20(router)) | (bytes32(selector) >> 160);
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {IServiceBatchV5PartnerFees} from "./interfaces/IServiceBatchV5PartnerFees.sol";
+import {SweepBatch} from "./SweepBatch.sol";
+
+/// @title ServiceBatchV5PartnerFees
+/// @notice Runs a sweep that the user and the service both signed, and splits the fee on chain.
+contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, SweepBatch, EIP712 {
+    /// @dev Who gets how much of the gross output, in the output token's smallest unit.
+    struct Split {
+        uint256 totalFee;
+        uint256 partnerFee;
+        uint256 protocolFee;
+        uint256 userAmount;
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    uint16 public constant MAX_TOTAL_FEE_BPS = 300;
+    uint16 private constant BPS_DENOMINATOR = 10_000;
+
+    bytes32 private constant FEE_AUTHORIZATION_TYPEHASH = keccak256(
+        "FeeAuthorization(address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash)"
+    );
+    bytes32 private constant SWEEP_ORDER_TYPEHASH = keccak256(
+        "SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)"
+    );
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    string public constant WITNESS_TYPE_STRING =
+        "SweepOrder witness)SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)TokenPermissions(address token,uint256 amount)";
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    address public feeSigner;
+
+    /// @dev 256 nonces a word: the service issues them in sequence, so most sweeps write a slot that is not zero any more.
+    mapping(uint256 word => uint256 usedBits) private _nonceBitmap;
+
+    constructor(address authority, address permit2, address wrappedNative, address initialFeeSigner)
+        SweepBatch(authority, permit2, wrappedNative)
+        EIP712("ServiceBatchV5PartnerFees", "5")
+    {
+        _setFeeSigner(initialFeeSigner);
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function sweep(
+        Leg[] calldata legs,
+        SweepOrder calldata order,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature,
+        uint256 permitNonce,
+        uint256 permitDeadline,
+        bytes calldata permitSignature
+    ) external nonReentrant whenNotPaused {
+        _checkAuthorization(legs, authorization, authorizationSignature);
+        _checkOrder(order, authorization);
+        _useNonce(authorization.nonce);
+
+        uint256 grossOutput = _runLegs(
+            legs,
+            order.outputToken,
+            SignedPermit(permitNonce, permitDeadline, hashOrder(order), WITNESS_TYPE_STRING),
+            permitSignature
+        );
+
+        Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
+        _payOut(order, authorization, grossOutput, split);
+        emit SweepExecutedV5(
+            authorization.nonce,
+            msg.sender,
+            authorization.partnerId,
+            authorization.partnerRecipient,
+            authorization.protocolRecipient,
+            authorization.outputToken,
+            legs.length,
+            grossOutput,
+            split.totalFee,
+            split.partnerFee,
+            split.protocolFee,
+            split.userAmount
+        );
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function setFeeSigner(address newSigner) external nonReentrant restricted {
+        _setFeeSigner(newSigner);
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function isNonceUsed(uint256 nonce) external view returns (bool) {
+        return _nonceBitmap[nonce >> 8] & (1 << (nonce & 0xff)) != 0;
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function hashAuthorization(FeeAuthorization calldata authorization) public view returns (bytes32) {
+        return _hashTypedDataV4(keccak256(abi.encode(FEE_AUTHORIZATION_TYPEHASH, authorization)));
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function hashOrder(SweepOrder calldata order) public pure returns (bytes32) {
+        return keccak256(abi.encode(SWEEP_ORDER_TYPEHASH, order));
+    }
+
+    /// @dev The service's word stands by itself: its own signature, for this sender, now, on this route, at a fee under the cap,
+    /// to recipients that can be paid.
+    function _checkAuthorization(
+        Leg[] calldata legs,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature
+    ) private view {
+        if (authorization.user != msg.sender) {
+            revert WrongUser(authorization.user, msg.sender);
+        }
+        if (block.timestamp > authorization.deadline) {
+            revert AuthorizationExpired(authorization.deadline, block.timestamp);
+        }
+        bytes32 legsHash = hashLegs(legs);
+        if (authorization.legsHash != legsHash) revert LegsHashMismatch(authorization.legsHash, legsHash);
+
+        uint16 totalFeeBps = authorization.totalFeeBps;
+        uint16 partnerShareBps = authorization.partnerShareBps;
+        if (totalFeeBps > MAX_TOTAL_FEE_BPS) revert TotalFeeAboveCap(totalFeeBps, MAX_TOTAL_FEE_BPS);
+        if (partnerShareBps > BPS_DENOMINATOR) revert PartnerShareAboveWhole(partnerShareBps);
+        _checkRecipient(authorization.partnerRecipient, totalFeeBps != 0 && partnerShareBps != 0);
+        _checkRecipient(authorization.protocolRecipient, totalFeeBps != 0 && partnerShareBps != BPS_DENOMINATOR);
+
+        address signer = feeSigner;
+        bytes32 digest = hashAuthorization(authorization);
+        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, authorizationSignature)) {
+            revert InvalidAuthorizationSignature(signer, digest);
+        }
+    }
+
+    /// @dev What the user signed says the same as what the service signed, wherever both speak.
+    function _checkOrder(SweepOrder calldata order, FeeAuthorization calldata authorization) private pure {
+        if (order.outputToken != authorization.outputToken) {
+            revert OutputTokenMismatch(order.outputToken, authorization.outputToken);
+        }
+        if (order.totalFeeBps != authorization.totalFeeBps) {
+            revert TotalFeeMismatch(order.totalFeeBps, authorization.totalFeeBps);
+        }
+        if (order.partnerId != authorization.partnerId) {
+            revert PartnerMismatch(order.partnerId, authorization.partnerId);
+        }
+        if (order.authorizationNonce != authorization.nonce) {
+            revert NonceMismatch(order.authorizationNonce, authorization.nonce);
+        }
+    }
+
+    /// @dev The wrapped coin is refused because it answers coin by crediting the sender: the fee would come back and stay here.
+    function _checkRecipient(address recipient, bool owedSomething) private view {
+        bool wouldKeepItHere = recipient == address(this) || recipient == WRAPPED_NATIVE;
+        if (wouldKeepItHere || (owedSomething && recipient == address(0))) revert InvalidRecipient(recipient);
+    }
+
+    function _useNonce(uint256 nonce) private {
+        uint256 bit = 1 << (nonce & 0xff);
+        uint256 usedBits = _nonceBitmap[nonce >> 8];
+        if (usedBits & bit != 0) revert NonceAlreadyUsed(nonce);
+        _nonceBitmap[nonce >> 8] = usedBits | bit;
+    }
+
+    /// @dev Every division rounds down, so the user gets what the fee leaves and the protocol what the partner's part leaves.
+    function _split(uint256 grossOutput, uint16 totalFeeBps, uint16 partnerShareBps)
+        private
+        pure
+        returns (Split memory split)
+    {
+        split.totalFee = Math.mulDiv(grossOutput, totalFeeBps, BPS_DENOMINATOR);
+        split.partnerFee = Math.mulDiv(split.totalFee, partnerShareBps, BPS_DENOMINATOR);
+        split.protocolFee = split.totalFee - split.partnerFee;
+        split.userAmount = grossOutput - split.totalFee;
+    }
+
+    function _payOut(
+        SweepOrder calldata order,
+        FeeAuthorization calldata authorization,
+        uint256 grossOutput,
+        Split memory split
+    ) private {
+        address outputToken = order.outputToken;
+        _unwrapIfNative(outputToken, grossOutput);
+        _payFee(outputToken, authorization.partnerRecipient, split.partnerFee);
+        _payFee(outputToken, authorization.protocolRecipient, split.protocolFee);
+        _payUser(outputToken, split.userAmount, order.minUserOutput);
+    }
+
+    function _setFeeSigner(address newSigner) private {
+        if (newSigner == address(0)) revert ZeroFeeSigner();
+        emit FeeSignerChanged(feeSigner, newSigner);
+        feeSigner = newSigner;
+    }
+}

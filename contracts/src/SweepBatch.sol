@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {IPermit2} from "./interfaces/IPermit2.sol";
+import {ISweepBatch} from "./interfaces/ISweepBatch.sol";
+import {IWrappedNative} from "./interfaces/IWrappedNative.sol";
+import {RouterAllowList} from "./RouterAllowList.sol";
+
+/// @title SweepBatch
+/// @notice The part of a sweep that is the same whoever takes the fee: pull by Permit2, run the legs through listed routers,
+/// measure what came, pay it out, keep nothing. Contracts on top say who may sweep and how the output is split.
+abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
+    using SafeERC20 for IERC20;
+
+    /// @dev What the user's Permit2 signature covers beside the tokens.
+    struct SignedPermit {
+        uint256 nonce;
+        uint256 deadline;
+        bytes32 witness;
+        string witnessTypeString;
+    }
+
+    /// @inheritdoc ISweepBatch
+    uint256 public constant MAX_LEGS = 30;
+    /// @inheritdoc ISweepBatch
+    address public constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
+
+    /// @dev Enough for a multi-signature wallet behind a proxy that logs what it gets; too little to be worth burning.
+    uint256 private constant FEE_PUSH_GAS = 50_000;
+
+    /// @inheritdoc ISweepBatch
+    address public immutable PERMIT2;
+    /// @inheritdoc ISweepBatch
+    address public immutable WRAPPED_NATIVE;
+
+    constructor(address authority, address permit2, address wrappedNative) RouterAllowList(authority) {
+        _requireCode(permit2);
+        _requireCode(wrappedNative);
+        PERMIT2 = permit2;
+        WRAPPED_NATIVE = wrappedNative;
+    }
+
+    receive() external payable {
+        if (msg.sender != WRAPPED_NATIVE) revert UnexpectedNative(msg.sender, msg.value);
+    }
+
+    /// @inheritdoc ISweepBatch
+    function pause() external nonReentrant restricted {
+        _pause();
+    }
+
+    /// @inheritdoc ISweepBatch
+    function unpause() external nonReentrant restricted {
+        _unpause();
+    }
+
+    /// @inheritdoc AccessManaged
+    /// @dev Guarded like every admin function: nothing that a sweep calls may change who rules the contract.
+    function setAuthority(address newAuthority) public override nonReentrant {
+        super.setAuthority(newAuthority);
+    }
+
+    /// @inheritdoc ISweepBatch
+    function hashLegs(Leg[] calldata legs) public pure returns (bytes32) {
+        return keccak256(abi.encode(legs));
+    }
+
+    // ---------------------------------------------------------------- running the legs
+
+    /// @dev Takes the sender's tokens and turns them into the output, which stays here to be paid out. Returns what the balance
+    /// of the settlement token (the wrapped coin for the native one) grew by, whatever the routers say.
+    function _runLegs(
+        Leg[] calldata legs,
+        address outputToken,
+        SignedPermit memory signedPermit,
+        bytes calldata permitSignature
+    ) internal returns (uint256 grossOutput) {
+        IERC20 settlementToken = IERC20(outputToken == NATIVE ? WRAPPED_NATIVE : outputToken);
+        IPermit2.TokenPermissions[] memory taken = _checkTokens(legs, outputToken);
+        _checkRouters(legs, taken, address(settlementToken));
+
+        // Both are read before anything moves: what was here already is neither output nor input of this sweep.
+        uint256 outputBefore = settlementToken.balanceOf(address(this));
+        uint256[] memory heldBefore = _balancesOfApprovedLegs(legs);
+
+        _pull(legs, taken, signedPermit, permitSignature);
+        for (uint256 i = 0; i < legs.length; ++i) {
+            Leg calldata leg = legs[i];
+            if (leg.funding == FUNDING_APPROVED) _swapApproved(i, leg, heldBefore[i]);
+            else if (leg.funding == FUNDING_PREFUNDED) _callRouter(i, leg);
+        }
+        grossOutput = settlementToken.balanceOf(address(this)) - outputBefore;
+        _returnUnspent(legs, heldBefore);
+    }
+
+    /// @dev Returns the legs' tokens and amounts as Permit2 wants them.
+    function _checkTokens(Leg[] calldata legs, address outputToken)
+        private
+        view
+        returns (IPermit2.TokenPermissions[] memory taken)
+    {
+        uint256 count = legs.length;
+        if (count == 0 || count > MAX_LEGS) revert LegCountOutOfRange(count, MAX_LEGS);
+
+        bool nativeOutput = outputToken == NATIVE;
+        taken = new IPermit2.TokenPermissions[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            Leg calldata leg = legs[i];
+            address token = leg.token;
+            uint256 amount = leg.amount;
+            if (amount == 0) revert ZeroLegAmount(i);
+            for (uint256 j = 0; j < i; ++j) {
+                if (taken[j].token == token) revert DuplicateToken(token);
+            }
+            if (leg.funding == FUNDING_NONE) {
+                bool unrouted = leg.router == address(0) && leg.data.length == 0;
+                if (!nativeOutput || token != WRAPPED_NATIVE || !unrouted) {
+                    revert UnroutedLegInvalid(i, token, leg.router, leg.data.length);
+                }
+            } else if (token == outputToken || (nativeOutput && token == WRAPPED_NATIVE)) {
+                revert TokenIsOutput(token);
+            }
+            taken[i].token = token;
+            taken[i].amount = amount;
+        }
+    }
+
+    /// @dev A router is a listed contract and none of this sweep's tokens: a listed function called on a token could move or
+    /// approve what is here.
+    function _checkRouters(Leg[] calldata legs, IPermit2.TokenPermissions[] memory taken, address settlementToken)
+        private
+        view
+    {
+        address checkedRouter;
+        for (uint256 i = 0; i < legs.length; ++i) {
+            Leg calldata leg = legs[i];
+            uint8 funding = leg.funding;
+            if (funding == FUNDING_NONE) continue;
+            if (funding > FUNDING_NONE) revert UnknownFunding(i, funding);
+            if (leg.data.length < 4) revert SelectorMissing(i, leg.data.length);
+
+            address router = leg.router;
+            bytes4 selector = bytes4(leg.data);
+            uint8 modes = _rule(router, selector).fundingModes;
+            if (modes == 0) revert RouterNotAllowed(i, router, selector);
+            if (modes & (1 << funding) == 0) revert FundingNotAllowed(i, router, selector, funding);
+
+            if (router == checkedRouter) continue;
+            if (router.code.length == 0) revert RouterWithoutCode(i, router);
+            if (router == settlementToken) revert RouterIsToken(i, router);
+            for (uint256 j = 0; j < taken.length; ++j) {
+                if (taken[j].token == router) revert RouterIsToken(i, router);
+            }
+            checkedRouter = router;
+        }
+    }
+
+    function _balancesOfApprovedLegs(Leg[] calldata legs) private view returns (uint256[] memory held) {
+        held = new uint256[](legs.length);
+        for (uint256 i = 0; i < legs.length; ++i) {
+            Leg calldata leg = legs[i];
+            if (leg.funding == FUNDING_APPROVED) held[i] = IERC20(leg.token).balanceOf(address(this));
+        }
+    }
+
+    /// @dev Only ever debits the sender: the owner named to Permit2 is msg.sender, and the amounts are those signed.
+    function _pull(
+        Leg[] calldata legs,
+        IPermit2.TokenPermissions[] memory taken,
+        SignedPermit memory signedPermit,
+        bytes calldata permitSignature
+    ) private {
+        IPermit2.SignatureTransferDetails[] memory transfers = new IPermit2.SignatureTransferDetails[](legs.length);
+        for (uint256 i = 0; i < legs.length; ++i) {
+            Leg calldata leg = legs[i];
+            transfers[i].to = leg.funding == FUNDING_PREFUNDED ? leg.router : address(this);
+            transfers[i].requestedAmount = taken[i].amount;
+        }
+        IPermit2(PERMIT2)
+            .permitWitnessTransferFrom(
+                IPermit2.PermitBatchTransferFrom(taken, signedPermit.nonce, signedPermit.deadline),
+                transfers,
+                msg.sender,
+                signedPermit.witness,
+                signedPermit.witnessTypeString,
+                permitSignature
+            );
+    }
+
+    /// @dev Approves what came, not what was asked for: a token with a transfer fee brings less.
+    function _swapApproved(uint256 index, Leg calldata leg, uint256 heldBefore) private {
+        IERC20 token = IERC20(leg.token);
+        address spender = _rule(leg.router, bytes4(leg.data)).spender;
+        token.forceApprove(spender, token.balanceOf(address(this)) - heldBefore);
+        _callRouter(index, leg);
+        token.forceApprove(spender, 0);
+    }
+
+    function _callRouter(uint256 index, Leg calldata leg) private {
+        (bool success, bytes memory returned) = leg.router.call(leg.data);
+        if (!success) revert LegFailed(index, leg.router, returned);
+    }
+
+    /// @dev After the last leg, so that a token which a later leg hands back is returned too. A rebasing token may round to a
+    /// little less than was here before; then there is nothing to return.
+    function _returnUnspent(Leg[] calldata legs, uint256[] memory heldBefore) private {
+        for (uint256 i = 0; i < legs.length; ++i) {
+            Leg calldata leg = legs[i];
+            if (leg.funding != FUNDING_APPROVED) continue;
+            uint256 held = IERC20(leg.token).balanceOf(address(this));
+            if (held > heldBefore[i]) IERC20(leg.token).safeTransfer(msg.sender, held - heldBefore[i]);
+        }
+    }
+
+    // ---------------------------------------------------------------- paying out
+
+    /// @dev Turns what was measured in the wrapped coin into what is paid.
+    function _unwrapIfNative(address outputToken, uint256 amount) internal {
+        if (outputToken == NATIVE) IWrappedNative(WRAPPED_NATIVE).withdraw(amount);
+    }
+
+    /// @dev The user gets at least `minimum` or the sweep reverts. An ERC-20 is measured at the user, because a token can keep a
+    /// part of what is sent; the coin cannot.
+    function _payUser(address outputToken, uint256 amount, uint256 minimum) internal {
+        uint256 received = amount;
+        if (outputToken == NATIVE) {
+            if (!_push(msg.sender, amount, gasleft())) revert NativeTransferFailed(msg.sender, amount);
+        } else {
+            uint256 before = IERC20(outputToken).balanceOf(msg.sender);
+            IERC20(outputToken).safeTransfer(msg.sender, amount);
+            received = IERC20(outputToken).balanceOf(msg.sender) - before;
+        }
+        if (received < minimum) revert InsufficientUserOutput(received, minimum);
+    }
+
+    /// @dev A fee recipient can neither stop a sweep in the native coin nor make it expensive: one that refuses is paid wrapped.
+    function _payFee(address outputToken, address recipient, uint256 amount) internal {
+        if (amount == 0) return;
+        if (outputToken != NATIVE) {
+            bool paid = IERC20(outputToken).trySafeTransfer(recipient, amount);
+            if (!paid) revert FeeTransferFailed(outputToken, recipient, amount);
+        } else if (!_push(recipient, amount, FEE_PUSH_GAS)) {
+            IWrappedNative(WRAPPED_NATIVE).deposit{value: amount}();
+            IERC20(WRAPPED_NATIVE).safeTransfer(recipient, amount);
+            emit PaidWrapped(recipient, amount);
+        }
+    }
+
+    /// @dev In assembly, because Solidity's call copies what the recipient returns, however much that is.
+    function _push(address recipient, uint256 amount, uint256 gasLimit) private returns (bool success) {
+        assembly ("memory-safe") {
+            success := call(gasLimit, recipient, amount, 0, 0, 0, 0)
+        }
+    }
+
+    /// @dev A leg that called these could pull from the user, pay itself from here, or unwrap what is being measured.
+    function _isForbiddenCallee(address account) internal view override returns (bool) {
+        return account == PERMIT2 || account == address(this) || account == WRAPPED_NATIVE;
+    }
+}
