@@ -65,6 +65,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "sweepapi.api.middleware.RequestIdMiddleware",
+    "sweepapi.api.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -142,8 +143,18 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "sweepapi.api.schema.wrap_in_envelope",
+    ],
+    "COMPONENT_SPLIT_REQUEST": True,
+    # Choices of the same field name need names of their own.
+    "ENUM_NAME_OVERRIDES": {
+        "PartnerStatus": "partners.models.Partner.Status",
+        "JournalEntryKind": "ledger.models.JournalEntry.Kind",
+        "AccountName": "ledger.models.Account.Name",
+    },
+    "SCHEMA_PATH_PREFIX": "/v2",
 }
 UNFOLD = {"SITE_TITLE": "SweepAPI", "SITE_HEADER": "SweepAPI", "SITE_SYMBOL": "swap_horiz"}
 

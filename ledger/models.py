@@ -144,3 +144,13 @@ class Posting(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} on account {self.account_id}"
+
+    @property
+    def direction(self) -> str:
+        """Return the side of the account: ``debit`` or ``credit``."""
+        return "debit" if self.amount > 0 else "credit"
+
+    @property
+    def magnitude(self) -> int:
+        """Return the amount without its sign."""
+        return abs(self.amount)

@@ -1,6 +1,7 @@
 """Registers the partners with Django and checks the settings their keys depend on."""
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -14,6 +15,10 @@ class PartnersConfig(AppConfig):
 
     name = "partners"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Load what registers itself by being imported."""
+        import_module("partners.openapi")
 
 
 @register()

@@ -1,0 +1,59 @@
+"""How postings are shown to partners, in listings and on a sweep."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from ledger.models import Account, JournalEntry, Posting
+from sweepapi import chains
+from sweepapi.api.errors import UnsupportedChain
+from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
+from sweepapi.api.pagination import PageQuery
+
+
+class PostingSerializer(serializers.Serializer[Posting]):
+    """One movement on one account; the postings of an entry balance."""
+
+    id = serializers.UUIDField()
+    entryId = serializers.UUIDField(source="entry_id")
+    kind = serializers.ChoiceField(source="entry.kind", choices=JournalEntry.Kind.choices)
+    account = serializers.ChoiceField(source="account.name", choices=Account.Name.choices)
+    direction = serializers.ChoiceField(choices=["debit", "credit"])
+    amount = AmountOutputField(source="magnitude")
+    token = EvmAddressField(source="entry.token")
+    chain = serializers.SerializerMethodField()
+    txHash = HashField(source="entry.tx_hash")
+    postedAt = UtcDateTimeField(source="entry.posted_at")
+    reverses = serializers.UUIDField(
+        source="entry.reverses_id", allow_null=True, help_text="The entry that this one undoes."
+    )
+
+    def get_chain(self, posting: Posting) -> str:
+        """Return the chain's name."""
+        return chains.name_of(posting.entry.chain_id)
+
+
+class LedgerQuery(PageQuery):
+    """Which postings to list."""
+
+    chain = StrictCharField(required=False, help_text="Name of a chain, as in GET /v2/status.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add the two filters whose public names Python cannot spell as attributes."""
+        since = UtcDateTimeField(required=False, source="since", help_text="Posted at or after this time.")
+        until = UtcDateTimeField(required=False, source="until", help_text="Posted before this time.")
+        return {**super().get_fields(), "from": since, "to": until}
+
+    def validate_chain(self, name: str) -> int:
+        """Return the chain's id."""
+        chain = chains.find(name)
+        if chain is None:
+            raise UnsupportedChain
+        return chain.chain_id
+
+
+class PostingPage(serializers.Serializer[Any]):
+    """One page of postings, newest first."""
+
+    items = PostingSerializer(many=True)
+    nextCursor = serializers.CharField(allow_null=True, help_text="Null on the last page.")

@@ -1,0 +1,49 @@
+"""Turns the x-api-key header into the partner that the key speaks for."""
+
+from django.conf import settings
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from partners import keys
+from partners.models import ApiKey, Partner
+from sweepapi.api.errors import InvalidApiKey, MissingApiKey, PartnerSuspended
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """Sets ``request.user`` to the Partner and ``request.auth`` to the ApiKey.
+
+    Malformed, unknown, revoked and expired keys get the same answer, so that it tells nothing about other keys.
+    """
+
+    def authenticate(self, request: Request) -> tuple[Partner, ApiKey]:
+        """Raise MissingApiKey, InvalidApiKey or PartnerSuspended, or return partner and key."""
+        plaintext = request.headers.get("x-api-key")
+        if not plaintext:
+            raise MissingApiKey
+        api_key = _find(plaintext)
+        now = timezone.now()
+        if api_key is None or not api_key.matches(plaintext) or not api_key.is_live(now):
+            raise InvalidApiKey
+        if api_key.partner.status != Partner.Status.ACTIVE:
+            raise PartnerSuspended
+        api_key.touch(now)
+        return api_key.partner, api_key
+
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 DRF's signature
+        """Return what a 401 names as the way to authenticate."""
+        return "x-api-key"
+
+
+def _find(plaintext: str) -> ApiKey | None:
+    key_id = keys.key_id_of(plaintext, mode=settings.API_KEY_MODE)
+    if key_id is None:
+        return None
+    return ApiKey.objects.select_related("partner").filter(key_id=key_id).first()
+
+
+def partner_of(request: Request) -> Partner:
+    """Return the partner whose key came with the request; raise MissingApiKey if the view is open to all."""
+    if not isinstance(request.user, Partner):
+        raise MissingApiKey
+    return request.user

@@ -1,0 +1,46 @@
+"""How a partner is shown to itself."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from partners.models import SCOPES, Partner
+from sweepapi import chains
+from sweepapi.api.fields import EvmAddressField
+
+
+class RecipientSerializer(serializers.Serializer[Any]):
+    """The wallet that receives the partner's fees on one chain."""
+
+    chain = serializers.CharField()
+    chainId = serializers.IntegerField()
+    address = EvmAddressField()
+
+
+class PartnerSerializer(serializers.Serializer[Partner]):
+    """Who an API key speaks for."""
+
+    id = serializers.UUIDField()
+    onchainId = serializers.CharField(
+        source="onchain_id", help_text="The id as contracts and events carry it: the UUID's 16 bytes, then 16 zeros."
+    )
+    name = serializers.CharField()
+    status = serializers.ChoiceField(choices=Partner.Status.choices)
+    feeShareBps = serializers.IntegerField(
+        source="fee_share_bps", help_text="The partner's share of the platform fee, in basis points."
+    )
+    recipients = serializers.SerializerMethodField()
+    scopes = serializers.SerializerMethodField(help_text="What the key may do; every key may do all of it.")
+
+    @extend_schema_field(RecipientSerializer(many=True))
+    def get_recipients(self, partner: Partner) -> list[dict[str, object]]:
+        """Return the recipient on each chain of the service."""
+        return [
+            {"chain": chain.name, "chainId": chain.chain_id, "address": partner.recipient_on(chain.chain_id)}
+            for chain in chains.enabled()
+        ]
+
+    def get_scopes(self, _partner: Partner) -> list[str]:
+        """Return the scopes of every key."""
+        return list(SCOPES)

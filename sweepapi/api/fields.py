@@ -1,0 +1,131 @@
+"""Serializer fields that take JSON literally: a string is no number, a number no string, and nothing is trimmed."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from sweepapi.fields import UINT256_MAX, BadChecksumError, checksum_address, normal_hash
+
+_AMOUNT = re.compile(r"[1-9][0-9]{0,77}", re.ASCII)
+_RFC3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})", re.ASCII
+)
+_NOT_A_STRING = "This must be a string."
+
+
+class StrictIntegerField(serializers.IntegerField):
+    """A JSON integer; ``"50"``, ``50.0`` and ``true`` are none."""
+
+    default_error_messages = {"invalid_type": "This must be an integer."}
+
+    def to_internal_value(self, data: object) -> int:
+        """Return the integer unchanged."""
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid_type")
+        return data
+
+
+class StrictCharField(serializers.CharField):
+    """A JSON string, taken as it is."""
+
+    default_error_messages = {"invalid_type": _NOT_A_STRING}
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
+        super().__init__(**{"trim_whitespace": False, **kwargs})
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:  # noqa: ANN401 DRF's own
+        """Refuse other types before DRF turns them into text."""
+        if data is not None and data is not serializers.empty and not isinstance(data, str):
+            self.fail("invalid_type")
+        return super().run_validation(data)
+
+
+@extend_schema_field(
+    {"type": "string", "pattern": "^[1-9][0-9]{0,77}$", "example": "1000000", "description": "uint256, not zero"}
+)
+class AmountField(StrictCharField):
+    """An amount in a token's smallest unit: a decimal string from 1 to 2^256 - 1; an int in Python."""
+
+    default_error_messages = {
+        "invalid_format": "This must be a decimal integer of digits only, without sign or leading zeros, above zero.",
+        "out_of_range": "This does not fit a uint256.",
+    }
+
+    def to_internal_value(self, data: str) -> int:  # type: ignore[override]
+        """Return the amount."""
+        if not _AMOUNT.fullmatch(data):
+            self.fail("invalid_format")
+        amount = int(data)
+        if amount > UINT256_MAX:
+            self.fail("out_of_range")
+        return amount
+
+    def to_representation(self, value: int) -> str:  # type: ignore[override]
+        """Return the decimal string."""
+        return str(value)
+
+
+@extend_schema_field({"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "example": "1000000"})
+class AmountOutputField(serializers.Field[int, str, str, Any]):
+    """An amount of an answer: a decimal string of the token's smallest unit."""
+
+    def to_representation(self, value: int) -> str:
+        """Return the decimal string."""
+        return str(value)
+
+
+@extend_schema_field({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$", "description": "EVM address"})
+class EvmAddressField(StrictCharField):
+    """An EVM address in lower, upper or correctly mixed case; EIP-55 in Python and in answers."""
+
+    default_error_messages = {
+        "invalid_format": "An address is 0x and 40 hex digits.",
+        "bad_checksum": "The casing of this address is not its EIP-55 checksum.",
+    }
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the EIP-55 form."""
+        try:
+            return checksum_address(data)
+        except BadChecksumError:
+            self.fail("bad_checksum")
+        except ValueError:
+            self.fail("invalid_format")
+
+
+@extend_schema_field({"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$", "description": "32 bytes"})
+class HashField(StrictCharField):
+    """A 32-byte hash in any case; lower case in Python and in answers."""
+
+    default_error_messages = {"invalid_format": "A hash is 0x and 64 hex digits."}
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the hash in lower case."""
+        try:
+            return normal_hash(data)
+        except ValueError:
+            self.fail("invalid_format")
+
+
+class UtcDateTimeField(serializers.DateTimeField):
+    """A time as RFC 3339 with an offset; UTC with ``Z`` in answers."""
+
+    default_error_messages = {
+        "invalid_format": "A time is RFC 3339 with an offset, such as 2026-01-31T12:00:00Z.",
+    }
+
+    def to_internal_value(self, value: object) -> datetime:
+        """Return the time in UTC."""
+        if not isinstance(value, str) or not _RFC3339.fullmatch(value):
+            self.fail("invalid_format")
+        try:
+            return datetime.fromisoformat(value.upper()).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail("invalid_format")
+
+    def to_representation(self, value: datetime | None) -> str | None:  # type: ignore[override]
+        """Return the time in UTC, to the microsecond where it has any."""
+        return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

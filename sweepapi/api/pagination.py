@@ -1,0 +1,73 @@
+"""Pages through rows from the newest to the oldest by an opaque cursor, which stays right while rows are added."""
+
+import base64
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from typing import Self, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, Q, QuerySet
+from rest_framework import serializers
+
+from sweepapi.api.errors import FieldError, InvalidRequest
+from sweepapi.api.fields import StrictCharField
+from sweepapi.api.serializers import StrictSerializer
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LAYOUT = struct.Struct(">q16s")
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last row of a page: its time, to the microsecond, and its id."""
+
+    time: datetime
+    id: UUID
+
+    def encode(self) -> str:
+        """Return the cursor as callers see it: 32 characters of URL-safe base64."""
+        packed = _LAYOUT.pack((self.time - _EPOCH) // _MICROSECOND, self.id.bytes)
+        return base64.urlsafe_b64encode(packed).decode()
+
+    @classmethod
+    def decode(cls, text: str) -> Self:
+        """Read a cursor back; raise InvalidRequest for anything that ``encode`` did not write."""
+        try:
+            micros, id_bytes = _LAYOUT.unpack(base64.b64decode(text, altchars=b"-_", validate=True))
+            return cls(time=_EPOCH + micros * _MICROSECOND, id=UUID(bytes=id_bytes))
+        except (ValueError, OverflowError, struct.error) as error:
+            problem = FieldError("cursor", "invalid_format", "Take the cursor from the nextCursor of a page.")
+            raise InvalidRequest(details=[problem]) from error
+
+
+class PageQuery(StrictSerializer):
+    """The query parameters of every listing; a listing adds its filters."""
+
+    cursor = StrictCharField(required=False, help_text="nextCursor of the page before; leave out for the newest.")
+    limit = serializers.IntegerField(
+        required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Items a page."
+    )
+
+
+def newest_first(rows: QuerySet[M], *, time_field: str, cursor: str | None, limit: int) -> tuple[list[M], str | None]:
+    """Return one page of rows and the cursor of the next, None at the end.
+
+    ``time_field`` names the time to sort by, through relations with ``__``; ties are broken by a UUID primary key.
+    """
+    if cursor is not None:
+        last = Cursor.decode(cursor)
+        older = Q(**{f"{time_field}__lt": last.time}) | Q(**{time_field: last.time}, pk__lt=last.id)
+        rows = rows.filter(older, **{f"{time_field}__lte": last.time})
+    page = list(rows.order_by(f"-{time_field}", "-pk")[: limit + 1])
+    if len(page) <= limit:
+        return page, None
+    final = page[limit - 1]
+    time = attrgetter(time_field.replace("__", "."))(final)
+    return page[:limit], Cursor(time=time, id=final.pk).encode()

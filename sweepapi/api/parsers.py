@@ -1,0 +1,120 @@
+"""Reads request bodies as strict JSON: what two parsers could read differently, or none should, is refused."""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any, Never
+
+from django.http import UnreadablePostError
+from rest_framework.parsers import BaseParser
+
+from sweepapi.api.errors import FieldError, InvalidRequest, PayloadTooLarge
+
+MAX_BODY_BYTES = 256 * 1024
+MAX_DEPTH = 16
+# No integer of the API has more digits than a uint256.
+MAX_INTEGER_DIGITS = 78
+MAX_NAME_LENGTH = 64
+
+
+class StrictJSONParser(BaseParser):
+    """One JSON object in UTF-8, of at most 256 KiB and 16 levels, without duplicate names, NaN or lone surrogates."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,  # noqa: ARG002 DRF passes both
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Return the body's object. Raises PayloadTooLarge and InvalidRequest."""
+        try:
+            raw = stream.read(MAX_BODY_BYTES + 1)
+        except UnreadablePostError as error:
+            raise InvalidRequest("The body ended before it was complete.") from error
+        if len(raw) > MAX_BODY_BYTES:
+            raise PayloadTooLarge
+        return parse_object(raw)
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object in these bytes; raise InvalidRequest with a sentence on what is wrong with them."""
+    try:
+        value = json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_object_without_duplicates,
+            parse_constant=_refuse_constant,
+            parse_int=_bounded_integer,
+        )
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("The body is not valid UTF-8.") from error
+    except json.JSONDecodeError as error:
+        raise InvalidRequest(f"The body is not valid JSON: line {error.lineno}, column {error.colno}.") from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    if not isinstance(value, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    _check_tree(value)
+    return value
+
+
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in result:
+            field = printable(name)
+            problem = FieldError(field=field, code="duplicate_field", message="This name stands twice in one object.")
+            raise InvalidRequest("The body has an object with a duplicate name.", details=[problem])
+        result[name] = value
+    return result
+
+
+def _refuse_constant(name: str) -> Never:
+    raise InvalidRequest(f"The body is not valid JSON: {name} is no JSON value.")
+
+
+def _bounded_integer(digits: str) -> int:
+    if len(digits.removeprefix("-")) > MAX_INTEGER_DIGITS:
+        raise InvalidRequest("The body has an integer of absurd length.")
+    return int(digits)
+
+
+def _check_tree(root: object) -> None:
+    """Walk the value without recursion: the depth has to be bounded, and every text has to be encodable."""
+    level: list[object] = [root]
+    for _ in range(MAX_DEPTH + 1):
+        if not level:
+            return
+        level = [child for value in level for child in _children(value)]
+    raise _too_deep()
+
+
+def _children(value: object) -> list[object]:
+    """Return what a container holds, its names included. A scalar holds nothing, and takes no level of its own."""
+    match value:
+        case dict():
+            held: list[object] = [*value.keys(), *value.values()]
+        case list():
+            held = value
+        case _:
+            return []
+    for child in held:
+        if isinstance(child, str):
+            _refuse_lone_surrogates(child)
+    return [child for child in held if isinstance(child, dict | list)]
+
+
+def _refuse_lone_surrogates(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidRequest("The body has a text with a lone surrogate, which is no Unicode text.") from error
+
+
+def _too_deep() -> InvalidRequest:
+    return InvalidRequest(f"The body is nested more than {MAX_DEPTH} levels deep.")
+
+
+def printable(name: str) -> str:
+    """Return a name out of a body in a form that is safe to show: ASCII and short."""
+    return name[:MAX_NAME_LENGTH].encode("ascii", "backslashreplace").decode("ascii")

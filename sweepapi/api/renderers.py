@@ -1,0 +1,19 @@
+"""Puts the data of a successful answer into the envelope; failures are put there by ``handlers``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.renderers import JSONRenderer
+
+
+class EnvelopeRenderer(JSONRenderer):
+    """Renders ``{"ok": true, "data": …}``."""
+
+    def render(
+        self,
+        data: Any,  # noqa: ANN401 an answer's data is of any shape
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 as DRF types it
+        """Return the envelope as UTF-8 JSON."""
+        return super().render({"ok": True, "data": data}, accepted_media_type, renderer_context)

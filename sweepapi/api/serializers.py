@@ -1,0 +1,116 @@
+"""Serializers that refuse what they do not know: a misspelt field must never fall back to a default."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.fields import empty
+from rest_framework.settings import api_settings
+
+from sweepapi.api.errors import FieldError, ForbiddenField
+from sweepapi.api.parsers import printable
+
+# What only the API key may decide. None of these is a name of ours anywhere in a body.
+FORBIDDEN_FIELDS = frozenset(
+    {
+        "partnerId",
+        "partnerRecipient",
+        "protocolRecipient",
+        "payoutWallet",
+        "partnerShareBps",
+        "totalFeeBps",
+        "feeBps",
+        "feeShare",
+    }
+)
+# DRF's codes that our callers know by a more general name.
+_PUBLIC_CODES = {
+    "blank": "invalid_format",
+    "empty": "too_short",
+    "invalid": "invalid_format",
+    "max_length": "too_long",
+    "max_string_length": "too_long",
+    "max_value": "out_of_range",
+    "min_length": "too_short",
+    "min_value": "out_of_range",
+    "not_a_list": "invalid_type",
+    "null": "invalid_type",
+    "null_characters_not_allowed": "invalid_format",
+    "surrogate_characters_not_allowed": "invalid_format",
+}
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """A body, or an object in one, all of whose fields are known.
+
+    Forbidden fields at any depth are refused first, whatever else is wrong.
+    """
+
+    def run_validation(self, data: Any = empty) -> Any:  # noqa: ANN401 DRF's own
+        """Raise ForbiddenField or ValidationError, or return the validated data."""
+        if self.parent is None:
+            refuse_forbidden_fields(data)
+        return super().run_validation(data)
+
+    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 DRF's own
+        """Report unknown fields together with what is wrong with the known ones."""
+        if not isinstance(data, Mapping):
+            problem = ErrorDetail("This must be an object.", "invalid_type")
+            raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [problem]})
+        problems: dict[str, Any] = {
+            printable(name): [ErrorDetail("There is no such field.", "unknown_field")]
+            for name in data
+            if name not in self.fields
+        }
+        try:
+            validated = super().to_internal_value(data)
+        except ValidationError as error:
+            raise ValidationError({**problems, **error.detail}) from error  # type: ignore[dict-item]
+        if problems:
+            raise ValidationError(problems)
+        return validated
+
+
+def refuse_forbidden_fields(body: object) -> None:
+    """Raise ForbiddenField, naming each place, if the body carries what only the API key may decide."""
+    details = [
+        FieldError(field=path, code="forbidden_field", message="This comes from your API key.")
+        for path, name in _paths(body, "")
+        if name in FORBIDDEN_FIELDS
+    ]
+    if details:
+        raise ForbiddenField(details=details)
+
+
+def _paths(value: object, path: str) -> Iterator[tuple[str, str]]:
+    """Yield path and name of every object member; the parser has bounded the depth."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            inner_path = _join(path, printable(name))
+            yield inner_path, name
+            yield from _paths(inner, inner_path)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _paths(inner, f"{path}[{index}]")
+
+
+def field_errors(detail: object, path: str = "") -> Iterator[FieldError]:
+    """Flatten the nested detail of DRF's ValidationError to paths such as ``tokens[2].amount``."""
+    if isinstance(detail, ErrorDetail):
+        code = detail.code or "invalid"
+        yield FieldError(field=path, code=_PUBLIC_CODES.get(code, code), message=str(detail))
+    elif isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            yield from field_errors(inner, _join(path, name))
+    elif isinstance(detail, list):
+        for index, inner in enumerate(detail):
+            yield from field_errors(inner, path if isinstance(inner, ErrorDetail) else f"{path}[{index}]")
+
+
+def _join(path: str, name: str | int) -> str:
+    if name == api_settings.NON_FIELD_ERRORS_KEY:
+        return path
+    if isinstance(name, int):
+        return f"{path}[{name}]"
+    return f"{path}.{name}" if path else name
