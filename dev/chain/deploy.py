@@ -1,0 +1,130 @@
+"""Builds the local chain's world, from an empty chain to users who can sweep.
+
+All of it takes a tenth of a second, so every start builds it anew and no saved state can be out of date.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from eth_utils.abi import function_signature_to_4byte_selector
+
+from dev.chain import market
+from dev.chain.artifacts import artifact, multicall3_runtime
+from dev.chain.catalog import TOKENS
+from dev.chain.rpc import Rpc
+from dev.chain.sender import Sender
+from dev.errors import NodeError
+from dev.keys import Keys, address_of
+
+PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
+DETERMINISTIC_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C"  # anvil has it from the start
+PERMIT2_SALT = bytes.fromhex("0000000000000000000000000000000000000000d3af2663da51c10215000000")
+NO_ADDRESS = "0x" + "00" * 20
+ON, OFF, NO_TRANSACTIONS = True, False, False
+
+ROUTER_SWAPS = (  # exact-input swaps of SwapRouter02, the only calls a leg may make
+    "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
+    "exactInput((bytes,address,uint256,uint256))",
+    "swapExactTokensForTokens(uint256,uint256,address[],address)",
+)
+FUNDING_APPROVED_OR_PREFUNDED = 0b11
+
+_BLOCKS_UNTIL_FINAL = 70  # anvil's `safe` and `finalized` lie 32 and 64 blocks below the head: what we built is final
+_COIN = 10**18
+_BUILDING_GAS_LIMIT = 10**12
+_DEPLOYER_COINS = 10**9
+_USER_COINS = 1_000
+_USER_TOKENS = 10_000  # whole units of each
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Where everything stands: contracts by role, ERC-20 tokens by symbol."""
+
+    contracts: dict[str, str]
+    tokens: dict[str, str]
+
+
+def deploy(rpc: Rpc, keys: Keys) -> Deployment:
+    """Deploy everything and fund the users."""
+    with _building(rpc, address_of(keys.deployer)) as sender:
+        rpc.call("anvil_setCode", MULTICALL3, "0x" + multicall3_runtime().hex())
+        _send_permit2(sender)
+        contracts = {"permit2": PERMIT2, "multicall3": MULTICALL3, **_create_uniswap(sender)}
+        contracts |= _create_batch(sender, contracts, keys)
+        tokens = {
+            token.symbol: sender.create(token.contract, token.name, token.symbol, token.decimals) for token in TOKENS
+        }
+        market.open_pools(sender, contracts, tokens)
+        _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
+    rpc.call("anvil_mine", hex(_BLOCKS_UNTIL_FINAL))
+    _require_code(rpc, [*contracts.values(), *tokens.values()])
+    return Deployment(contracts, {**tokens, "WETH": contracts["weth"]})
+
+
+@contextmanager
+def _building(rpc: Rpc, deployer: str) -> Iterator[Sender]:
+    """Make the node sign for a rich deployer and mine when told, in blocks of any size; afterwards it is as it was."""
+    usual_limit = rpc.call("eth_getBlockByNumber", "latest", NO_TRANSACTIONS)["gasLimit"]
+    rpc.call("anvil_setBalance", deployer, hex(_DEPLOYER_COINS * _COIN))
+    rpc.call("anvil_impersonateAccount", deployer)
+    rpc.call("evm_setAutomine", OFF)
+    rpc.call("evm_setBlockGasLimit", hex(_BUILDING_GAS_LIMIT))
+    sender = Sender(rpc, deployer)
+    yield sender
+    sender.flush()
+    rpc.call("evm_setBlockGasLimit", usual_limit)
+    rpc.call("evm_setAutomine", ON)
+    rpc.call("anvil_stopImpersonatingAccount", deployer)
+
+
+def _send_permit2(sender: Sender) -> None:
+    """Land it where it is on every chain; never etched, for its cached domain separator is made by its constructor."""
+    sender.send(DETERMINISTIC_DEPLOYER, PERMIT2_SALT + artifact("Permit2").creation_code)
+
+
+def _create_uniswap(sender: Sender) -> dict[str, str]:
+    weth = sender.create("WETH9")
+    v2_factory = sender.create("UniswapV2Factory", sender.address)
+    v3_factory = sender.create("UniswapV3Factory")
+    positions = sender.create("NonfungiblePositionManager", v3_factory, weth, NO_ADDRESS)
+    sender.call(v3_factory, "enableFeeAmount(uint24,int24)", 100, 1)  # as on the public chains
+    return {
+        "weth": weth,
+        "uniswapV2Factory": v2_factory,
+        "uniswapV2Router": sender.create("UniswapV2Router02", v2_factory, weth),
+        "uniswapV3Factory": v3_factory,
+        "positionManager": positions,
+        "swapRouter02": sender.create("SwapRouter02", v2_factory, v3_factory, positions, weth),
+        "quoterV2": sender.create("QuoterV2", v3_factory, weth),
+    }
+
+
+def _create_batch(sender: Sender, contracts: dict[str, str], keys: Keys) -> dict[str, str]:
+    manager = sender.create("AccessManager", sender.address)
+    v5 = sender.create("ServiceBatchV5PartnerFees", manager, PERMIT2, contracts["weth"], address_of(keys.fee_signer))
+    router = contracts["swapRouter02"]
+    for swap in ROUTER_SWAPS:
+        selector = function_signature_to_4byte_selector(swap)
+        modes = FUNDING_APPROVED_OR_PREFUNDED
+        sender.call(v5, "allowRouter(address,bytes4,uint8,address)", router, selector, modes, router)
+    return {"accessManager": manager, "v5": v5}
+
+
+def _fund_users(rpc: Rpc, sender: Sender, weth: str, tokens: dict[str, str], users: list[str]) -> None:
+    rpc.batch([("anvil_setBalance", [user, hex(_USER_COINS * _COIN)]) for user in users])
+    sender.call(weth, "deposit()", value=len(users) * _USER_TOKENS * _COIN)
+    for user in users:
+        sender.call(weth, "transfer(address,uint256)", user, _USER_TOKENS * _COIN)
+        for token in TOKENS:
+            amount = _USER_TOKENS * 10**token.decimals
+            sender.call(tokens[token.symbol], "mint(address,uint256)", user, amount)
+
+
+def _require_code(rpc: Rpc, addresses: list[str]) -> None:
+    codes = rpc.batch([("eth_getCode", [address, "latest"]) for address in addresses])
+    for address, code in zip(addresses, codes, strict=True):
+        if code == "0x":
+            raise NodeError(f"nothing was deployed at {address}")

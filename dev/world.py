@@ -1,0 +1,145 @@
+"""Brings up engines and chain under a supervisor, and writes down for programs and people where everything is."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dev.chain.catalog import TOKENS, WRAPPED_DECIMALS
+from dev.chain.deploy import Deployment, deploy
+from dev.engines import anvil, postgres, redis
+from dev.keys import Keys, address_of, load_or_make
+from dev.supervisor import Supervisor
+
+VAR = Path(__file__).parents[1] / "var"
+CHAIN = "local"
+
+
+@dataclass(frozen=True)
+class World:
+    """A running set of engines and what stands on its chain."""
+
+    folder: Path
+    keys: Keys
+    databases: postgres.Urls
+    redis_url: str
+    rpc_url: str
+    deployment: Deployment
+
+    @property
+    def world_file(self) -> Path:
+        """Where the JSON description is."""
+        return self.folder / "world.json"
+
+    @property
+    def chains_file(self) -> Path:
+        """Where the service reads the chain's public facts."""
+        return self.folder / "chains.toml"
+
+    def environment(self, *, database_url: str) -> dict[str, str]:
+        """Return what the service reads from its environment."""
+        return {
+            "DATABASE_URL": database_url,
+            "REDIS_URL": self.redis_url,
+            "SECRET_KEY": self.keys.secret_key,
+            "API_KEY_PEPPER": self.keys.api_key_pepper,
+            "FEE_SIGNER_KEY": self.keys.fee_signer,
+            "API_KEY_MODE": "test",
+            f"RPC_URLS_{CHAIN.upper()}": self.rpc_url,
+            "CHAINS_FILE": str(self.chains_file),
+            "SERVICE_EVM_BUILD_MODE": "v5_partner_fees",
+            "ALLOWED_HOSTS": "127.0.0.1,localhost",
+            "INSECURE_HTTP": "true",
+            "DEBUG": "false",
+            "DEV_WORLD_FILE": str(self.world_file),
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a client needs to try the chain."""
+        decimals = {token.symbol: token.decimals for token in TOKENS} | {"WETH": WRAPPED_DECIMALS}
+        return {
+            "rpcUrl": self.rpc_url,
+            "chain": CHAIN,
+            "chainId": anvil.CHAIN_ID,
+            "tokens": {
+                symbol: {"address": address, "decimals": decimals[symbol]}
+                for symbol, address in self.deployment.tokens.items()
+            },
+            "users": [{"address": address_of(key), "privateKey": key} for key in self.keys.users],
+            "contracts": self.deployment.contracts,
+        }
+
+
+def start(supervisor: Supervisor) -> World:
+    """Start what the environment does not bring, deploy, and write chains.toml and world.json into the state folder."""
+    keys = load_or_make(VAR / "keys.json")
+    rpc = anvil.start(supervisor)
+    world = World(
+        folder=supervisor.folder,
+        keys=keys,
+        databases=_databases(supervisor, keys),
+        redis_url=os.environ.get("REDIS_URL") or redis.start(supervisor, password=keys.redis_password),
+        rpc_url=rpc.url,
+        deployment=deploy(rpc, keys),
+    )
+    world.chains_file.write_text(_chains_toml(world))
+    write_private(world.world_file, world.describe() | {"deployer": {"privateKey": keys.deployer}})
+    return world
+
+
+def write_private(path: Path, content: dict[str, Any]) -> None:
+    """Write JSON that holds private keys for nobody but the owner of the file."""
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def _databases(supervisor: Supervisor, keys: Keys) -> postgres.Urls:
+    given = os.environ.get("DATABASE_URL")
+    if given:
+        return postgres.Urls(owner=given, runtime=given)
+    return postgres.start(
+        supervisor,
+        owner_password=keys.database_owner_password,
+        runtime_password=keys.database_runtime_password,
+    )
+
+
+def _chains_toml(world: World) -> str:
+    at = world.deployment.contracts
+    plain = {"WETH", *(token.symbol for token in TOKENS if token.plain)}
+    vetted = [address for symbol, address in world.deployment.tokens.items() if symbol in plain]
+    return f"""# The local chain, as the service reads it; written at every start.
+[chains.{CHAIN}]
+chain_id = {anvil.CHAIN_ID}
+native_symbol = "ETH"
+wrapped_native = "{at["weth"]}"
+permit2 = "{at["permit2"]}"
+multicall3 = "{at["multicall3"]}"
+block_explorer_url = ""
+protocol_recipient = "{address_of(world.keys.protocol_recipient)}"
+vetted_tokens = {json.dumps(vetted)}
+
+[chains.{CHAIN}.contracts]
+v5 = "{at["v5"]}"
+
+[chains.{CHAIN}.finality]
+safe = "safe"
+final = "finalized"
+recheck_seconds = 3
+
+[[chains.{CHAIN}.routers]]
+name = "uniswap_v3"
+kind = "uniswap_v3"
+address = "{at["swapRouter02"]}"
+factory = "{at["uniswapV3Factory"]}"
+quoter = "{at["quoterV2"]}"
+fee_tiers = [100, 500, 3000, 10000]
+
+[[chains.{CHAIN}.routers]]
+name = "uniswap_v2"
+kind = "uniswap_v2"
+address = "{at["swapRouter02"]}"
+factory = "{at["uniswapV2Factory"]}"
+quoter = "{at["uniswapV2Router"]}"
+"""
