@@ -23,7 +23,7 @@ INSECURE_HTTP = env.bool("INSECURE_HTTP", default=False)
 
 # --- The product ------------------------------------------------------------------------------------------------------
 EVM_BUILD_MODE = env.str("SERVICE_EVM_BUILD_MODE", default="v5_partner_fees")
-CHAINS_FILE = env.path("CHAINS_FILE", default=str(BASE_DIR / "config" / "chains.toml"))
+CHAINS_FILE = Path(env.str("CHAINS_FILE", default=str(BASE_DIR / "config" / "chains.toml")))
 RPC_URLS = {
     name.removeprefix("RPC_URLS_").lower(): env.list(name) for name in env.ENVIRON if name.startswith("RPC_URLS_")
 }

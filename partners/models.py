@@ -15,7 +15,8 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from partners import keys
-from sweepapi.fields import ZERO_ADDRESS, AddressField
+from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.fields import AddressField
 
 BPS_DENOMINATOR = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)

@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import Combinable, register_combinable_fields
-from eth_utils.address import to_checksum_address
+
+from sweepapi.evm.addresses import to_checksum_address
 
 UINT256_MAX = 2**256 - 1
-ZERO_ADDRESS = "0x0000000000000000000000000000000000000000"
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _HASH32 = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
@@ -52,7 +52,7 @@ def checksum_address(text: str) -> str:
     """
     if not _ADDRESS.fullmatch(text):
         raise ValueError("An address is 0x and 40 hex digits.")
-    checksummed = str(to_checksum_address(text.lower()))
+    checksummed: str = to_checksum_address(text.lower())
     digits = text[2:]
     if text != checksummed and digits not in (digits.lower(), digits.upper()):
         raise BadChecksumError("The casing of this address is not its EIP-55 checksum.")

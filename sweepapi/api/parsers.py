@@ -1,6 +1,7 @@
 """Reads request bodies as strict JSON: what two parsers could read differently, or none should, is refused."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import IO, Any, Never
 
@@ -14,6 +15,9 @@ MAX_DEPTH = 16
 # No integer of the API has more digits than a uint256.
 MAX_INTEGER_DIGITS = 78
 MAX_NAME_LENGTH = 64
+
+# A string without end runs to the end of the text. Possessive quantifiers keep the search linear for any input.
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 class StrictJSONParser(BaseParser):
@@ -40,22 +44,39 @@ class StrictJSONParser(BaseParser):
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Return the JSON object in these bytes; raise InvalidRequest with a sentence on what is wrong with them."""
     try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("The body is not valid UTF-8.") from error
+    _refuse_depth(text)
+    try:
         value = json.loads(
-            raw.decode("utf-8"),
+            text,
             object_pairs_hook=_object_without_duplicates,
             parse_constant=_refuse_constant,
             parse_int=_bounded_integer,
         )
-    except UnicodeDecodeError as error:
-        raise InvalidRequest("The body is not valid UTF-8.") from error
     except json.JSONDecodeError as error:
         raise InvalidRequest(f"The body is not valid JSON: line {error.lineno}, column {error.colno}.") from error
-    except RecursionError as error:
-        raise _too_deep() from error
     if not isinstance(value, dict):
         raise InvalidRequest("The body must be a JSON object.")
-    _check_tree(value)
+    _refuse_lone_surrogates(value)
     return value
+
+
+def _refuse_depth(text: str) -> None:
+    """Count brackets outside strings before parsing: json recurses in C, and deep enough input would end the process.
+
+    Its guard is the interpreter's recursion limit, which libraries raise (py_ecc does, on import).
+    """
+    depth = 0
+    for token in _STRING_OR_BRACKET.finditer(text):
+        match token[0]:
+            case "[" | "{":
+                depth += 1
+            case "]" | "}":
+                depth -= 1
+        if depth > MAX_DEPTH:
+            raise InvalidRequest(f"The body is nested more than {MAX_DEPTH} levels deep.")
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -79,40 +100,21 @@ def _bounded_integer(digits: str) -> int:
     return int(digits)
 
 
-def _check_tree(root: object) -> None:
-    """Walk the value without recursion: the depth has to be bounded, and every text has to be encodable."""
-    level: list[object] = [root]
-    for _ in range(MAX_DEPTH + 1):
-        if not level:
-            return
-        level = [child for value in level for child in _children(value)]
-    raise _too_deep()
-
-
-def _children(value: object) -> list[object]:
-    """Return what a container holds, its names included. A scalar holds nothing, and takes no level of its own."""
+def _refuse_lone_surrogates(value: object) -> None:
+    """Refuse texts that no encoding can hold, names included; the depth is bounded by now."""
     match value:
+        case str():
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError as error:
+                raise InvalidRequest("The body has a text with a lone surrogate, which is no Unicode text.") from error
         case dict():
-            held: list[object] = [*value.keys(), *value.values()]
+            for name, inner in value.items():
+                _refuse_lone_surrogates(name)
+                _refuse_lone_surrogates(inner)
         case list():
-            held = value
-        case _:
-            return []
-    for child in held:
-        if isinstance(child, str):
-            _refuse_lone_surrogates(child)
-    return [child for child in held if isinstance(child, dict | list)]
-
-
-def _refuse_lone_surrogates(text: str) -> None:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InvalidRequest("The body has a text with a lone surrogate, which is no Unicode text.") from error
-
-
-def _too_deep() -> InvalidRequest:
-    return InvalidRequest(f"The body is nested more than {MAX_DEPTH} levels deep.")
+            for inner in value:
+                _refuse_lone_surrogates(inner)
 
 
 def printable(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Makers of rows for tests."""

@@ -1,0 +1,35 @@
+"""Makes partners and their wallets."""
+
+import secrets
+
+from factory.declarations import LazyFunction, Sequence, SubFactory
+from factory.django import DjangoModelFactory
+
+from partners.models import Partner, PayoutWallet
+
+
+def random_address() -> str:
+    """Return an address nobody holds the key of."""
+    return f"0x{secrets.token_hex(20)}"
+
+
+class PartnerFactory(DjangoModelFactory[Partner]):
+    """An active partner that gets 40 % of the platform fee."""
+
+    class Meta:
+        model = Partner
+
+    name = Sequence(lambda number: f"Partner {number}")
+    fee_share_bps = 4000
+    payout_wallet = LazyFunction(random_address)
+
+
+class PayoutWalletFactory(DjangoModelFactory[PayoutWallet]):
+    """A wallet of its own for one chain."""
+
+    class Meta:
+        model = PayoutWallet
+
+    partner = SubFactory(PartnerFactory)
+    chain_id = 8453
+    address = LazyFunction(random_address)

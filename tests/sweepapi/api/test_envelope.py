@@ -1,0 +1,93 @@
+"""Every answer of the API is JSON in the envelope and carries a request id, failures of all kinds included."""
+
+import logging
+import uuid
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.sweepapi.api.strict_urls import SECRET_DETAIL
+
+pytestmark = pytest.mark.urls("tests.sweepapi.api.strict_urls")
+
+
+def check_failure(response: Any, status: int, code: str) -> dict[str, Any]:
+    assert response.status_code == status
+    assert response.headers["Content-Type"] == "application/json"
+    body = response.json()
+    assert body.keys() == {"ok", "error"}
+    assert body["ok"] is False
+    error: dict[str, Any] = body["error"]
+    assert error.keys() == {"code", "message", "details", "retryable", "requestId"}
+    assert error["code"] == code
+    assert error["requestId"] == response.headers["X-Request-Id"]
+    return error
+
+
+def test_success_is_ok_with_data() -> None:
+    response = Client().post("/v2/echo", data={"name": "a"}, content_type="application/json")
+    assert response.json() == {"ok": True, "data": {"name": "a"}}
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/xml", "text/csv;q=0.1", "nonsense"])
+def test_any_accept_header_gets_json(accept: str) -> None:
+    response = Client().post("/v2/echo", data={}, content_type="application/json", headers={"accept": accept})
+    assert response.headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize("path", ["/v2/nothing", "/v1/nothing", "/v2", "/", "/v2/echo/", "/nothing.html"])
+@pytest.mark.parametrize("method", ["get", "post", "delete"])
+def test_unknown_routes_answer_in_the_envelope(path: str, method: str) -> None:
+    check_failure(getattr(Client(), method)(path), 404, "not_found")
+
+
+@pytest.mark.parametrize("method", ["get", "put", "delete", "options", "trace"])
+def test_wrong_methods_answer_in_the_envelope(method: str) -> None:
+    response = getattr(Client(), method)("/v2/echo")
+    check_failure(response, 405, "method_not_allowed")
+    assert "POST" in response.headers["Allow"]
+
+
+def test_an_unexpected_exception_is_logged_whole_and_shown_as_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        response = Client().get("/v2/broken")
+    error = check_failure(response, 500, "internal_error")
+    assert error["retryable"] is True
+    assert SECRET_DETAIL not in response.content.decode()
+    assert SECRET_DETAIL in caplog.text
+
+
+def test_an_exception_outside_the_api_views_is_shown_as_nothing_too() -> None:
+    response = Client(raise_request_exception=False).get("/v2/broken-page")
+    check_failure(response, 500, "internal_error")
+    assert SECRET_DETAIL not in response.content.decode()
+
+
+def test_a_foreign_host_is_refused_in_the_envelope(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["api.example"]
+    check_failure(Client().get("/v2/echo", headers={"host": "evil.example"}), 400, "invalid_request")
+
+
+def test_an_unavailable_chain_says_when_to_come_back() -> None:
+    response = Client().get("/v2/busy")
+    assert check_failure(response, 503, "chain_unavailable")["retryable"] is True
+    assert response.headers["Retry-After"] == "7"
+
+
+@pytest.mark.parametrize("theirs", ["abc-123", "A.b_c", "x" * 128])
+def test_a_valid_request_id_is_the_callers(theirs: str) -> None:
+    response = Client().get("/v2/nothing", headers={"x-request-id": theirs})
+    assert response.headers["X-Request-Id"] == theirs
+
+
+@pytest.mark.parametrize("theirs", ["", "x" * 129, "a b", "a\tb", "<script>", "é"])
+def test_an_invalid_request_id_is_replaced(theirs: str) -> None:
+    response = Client().get("/v2/nothing", headers={"x-request-id": theirs})
+    assert uuid.UUID(response.headers["X-Request-Id"]).version == 7
+
+
+def test_log_lines_carry_the_request_id(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, logger="sweepapi.api.handlers"):
+        Client().get("/v2/broken", headers={"x-request-id": "find-me"})
+    assert any("find-me" in str(record.msg) for record in caplog.records)
