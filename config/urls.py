@@ -1,14 +1,14 @@
 """Which address leads to which view."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 from ledger.views import LedgerEntriesView
 from partners.views import PartnerView
 from sweepapi.api.docs import OpenApiView, reference
 
 urlpatterns = [
-    # The sweeps have addresses of their own.
+    path("", include("sweeps.urls")),
     path("v2/partner", PartnerView.as_view()),
     path("v2/ledger/entries", LedgerEntriesView.as_view()),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),

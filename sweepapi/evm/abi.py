@@ -12,6 +12,8 @@ from sweepapi.evm.errors import BadAnswerError
 
 
 def _components(types: str) -> list[str]:
+    if types == "()":  # which eth_abi's grammar leaves out
+        return []
     parsed = parse(types)
     if not isinstance(parsed, TupleType):
         raise TypeError(f"{types!r} is no list of types")

@@ -26,20 +26,34 @@ class Read:
     arguments: tuple[Any, ...] = ()
 
 
-def multicall(*, multicall3: str, reads: Sequence[Read], at: str | int = "latest", may_fail: bool = False) -> Call:
+def multicall(
+    *,
+    multicall3: str,
+    reads: Sequence[Read],
+    at: str | int = "latest",
+    may_fail: bool = False,
+    all_needed: bool = False,
+) -> Call:
     """Return the call that makes these reads on one block.
 
     Its answer is a list with, for each read, the tuple of returned values, or None where that read failed or returned
-    other types. With ``may_fail`` the whole call failing is an answer too (see ``Call``).
+    other types; with ``all_needed`` such a None makes the whole answer unusable, for contracts that can't fail but at a
+    provider that lags or lies. With ``may_fail`` the whole call failing is an answer too (see ``Call``).
     """
     packed = AGGREGATE3.encode([(read.target, True, read.function.encode(*read.arguments)) for read in reads])
     tag = hex(at) if isinstance(at, int) else at
 
     def decode(value: object) -> list[Any]:
-        (results,) = AGGREGATE3.decode(answers.data(value))
+        output = answers.data(value)
+        if may_fail and not output:
+            raise CallFailedError("there was no Multicall3 on that block")
+        (results,) = AGGREGATE3.decode(output)
         if len(results) != len(reads):
             raise BadAnswerError("multicall answered another number of reads")
-        return [_value(read, *result) for read, result in zip(reads, results, strict=True)]
+        values = [_value(read, *result) for read, result in zip(reads, results, strict=True)]
+        if all_needed and None in values:
+            raise BadAnswerError("a read that can't fail failed")
+        return values
 
     return Call("eth_call", ({"to": multicall3, "data": "0x" + packed.hex()}, tag), decode, may_fail)
 

@@ -6,7 +6,7 @@ like one that answers nothing.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ CIRCUIT_SECONDS = 10.0
 CHAIN_ID_RECHECK_SECONDS = 600.0
 LAGGING_BLOCKS = 5
 ERROR_RATE_WEIGHT = 0.2
+MIN_TIMEOUT_SECONDS = 0.05
 # JSON-RPC codes by which providers say "too much", never "your call failed" (EIP-1474 and the large providers' own).
 LIMIT_CODES = frozenset({-32005, -32016, -32029, -32097, 429})
 
@@ -178,34 +179,28 @@ class ProviderPool:
         providers = [Provider(url=url, chain_id=chain_id, position=i) for i, url in enumerate(urls)]
         return cls(providers=providers, timeout_seconds=timeout_seconds)
 
-    def batch(self, calls: Sequence[Call], *, timeout_seconds: float | None = None) -> list[Any]:
+    def batch(self, calls: Sequence[Call]) -> list[Any]:
+        """Return the answers of whichever provider gives them first (see ``ask``)."""
+        return self.ask(calls)[1]
+
+    def ask(
+        self, calls: Sequence[Call], *, timeout_seconds: float | None = None, besides: Provider | None = None
+    ) -> tuple[Provider, list[Any]]:
         """Ask the healthiest provider, and the next one if it fails, until the time is used up.
 
-        Raises ``ChainUnavailableError`` when no provider gave a usable answer to every call.
-        """
-        return next(self.answers(calls, timeout_seconds=timeout_seconds))
-
-    def answers(self, calls: Sequence[Call], *, timeout_seconds: float | None = None) -> Iterator[list[Any]]:
-        """Yield the answers of one provider after the other, asking each only when the caller wants more.
-
-        Raises ``ChainUnavailableError`` instead of ending before the first answer.
+        Returns the provider that answered, and its answers. ``besides`` leaves one out, for a second opinion. Raises
+        ``ChainUnavailableError`` when no provider gave a usable answer to every call.
         """
         deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
-        answered = False
-        for left, provider in zip(range(len(self.providers), 0, -1), self._ranked(), strict=True):
+        asked = [provider for provider in self._ranked() if provider is not besides]
+        for left, provider in zip(range(len(asked), 0, -1), asked, strict=True):
             # A provider that hangs may use its share of the time, not that of the ones behind it.
             share = (deadline - time.monotonic()) / left
-            if share <= 0:
-                break
             try:
-                values = provider.batch(calls, timeout_seconds=share)
+                return provider, provider.batch(calls, timeout_seconds=max(share, MIN_TIMEOUT_SECONDS))
             except BadAnswerError as error:
                 log.warning("provider_failed", provider=repr(provider), error=str(error))
-                continue
-            answered = True
-            yield values
-        if not answered:
-            raise ChainUnavailableError("no provider answered in time")
+        raise ChainUnavailableError("no provider answered in time")
 
     def _ranked(self) -> list[Provider]:
         now = time.monotonic()

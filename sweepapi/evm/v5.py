@@ -32,6 +32,7 @@ _AUTHORIZATION = "(address,bytes32,address,address,address,uint16,uint16,uint256
 SWEEP = Function(f"sweep({_LEG}[],{_ORDER},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
 IS_NONCE_USED = Function("isNonceUsed(uint256)", "(bool)")
 FEE_SIGNER = Function("feeSigner()", "(address)")
+PAUSED = Function("paused()", "(bool)")
 
 _EVENT_DATA = ["address", "address", "address", *["uint256"] * 6]
 EXECUTED_TOPIC = keccak_hex(

@@ -1,0 +1,79 @@
+"""Which sweeps are due, and whose turn it is to look at them.
+
+A check holds a lease on its row. The lease saves calls to the chain; what makes two checks at once harmless is the lock
+that ``settle`` takes. A lease that its holder did not give back runs out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from sweeps.models import Sweep, SweepStatus
+
+LEASE = timedelta(seconds=60)
+# A row's own message goes first; beat takes rows whose message did not come.
+MESSAGE_GRACE = timedelta(seconds=2)
+BATCH_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Sweeps under one lease."""
+
+    lease: UUID
+    sweeps: list[Sweep]
+
+
+def claim_one(sweep_id: UUID) -> Claim | None:
+    """Lease a sweep if it is due now and nobody else holds it; None otherwise."""
+    now = timezone.now()
+    return _lease(_due(now).filter(id=sweep_id), now)
+
+
+def claim_due(*, safe_timestamps: Mapping[int, int]) -> Claim | None:
+    """Lease the sweeps that have been due longest; None if there are none.
+
+    ``safe_timestamps`` holds the time of each chain's safe block by chain id (seconds since 1970). A sweep that was
+    never looked at is due as soon as that time is past its deadline: the chain's clock decides, not the server's.
+    """
+    now = timezone.now()
+    overdue = Q(next_check_at__lte=now - MESSAGE_GRACE)
+    run_out = Q(pk__in=[])
+    for chain_id, timestamp in safe_timestamps.items():
+        run_out |= Q(
+            chain_id=chain_id,
+            authorization__deadline_seconds__lt=timestamp,
+            last_checked_at=None,
+            status__in=[SweepStatus.PENDING, SweepStatus.VOID],
+        )
+    rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True)
+    return _lease(rows.order_by("next_check_at"), now)
+
+
+def open_chain_ids() -> list[int]:
+    """Return the chains on which any sweep is open."""
+    return list(Sweep.objects.filter(is_open=True).order_by().values_list("chain_id", flat=True).distinct())
+
+
+def _due(now: datetime) -> QuerySet[Sweep]:
+    return Sweep.objects.filter(_unleased(now), is_open=True, next_check_at__lte=now)
+
+
+def _unleased(now: datetime) -> Q:
+    return Q(lease_until=None) | Q(lease_until__lt=now)
+
+
+def _lease(rows: QuerySet[Sweep], now: datetime) -> Claim | None:
+    lease = uuid4()
+    with transaction.atomic():
+        ids = [row.id for row in rows.select_for_update(skip_locked=True, of=("self",))[:BATCH_ROWS]]
+        Sweep.objects.filter(id__in=ids).update(lease_token=lease, lease_until=now + LEASE)
+    if not ids:
+        return None
+    claimed = Sweep.objects.select_related("authorization").prefetch_related("transactions").filter(id__in=ids)
+    return Claim(lease, list(claimed))

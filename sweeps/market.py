@@ -1,0 +1,177 @@
+"""What a build reads from the chain, in a number of round trips that does not grow with the number of tokens.
+
+1. ``read_facts``: the head, the user's nonces at Permit2, each token's facts, and which pools exist.
+2. ``read_quotes``: every token's price over every route, and whether an approval would need a reset first.
+3. ``read_transfers``: whether unvetted tokens deliver what is sent.
+
+Every token's reads are an ``eth_call`` of their own within the batch, so that a hostile token spoils nobody else's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sweepapi.evm import answers
+from sweepapi.evm.answers import Block
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
+from sweepapi.evm.errors import CallFailedError
+from sweepapi.evm.multicall import Read, multicall, plain_call
+from sweepapi.evm.permit2 import NONCE_BITMAP
+from sweepapi.evm.probe import transfer_probe
+from sweepapi.evm.routes import finder
+from sweepapi.evm.routes.finder import Place
+from sweepapi.evm.routes.types import Quote, Route
+from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.evm.v5 import PAUSED
+
+APPROVAL_GAS_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A token to be swept: its address and the amount in its smallest unit."""
+
+    mint: str
+    amount: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The answer to the first round trip."""
+
+    head: Block
+    paused: bool
+    used_permit_words: dict[int, int]  # Permit2's bitmap of the user by word position
+    tokens: dict[str, TokenFacts]  # by mint, the output token included; what is no token is missing
+    pools: dict[Place, str]
+
+
+@dataclass(frozen=True)
+class Quotes:
+    """The answer to the second round trip."""
+
+    best: dict[str, Quote | None]  # by mint; None where no route gives anything
+    needs_reset: dict[str, bool]  # by mint: the token refuses to replace an allowance that is not zero
+
+
+@dataclass(frozen=True)
+class Market:
+    """One chain as seen by one build."""
+
+    chain: Chain
+    pool: ProviderPool
+    wallet: str
+    contract: str
+    protocol_recipient: str
+    output: str  # an ERC-20: the wrapped coin where the user wants the native one
+
+    def read_facts(self, *, swept: Sequence[Swept], permit_words: Sequence[int]) -> Facts:
+        """Read everything that does not depend on prices."""
+        places = {token: self._places(token) for token in (*(s.mint for s in swept), self.output)}
+        calls = [
+            Call("eth_getBlockByNumber", ("latest", False), answers.block),
+            self._own_reads(permit_words),
+            *(self._token_reads(token, at) for token, at in places.items()),
+        ]
+        head, (paused, *words), *by_token = self.pool.batch(calls)
+        return Facts(
+            head=head,
+            paused=paused[0],
+            used_permit_words={word: bits[0] for word, bits in zip(permit_words, words, strict=True)},
+            tokens={
+                token: known
+                for token, answer in zip(places, by_token, strict=True)
+                if (known := _facts(answer)) is not None
+            },
+            pools={
+                place: pool
+                for (token, at), answer in zip(places.items(), by_token, strict=True)
+                for place, pool in _pools(at, answer).items()
+            },
+        )
+
+    def read_quotes(self, *, swept: Sequence[Swept], facts: Facts) -> Quotes:
+        """Price every token over every route there is; the wrapped coin for native output needs no swap."""
+        routes = {s.mint: self._routes(s.mint, facts.pools) for s in swept if s.mint != self.output}
+        resets = [s.mint for s in swept if _replaces_allowance(s, facts)]
+        priced = [s for s in swept if routes.get(s.mint)]
+        raw = self.pool.batch(
+            [self._quote_reads(routes[s.mint], s.amount) for s in priced] + [self._approval(mint) for mint in resets]
+        )
+        best = {
+            s.mint: None if isinstance(answer, CallFailedError) else finder.best_quote(routes[s.mint], answer)
+            for s, answer in zip(priced, raw, strict=False)
+        }
+        refused = [isinstance(answer, CallFailedError) for answer in raw[len(priced) :]]
+        return Quotes(best=best, needs_reset=dict(zip(resets, refused, strict=True)))
+
+    def read_transfers(self, *, holders: Mapping[str, Sequence[str]], facts: Facts) -> dict[str, list[Any]]:
+        """Test the transfers of unvetted tokens; ``holders`` are addresses, by token, that may hold some of it.
+
+        Returns a ``TransferTest`` or ``CallFailedError`` a holder, by token.
+        """
+        asked = [
+            (token, holder)
+            for token, candidates in holders.items()
+            if token not in self.chain.vetted_tokens and token != self.chain.wrapped_native
+            for holder in candidates
+        ]
+        if not asked:
+            return {}
+        raw = self.pool.batch(
+            [
+                transfer_probe(token=token, holder=holder, max_amount=_probe_amount(token, facts))
+                for token, holder in asked
+            ]
+        )
+        results: dict[str, list[Any]] = {}
+        for (token, _), answer in zip(asked, raw, strict=True):
+            results.setdefault(token, []).append(answer)
+        return results
+
+    def _places(self, token: str) -> list[Place]:
+        wrapped = self.chain.wrapped_native
+        pairs = [(wrapped, token)] if token == self.output else [(token, self.output), (token, wrapped)]
+        return finder.places(self.chain.routers, [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]])
+
+    def _own_reads(self, permit_words: Sequence[int]) -> Call:
+        bitmaps = [Read(self.chain.permit2, NONCE_BITMAP, (self.wallet, word)) for word in permit_words]
+        return multicall(
+            multicall3=self.chain.multicall3, reads=[Read(self.contract, PAUSED), *bitmaps], all_needed=True
+        )
+
+    def _token_reads(self, token: str, at: Sequence[Place]) -> Call:
+        reads = facts_reads(token=token, wallet=self.wallet, spender=self.chain.permit2)
+        return multicall(multicall3=self.chain.multicall3, reads=[*reads, *finder.pool_reads(at)], may_fail=True)
+
+    def _routes(self, token: str, pools: Mapping[Place, str]) -> list[Route]:
+        return [
+            route
+            for path in finder.paths(token, self.output, self.chain.wrapped_native)
+            for route in finder.routes(self.chain.routers, path, pools)
+        ]
+
+    def _quote_reads(self, routes: Sequence[Route], amount: int) -> Call:
+        reads = [finder.quote_read(route, amount) for route in routes]
+        return multicall(multicall3=self.chain.multicall3, reads=reads, may_fail=True)
+
+    def _approval(self, token: str) -> Call:
+        arguments = (self.chain.permit2, UNLIMITED)
+        return plain_call(function=APPROVE, to=token, arguments=arguments, sender=self.wallet, gas=APPROVAL_GAS_LIMIT)
+
+
+def _facts(answer: Any) -> TokenFacts | None:  # noqa: ANN401 - a list of decoded reads, or the failure of all
+    return None if isinstance(answer, CallFailedError) else token_facts(answer[:FACTS_READS])
+
+
+def _pools(at: Sequence[Place], answer: Any) -> dict[Place, str]:  # noqa: ANN401 - as above
+    return {} if isinstance(answer, CallFailedError) else finder.existing_pools(at, answer[FACTS_READS:])
+
+
+def _replaces_allowance(swept: Swept, facts: Facts) -> bool:
+    return 0 < facts.tokens[swept.mint].allowance < swept.amount
+
+
+def _probe_amount(token: str, facts: Facts) -> int:
+    return min(10 ** facts.tokens[token].decimals, UNLIMITED)

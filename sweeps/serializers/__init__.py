@@ -1,0 +1,1 @@
+"""The shapes of the sweep endpoints, in the names that partners see."""

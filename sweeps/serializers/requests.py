@@ -1,0 +1,108 @@
+"""What the requests of the sweep endpoints may say."""
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from sweepapi import chains
+from sweepapi.api.errors import UnsupportedChain
+from sweepapi.api.fields import (
+    AmountField,
+    EvmAddressField,
+    HashField,
+    StrictCharField,
+    StrictIntegerField,
+)
+from sweepapi.api.serializers import StrictSerializer
+from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
+from sweeps.plan import BuildRequest, TokenWish
+
+MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
+MAX_DECIMALS = 255
+
+
+class NonZeroAddressField(EvmAddressField):
+    """An EVM address other than zero."""
+
+    default_error_messages = {"zero_address": "The zero address can't take part in a sweep."}
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the EIP-55 form."""
+        address = super().to_internal_value(data)
+        if address == ZERO_ADDRESS:
+            self.fail("zero_address")
+        return address
+
+
+class TokenRequest(StrictSerializer):
+    """One token to be swept."""
+
+    mint = NonZeroAddressField(help_text="The token's address.")
+    amount = AmountField(help_text="How much of it, in its smallest unit.")
+    symbol = StrictCharField(required=False, max_length=64, help_text="A hint; refused if the chain says otherwise.")
+    decimals = StrictIntegerField(required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint, as symbol.")
+
+
+class BuildRequestSerializer(StrictSerializer):
+    """What a sweep is to do."""
+
+    chain = StrictCharField(help_text="Name of a chain, as in GET /v2/status.")
+    wallet = NonZeroAddressField(help_text="The user's address, which will send the transaction.")
+    tokens = TokenRequest(many=True, allow_empty=False)
+    outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
+    slippageBps = StrictIntegerField(min_value=MIN_SLIPPAGE_BPS, max_value=MAX_SLIPPAGE_BPS)
+    onUnroutable = serializers.ChoiceField(
+        choices=["reject"], required=False, help_text="What to do if a token has no route: refuse the whole sweep."
+    )
+
+    def validate_chain(self, name: str) -> str:
+        """Return the name of an enabled chain."""
+        if chains.find(name) is None:
+            raise UnsupportedChain
+        return name
+
+    def validate_tokens(self, tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Refuse too many tokens, one token twice, and the native coin, which Permit2 can't move."""
+        if len(tokens) > settings.MAX_TOKENS:
+            raise ValidationError(f"A sweep has at most {settings.MAX_TOKENS} tokens.", code="too_long")
+        seen: set[str] = set()
+        problems: dict[int, dict[str, list[ErrorDetail]]] = {}
+        for i, token in enumerate(tokens):
+            if token["mint"] in seen:
+                problems[i] = {"mint": [ErrorDetail("This token was named before.", "duplicate")]}
+            if token["mint"] == NATIVE_COIN:
+                problems[i] = {"mint": [ErrorDetail("The native coin can't be swept.", "native_coin")]}
+            seen.add(token["mint"])
+        if problems:
+            raise ValidationError(problems)  # type: ignore[arg-type]  # DRF renders a mapping by index
+        return tokens
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse the output among the inputs."""
+        problems = {
+            i: {"mint": [ErrorDetail("This is the output token.", "is_output")]}
+            for i, token in enumerate(attrs["tokens"])
+            if token["mint"] == attrs["outputMint"]
+        }
+        if problems:
+            raise ValidationError({"tokens": problems})  # type: ignore[dict-item]  # as above
+        return attrs
+
+    def to_request(self) -> BuildRequest:
+        """Return the validated body as the domain takes it."""
+        body = self.validated_data
+        return BuildRequest(
+            chain=body["chain"],
+            wallet=body["wallet"],
+            tokens=[TokenWish(**token) for token in body["tokens"]],
+            output_mint=body["outputMint"],
+            slippage_bps=body["slippageBps"],
+        )
+
+
+class ConfirmRequestSerializer(StrictSerializer):
+    """The transaction that the user sent."""
+
+    txHash = HashField(help_text="0x and 64 hex digits, in any case.")

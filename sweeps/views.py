@@ -1,0 +1,126 @@
+"""The sweep endpoints: translate, make one call into the domain, translate back."""
+
+import re
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from partners.authentication import partner_of
+from sweepapi.api import errors
+from sweepapi.api.schema import body_errors, partner_errors, public_errors
+from sweeps.build import build_sweep
+from sweeps.build_response import built_sweep
+from sweeps.confirm import confirm_sweep
+from sweeps.models import Sweep, SweepStatus
+from sweeps.serializers.built import BuiltSerializer
+from sweeps.serializers.requests import BuildRequestSerializer, ConfirmRequestSerializer
+from sweeps.serializers.service import ServiceStatusSerializer
+from sweeps.serializers.state import SweepStateSerializer
+from sweeps.service_status import service_status
+from sweeps.state import sweep_state
+
+SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+SWEEP_ID = OpenApiParameter("sweep_id", UUID, OpenApiParameter.PATH, description="sweepId of the build.")
+
+
+def _sweep_id(text: str) -> UUID:
+    """Return the id of a path; one that is no canonical UUID is of a sweep that does not exist."""
+    if not SWEEP_ID_FORM.fullmatch(text):
+        raise errors.SweepNotFound
+    return UUID(text)
+
+
+class ServiceStatusViewSet(ViewSet):
+    """The service itself; open to all."""
+
+    authentication_classes = []
+    permission_classes = []
+
+    @extend_schema(
+        operation_id="getServiceStatus",
+        summary="Whether sweeps can be built, where, and within which limits",
+        tags=["Service"],
+        auth=[],
+        responses={200: ServiceStatusSerializer, **public_errors()},
+    )
+    def retrieve(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
+        """Return availability as measured in the last seconds, chains, fees, limits and the indexer's pace."""
+        return Response(ServiceStatusSerializer(service_status()).data)
+
+
+class SweepViewSet(ViewSet):
+    """The sweeps of the key's partner."""
+
+    @extend_schema(
+        operation_id="buildSweep",
+        summary="Build a sweep for a user to sign and send",
+        tags=["Sweeps"],
+        request=BuildRequestSerializer,
+        responses={
+            201: BuiltSerializer,
+            **body_errors(
+                errors.UnsupportedChain,
+                errors.NoRoute,
+                errors.InsufficientOutput,
+                errors.ChainUnavailable,
+                errors.BuildDisabled,
+            ),
+        },
+    )
+    def build(self, request: Request) -> Response:
+        """Quote every token, sign the fee authorization, and return what the user signs and sends."""
+        body = BuildRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        built = build_sweep(partner=partner_of(request), request=body.to_request())
+        return Response(BuiltSerializer(built_sweep(built)).data, status=201)
+
+    @extend_schema(
+        operation_id="confirmSweep",
+        summary="Report the transaction that the user sent",
+        parameters=[SWEEP_ID],
+        tags=["Sweeps"],
+        request=ConfirmRequestSerializer,
+        responses={
+            200: SweepStateSerializer,
+            202: SweepStateSerializer,
+            **body_errors(
+                errors.SweepNotFound,
+                errors.SweepAlreadyConfirmed,
+                errors.SweepExpired,
+                errors.SweepVoid,
+                errors.SweepFailed,
+                errors.TooManyCandidates,
+                errors.EventMismatch,
+                errors.TransactionReverted,
+            ),
+        },
+    )
+    def confirm(self, request: Request, sweep_id: str) -> Response:
+        """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block."""
+        body = ConfirmRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        partner = partner_of(request)
+        confirmed = confirm_sweep(partner=partner, sweep_id=_sweep_id(sweep_id), tx_hash=body.validated_data["txHash"])
+        status = 200 if confirmed.status == SweepStatus.COMPLETED else 202
+        return Response(SweepStateSerializer(sweep_state(confirmed)).data, status=status)
+
+    @extend_schema(
+        operation_id="getSweep",
+        summary="What is known about a sweep",
+        parameters=[SWEEP_ID],
+        tags=["Sweeps"],
+        responses={200: SweepStateSerializer, **partner_errors(errors.SweepNotFound)},
+    )
+    def retrieve(self, request: Request, sweep_id: str) -> Response:
+        """Return the sweep with its transactions, its fee authorization and its postings."""
+        sweep = (
+            Sweep.objects.select_related("authorization")
+            .filter(id=_sweep_id(sweep_id), partner=partner_of(request))
+            .first()
+        )
+        if sweep is None:
+            raise errors.SweepNotFound
+        return Response(SweepStateSerializer(sweep_state(sweep)).data)
