@@ -11,7 +11,7 @@ from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, S
 from sweepapi.api.pagination import PageQuery
 
 
-class PostingSerializer(serializers.Serializer[Posting]):
+class PostingSerializer(serializers.Serializer[Any]):
     """One movement on one account; the postings of an entry balance."""
 
     id = serializers.UUIDField()

@@ -1,0 +1,72 @@
+"""The role that the service runs as can do its work and cannot rewrite the books, shown with a real role."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import ProgrammingError, connection, transaction
+
+from ledger.models import Posting
+from partners.models import Partner
+from tests.factories.ledger import book_fee
+
+pytestmark = pytest.mark.django_db
+
+ROLE = "sweepapi_test_runtime"
+
+
+@pytest.fixture
+def runtime_role() -> Iterator[None]:
+    """Go on as the runtime role. Roles are created in the test's transaction and vanish with it."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {ROLE}")
+        call_command("grant_runtime_role", ROLE, verbosity=0)
+        cursor.execute(f"SET LOCAL ROLE {ROLE}")
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("RESET ROLE")
+
+
+@pytest.mark.usefixtures("runtime_role")
+def test_the_runtime_role_posts_and_reads(partner: Partner) -> None:
+    book_fee(partner)
+    connection.check_constraints()
+    assert Posting.objects.count() == 3
+
+
+@pytest.mark.parametrize("table", ["ledger_account", "ledger_journalentry", "ledger_posting"])
+@pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
+@pytest.mark.usefixtures("runtime_role")
+def test_the_runtime_role_cannot_rewrite_the_books(statement: str, table: str) -> None:
+    with (
+        pytest.raises(ProgrammingError, match="permission denied"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement.format(table))
+
+
+@pytest.mark.usefixtures("runtime_role")
+def test_the_runtime_role_may_truncate_no_table_at_all() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
+            " AND has_table_privilege(%s, oid, 'TRUNCATE')",
+            [ROLE],
+        )
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.usefixtures("runtime_role")
+def test_the_runtime_role_cannot_switch_the_triggers_off() -> None:
+    with pytest.raises(ProgrammingError, match="must be owner"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE ledger_posting DISABLE TRIGGER ALL")
+
+
+def test_a_role_that_is_missing_or_a_superuser_is_refused() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolname FROM pg_roles WHERE rolsuper LIMIT 1")
+        [superuser] = cursor.fetchone()
+    for role in ("nobody_of_this_name", superuser):
+        with pytest.raises(CommandError, match="no superuser"):
+            call_command("grant_runtime_role", role)
