@@ -1,6 +1,7 @@
 """The commands of the local world: ``python -m dev exec -- COMMAND…``."""
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -8,7 +9,7 @@ from itertools import count
 from signal import SIGINT
 
 from dev import world
-from dev.errors import FolderInUseError, LocalWorldError
+from dev.errors import FolderInUseError, LocalWorldError, NotInstalledError
 from dev.process import Program
 from dev.supervisor import Interrupted, Supervisor, say
 
@@ -32,6 +33,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def execute(argv: Sequence[str]) -> int:
     """Run a command in a world of its own, several of which may live side by side; returns its exit code."""
+    if shutil.which(argv[0]) is None:
+        raise NotInstalledError(f"there is no command {argv[0]}")
     with ExitStack() as stack:
         supervisor = _enter_free_folder(stack)
         here = world.start(supervisor)

