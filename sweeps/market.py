@@ -174,4 +174,5 @@ def _replaces_allowance(swept: Swept, facts: Facts) -> bool:
 
 
 def _probe_amount(token: str, facts: Facts) -> int:
-    return min(10 ** facts.tokens[token].decimals, UNLIMITED)
+    whole: int = 10 ** facts.tokens[token].decimals
+    return min(whole, UNLIMITED)

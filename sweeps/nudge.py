@@ -5,8 +5,11 @@ from uuid import UUID
 
 import structlog
 from celery import current_app
+from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
+
+from sweeps.models import Sweep
 
 log = structlog.get_logger(__name__)
 
@@ -35,3 +38,12 @@ def nudge(sweep_id: UUID, *, at: datetime) -> None:
             )
     except OperationalError as error:
         log.warning("nudge_lost", sweep_id=str(sweep_id), error=type(error).__name__)
+
+
+def check_now(sweep_id: UUID) -> bool:
+    """Make an open sweep due at once and nudge the worker; return False for one that is closed."""
+    now = timezone.now()
+    is_due = bool(Sweep.objects.filter(id=sweep_id, is_open=True).update(next_check_at=now))
+    if is_due:
+        transaction.on_commit(lambda: nudge(sweep_id, at=now))
+    return is_due

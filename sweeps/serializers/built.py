@@ -94,7 +94,7 @@ class CallSerializer(serializers.Serializer[Any]):
     """A transaction the user sends before the sweep."""
 
     to = EvmAddressField()
-    data = serializers.CharField()
+    data = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
     value = AmountOutputField()
 
 
@@ -105,7 +105,7 @@ class TransactionRequestSerializer(serializers.Serializer[Any]):
     # A field may not be called from in Python, so it is added in get_fields.
     to = EvmAddressField()
     value = AmountOutputField()
-    data = serializers.CharField()
+    data = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
     gas = AmountOutputField(help_text="What to send, with margin.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -130,7 +130,7 @@ class TransactionTemplateSerializer(serializers.Serializer[Any]):
     functionName = serializers.CharField()
     abi = serializers.ListField(child=serializers.DictField())
     args = serializers.ListField(help_text="In order; numbers as strings, bytes as hex.")
-    data = serializers.CharField()
+    data = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
     signature = SignaturePlaceSerializer()
 
 
@@ -140,7 +140,7 @@ class AllowanceIssueSerializer(serializers.Serializer[Any]):
     token = EvmAddressField()
     spender = EvmAddressField()
     actual = AmountOutputField()
-    required = AmountOutputField()
+    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
     resetTransaction = CallSerializer(allow_null=True, help_text="Send this first where it is given.")
     transaction = CallSerializer()
 
@@ -150,7 +150,7 @@ class BalanceIssueSerializer(serializers.Serializer[Any]):
 
     token = EvmAddressField()
     actual = AmountOutputField()
-    required = AmountOutputField()
+    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
 
 
 class SimulationSerializer(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ class TransactionSerializer(serializers.Serializer[SweepTransaction]):
 
     txHash = HashField(source="tx_hash")
     status = serializers.ChoiceField(choices=SweepTransaction.Status.choices)
-    source = serializers.ChoiceField(choices=SweepTransaction.Source.choices)
+    source = serializers.ChoiceField(choices=SweepTransaction.Source.choices)  # type: ignore[assignment]  # DRF takes declared fields out of the class
     blockNumber = serializers.IntegerField(source="block_number", allow_null=True)
     blockHash = HashField(source="block_hash", allow_null=True)
     confirmations = serializers.IntegerField()

@@ -1,0 +1,71 @@
+# The project's commands; each brings what it needs, from a bare checkout on a machine with Python, git and make.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+# Asked for when a recipe runs, because the answer may have to be installed into the environment first.
+NODE_BIN = $(shell $(PY) -m dev.node)
+FORGE := node_modules/@foundry-rs/forge-linux-amd64/bin/forge
+# Settings that the checks are run with; nothing is served with these.
+CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-0123456789 API_KEY_PEPPER=pepper \
+	FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \
+	DATABASE_URL=postgres://localhost/check REDIS_URL=redis://localhost ALLOWED_HOSTS=localhost
+
+PYTHON_READY := $(VENV)/.ready
+NODE_READY := contracts/node_modules/.ready
+CONTRACTS_READY := contracts/out/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo dev test check pytest forge abi vectors lock migrations clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+demo: $(CONTRACTS_READY) ## run the whole story of a sweep on a local chain and show what happened
+	@$(PY) -m dev demo
+
+dev: $(CONTRACTS_READY) ## keep the whole world running: web, worker, beat, chain; see var/dev/world.json
+	@$(PY) -m dev up
+
+test: check forge pytest ## everything: checks, contracts, and tests on real engines
+
+check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment settings, formats
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(CHECK_ENV) $(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(CHECK_ENV) $(PY) manage.py check --deploy --fail-level WARNING
+	$(CHECK_ENV) $(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+	cd contracts && $(FORGE) fmt --check
+
+pytest: $(CONTRACTS_READY)
+	$(PY) -m dev exec -- $(PY) -m pytest
+
+forge: $(CONTRACTS_READY) ## the contracts' own tests
+	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
+
+abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
+
+lock: ## lock the Python dependencies anew, with hashes and without addresses
+	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
+	for name in base dev node; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		requirements/$$name.in -o requirements/$$name.txt; done
+
+clean: ## remove what builds and runs left behind; keeps the environment
+	rm -rf var contracts/out contracts/cache staticfiles
+
+$(PYTHON_READY): requirements/dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
+	cd contracts && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error
+	touch $@
+
+# What the local world deploys; the contracts' tests are compiled when they are run.
+$(CONTRACTS_READY): contracts/foundry.toml $(wildcard contracts/src/*.sol contracts/src/*/*.sol contracts/dev/*.sol) | $(NODE_READY)
+	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=permit2 $(FORGE) build --quiet & permit2=$$!; \
+	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) build --quiet src dev && wait $$permit2
+	touch $@
