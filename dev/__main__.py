@@ -1,4 +1,4 @@
-"""The commands of the local world: ``python -m dev exec -- COMMAND…``."""
+"""The commands of the local world: ``python -m dev exec -- COMMAND…`` and ``python -m dev up``."""
 
 import argparse
 import shutil
@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from itertools import count
 from signal import SIGINT
 
-from dev import world
+from dev import service, world
 from dev.errors import FolderInUseError, LocalWorldError, NotInstalledError
 from dev.process import Program
 from dev.supervisor import Interrupted, Supervisor, say
@@ -20,9 +20,10 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("exec", help="run a command beside fresh engines and a fresh chain, then stop them")
     run.add_argument("argv", nargs="+", metavar="COMMAND", help="after --, with its arguments")
+    commands.add_parser("up", help="keep the whole product running: web, worker, beat, engines and chain")
     given = parser.parse_args(arguments)
     try:
-        return execute(given.argv)
+        return execute(given.argv) if given.command == "exec" else up()
     except LocalWorldError as error:
         say(f"stopped: {error}")
         return 1
@@ -38,8 +39,36 @@ def execute(argv: Sequence[str]) -> int:
     with ExitStack() as stack:
         supervisor = _enter_free_folder(stack)
         here = world.start(supervisor)
+        here.write_down({"deployer": {"privateKey": here.keys.deployer}})
         environment = here.environment(database_url=here.databases.owner)
         return supervisor.run(Program(name="command", argv=argv, env=environment, stop_signal=SIGINT))
+
+
+def up() -> int:
+    """Keep the whole product running until Ctrl-C, which is its ordinary end."""
+    with Supervisor(world.VAR / "dev") as supervisor:
+        here = world.start(supervisor)
+        served = service.start(supervisor, here)
+        here.write_down(served.describe())
+        say(_welcome(here, served))
+        with suppress(Interrupted):
+            supervisor.watch()
+        say("stopping")
+    return 0
+
+
+def _welcome(here: world.World, served: service.Service) -> str:
+    return f"""
+  API        {served.base_url}/v2/status
+  Reference  {served.base_url}/docs/
+  Admin      {served.base_url}/admin/  ({service.ADMIN}, {served.admin_password})
+  API keys   {served.api_keys[0]}
+             {served.api_keys[1]}
+  Chain      {here.rpc_url}
+  Users, tokens, contracts and their keys: {here.world_file}
+  Logs: {here.folder}/*.log
+
+Ctrl-C ends it."""
 
 
 def _enter_free_folder(stack: ExitStack) -> Supervisor:

@@ -71,13 +71,17 @@ class Supervisor:
         Raises ChildDiedError if it, or another child, ended meanwhile, WaitedTooLongError if it was not ready in time.
         """
         child = self.launch(program)
-
-        def alive_and_ready() -> bool:
-            self._check()
-            return ready()
-
-        wait_until(alive_and_ready, within_seconds=START_SECONDS, what=f"start of {program.name}")
+        self.wait(ready, within_seconds=START_SECONDS, what=f"start of {program.name}")
         return child
+
+    def wait(self, condition: Callable[[], bool], *, within_seconds: float, what: str) -> None:
+        """Wait on a condition, but no longer than all children live; raises as `start` does."""
+
+        def alive_and_true() -> bool:
+            self._check()
+            return condition()
+
+        wait_until(alive_and_true, within_seconds=within_seconds, what=what)
 
     def stop(self, child: Child) -> None:
         """Stop one child on purpose; the others go on."""

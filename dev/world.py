@@ -55,8 +55,12 @@ class World:
             "DEV_WORLD_FILE": str(self.world_file),
         }
 
-    def describe(self) -> dict[str, Any]:
-        """Return what a client needs to try the chain."""
+    def write_down(self, more: dict[str, Any]) -> None:
+        """Write world.json, with more facts; its private keys are for nobody but the owner of the file."""
+        self.world_file.touch(mode=0o600)
+        self.world_file.write_text(json.dumps({**self._describe(), **more}, indent=2) + "\n")
+
+    def _describe(self) -> dict[str, Any]:
         decimals = {token.symbol: token.decimals for token in TOKENS} | {"WETH": WRAPPED_DECIMALS}
         return {
             "rpcUrl": self.rpc_url,
@@ -72,7 +76,7 @@ class World:
 
 
 def start(supervisor: Supervisor) -> World:
-    """Start what the environment does not bring, deploy, and write chains.toml and world.json into the state folder."""
+    """Start what the environment does not bring, deploy, and write chains.toml into the state folder."""
     keys = load_or_make(VAR / "keys.json")
     rpc = anvil.start(supervisor)
     world = World(
@@ -84,14 +88,7 @@ def start(supervisor: Supervisor) -> World:
         deployment=deploy(rpc, keys),
     )
     world.chains_file.write_text(_chains_toml(world))
-    write_private(world.world_file, world.describe() | {"deployer": {"privateKey": keys.deployer}})
     return world
-
-
-def write_private(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON that holds private keys for nobody but the owner of the file."""
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(content, indent=2) + "\n")
 
 
 def _databases(supervisor: Supervisor, keys: Keys) -> postgres.Urls:
