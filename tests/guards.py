@@ -1,0 +1,35 @@
+"""Watches that nothing waits for a chain or a broker while a database transaction holds its locks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from kombu import Producer
+
+from sweepapi.evm.rpc import Provider
+
+IO = ((Provider, "_post"), (Producer, "publish"))
+
+
+def in_own_transaction() -> bool:
+    """Whether this thread is inside an ``atomic`` block other than the one that pytest-django puts around a test."""
+    return any(not block._from_testcase for block in connection.atomic_blocks)  # noqa: SLF001 Django's mark, unnamed
+
+
+def watch_io(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Make every request to a chain or broker inside a transaction fail, and return the list that collects them."""
+    breaches: list[str] = []
+    for owner, name in IO:
+        monkeypatch.setattr(owner, name, _guarded(getattr(owner, name), f"{owner.__name__}.{name}", breaches))
+    return breaches
+
+
+def _guarded(original: Callable[..., Any], label: str, breaches: list[str]) -> Callable[..., Any]:
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        if in_own_transaction():
+            breaches.append(label)
+            raise AssertionError(f"{label} was called inside a database transaction")
+        return original(*args, **kwargs)
+
+    return guarded

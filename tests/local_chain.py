@@ -1,0 +1,112 @@
+"""The local chain as tests use it: its tokens and users, time and blocks at will, and everything undone afterwards."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+from eth_account.signers.local import LocalAccount
+from web3 import HTTPProvider, Web3
+from web3.types import RPCEndpoint, TxReceipt
+
+from sweepapi.evm.erc20 import APPROVE, BALANCE_OF, UNLIMITED
+
+PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+GAS = 12_000_000
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of the local world."""
+
+    symbol: str
+    address: str
+    decimals: int
+
+    def units(self, whole: float) -> int:
+        """Return this many whole tokens in the smallest unit."""
+        return int(whole * 10**self.decimals)
+
+
+class LocalChain:
+    """A JSON-RPC connection to anvil with the facts of the world around it."""
+
+    def __init__(self, world: dict[str, Any]) -> None:
+        self.world = world
+        self.web3 = Web3(HTTPProvider(world["rpcUrl"]))
+        self.users: list[LocalAccount] = [Account.from_key(user["privateKey"]) for user in world["users"]]
+        self.contracts: dict[str, str] = world["contracts"]
+
+    @classmethod
+    def of_environment(cls) -> Self:
+        """Return the chain that ``python -m dev exec`` started."""
+        return cls(json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text(encoding="utf-8")))
+
+    def token(self, symbol: str) -> Token:
+        """Return a token by its symbol."""
+        fields = self.world["tokens"][symbol]
+        return Token(symbol, fields["address"], fields["decimals"])
+
+    def rpc(self, method: str, *params: Any) -> Any:
+        """Make one JSON-RPC call and return its result."""
+        answer = self.web3.provider.make_request(RPCEndpoint(method), params)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def mine(self, blocks: int = 1, *, seconds: int = 0) -> None:
+        """Mine blocks; the first of them this many seconds later than it would be."""
+        if seconds:
+            self.rpc("evm_increaseTime", seconds)
+        self.rpc("anvil_mine", hex(blocks))
+
+    def send(self, user: LocalAccount, transaction: dict[str, Any], *, gas: int = GAS) -> str:
+        """Sign and send a transaction of the API's shape and return its hash; it may revert."""
+        signed = user.sign_transaction(
+            {
+                "to": transaction["to"],
+                "data": transaction["data"],
+                "value": int(transaction.get("value", "0")),
+                "chainId": self.world["chainId"],
+                "nonce": self.web3.eth.get_transaction_count(user.address, "pending"),
+                "gas": gas,
+                "maxFeePerGas": 10**11,
+                "maxPriorityFeePerGas": 10**9,
+            }
+        )
+        return self.web3.eth.send_raw_transaction(signed.raw_transaction).to_0x_hex()
+
+    def receipt(self, tx_hash: str) -> TxReceipt:
+        """Return the receipt of a transaction, as soon as it is mined."""
+        return self.web3.eth.wait_for_transaction_receipt(tx_hash, timeout=10, poll_latency=0.01)  # type: ignore[arg-type]
+
+    def approve(self, user: LocalAccount, *tokens: Token) -> None:
+        """Give Permit2 an unlimited allowance of these tokens."""
+        for token in tokens:
+            data = "0x" + APPROVE.encode(PERMIT2, UNLIMITED).hex()
+            assert self.receipt(self.send(user, {"to": token.address, "data": data}))["status"] == 1
+
+    def balance(self, holder: str, token: Token) -> int:
+        """Return a balance in the smallest unit."""
+        data = "0x" + BALANCE_OF.encode(holder).hex()
+        return int(self.rpc("eth_call", {"to": token.address, "data": data}, "latest"), 16)
+
+    def coin(self, holder: str) -> int:
+        """Return a balance of the native coin in wei."""
+        return self.web3.eth.get_balance(holder)  # type: ignore[arg-type]
+
+    def sign_and_send(self, user: LocalAccount, built: dict[str, Any]) -> str:
+        """Do what a wallet does with a built sweep: sign the typed data, put the signature in, send. Returns the hash."""
+        return self.send(user, built["transaction"] | {"data": signed_data(user, built)})
+
+
+def signed_data(user: LocalAccount, built: dict[str, Any]) -> str:
+    """Return the calldata with the user's Permit2 signature in its place."""
+    signable = encode_typed_data(full_message=built["permit2"])
+    signature = bytes(user.sign_message(signable).signature)
+    place = built["transactionTemplate"]["signature"]
+    data = bytearray.fromhex(built["transactionTemplate"]["data"][2:])
+    data[place["byteOffset"] : place["byteOffset"] + place["length"]] = signature
+    return f"0x{data.hex()}"

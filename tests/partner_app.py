@@ -1,0 +1,92 @@
+"""A partner's application as tests use it: it asks the API to build, lets the wallet send, and confirms."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+from eth_account.signers.local import LocalAccount
+
+from sweepapi.evm.addresses import NATIVE_COIN
+from tests.local_chain import LocalChain
+
+BUILD = "/v2/sweep/build"
+
+
+@dataclass(frozen=True)
+class PartnerApp:
+    """Speaks with the key of ``api``; the wallets are users of ``chain``."""
+
+    api: Client
+    chain: LocalChain
+
+    @property
+    def user(self) -> LocalAccount:
+        """The wallet that is meant where none is named."""
+        return self.chain.users[0]
+
+    def body(self, units: dict[str, float] | None = None, *, output: str = "WETH", **changes: Any) -> dict[str, Any]:
+        """Return a good build request: ``units`` are whole tokens by symbol, ``output`` a symbol or ``ETH``."""
+        tokens = [(self.chain.token(symbol), whole) for symbol, whole in (units or {"USDC": 3.0}).items()]
+        return {
+            "chain": self.chain.world["chain"],
+            "wallet": self.user.address,
+            "tokens": [{"mint": token.address, "amount": str(token.units(whole))} for token, whole in tokens],
+            "outputMint": NATIVE_COIN if output == "ETH" else self.chain.token(output).address,
+            "slippageBps": 100,
+        } | changes
+
+    def post_build(self, body: dict[str, Any]) -> Any:
+        """Send a build request and return the response."""
+        return self.api.post(BUILD, body, content_type="application/json")
+
+    def build(self, units: dict[str, float] | None = None, *, output: str = "WETH", **changes: Any) -> dict[str, Any]:
+        """Build a sweep and return its data."""
+        response = self.post_build(self.body(units, output=output, **changes))
+        assert response.status_code == 201, response.content
+        data: dict[str, Any] = response.json()["data"]
+        return data
+
+    def execute(self, built: dict[str, Any], *, user: LocalAccount | None = None) -> str:
+        """Do as the wallet: give the approvals that the build asks for, sign and send. Returns the hash, mined or not."""
+        wallet = user or self.user
+        for issue in built["issues"]["allowance"]:
+            for approval in (issue["resetTransaction"], issue["transaction"]):
+                if approval is not None:
+                    assert self.chain.receipt(self.chain.send(wallet, approval))["status"] == 1
+        return self.chain.sign_and_send(wallet, built)
+
+    def post_confirm(self, sweep_id: str, tx_hash: object) -> Any:
+        """Confirm a sweep and return the response."""
+        return self.api.post(
+            f"/v2/sweep/status/{sweep_id}/confirm", {"txHash": tx_hash}, content_type="application/json"
+        )
+
+    def confirm(self, built: dict[str, Any], tx_hash: str, *, status: int = 200) -> dict[str, Any]:
+        """Confirm a sweep and return the status object."""
+        response = self.post_confirm(built["sweepId"], tx_hash)
+        assert response.status_code == status, response.content
+        data: dict[str, Any] = response.json()["data"]
+        return data
+
+    def complete(self) -> tuple[dict[str, Any], str]:
+        """Build, send and confirm a sweep; return its status object and the hash."""
+        built = self.build()
+        tx_hash = self.execute(built)
+        return self.confirm(built, tx_hash), tx_hash
+
+    def state(self, sweep_id: str) -> dict[str, Any]:
+        """Return the status object."""
+        response = self.api.get(f"/v2/sweep/status/{sweep_id}")
+        assert response.status_code == 200, response.content
+        data: dict[str, Any] = response.json()["data"]
+        return data
+
+
+def error_of(response: Any) -> tuple[int, str]:
+    """Return the status and the code of a refusal."""
+    return response.status_code, response.json()["error"]["code"]
+
+
+def details_of(response: Any) -> set[tuple[str, str]]:
+    """Return field and code of every detail of a refusal."""
+    return {(detail["field"], detail["code"]) for detail in response.json()["error"]["details"]}
