@@ -112,8 +112,12 @@ DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
 if DATABASE_POOL_SIZE:
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE}
 
+# What runs beside this process, for the check that sums connections; gunicorn reads the first two as well.
+WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
+WEB_THREADS = env.int("WEB_THREADS", default=8)
+WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=4)
+
 REDIS_URL = env.str("REDIS_URL")
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 
 SECURE_SSL_REDIRECT = not INSECURE_HTTP
 SESSION_COOKIE_SECURE = not INSECURE_HTTP
@@ -155,6 +159,12 @@ SPECTACULAR_SETTINGS = {
         "AccountName": "ledger.models.Account.Name",
     },
     "SCHEMA_PATH_PREFIX": "/v2",
+    "ENUM_NAME_OVERRIDES": {
+        "SweepStatus": "sweeps.models.SweepStatus",
+        "TransactionStatus": "sweeps.models.SweepTransaction.Status",
+        "PartnerStatus": "partners.models.Partner.Status",
+        "SimulationStatus": ["ok", "reverted", "skipped"],
+    },
 }
 UNFOLD = {"SITE_TITLE": "SweepAPI", "SITE_HEADER": "SweepAPI", "SITE_SYMBOL": "swap_horiz"}
 

@@ -1,5 +1,7 @@
 """Registers the shared code with Django, for its templates and static files."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,7 @@ class SweepApiConfig(AppConfig):
 
     name = "sweepapi"
     verbose_name = "Shared"
+
+    def ready(self) -> None:
+        """Register the system check; importing it is what registers it."""
+        import_module("sweepapi.checks")

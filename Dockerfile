@@ -1,0 +1,27 @@
+# One image for web, worker and beat: dependencies are built in one stage and copied into another without compilers.
+FROM python:3.11-slim AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN python -m venv /opt/venv
+COPY requirements/base.txt /tmp/base.txt
+RUN /opt/venv/bin/pip install --require-hashes -r /tmp/base.txt
+
+FROM python:3.11-slim
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=config.settings
+RUN useradd --system --uid 10001 --no-create-home sweepapi
+COPY --from=build /opt/venv /opt/venv
+WORKDIR /app
+COPY manage.py ./
+COPY config config
+COPY sweepapi sweepapi
+COPY partners partners
+COPY ledger ledger
+COPY sweeps sweeps
+COPY indexer indexer
+# Static files are part of the image; the values are for this one command and serve nothing.
+RUN SECRET_KEY=build API_KEY_PEPPER=build DATABASE_URL=postgres://build REDIS_URL=redis://build \
+    FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \
+    python manage.py collectstatic --noinput
+USER sweepapi
+EXPOSE 8000
+# Worker: celery -A config worker. Beat, one only: celery -A config beat --schedule /tmp/beat.
+CMD ["gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]

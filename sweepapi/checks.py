@@ -1,0 +1,25 @@
+"""A system check that sums the connections which all processes may open against what the database server allows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core import checks
+from django.db import connections
+
+# Migrations, a shell, a monitor, and what PostgreSQL keeps for its superuser.
+RESERVED_CONNECTIONS = 10
+
+
+@checks.register(checks.Tags.database)
+def connections_fit(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - Django's signature
+    """Warn if web threads and worker processes together need more connections than the server gives."""
+    if not databases or "default" not in databases:
+        return []
+    needed = settings.WEB_PROCESSES * settings.WEB_THREADS + settings.WORKER_PROCESSES + RESERVED_CONNECTIONS
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SHOW max_connections")
+        allowed = int(cursor.fetchone()[0])
+    if needed <= allowed:
+        return []
+    return [checks.Warning(f"Up to {needed} connections are needed, the server allows {allowed}.", id="sweepapi.W001")]
