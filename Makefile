@@ -51,13 +51,17 @@ lock: ## lock the Python dependencies anew, with hashes and without addresses
 	for name in base dev node; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/$$name.in -o requirements/$$name.txt; done
+	var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-deps \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		requirements/multicall3.in -o requirements/multicall3.txt
 
 clean: ## remove what builds and runs left behind; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
 
-$(PYTHON_READY): requirements/dev.txt
+$(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/multicall3.txt
 	touch $@
 
 $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)

@@ -157,14 +157,11 @@ SPECTACULAR_SETTINGS = {
         "PartnerStatus": "partners.models.Partner.Status",
         "JournalEntryKind": "ledger.models.JournalEntry.Kind",
         "AccountName": "ledger.models.Account.Name",
-    },
-    "SCHEMA_PATH_PREFIX": "/v2",
-    "ENUM_NAME_OVERRIDES": {
         "SweepStatus": "sweeps.models.SweepStatus",
         "TransactionStatus": "sweeps.models.SweepTransaction.Status",
-        "PartnerStatus": "partners.models.Partner.Status",
         "SimulationStatus": ["ok", "reverted", "skipped"],
     },
+    "SCHEMA_PATH_PREFIX": "/v2",
 }
 UNFOLD = {"SITE_TITLE": "SweepAPI", "SITE_HEADER": "SweepAPI", "SITE_SYMBOL": "swap_horiz"}
 

@@ -23,7 +23,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise MissingApiKey
         api_key = _find(plaintext)
         now = timezone.now()
-        if api_key is None or not api_key.matches(plaintext) or not api_key.is_live(now):
+        if api_key is None or not api_key.matches(plaintext) or api_key.state(now) != "live":
             raise InvalidApiKey
         if api_key.partner.status != Partner.Status.ACTIVE:
             raise PartnerSuspended

@@ -110,6 +110,8 @@ class ApiKey(models.Model):
     revoked_at = models.DateTimeField(null=True, editable=False)  # null: not revoked
     last_used_at = models.DateTimeField(null=True, editable=False)  # null: never used; to the minute
 
+    plaintext = ""  # no column: held by the admin between making a key and showing it
+
     class Meta:
         ordering = ["-created_at"]
         verbose_name = "API key"
@@ -138,9 +140,11 @@ class ApiKey(models.Model):
         type(self).objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now)
         self.refresh_from_db(fields=["revoked_at"])
 
-    def is_live(self, now: datetime) -> bool:
-        """Tell whether the key is neither revoked nor expired."""
-        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+    def state(self, now: datetime) -> str:
+        """Return ``live``, ``revoked`` or ``expired``."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "live"
 
     def matches(self, plaintext: str) -> bool:
         """Compare a presented key with the stored digest in constant time."""

@@ -9,7 +9,7 @@ import {SweepBatch} from "./SweepBatch.sol";
 
 /// @title ServiceBatchV5PartnerFees
 /// @notice Runs a sweep that the user and the service both signed, and splits the fee on chain.
-contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, SweepBatch, EIP712 {
+contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepBatch {
     /// @dev Who gets how much of the gross output, in the output token's smallest unit.
     struct Split {
         uint256 totalFee;

@@ -24,6 +24,15 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         string witnessTypeString;
     }
 
+    /// @dev What is known of a batch before it runs, by leg: what Permit2 takes and where it goes, and what of an approved leg's
+    /// token was here already.
+    struct Plan {
+        IPermit2.TokenPermissions[] taken;
+        IPermit2.SignatureTransferDetails[] transfers;
+        uint256[] heldBefore;
+        bool approvedLegs;
+    }
+
     /// @inheritdoc ISweepBatch
     uint256 public constant MAX_LEGS = 30;
     /// @inheritdoc ISweepBatch
@@ -80,76 +89,90 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         bytes calldata permitSignature
     ) internal returns (uint256 grossOutput) {
         IERC20 settlementToken = IERC20(outputToken == NATIVE ? WRAPPED_NATIVE : outputToken);
-        IPermit2.TokenPermissions[] memory taken = _checkTokens(legs, outputToken);
-        _checkRouters(legs, taken, address(settlementToken));
+        Plan memory plan = _checkLegs(legs, outputToken, address(settlementToken));
 
-        // Both are read before anything moves: what was here already is neither output nor input of this sweep.
+        // Read before anything moves, like the plan's balances: what was here already is no part of this sweep.
         uint256 outputBefore = settlementToken.balanceOf(address(this));
-        uint256[] memory heldBefore = _balancesOfApprovedLegs(legs);
-
-        _pull(legs, taken, signedPermit, permitSignature);
+        _pull(plan, signedPermit, permitSignature);
         for (uint256 i = 0; i < legs.length; ++i) {
             Leg calldata leg = legs[i];
-            if (leg.funding == FUNDING_APPROVED) _swapApproved(i, leg, heldBefore[i]);
-            else if (leg.funding == FUNDING_PREFUNDED) _callRouter(i, leg);
+            uint8 funding = leg.funding;
+            if (funding == FUNDING_APPROVED) _swapApproved(i, leg, plan.heldBefore[i]);
+            else if (funding == FUNDING_PREFUNDED) _callRouter(i, leg);
         }
         grossOutput = settlementToken.balanceOf(address(this)) - outputBefore;
-        _returnUnspent(legs, heldBefore);
+        if (plan.approvedLegs) _returnUnspent(legs, plan.heldBefore);
     }
 
-    /// @dev Returns the legs' tokens and amounts as Permit2 wants them.
-    function _checkTokens(Leg[] calldata legs, address outputToken)
+    /// @dev Reverts unless every leg is one that may run, and prepares what running them takes.
+    function _checkLegs(Leg[] calldata legs, address outputToken, address settlementToken)
         private
         view
-        returns (IPermit2.TokenPermissions[] memory taken)
+        returns (Plan memory plan)
     {
         uint256 count = legs.length;
         if (count == 0 || count > MAX_LEGS) revert LegCountOutOfRange(count, MAX_LEGS);
+        plan.taken = new IPermit2.TokenPermissions[](count);
+        plan.transfers = new IPermit2.SignatureTransferDetails[](count);
+        plan.heldBefore = new uint256[](count);
+        address[] memory routers = new address[](count);
 
-        bool nativeOutput = outputToken == NATIVE;
-        taken = new IPermit2.TokenPermissions[](count);
         for (uint256 i = 0; i < count; ++i) {
             Leg calldata leg = legs[i];
-            address token = leg.token;
-            uint256 amount = leg.amount;
+            (address token, uint256 amount, uint8 funding) = (leg.token, leg.amount, leg.funding);
             if (amount == 0) revert ZeroLegAmount(i);
-            for (uint256 j = 0; j < i; ++j) {
-                if (taken[j].token == token) revert DuplicateToken(token);
+            address receiver = address(this);
+            if (funding == FUNDING_NONE) {
+                _checkUnrouted(i, leg, outputToken);
+            } else {
+                if (token == settlementToken) revert TokenIsOutput(token);
+                routers[i] = _checkRouted(i, leg, funding);
+                if (funding == FUNDING_PREFUNDED) receiver = routers[i];
             }
-            if (leg.funding == FUNDING_NONE) {
-                bool unrouted = leg.router == address(0) && leg.data.length == 0;
-                if (!nativeOutput || token != WRAPPED_NATIVE || !unrouted) {
-                    revert UnroutedLegInvalid(i, token, leg.router, leg.data.length);
-                }
-            } else if (token == outputToken || (nativeOutput && token == WRAPPED_NATIVE)) {
-                revert TokenIsOutput(token);
+            if (funding == FUNDING_APPROVED) {
+                plan.approvedLegs = true;
+                plan.heldBefore[i] = IERC20(token).balanceOf(address(this));
             }
-            taken[i].token = token;
-            taken[i].amount = amount;
+            plan.taken[i] = IPermit2.TokenPermissions(token, amount);
+            plan.transfers[i] = IPermit2.SignatureTransferDetails(receiver, amount);
+        }
+        _checkTokens(plan.taken, routers, settlementToken);
+    }
+
+    /// @dev The only token that needs no swap is the wrapped coin on its way to the native coin.
+    function _checkUnrouted(uint256 index, Leg calldata leg, address outputToken) private view {
+        bool unwraps = outputToken == NATIVE && leg.token == WRAPPED_NATIVE;
+        if (!unwraps || leg.router != address(0) || leg.data.length != 0) {
+            revert UnroutedLegInvalid(index, leg.token, leg.router, leg.data.length);
         }
     }
 
-    /// @dev A router is a listed contract and none of this sweep's tokens: a listed function called on a token could move or
+    /// @dev Returns the router of a leg whose call is listed for its funding.
+    function _checkRouted(uint256 index, Leg calldata leg, uint8 funding) private view returns (address router) {
+        if (funding > FUNDING_NONE) revert UnknownFunding(index, funding);
+        bytes calldata data = leg.data;
+        if (data.length < 4) revert SelectorMissing(index, data.length);
+        router = leg.router;
+        bytes4 selector = bytes4(data);
+        uint8 modes = _rule(router, selector).fundingModes;
+        if (modes == 0) revert RouterNotAllowed(index, router, selector);
+        if (modes & (1 << funding) == 0) revert FundingNotAllowed(index, router, selector, funding);
+    }
+
+    /// @dev No token comes twice, and no router is a token of this sweep: a listed function called on a token could move or
     /// approve what is here.
-    function _checkRouters(Leg[] calldata legs, IPermit2.TokenPermissions[] memory taken, address settlementToken)
+    function _checkTokens(IPermit2.TokenPermissions[] memory taken, address[] memory routers, address settlementToken)
         private
         view
     {
         address checkedRouter;
-        for (uint256 i = 0; i < legs.length; ++i) {
-            Leg calldata leg = legs[i];
-            uint8 funding = leg.funding;
-            if (funding == FUNDING_NONE) continue;
-            if (funding > FUNDING_NONE) revert UnknownFunding(i, funding);
-            if (leg.data.length < 4) revert SelectorMissing(i, leg.data.length);
-
-            address router = leg.router;
-            bytes4 selector = bytes4(leg.data);
-            uint8 modes = _rule(router, selector).fundingModes;
-            if (modes == 0) revert RouterNotAllowed(i, router, selector);
-            if (modes & (1 << funding) == 0) revert FundingNotAllowed(i, router, selector, funding);
-
-            if (router == checkedRouter) continue;
+        for (uint256 i = 0; i < taken.length; ++i) {
+            address token = taken[i].token;
+            for (uint256 j = 0; j < i; ++j) {
+                if (taken[j].token == token) revert DuplicateToken(token);
+            }
+            address router = routers[i];
+            if (router == checkedRouter) continue; // also skips legs without a router
             if (router.code.length == 0) revert RouterWithoutCode(i, router);
             if (router == settlementToken) revert RouterIsToken(i, router);
             for (uint256 j = 0; j < taken.length; ++j) {
@@ -159,31 +182,12 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         }
     }
 
-    function _balancesOfApprovedLegs(Leg[] calldata legs) private view returns (uint256[] memory held) {
-        held = new uint256[](legs.length);
-        for (uint256 i = 0; i < legs.length; ++i) {
-            Leg calldata leg = legs[i];
-            if (leg.funding == FUNDING_APPROVED) held[i] = IERC20(leg.token).balanceOf(address(this));
-        }
-    }
-
     /// @dev Only ever debits the sender: the owner named to Permit2 is msg.sender, and the amounts are those signed.
-    function _pull(
-        Leg[] calldata legs,
-        IPermit2.TokenPermissions[] memory taken,
-        SignedPermit memory signedPermit,
-        bytes calldata permitSignature
-    ) private {
-        IPermit2.SignatureTransferDetails[] memory transfers = new IPermit2.SignatureTransferDetails[](legs.length);
-        for (uint256 i = 0; i < legs.length; ++i) {
-            Leg calldata leg = legs[i];
-            transfers[i].to = leg.funding == FUNDING_PREFUNDED ? leg.router : address(this);
-            transfers[i].requestedAmount = taken[i].amount;
-        }
+    function _pull(Plan memory plan, SignedPermit memory signedPermit, bytes calldata permitSignature) private {
         IPermit2(PERMIT2)
             .permitWitnessTransferFrom(
-                IPermit2.PermitBatchTransferFrom(taken, signedPermit.nonce, signedPermit.deadline),
-                transfers,
+                IPermit2.PermitBatchTransferFrom(plan.taken, signedPermit.nonce, signedPermit.deadline),
+                plan.transfers,
                 msg.sender,
                 signedPermit.witness,
                 signedPermit.witnessTypeString,

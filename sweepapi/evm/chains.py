@@ -98,7 +98,7 @@ def _finality(table: Mapping[str, Any]) -> Finality:
 
 def _reference(value: object) -> str | int:
     if value in ("safe", "finalized", "latest") or (isinstance(value, int) and value >= 0):
-        return value  # type: ignore[return-value]  # narrowed by the membership test above
+        return value
     raise ValueError(f"{value!r} is neither a block tag nor a number of blocks")
 
 

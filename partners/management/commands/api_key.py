@@ -62,8 +62,7 @@ class Command(BaseCommand):
             rows = rows.filter(partner=_partner(options["partner"]))
         now = timezone.now()
         for key in rows:
-            state = "live" if key.is_live(now) else "revoked" if key.revoked_at else "expired"
-            self.stdout.write(f"{key.key_id}  {state:<7}  {key.partner}  {key.name}")
+            self.stdout.write(f"{key.key_id}  {key.state(now):<7}  {key.partner}  {key.name}")
 
 
 def _partner(name: str) -> Partner:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from tests.sweepapi.api.strict_urls import SECRET_DETAIL
 
@@ -64,7 +65,7 @@ def test_an_exception_outside_the_api_views_is_shown_as_nothing_too() -> None:
     assert SECRET_DETAIL not in response.content.decode()
 
 
-def test_a_foreign_host_is_refused_in_the_envelope(settings: Any) -> None:
+def test_a_foreign_host_is_refused_in_the_envelope(settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["api.example"]
     check_failure(Client().get("/v2/echo", headers={"host": "evil.example"}), 400, "invalid_request")
 
