@@ -1,0 +1,46 @@
+"""The admin shows the books and lets nobody write them."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from ledger.models import Account, JournalEntry
+from partners.models import Partner
+from sweepapi.fields import UINT256_MAX
+from tests.factories.ledger import book_fee
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ops() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("ops"))
+    return client
+
+
+def test_an_entry_is_shown_with_its_postings_to_the_unit(ops: Client, partner: Partner) -> None:
+    entry = book_fee(partner, total_fee=UINT256_MAX, partner_fee=400)
+    page = ops.get(reverse("admin:ledger_journalentry_change", args=[entry.pk])).content.decode()
+    for text in ("fees_charged", "partner_settled", "protocol_revenue", str(UINT256_MAX), str(UINT256_MAX - 400)):
+        assert text in page
+
+
+def test_accounts_are_listed_with_exact_balances(ops: Client, partner: Partner) -> None:
+    book_fee(partner, total_fee=UINT256_MAX, partner_fee=400)
+    book_fee(partner, total_fee=UINT256_MAX, partner_fee=400)
+    page = ops.get(reverse("admin:ledger_account_changelist")).content.decode()
+    assert str(2 * UINT256_MAX) in page
+    assert "-800" in page
+
+
+@pytest.mark.parametrize("name", ["account", "journalentry"])
+def test_nobody_writes(ops: Client, partner: Partner, name: str) -> None:
+    book_fee(partner)
+    row = (Account if name == "account" else JournalEntry)._default_manager.first()  # noqa: SLF001
+    assert row is not None
+    assert ops.get(reverse(f"admin:ledger_{name}_changelist")).status_code == 200
+    assert ops.get(reverse(f"admin:ledger_{name}_add")).status_code == 403
+    assert ops.post(reverse(f"admin:ledger_{name}_change", args=[row.pk]), {"name": "x"}).status_code == 403
+    assert ops.post(reverse(f"admin:ledger_{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403

@@ -1,0 +1,62 @@
+"""The format of keys: recognisable, typo-proof, and hashed under a pepper."""
+
+import re
+
+import pytest
+
+from partners import keys
+
+FORMAT = re.compile(r"swp_(live|test)_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}")
+
+
+@pytest.mark.parametrize("mode", keys.MODES)
+def test_a_new_key_reads_as_documented_and_names_its_id(mode: str) -> None:
+    new = keys.generate(mode)
+    assert FORMAT.fullmatch(new.plaintext)
+    assert new.plaintext.startswith(f"swp_{mode}_{new.key_id}_")
+    assert keys.key_id_of(new.plaintext, mode=mode) == new.key_id
+
+
+def test_no_two_keys_are_alike() -> None:
+    made = [keys.generate("test") for _ in range(100)]
+    assert len({new.key_id for new in made}) == 100
+    assert len({new.plaintext for new in made}) == 100
+
+
+def test_the_secret_holds_256_bits() -> None:
+    """43 base62 characters are just enough for the largest number of 256 bits."""
+    assert 62**42 < 2**256 - 1 < 62**43
+
+
+def test_every_single_typo_is_caught() -> None:
+    plaintext = keys.generate("test").plaintext
+    for index, character in enumerate(plaintext):
+        typo = plaintext[:index] + ("x" if character != "x" else "y") + plaintext[index + 1 :]
+        assert keys.key_id_of(typo, mode="test") is None
+
+
+def test_a_key_of_the_other_mode_is_none_of_ours() -> None:
+    assert keys.key_id_of(keys.generate("live").plaintext, mode="test") is None
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda k: k + "\n", lambda k: " " + k, lambda k: k[:-1], lambda k: k + "0", str.upper]
+)
+def test_a_key_is_taken_whole_or_not_at_all(spoil: object) -> None:
+    plaintext = keys.generate("test").plaintext
+    assert callable(spoil)
+    assert keys.key_id_of(spoil(plaintext), mode="test") is None
+
+
+def test_the_digest_depends_on_key_and_pepper() -> None:
+    assert keys.digest_of("key", pepper="pepper") == (
+        # echo -n key | openssl dgst -sha256 -hmac pepper
+        "23e49db7721548ac8aa1dfcce7a931f57b045fb1b72bf44c1eefa9f60a7bc3f8"
+    )
+    assert keys.digest_of("key", pepper="other") != keys.digest_of("key", pepper="pepper")
+    assert keys.digest_of("other", pepper="pepper") != keys.digest_of("key", pepper="pepper")
+
+
+def test_a_new_key_does_not_print_its_secret() -> None:
+    new = keys.generate("test")
+    assert new.plaintext not in repr(new)

@@ -1,0 +1,148 @@
+"""GET /v2/partner: who a key speaks for; and with it, every answer that authentication can give."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from partners import keys
+from partners.models import ApiKey, Partner
+from tests.factories.partners import PartnerFactory, PayoutWalletFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
+
+URL = "/v2/partner"
+
+
+def answer_to(plaintext: str) -> tuple[int, str]:
+    response = Client().get(URL, headers={"x-api-key": plaintext})
+    return response.status_code, response.json()["error"]["code"]
+
+
+def test_a_partner_sees_itself(api: Client, partner: Partner) -> None:
+    on_base = PayoutWalletFactory.create(partner=partner, chain_id=8453).address
+    response = api.get(URL)
+    assert response.status_code == 200
+    assert response.json() == {
+        "ok": True,
+        "data": {
+            "id": str(partner.pk),
+            "onchainId": f"0x{partner.pk.hex}{'0' * 32}",
+            "name": partner.name,
+            "status": "active",
+            "feeShareBps": 4000,
+            "recipients": [
+                {"chain": "base", "chainId": 8453, "address": on_base},
+                {"chain": "arbitrum", "chainId": 42161, "address": partner.payout_wallet},
+            ],
+            "scopes": ["build", "read", "confirm", "ledger"],
+        },
+    }
+
+
+def test_each_key_speaks_for_its_own_partner(api: Client, partner: Partner) -> None:
+    other = PartnerFactory.create()
+    _, plaintext = ApiKey.issue(partner=other, name="other")
+    theirs = Client().get(URL, headers={"x-api-key": plaintext}).json()["data"]["name"]
+    assert (api.get(URL).json()["data"]["name"], theirs) == (partner.name, other.name)
+
+
+@pytest.mark.parametrize("headers", [{}, {"x-api-key": ""}, {"authorization": "Bearer x"}])
+def test_no_key_is_missing(headers: dict[str, str]) -> None:
+    response = Client().get(URL, headers=headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (401, "missing_api_key")
+    assert response.headers["WWW-Authenticate"] == "x-api-key"
+
+
+def test_malformed_unknown_revoked_and_expired_keys_get_the_same_answer(partner: Partner) -> None:
+    revoked, revoked_plaintext = ApiKey.issue(partner=partner, name="revoked")
+    revoked.revoke()
+    _, expired = ApiKey.issue(partner=partner, name="expired", expires_at=timezone.now() - timedelta(seconds=1))
+    unknown = keys.generate("test").plaintext
+    bodies = set()
+    for plaintext in ("nonsense", "x" * 10_000, "é" * 70, unknown, revoked_plaintext, expired):
+        response = Client().get(URL, headers={"x-api-key": plaintext, "x-request-id": "same"})
+        assert response.status_code == 401
+        bodies.add(response.content)
+    assert len(bodies) == 1
+    assert b"invalid_api_key" in bodies.pop()
+
+
+def test_a_key_with_the_right_id_and_another_secret_is_invalid(api_key: str) -> None:
+    """Build a well-formed key around the id of a live one, as someone who saw only the id could."""
+    key_id = api_key.split("_")[2]
+    other = keys.generate("test")
+    body = other.plaintext[:-6].replace(other.key_id, key_id)
+    forged = body + keys._checksum(body)  # noqa: SLF001 the attacker knows the format
+    assert keys.key_id_of(forged, mode="test") == key_id
+    assert answer_to(forged) == (401, "invalid_api_key")
+
+
+def test_a_key_of_the_other_mode_is_invalid(partner: Partner, settings: Settings) -> None:
+    settings.API_KEY_MODE = "live"
+    _, live = ApiKey.issue(partner=partner, name="live")
+    assert live.startswith("swp_live_")
+    assert Client().get(URL, headers={"x-api-key": live}).status_code == 200
+    settings.API_KEY_MODE = "test"
+    assert answer_to(live) == (401, "invalid_api_key")
+
+
+def test_keys_are_worthless_under_another_pepper(api_key: str, settings: Settings) -> None:
+    settings.API_KEY_PEPPER = "another"
+    assert answer_to(api_key) == (401, "invalid_api_key")
+
+
+def test_a_key_that_will_expire_works_until_then(partner: Partner) -> None:
+    _, plaintext = ApiKey.issue(partner=partner, name="soon", expires_at=timezone.now() + timedelta(minutes=5))
+    assert Client().get(URL, headers={"x-api-key": plaintext}).status_code == 200
+
+
+def test_several_keys_are_live_at_once_and_revoking_one_leaves_the_other(partner: Partner) -> None:
+    old, old_plaintext = ApiKey.issue(partner=partner, name="old")
+    _, new_plaintext = ApiKey.issue(partner=partner, name="new")
+    assert Client().get(URL, headers={"x-api-key": old_plaintext}).status_code == 200
+    old.revoke()
+    assert answer_to(old_plaintext) == (401, "invalid_api_key")
+    assert Client().get(URL, headers={"x-api-key": new_plaintext}).status_code == 200
+
+
+def test_a_suspended_partner_is_told_so_with_a_valid_key_only(partner: Partner, api_key: str) -> None:
+    Partner.objects.filter(pk=partner.pk).update(status="suspended")
+    assert answer_to(api_key) == (403, "partner_suspended")
+    ApiKey.objects.get().revoke()
+    assert answer_to(api_key) == (401, "invalid_api_key")
+
+
+def test_the_last_use_is_noted_at_most_once_a_minute(
+    api: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(3):  # the key with its partner; the note; the wallets
+        api.get(URL)
+    first = ApiKey.objects.get().last_used_at
+    with django_assert_num_queries(2):
+        api.get(URL)
+    assert ApiKey.objects.get().last_used_at == first
+    assert first is not None
+    ApiKey.objects.update(last_used_at=first - timedelta(seconds=61))
+    api.get(URL)
+    assert ApiKey.objects.get().last_used_at > first  # type: ignore[operator]
+
+
+def test_a_malformed_key_costs_no_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(0):
+        assert answer_to("swp_test_nonsense") == (401, "invalid_api_key")
+
+
+def test_a_refused_key_is_not_noted_as_used(partner: Partner) -> None:
+    revoked, plaintext = ApiKey.issue(partner=partner, name="revoked")
+    revoked.revoke()
+    answer_to(plaintext)
+    assert ApiKey.objects.get().last_used_at is None
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+def test_only_get_is_answered(api: Client, method: str) -> None:
+    response = getattr(api, method)(URL)
+    assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
