@@ -163,7 +163,12 @@ SPECTACULAR_SETTINGS = {
     },
     "SCHEMA_PATH_PREFIX": "/v2",
 }
-UNFOLD = {"SITE_TITLE": "SweepAPI", "SITE_HEADER": "SweepAPI", "SITE_SYMBOL": "swap_horiz"}
+UNFOLD = {
+    "SITE_TITLE": "SweepAPI",
+    "SITE_HEADER": "SweepAPI",
+    "SITE_SYMBOL": "swap_horiz",
+    "STYLES": [f"/{STATIC_URL}sweepapi/admin.css"],
+}
 
 # --- The worker -------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL

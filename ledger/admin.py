@@ -32,6 +32,7 @@ class PostingInline(ReadOnly, TabularInline):
     """The postings of one entry or account."""
 
     model = Posting
+    hide_title = True
     fields = readonly_fields = ["show_account", "direction", "magnitude"]
 
     @display(description="Account")
@@ -54,7 +55,17 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
     search_fields = ["id", "sweep_ref", "tx_hash"]
     date_hierarchy = "posted_at"
     inlines = [PostingInline]
-    exclude = ["posted_in"]
+    fields = readonly_fields = [
+        "kind",
+        "partner",
+        "sweep_ref",
+        "incarnation",
+        "show_chain",
+        "token",
+        "tx_hash",
+        "posted_at",
+        "reverses",
+    ]
 
     @display(description="Kind", label={"sweep_fee": "success", "reversal": "warning", "payout": "info"})
     def show_kind(self, entry: JournalEntry) -> str:

@@ -122,7 +122,7 @@ class JournalEntry(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
+        return f"{self.get_kind_display()} {self.id}"
 
 
 class Posting(models.Model):
@@ -143,7 +143,7 @@ class Posting(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.amount} on account {self.account_id}"
+        return f"{self.direction} of {self.magnitude}"
 
     @property
     def direction(self) -> str:

@@ -22,6 +22,7 @@ class PayoutWalletInline(TabularInline):
 
     model = PayoutWallet
     extra = 0
+    hide_title = True
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         """Offer chains by name: those of the service, and those that wallets were given for before."""
@@ -40,6 +41,7 @@ class ApiKeyInline(TabularInline):
 
     model = ApiKey
     extra = 0
+    hide_title = True
     can_delete = False
     show_change_link = True
     fields = readonly_fields = ["name", "key_id", "created_at", "expires_at", "revoked_at", "last_used_at"]
@@ -88,6 +90,17 @@ class ApiKeyAdmin(ModelAdmin):
         """Ask for three facts when issuing; show all afterwards."""
         asked = ["partner", "name", "expires_at"]
         return [*asked, "key_id", "created_at", "revoked_at", "last_used_at"] if obj else asked
+
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 Django passes none
+    ) -> HttpResponse:
+        """Offer one way to save, since the next page has to show the secret."""
+        one_way = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        response: HttpResponse = super().add_view(request, form_url, one_way)
+        return response
 
     def has_change_permission(self, _request: HttpRequest, _obj: ApiKey | None = None) -> bool:
         """Keep an issued key as it is."""
