@@ -142,7 +142,17 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Sweep Partner API",
-    "DESCRIPTION": "Turn many small tokens into one, in one transaction.",
+    "DESCRIPTION": (
+        "Turn many small tokens into one, in one transaction.\n\n"
+        "1. `POST /v2/sweep/build` with your key answers with Permit2 typed data and a transaction.\n"
+        "2. The user makes the approvals in `issues.allowance`, signs `permit2` and sends the transaction, with the "
+        "signature's 65 bytes written into `transactionTemplate.data` at `signature.byteOffset`.\n"
+        "3. `POST /v2/sweep/status/{sweep_id}/confirm` with the hash: 200 when it is settled, 202 while it is not; "
+        "`GET /v2/sweep/status/{sweep_id}` tells the rest.\n\n"
+        "Amounts are decimal strings in the token's smallest unit; the native coin is "
+        "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`."
+    ),
+    "TAGS": [{"name": name} for name in ("Sweeps", "Service", "Partner", "Ledger")],
     "VERSION": "v2",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],

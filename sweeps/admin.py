@@ -35,6 +35,7 @@ class TokenInline(ReadOnly, TabularInline):
     """What goes in."""
 
     model = SweepToken
+    hide_title = True
     fields = readonly_fields = ["symbol", "mint", "amount", "min_output", "expected_output", "funding", "router"]
 
 
@@ -48,6 +49,7 @@ class TransactionInline(ReadOnly, TabularInline):
     """What was submitted for it."""
 
     model = SweepTransaction
+    hide_title = True
     fields = readonly_fields = [
         "tx_hash",
         "status",
