@@ -172,7 +172,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
                 if (taken[j].token == token) revert DuplicateToken(token);
             }
             address router = routers[i];
-            if (router == checkedRouter) continue; // also skips legs without a router
+            if (router == checkedRouter || router == address(0)) continue; // checked before, or a leg without a router
             if (router.code.length == 0) revert RouterWithoutCode(i, router);
             if (router == settlementToken) revert RouterIsToken(i, router);
             for (uint256 j = 0; j < taken.length; ++j) {

@@ -1,0 +1,169 @@
+#!/usr/bin/env node
+// Writes tests/vectors/eip712.json: hashes, digests and signatures made by viem, an implementation that shares no code with ours,
+// which both forge and pytest hold the product to. Its shape (integers are decimal strings, everything else 0x-hex):
+//
+//   {
+//     "permit2": address,                                   // verifyingContract of the permit's domain {name "Permit2", chainId}
+//     "user":      {"address", "privateKey"},               // signs the permit; a key that every anvil prints at start
+//     "feeSigner": {"address", "privateKey"},               // signs the authorization; another of those
+//     "vectors": [{
+//       "name": what is special about it,
+//       "chainId", "verifyingContract",                     // of the V5 contract, which is also the permit's spender
+//       "legs": [{"token", "amount", "router", "funding", "data"}],
+//       "legsHash": keccak256(abi.encode(legs)),
+//       "authorization": {"user", "partnerId", "partnerRecipient", "protocolRecipient", "outputToken", "totalFeeBps",
+//                         "partnerShareBps", "nonce", "deadline", "legsHash"},
+//       "authorizationDigest", "authorizationSignature",    // EIP-712 digest and the fee signer's 65 bytes r, s, v
+//       "order": {"outputToken", "minUserOutput", "totalFeeBps", "partnerId", "authorizationNonce"},
+//       "witness": hashStruct(order),
+//       "permitNonce", "permitDeadline",                    // permitted tokens and amounts are those of the legs
+//       "permitDigest", "permitSignature"                   // EIP-712 digest and the user's 65 bytes r, s, v
+//     }]
+//   }
+import { mkdirSync, writeFileSync } from "node:fs";
+import { encodeAbiParameters, hashStruct, hashTypedData, keccak256, maxUint256, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+const TARGET = new URL("../../tests/vectors/eip712.json", import.meta.url);
+
+const USER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+const FEE_SIGNER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
+const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
+const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
+const NATIVE = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
+const ZERO = "0x0000000000000000000000000000000000000000";
+
+const user = privateKeyToAccount(USER_KEY);
+const feeSigner = privateKeyToAccount(FEE_SIGNER_KEY);
+
+const fields = (text) => text.split(",").map((field) => ({ type: field.split(" ")[0], name: field.split(" ")[1] }));
+
+const LEG = fields("address token,uint256 amount,address router,uint8 funding,bytes data");
+const FEE_AUTHORIZATION = fields(
+  "address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken," +
+    "uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash",
+);
+const SWEEP_ORDER = fields(
+  "address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce",
+);
+const PERMIT_TYPES = {
+  PermitBatchWitnessTransferFrom: fields(
+    "TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,SweepOrder witness",
+  ),
+  TokenPermissions: fields("address token,uint256 amount"),
+  SweepOrder: SWEEP_ORDER,
+};
+
+/// An address, or any other value, that is the same in every run.
+const address = (seed) => toHex(BigInt(keccak256(toHex(seed))) >> 96n, { size: 20 });
+const bytes = (seed, length) => `0x${keccak256(toHex(seed)).slice(2).repeat(8).slice(0, length * 2)}`;
+
+const leg = (seed, changes = {}) => ({
+  token: address(`token ${seed}`),
+  amount: 1_000_000n,
+  router: address("router"),
+  funding: 0,
+  data: bytes(`data ${seed}`, 228),
+  ...changes,
+});
+
+const CASES = [
+  { name: "one approved leg", legs: [leg(0)] },
+  {
+    name: "native output with an unrouted leg of empty data",
+    legs: [leg(0, { router: ZERO, funding: 2, data: "0x" }), leg(1, { funding: 1 })],
+    order: { outputToken: NATIVE },
+  },
+  {
+    name: "every integer at its greatest",
+    legs: [leg(0, { amount: maxUint256, funding: 255, data: bytes("odd", 33) })],
+    order: { minUserOutput: maxUint256, totalFeeBps: 65535, authorizationNonce: maxUint256 },
+    authorization: { partnerShareBps: 65535, deadline: maxUint256 },
+    permit: { nonce: maxUint256, deadline: maxUint256 },
+  },
+  {
+    name: "every integer zero, nobody paid, on another chain",
+    chainId: 8453,
+    legs: [leg(0, { amount: 0n, data: "0x00" })],
+    order: { minUserOutput: 0n, totalFeeBps: 0, authorizationNonce: 0n, partnerId: toHex(0, { size: 32 }) },
+    authorization: { partnerRecipient: ZERO, protocolRecipient: ZERO, partnerShareBps: 0, deadline: 0n },
+    permit: { nonce: 0n, deadline: maxUint256 },
+  },
+  {
+    name: "thirty legs of all fundings",
+    legs: Array.from({ length: 30 }, (_, i) =>
+      leg(i, { amount: 10n ** BigInt(i), funding: i % 3, data: bytes(`data ${i}`, i * 7) }),
+    ),
+  },
+];
+
+async function vector({ name, chainId = 31337, legs, order = {}, authorization = {}, permit = {} }) {
+  const legsHash = keccak256(encodeAbiParameters([{ type: "tuple[]", components: LEG }], [legs]));
+  order = {
+    outputToken: address("output"),
+    minUserOutput: 123_456_789n,
+    totalFeeBps: 75,
+    partnerId: keccak256(toHex("partner")),
+    authorizationNonce: 42n,
+    ...order,
+  };
+  authorization = {
+    user: user.address,
+    partnerId: order.partnerId,
+    partnerRecipient: address("partner"),
+    protocolRecipient: address("protocol"),
+    outputToken: order.outputToken,
+    totalFeeBps: order.totalFeeBps,
+    partnerShareBps: 4000,
+    nonce: order.authorizationNonce,
+    deadline: 1_900_000_000n,
+    legsHash,
+    ...authorization,
+  };
+  permit = { nonce: 7n, deadline: 1_900_000_000n, ...permit };
+
+  const authorizationData = {
+    domain: { name: "ServiceBatchV5PartnerFees", version: "5", chainId, verifyingContract: CONTRACT },
+    types: { FeeAuthorization: FEE_AUTHORIZATION },
+    primaryType: "FeeAuthorization",
+    message: authorization,
+  };
+  const permitData = {
+    domain: { name: "Permit2", chainId, verifyingContract: PERMIT2 },
+    types: PERMIT_TYPES,
+    primaryType: "PermitBatchWitnessTransferFrom",
+    message: {
+      permitted: legs.map(({ token, amount }) => ({ token, amount })),
+      spender: CONTRACT,
+      nonce: permit.nonce,
+      deadline: permit.deadline,
+      witness: order,
+    },
+  };
+  return {
+    name,
+    chainId,
+    verifyingContract: CONTRACT,
+    legs,
+    legsHash,
+    authorization,
+    authorizationDigest: hashTypedData(authorizationData),
+    authorizationSignature: await feeSigner.signTypedData(authorizationData),
+    order,
+    witness: hashStruct({ data: order, types: { SweepOrder: SWEEP_ORDER }, primaryType: "SweepOrder" }),
+    permitNonce: permit.nonce,
+    permitDeadline: permit.deadline,
+    permitDigest: hashTypedData(permitData),
+    permitSignature: await user.signTypedData(permitData),
+  };
+}
+
+const document = {
+  permit2: PERMIT2,
+  user: { address: user.address, privateKey: USER_KEY },
+  feeSigner: { address: feeSigner.address, privateKey: FEE_SIGNER_KEY },
+  vectors: await Promise.all(CASES.map(vector)),
+};
+const decimal = (_, value) => (typeof value === "bigint" || typeof value === "number" ? value.toString() : value);
+mkdirSync(new URL(".", TARGET), { recursive: true });
+writeFileSync(TARGET, JSON.stringify(document, decimal, 2) + "\n");

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {IRouterAllowList} from "../src/interfaces/IRouterAllowList.sol";
+import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
+import {RefusingRecipient} from "./support/Hostile.sol";
+import {SweepTest} from "./support/SweepTest.sol";
+import {ISwapRouter02} from "./support/Uniswap.sol";
+
+/// @title Administration
+/// @notice Who may change what, what may never be listed, and what the pause stops.
+contract Administration is SweepTest {
+    bytes4 private constant SWAP = ISwapRouter02.exactInputSingle.selector;
+    address private stranger = makeAddr("stranger");
+
+    // ---------------------------------------------------------------- roles
+
+    function test_a_stranger_administers_nothing() public {
+        bytes[] memory calls = new bytes[](5);
+        calls[0] = abi.encodeCall(v5.allowRouter, (address(router), SWAP, 1, address(router)));
+        calls[1] = abi.encodeCall(v5.removeRouter, (address(router), SWAP));
+        calls[2] = abi.encodeCall(v5.pause, ());
+        calls[3] = abi.encodeCall(v5.unpause, ());
+        calls[4] = abi.encodeCall(v5.setFeeSigner, (stranger));
+        for (uint256 i = 0; i < calls.length; ++i) {
+            vm.prank(stranger);
+            (bool succeeded, bytes memory reason) = address(v5).call(calls[i]);
+            assertFalse(succeeded);
+            assertEq(reason, abi.encodeWithSelector(IAccessManaged.AccessManagedUnauthorized.selector, stranger));
+        }
+    }
+
+    function test_a_role_opens_its_functions_and_no_other() public {
+        uint64 guardian = 1;
+        bytes4[] memory selectors = new bytes4[](2);
+        (selectors[0], selectors[1]) = (v5.pause.selector, v5.removeRouter.selector);
+        manager.setTargetFunctionRole(address(v5), selectors, guardian);
+        manager.grantRole(guardian, stranger, 0);
+
+        vm.startPrank(stranger);
+        v5.pause();
+        v5.removeRouter(address(router), SWAP);
+        vm.expectRevert(abi.encodeWithSelector(IAccessManaged.AccessManagedUnauthorized.selector, stranger));
+        v5.unpause();
+        vm.stopPrank();
+    }
+
+    function test_only_the_manager_hands_over_to_another_manager() public {
+        address next = deployCode("RefusingRecipient");
+        vm.expectRevert(abi.encodeWithSelector(IAccessManaged.AccessManagedUnauthorized.selector, address(this)));
+        IAccessManaged(address(v5)).setAuthority(next);
+        manager.updateAuthority(address(v5), next);
+        assertEq(IAccessManaged(address(v5)).authority(), next);
+    }
+
+    // ---------------------------------------------------------------- pause
+
+    function test_nothing_is_swept_while_paused() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        v5.pause();
+        _expectRevert(s, abi.encodeWithSelector(Pausable.EnforcedPause.selector));
+        v5.unpause();
+        _send(s);
+        assertTrue(v5.isNonceUsed(7));
+    }
+
+    function test_pausing_and_unpausing_are_told() public {
+        vm.expectEmit(address(v5));
+        emit Pausable.Paused(address(this));
+        v5.pause();
+        vm.expectEmit(address(v5));
+        emit Pausable.Unpaused(address(this));
+        v5.unpause();
+    }
+
+    // ---------------------------------------------------------------- fee signer
+
+    function test_a_new_fee_signer_replaces_the_old_one() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        bytes32 digest = v5.hashAuthorization(s.authorization);
+        (address next, uint256 nextKey) = makeAddrAndKey("next signer");
+        vm.expectEmit(address(v5));
+        emit IV5.FeeSignerChanged(signer, next);
+        v5.setFeeSigner(next);
+        assertEq(v5.feeSigner(), next);
+        _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, next, digest));
+        s.authorizationSignature = _signature(nextKey, digest);
+        _send(s);
+    }
+
+    function test_there_is_always_a_fee_signer() public {
+        vm.expectRevert(IV5.ZeroFeeSigner.selector);
+        v5.setFeeSigner(address(0));
+    }
+
+    function test_a_contract_is_not_built_without_its_surroundings() public {
+        string memory artifact = "ServiceBatchV5PartnerFees.sol";
+        bytes memory expected = abi.encodeWithSelector(IRouterAllowList.NotAContract.selector, stranger);
+        vm.expectRevert(expected);
+        deployCode(artifact, abi.encode(stranger, PERMIT2, address(weth), signer));
+        vm.expectRevert(expected);
+        deployCode(artifact, abi.encode(address(manager), stranger, address(weth), signer));
+        vm.expectRevert(expected);
+        deployCode(artifact, abi.encode(address(manager), PERMIT2, stranger, signer));
+        vm.expectRevert(IV5.ZeroFeeSigner.selector);
+        deployCode(artifact, abi.encode(address(manager), PERMIT2, address(weth), address(0)));
+    }
+
+    // ---------------------------------------------------------------- the list
+
+    function test_the_list_is_readable_as_a_whole() public {
+        address other = address(new RefusingRecipient());
+        vm.expectEmit(address(v5));
+        emit IRouterAllowList.RouterAllowed(other, 0x11223344, 2, address(0));
+        v5.allowRouter(other, 0x11223344, 2, address(0));
+
+        IRouterAllowList.AllowedRouter[] memory listed = v5.allowedRouters();
+        assertEq(listed.length, 4);
+        assertEq(listed[0].router, address(router));
+        assertEq(listed[0].selector, SWAP);
+        assertEq(listed[0].fundingModes, 3);
+        assertEq(listed[0].spender, address(router));
+        assertEq(listed[3].router, other);
+        assertEq(listed[3].selector, bytes4(0x11223344));
+        assertEq(listed[3].fundingModes, 2);
+        assertEq(listed[3].spender, address(0));
+    }
+
+    function test_listing_again_changes_the_terms() public {
+        v5.allowRouter(address(router), SWAP, 1, address(router));
+        assertEq(v5.allowedRouters().length, 3);
+        (uint8 modes, address spender) = v5.routerRule(address(router), SWAP);
+        assertEq(modes, 1);
+        assertEq(spender, address(router));
+    }
+
+    function test_what_is_removed_is_gone_and_told() public {
+        vm.expectEmit(address(v5));
+        emit IRouterAllowList.RouterRemoved(address(router), SWAP);
+        v5.removeRouter(address(router), SWAP);
+        IRouterAllowList.AllowedRouter[] memory listed = v5.allowedRouters();
+        assertEq(listed.length, 2);
+        for (uint256 i = 0; i < listed.length; ++i) {
+            assertTrue(listed[i].selector != SWAP);
+        }
+        vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.RouterNotListed.selector, address(router), SWAP));
+        v5.removeRouter(address(router), SWAP);
+    }
+
+    function test_some_contracts_are_never_routers_nor_spenders() public {
+        address[3] memory forbidden = [PERMIT2, address(v5), address(weth)];
+        for (uint256 i = 0; i < forbidden.length; ++i) {
+            bytes memory expected = abi.encodeWithSelector(IRouterAllowList.RouterForbidden.selector, forbidden[i]);
+            vm.expectRevert(expected);
+            v5.allowRouter(forbidden[i], SWAP, 2, address(0));
+            vm.expectRevert(expected);
+            v5.allowRouter(address(router), SWAP, 1, forbidden[i]);
+        }
+    }
+
+    function test_routers_and_spenders_have_code() public {
+        bytes memory expected = abi.encodeWithSelector(IRouterAllowList.NotAContract.selector, stranger);
+        vm.expectRevert(expected);
+        v5.allowRouter(stranger, SWAP, 2, address(0));
+        vm.expectRevert(expected);
+        v5.allowRouter(address(router), SWAP, 1, stranger);
+    }
+
+    function test_funding_modes_are_known_ones() public {
+        uint8[3] memory unknown = [uint8(0), 4, 7];
+        for (uint256 i = 0; i < unknown.length; ++i) {
+            vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.InvalidFundingModes.selector, unknown[i]));
+            v5.allowRouter(address(router), SWAP, unknown[i], address(router));
+        }
+    }
+
+    function test_a_spender_is_named_exactly_when_it_is_needed() public {
+        vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.SpenderMismatch.selector, 1, address(0)));
+        v5.allowRouter(address(router), SWAP, 1, address(0));
+        vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.SpenderMismatch.selector, 2, address(router)));
+        v5.allowRouter(address(router), SWAP, 2, address(router));
+    }
+}

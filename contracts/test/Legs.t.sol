@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IRouterAllowList} from "../src/interfaces/IRouterAllowList.sol";
+import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
+import {SweepTest} from "./support/SweepTest.sol";
+import {ISwapRouter02} from "./support/Uniswap.sol";
+
+/// @title Legs
+/// @notice Which legs run at all: their number, their tokens, their funding and what they call.
+contract Legs is SweepTest {
+    function test_a_sweep_has_legs() public {
+        Sweep memory s = _sweep(new ISweepBatch.Leg[](0), address(weth));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegCountOutOfRange.selector, 0, 30));
+    }
+
+    function test_thirty_one_legs_are_too_many() public {
+        Sweep memory s = _sweep(new ISweepBatch.Leg[](31), address(weth));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegCountOutOfRange.selector, 31, 30));
+    }
+
+    function test_thirty_legs_run() public {
+        ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](30);
+        for (uint256 i = 0; i < 30; ++i) {
+            legs[i] = _v3Leg(_listToken("MintableToken.sol", vm.toString(i), 18), 1_000e18, APPROVED);
+        }
+        _send(_sweep(legs, address(weth)));
+        assertTrue(v5.isNonceUsed(7));
+    }
+
+    function test_a_leg_takes_something() public {
+        Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED), _v3Leg(dai, 0, PREFUNDED)), address(weth));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.ZeroLegAmount.selector, 1));
+    }
+
+    function test_a_token_comes_once() public {
+        Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED), _v2Leg(usdc, 1e6, APPROVED)), address(weth));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.DuplicateToken.selector, address(usdc)));
+    }
+
+    function test_the_output_is_no_input() public {
+        Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED)), address(usdc));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.TokenIsOutput.selector, address(usdc)));
+    }
+
+    function test_the_wrapped_coin_is_no_routed_input_of_the_native_coin() public {
+        ISweepBatch.Leg memory leg = _v3LegTo(IERC20(address(weth)), address(usdc), 1e18, APPROVED, address(v5));
+        Sweep memory s = _sweep(_legs(leg), NATIVE);
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.TokenIsOutput.selector, address(weth)));
+    }
+
+    function test_a_funding_is_one_of_three() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        s.legs[0].funding = 3;
+        _sign(s);
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.UnknownFunding.selector, 0, 3));
+    }
+
+    function test_only_the_wrapped_coin_on_its_way_to_the_native_coin_needs_no_router() public {
+        _expectUnroutedInvalid(_sweep(_legs(_wethLeg(1e18)), address(dai)));
+
+        Sweep memory s = _sweep(_legs(_wethLeg(1e18)), NATIVE);
+        s.legs[0].token = address(usdc);
+        _expectUnroutedInvalid(s);
+
+        s = _sweep(_legs(_wethLeg(1e18)), NATIVE);
+        s.legs[0].router = address(router);
+        _expectUnroutedInvalid(s);
+
+        s = _sweep(_legs(_wethLeg(1e18)), NATIVE);
+        s.legs[0].data = hex"00";
+        _expectUnroutedInvalid(s);
+    }
+
+    function _expectUnroutedInvalid(Sweep memory s) private {
+        _sign(s);
+        ISweepBatch.Leg memory leg = s.legs[0];
+        _expectRevert(
+            s,
+            abi.encodeWithSelector(ISweepBatch.UnroutedLegInvalid.selector, 0, leg.token, leg.router, leg.data.length)
+        );
+    }
+
+    function test_a_call_has_a_selector() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        s.legs[0].data = hex"04e45a";
+        _sign(s);
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.SelectorMissing.selector, 0, 3));
+    }
+
+    function test_only_listed_functions_of_a_router_are_called() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        bytes4 multicall = bytes4(keccak256("multicall(bytes[])"));
+        s.legs[0].data = abi.encodeWithSelector(multicall, new bytes[](0));
+        _sign(s);
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterNotAllowed.selector, 0, address(router), multicall));
+    }
+
+    function test_only_listed_routers_are_called() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        address stranger = makeAddr("router");
+        s.legs[0].router = stranger;
+        _sign(s);
+        bytes4 selector = ISwapRouter02.exactInputSingle.selector;
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterNotAllowed.selector, 0, stranger, selector));
+    }
+
+    function test_a_router_is_funded_only_as_listed() public {
+        bytes4 selector = ISwapRouter02.exactInputSingle.selector;
+        v5.allowRouter(address(router), selector, 1, address(router));
+        Sweep memory s = _usdcSweep(PREFUNDED);
+        _expectRevert(
+            s, abi.encodeWithSelector(ISweepBatch.FundingNotAllowed.selector, 0, address(router), selector, PREFUNDED)
+        );
+
+        v5.allowRouter(address(router), selector, 2, address(0));
+        s = _usdcSweep(APPROVED);
+        _expectRevert(
+            s, abi.encodeWithSelector(ISweepBatch.FundingNotAllowed.selector, 0, address(router), selector, APPROVED)
+        );
+    }
+
+    /// @dev Listed by mistake, a token of the sweep could still be told to approve or move what is here.
+    function test_a_router_is_no_token_of_the_sweep() public {
+        bytes4 transfer = IERC20.transfer.selector;
+        v5.allowRouter(address(dai), transfer, BOTH_MODES, address(dai));
+        bytes memory data = abi.encodeCall(IERC20.transfer, (user, 1));
+
+        ISweepBatch.Leg memory leg = _leg(usdc, 1e6, APPROVED, data);
+        leg.router = address(dai);
+        bytes memory expected = abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 0, address(dai));
+        _expectRevert(_sweep(_legs(leg, _v3Leg(dai, 1e18, APPROVED)), address(weth)), expected);
+        _expectRevert(_sweep(_legs(leg), address(dai)), expected);
+
+        leg = _leg(dai, 1e18, APPROVED, data);
+        leg.router = address(dai);
+        _expectRevert(_sweep(_legs(leg), address(weth)), expected);
+
+        Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, PREFUNDED), leg), address(weth));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 1, address(dai)));
+    }
+
+    function test_a_router_that_lost_its_code_is_not_called() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        vm.etch(address(router), "");
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterWithoutCode.selector, 0, address(router)));
+    }
+
+    function test_a_leg_that_fails_is_named_with_its_reason() public {
+        ISweepBatch.Leg memory leg = _v3Leg(usdc, 1_000e6, APPROVED);
+        leg.data = abi.encodeCall(
+            ISwapRouter02.exactInputSingle,
+            (ISwapRouter02.ExactInputSingleParams(
+                    address(usdc), address(weth), POOL_FEE, address(v5), 1_000e6, 1_000e18, 0
+                ))
+        );
+        Sweep memory s = _sweep(_legs(_v3Leg(dai, 1e18, APPROVED), leg), address(weth));
+        bytes memory reason = abi.encodeWithSignature("Error(string)", "Too little received");
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegFailed.selector, 1, address(router), reason));
+    }
+
+    function test_a_removed_router_is_not_called() public {
+        bytes4 selector = ISwapRouter02.exactInputSingle.selector;
+        Sweep memory s = _usdcSweep(APPROVED);
+        v5.removeRouter(address(router), selector);
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterNotAllowed.selector, 0, address(router), selector));
+        (uint8 modes, address spender) = IRouterAllowList(address(v5)).routerRule(address(router), selector);
+        assertEq(modes, 0);
+        assertEq(spender, address(0));
+    }
+}
