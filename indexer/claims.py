@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from sweeps.models import Sweep, SweepStatus
+from sweeps.models import Sweep
 
 LEASE = timedelta(seconds=60)
 # A row's own message goes first; beat takes rows whose message did not come.
@@ -38,8 +39,8 @@ def claim_one(sweep_id: UUID) -> Claim | None:
 def claim_due(*, safe_timestamps: Mapping[int, int]) -> Claim | None:
     """Lease the sweeps that have been due longest; None if there are none.
 
-    ``safe_timestamps`` holds the time of each chain's safe block by chain id (seconds since 1970). A sweep that was
-    never looked at is due as soon as that time is past its deadline: the chain's clock decides, not the server's.
+    ``safe_timestamps`` holds the time of each chain's safe block by chain id (seconds since 1970). A sweep that waits
+    for its deadline is due as soon as that time is past it: the chain's clock decides, not the server's.
     """
     now = timezone.now()
     overdue = Q(next_check_at__lte=now - MESSAGE_GRACE)
@@ -48,8 +49,7 @@ def claim_due(*, safe_timestamps: Mapping[int, int]) -> Claim | None:
         run_out |= Q(
             chain_id=chain_id,
             authorization__deadline_seconds__lt=timestamp,
-            last_checked_at=None,
-            status__in=[SweepStatus.PENDING, SweepStatus.VOID],
+            next_check_at__gt=now + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS),
         )
     rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True)
     return _lease(rows.order_by("next_check_at"), now)

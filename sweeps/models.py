@@ -150,9 +150,13 @@ class Sweep(models.Model):
         return str(self.id)
 
     def flag(self, flag: Flag) -> None:
-        """Raise a flag; it stays up."""
+        """Raise a flag."""
         if flag not in self.flags:
             self.flags = [*self.flags, flag.value]
+
+    def lower(self, flag: Flag) -> None:
+        """Take a flag down: what it told of was explained."""
+        self.flags = [raised for raised in self.flags if raised != flag]
 
 
 class SweepToken(models.Model):

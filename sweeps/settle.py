@@ -133,6 +133,7 @@ class _Settlement:
             sweep.flag(Flag.EXECUTED_AFTER_VOID)
         if event.gross_output < sweep.min_gross:
             sweep.flag(Flag.BELOW_MINIMUM)
+        sweep.lower(Flag.NONCE_USED)
         sweep.status, sweep.completed_at = SweepStatus.COMPLETED, self.now
         sweep.gross_output, sweep.user_amount = event.gross_output, event.user_amount
         sweep.total_fee, sweep.partner_fee, sweep.protocol_fee = event.total_fee, event.partner_fee, event.protocol_fee
@@ -194,6 +195,10 @@ class _Settlement:
         tx.block_number = tx.block_hash = tx.gas_used = None
         tx.finality, tx.confirmations = Finality.NONE, 0
         tx.save()
+        for other in self.candidates:
+            if other.status == Tx.REPLACED:  # its rival is gone, so it may yet be the one
+                other.status, other.reason = Tx.SUBMITTED, ""
+                other.save()
 
     def _place(self, tx: SweepTransaction, depth: Depth) -> None:
         """Note how deep the transaction's block lies; neither figure ever falls because a provider lags."""
@@ -211,11 +216,16 @@ class _Settlement:
         sweep.lease_token = sweep.lease_until = None
         sweep.next_check_at = self._next_check_at() if sweep.is_open else None
 
+    def _has_run_out(self) -> bool:
+        """Whether the chain's clock is past the deadline, whatever the server's says."""
+        safe_timestamp = self.sighting.safe_timestamp
+        return safe_timestamp is not None and safe_timestamp > self.authorization.deadline_seconds
+
     def _next_check_at(self) -> datetime:
         if self.sweep.status == SweepStatus.COMPLETED:
             return schedule.recheck(self.now, chains.by_id(self.sweep.chain_id).finality)
         if any(tx.status == Tx.SUBMITTED for tx in self.candidates):
             return schedule.backed_off(self.now, since=max(tx.submitted_at for tx in self.candidates))
-        if self.now < self.authorization.deadline:
+        if self.now < self.authorization.deadline and not self._has_run_out():
             return schedule.after_deadline(self.authorization.deadline_seconds)
         return schedule.backed_off(self.now, since=self.authorization.deadline)
