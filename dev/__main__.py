@@ -21,9 +21,12 @@ def main(arguments: Sequence[str]) -> int:
     run = commands.add_parser("exec", help="run a command beside fresh engines and a fresh chain, then stop them")
     run.add_argument("argv", nargs="+", metavar="COMMAND", help="after --, with its arguments")
     commands.add_parser("up", help="keep the whole product running: web, worker, beat, engines and chain")
+    commands.add_parser("demo", help="play the whole story of a sweep and check every step")
     given = parser.parse_args(arguments)
     try:
-        return execute(given.argv) if given.command == "exec" else up()
+        if given.command == "exec":
+            return execute(given.argv)
+        return up() if given.command == "up" else demo()
     except LocalWorldError as error:
         say(f"stopped: {error}")
         return 1
@@ -55,6 +58,18 @@ def up() -> int:
             supervisor.watch()
         say("stopping")
     return 0
+
+
+def demo() -> int:
+    """Play the story against a service of its own; returns 0 only if all of it held."""
+    with Supervisor(world.VAR / "demo") as supervisor:
+        say("starting PostgreSQL, Redis, the chain, web, worker and beat")
+        here = world.start(supervisor)
+        here.write_down(service.start(supervisor, here).describe())
+        result = world.VAR / "demo.json"
+        result.unlink(missing_ok=True)
+        argv = [sys.executable, "-m", "dev.demo", str(here.world_file), str(result)]
+        return supervisor.run(Program(name="story", argv=argv))
 
 
 def _welcome(here: world.World, served: service.Service) -> str:

@@ -11,7 +11,7 @@ import sys
 import django
 from django.core.management import call_command
 
-PARTNERS = (("Aurora Wallet", 5000), ("Borealis Pay", 2000))  # name, share of the platform fee in bps
+PARTNERS = (("Aurora Wallet", 4000), ("Borealis Pay", 2000))  # name, share of the platform fee in bps
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ def start(supervisor: Supervisor, world: World) -> Service:
     """Migrate, seed and start the three processes; returns when the API answers and the worker listens."""
     api_keys = _prepare(world)
     port = free_port()
-    environment = world.environment(database_url=world.databases.runtime)
+    environment = world.environment(database_url=world.databases.runtime) | {"DUE_SWEEP_SECONDS": "1"}
     web_environment = {**environment, "DATABASE_POOL_SIZE": str(WEB_THREADS)}
     log = supervisor.folder
     gunicorn = [str(_BIN / "gunicorn"), "config.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", str(WEB_THREADS)]

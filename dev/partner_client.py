@@ -1,0 +1,130 @@
+"""A partner's integration in one file: build a sweep, let the user sign and send it, confirm it, read the books.
+
+It knows nothing of the service's inside: HTTP to the API, JSON-RPC to the chain, and a private key in place of the
+wallet that a user would have.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from eth_account import Account
+
+from dev.chain.rpc import Rpc
+
+NATIVE_COIN = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
+TIMEOUT_SECONDS = 30
+TIP_WEI = 10**9
+
+
+class RefusedError(Exception):
+    """The API answered with an error: its HTTP status, its stable code, and details by field."""
+
+    def __init__(self, http_status: int, error: dict[str, Any]) -> None:
+        super().__init__(f"{http_status} {error['code']}: {error['message']}")
+        self.http_status = http_status
+        self.code: str = error["code"]
+        self.details: list[dict[str, str]] = error["details"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A success: 200 and 201 are done, 202 of a confirm means that the service goes on looking."""
+
+    http_status: int
+    data: dict[str, Any]
+
+
+class SweepApi:
+    """The partner API, spoken to with one partner's key."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self._base_url = base_url
+        self._session = requests.Session()
+        self._session.headers["x-api-key"] = api_key
+
+    def build(
+        self, *, chain: str, wallet: str, amounts: dict[str, int], output: str, slippage_bps: int
+    ) -> dict[str, Any]:
+        """Ask for a sweep of these amounts, by token address in smallest units, into the output token."""
+        tokens = [{"mint": mint, "amount": str(amount)} for mint, amount in amounts.items()]
+        body = {"chain": chain, "wallet": wallet, "tokens": tokens, "outputMint": output, "slippageBps": slippage_bps}
+        return self._call("POST", "/v2/sweep/build", json=body).data
+
+    def confirm(self, sweep_id: str, tx_hash: str) -> Answer:
+        """Report the transaction that the user sent; may be repeated."""
+        return self._call("POST", f"/v2/sweep/status/{sweep_id}/confirm", json={"txHash": tx_hash})
+
+    def sweep(self, sweep_id: str) -> dict[str, Any]:
+        """Return what is known about a sweep."""
+        return self._call("GET", f"/v2/sweep/status/{sweep_id}").data
+
+    def partner(self) -> dict[str, Any]:
+        """Return whom the key speaks for."""
+        return self._call("GET", "/v2/partner").data
+
+    def ledger_entries(self) -> list[dict[str, Any]]:
+        """Return all postings of the partner, newest first, page by page."""
+        items: list[dict[str, Any]] = []
+        cursor: str | None = None
+        while True:
+            page = self._call("GET", "/v2/ledger/entries", params={"cursor": cursor} if cursor else {}).data
+            items += page["items"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return items
+
+    def _call(self, method: str, path: str, **options: Any) -> Answer:  # noqa: ANN401 - options of requests
+        response = self._session.request(method, self._base_url + path, timeout=TIMEOUT_SECONDS, **options)
+        envelope = response.json()
+        if not envelope["ok"]:
+            raise RefusedError(response.status_code, envelope["error"])
+        return Answer(response.status_code, envelope["data"])
+
+
+def finalize(built: dict[str, Any], signature: bytes) -> dict[str, Any]:
+    """Put the user's Permit2 signature into the transaction that the build prepared."""
+    template = built["transactionTemplate"]
+    data = bytearray.fromhex(template["data"][2:])
+    start, length = template["signature"]["byteOffset"], template["signature"]["length"]
+    if len(signature) != length:
+        raise ValueError(f"a signature of {len(signature)} bytes has to be encoded with the template's abi and args")
+    data[start : start + length] = signature
+    return {**built["transaction"], "data": "0x" + data.hex()}
+
+
+class Wallet:
+    """What a user's wallet does: sign typed data, send transactions."""
+
+    def __init__(self, rpc: Rpc, private_key: str) -> None:
+        self._rpc = rpc
+        self._account = Account.from_key(private_key)
+        self.address: str = self._account.address
+
+    def sign(self, typed_data: dict[str, Any]) -> bytes:
+        """Sign as ``eth_signTypedData_v4`` does; returns 65 bytes."""
+        return bytes(self._account.sign_typed_data(full_message=typed_data).signature)
+
+    def send(self, transaction: dict[str, Any]) -> str:
+        """Sign and send a transaction of the API (numbers as decimal strings); returns its hash."""
+        head, nonce, chain_id = self._rpc.batch(
+            [
+                ("eth_getBlockByNumber", ["latest", False]),
+                ("eth_getTransactionCount", [self.address, "pending"]),
+                ("eth_chainId", []),
+            ]
+        )
+        signed = self._account.sign_transaction(
+            {
+                "chainId": int(chain_id, 16),
+                "nonce": int(nonce, 16),
+                "to": transaction["to"],
+                "value": int(transaction["value"]),
+                "data": transaction["data"],
+                "gas": int(transaction.get("gas", 100_000)),  # approvals come without: far less than this
+                "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + TIP_WEI,
+                "maxPriorityFeePerGas": TIP_WEI,
+            }
+        )
+        tx_hash: str = self._rpc.call("eth_sendRawTransaction", signed.raw_transaction.to_0x_hex())
+        return tx_hash
