@@ -47,25 +47,27 @@ def main(world_file: Path, result_file: Path) -> int:
 
 
 def _table(outcomes: list[Outcome]) -> Table:
-    table = Table(title="What came out (exact amounts in the details)")
-    for heading in ("", "step", "ends as"):
-        table.add_column(heading)
-    for heading in ("tokens", "gas", "gross output", "user", "partner", "protocol", "held"):
-        table.add_column(heading, justify="right")
+    table = Table(title="What came out (exact amounts in the details)", show_lines=True)
+    table.add_column("step")
+    table.add_column("ends as", no_wrap=True)
+    table.add_column("tokens", justify="right")
+    table.add_column("gas", justify="right", no_wrap=True)
+    table.add_column("output, and how it was split", justify="right", no_wrap=True)
+    table.add_column("held", justify="right")
     for outcome in outcomes:
         sweep = outcome.sweep or {}
-        amounts = [_amount(outcome, name) for name in ("grossOutput", "userAmount", "partnerFee", "protocolFee")]
         facts = [sweep.get("status", "-"), str(sweep.get("tokenCount", "-")), str(outcome.gas_used or "-")]
-        table.add_row(outcome.step, outcome.title, *facts, *amounts, str(len(outcome.held)))
+        table.add_row(f"{outcome.step}  {outcome.title}", *facts, _amounts(outcome), str(len(outcome.held)))
     return table
 
 
-def _amount(outcome: Outcome, name: str) -> str:
+def _amounts(outcome: Outcome) -> str:
     actual = (outcome.sweep or {}).get("feeAuthorization", {}).get("actualFees")
     if actual is None or outcome.output is None:
         return "-"
-    whole = Decimal(actual[name]).scaleb(-outcome.output["decimals"])
-    return f"{whole:.6f} {outcome.output['symbol']}"
+    named = {"gross": "grossOutput", "user": "userAmount", "partner": "partnerFee", "protocol": "protocolFee"}
+    decimals, symbol = outcome.output["decimals"], outcome.output["symbol"]
+    return "\n".join(f"{who} {Decimal(actual[name]).scaleb(-decimals):.6f} {symbol}" for who, name in named.items())
 
 
 if __name__ == "__main__":
