@@ -66,6 +66,7 @@ def test_a_good_body_passes() -> None:
 def test_what_is_no_strict_json_object_is_refused(body: bytes) -> None:
     response = Client().post("/v2/echo", data=body or b" ", content_type="application/json")
     assert error_of(response) == (400, "invalid_request")
+    assert response.json()["error"]["details"] == [], "refused by a field, so it was read as JSON"
 
 
 def test_duplicate_names_are_refused_wherever_they_stand() -> None:

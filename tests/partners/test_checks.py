@@ -1,0 +1,15 @@
+"""The service does not start with settings under which no key could work, or all would be weak."""
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from pytest_django import Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"), [("API_KEY_MODE", "prod", "E001"), ("API_KEY_PEPPER", "", "E002")]
+)
+def test_a_wrong_key_setting_is_an_error(settings: Settings, name: str, value: str, problem: str) -> None:
+    setattr(settings, name, value)
+    with pytest.raises(SystemCheckError, match=problem):
+        call_command("check")
