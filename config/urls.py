@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from ledger.views import LedgerEntriesView
-from partners.views import PartnerView
+from ledger.views import LedgerEntryViewSet
+from partners.views import PartnerViewSet
 from sweepapi.api.docs import OpenApiView, reference
 
 urlpatterns = [
     path("", include("sweeps.urls")),
-    path("v2/partner", PartnerView.as_view()),
-    path("v2/ledger/entries", LedgerEntriesView.as_view()),
+    path("v2/partner", PartnerViewSet.as_view({"get": "retrieve"})),
+    path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
     path("docs/", reference),
     path("admin/", admin.site.urls),

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
 
 from ledger.reading import postings_of_partner
 from ledger.serializers import LedgerQuery, PostingPage
@@ -15,7 +15,7 @@ from sweepapi.api.pagination import newest_first
 from sweepapi.api.schema import partner_errors
 
 
-class LedgerEntriesView(APIView):
+class LedgerEntryViewSet(ViewSet):
     """The partner's postings."""
 
     @extend_schema(
@@ -25,7 +25,7 @@ class LedgerEntriesView(APIView):
         parameters=[LedgerQuery],
         responses={200: PostingPage, **partner_errors(InvalidRequest, UnsupportedChain)},
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """Return one page of postings; an entry's postings balance, and may lie on two pages."""
         query = LedgerQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)

@@ -36,6 +36,7 @@ def error_of(api: Client, **query: Any) -> tuple[int, str, list[tuple[str, str]]
     return response.status_code, error["code"], [(d["field"], d["code"]) for d in error["details"]]
 
 
+@pytest.mark.usefixtures("two_chains")
 def test_an_item_is_a_posting_with_the_facts_of_its_entry(api: Client, partner: Partner) -> None:
     entry = book_fee(partner, total_fee=UINT256_MAX, partner_fee=1)
     page = page_of(api)
