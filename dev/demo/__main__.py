@@ -48,16 +48,15 @@ def main(world_file: Path, result_file: Path) -> int:
 
 def _table(outcomes: list[Outcome]) -> Table:
     table = Table(title="What came out (exact amounts in the details)", show_lines=True)
-    table.add_column("step")
+    table.add_column("step", overflow="fold")
     table.add_column("ends as", no_wrap=True)
-    table.add_column("tokens", justify="right")
+    table.add_column("in", justify="right")
     table.add_column("gas", justify="right", no_wrap=True)
-    table.add_column("output, and how it was split", justify="right", no_wrap=True)
-    table.add_column("held", justify="right")
+    table.add_column("output and its split", justify="right", no_wrap=True)
     for outcome in outcomes:
         sweep = outcome.sweep or {}
         facts = [sweep.get("status", "-"), str(sweep.get("tokenCount", "-")), str(outcome.gas_used or "-")]
-        table.add_row(f"{outcome.step}  {outcome.title}", *facts, _amounts(outcome), str(len(outcome.held)))
+        table.add_row(f"{outcome.step}  {outcome.title}", *facts, _amounts(outcome))
     return table
 
 
