@@ -116,6 +116,8 @@ def _answer(settled: Settled, tx_hash: str) -> Sweep:
         raise _already_confirmed(settled.sweep.transactions.get(status=Tx.ACCEPTED))
     if tx.status == Tx.REVERTED:
         raise TransactionReverted
+    if tx.status == Tx.DROPPED:
+        raise SweepFailed
     if tx.status == Tx.REJECTED:
         mismatches = settled.mismatches.get(tx_hash, ())
         raise EventMismatch(details=[FieldError(m.field, m.code, m.message) for m in mismatches])

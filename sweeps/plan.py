@@ -7,6 +7,7 @@ from sweepapi.api.errors import FieldError, InsufficientOutput, InvalidRequest, 
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.probe import TransferTest
 from sweepapi.evm.routes.types import Route
+from sweepapi.fields import UINT256_MAX
 from sweeps.amounts import BPS_DENOMINATOR, floor_share
 from sweeps.market import Facts, Market, Quotes
 
@@ -107,7 +108,10 @@ def _transfer_problem(tests: Sequence[TransferTest | CallFailedError], *, field:
 
 
 def plan(request: BuildRequest, quotes: Quotes) -> list[PlannedLeg]:
-    """Return each token's leg with what it should and must at least give; raise ``InsufficientOutput`` for nothing."""
+    """Return each token's leg with what it should and must at least give.
+
+    Raises ``InsufficientOutput`` where that is nothing, ``InvalidRequest`` where it is more than a uint256 in all.
+    """
     planned = []
     for wish in request.tokens:
         quote = quotes.best.get(wish.mint)
@@ -123,4 +127,6 @@ def plan(request: BuildRequest, quotes: Quotes) -> list[PlannedLeg]:
     ]
     if nothing:
         raise InsufficientOutput(details=nothing)
+    if sum(leg.expected_output for leg in planned) > UINT256_MAX:
+        raise InvalidRequest(details=[FieldError("tokens", "out_of_range", "The outputs together exceed a uint256.")])
     return planned

@@ -13,6 +13,7 @@ from sweepapi.evm.errors import BadAnswerError
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
 _HASH = re.compile(r"0x[0-9a-fA-F]{64}")
+_COUNTER_END = 2**40
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,14 @@ def quantity(value: object) -> int:
     raise BadAnswerError("expected a quantity")
 
 
+def counter(value: object) -> int:
+    """Return a quantity that counts blocks, seconds or gas, none of which reaches 2^40."""
+    number = quantity(value)
+    if number >= _COUNTER_END:
+        raise BadAnswerError("expected a smaller quantity")
+    return number
+
+
 def data(value: object) -> bytes:
     """Return the bytes of ``0x``-prefixed data."""
     if isinstance(value, str) and _DATA.fullmatch(value):
@@ -70,9 +79,9 @@ def block(value: object) -> Block:
     """Return a block that must exist."""
     fields = _mapping(value)
     return Block(
-        number=quantity(fields.get("number")),
+        number=counter(fields.get("number")),
         hash=hash32(fields.get("hash")),
-        timestamp=quantity(fields.get("timestamp")),
+        timestamp=counter(fields.get("timestamp")),
     )
 
 
@@ -101,10 +110,10 @@ def _receipt(fields: dict[str, object]) -> Receipt:
         raise BadAnswerError("expected logs")
     return Receipt(
         tx_hash=hash32(fields.get("transactionHash")),
-        block_number=quantity(fields.get("blockNumber")),
+        block_number=counter(fields.get("blockNumber")),
         block_hash=hash32(fields.get("blockHash")),
         succeeded=quantity(fields.get("status")) == 1,
-        gas_used=quantity(fields.get("gasUsed")),
+        gas_used=counter(fields.get("gasUsed")),
         logs=tuple(_log(_mapping(log)) for log in logs),
     )
 

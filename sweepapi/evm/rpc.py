@@ -134,7 +134,7 @@ class Provider:
         except (requests.RequestException, Web3Exception, ValueError, TypeError, KeyError, AttributeError) as error:
             # Not chained: the text of these errors holds the URL.
             raise BadAnswerError(f"{self!r} gave no answer ({type(error).__name__})") from None
-        if not isinstance(raw, list) or len(raw) != len(calls):
+        if not isinstance(raw, list) or len(raw) != len(calls) or len({answer.get("id") for answer in raw}) != len(raw):
             raise BadAnswerError(f"{self!r} answered no batch of {len(calls)}")
         return raw
 
@@ -180,8 +180,8 @@ class ProviderPool:
         return cls(providers=providers, timeout_seconds=timeout_seconds)
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:
-        """Return the answers of whichever provider gives them first (see ``ask``)."""
-        return self.ask(calls)[1]
+        """Return the answers of whichever provider gives them first (see ``ask``); no calls, no round trip."""
+        return self.ask(calls)[1] if calls else []
 
     def ask(
         self, calls: Sequence[Call], *, timeout_seconds: float | None = None, besides: Provider | None = None
