@@ -18,7 +18,6 @@ from dev.process import Program
 from dev.supervisor import Supervisor
 from dev.world import World
 
-WEB_THREADS = 8
 WORKER_PROCESSES = 2
 START_SECONDS = 60
 ADMIN = "admin"
@@ -43,10 +42,12 @@ def start(supervisor: Supervisor, world: World) -> Service:
     """Migrate, seed and start the three processes; returns when the API answers and the worker listens."""
     api_keys = _prepare(world)
     port = free_port()
-    environment = world.environment(database_url=world.databases.runtime) | {"DUE_SWEEP_SECONDS": "1"}
-    web_environment = {**environment, "DATABASE_POOL_SIZE": str(WEB_THREADS)}
+    # A person watches: beat looks every second, and no look is further away than a person waits.
+    pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
+    environment = world.environment(database_url=world.databases.runtime) | pace
+    web_environment = {**environment, "BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"}
     log = supervisor.folder
-    gunicorn = [str(_BIN / "gunicorn"), "config.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", str(WEB_THREADS)]
+    gunicorn = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
     quiet = ["--without-gossip", "--without-mingle"]  # one worker has nobody to talk to
     worker = [*celery, "worker", "--concurrency", str(WORKER_PROCESSES), "--loglevel", "INFO", *quiet]
