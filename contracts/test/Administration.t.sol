@@ -48,7 +48,7 @@ contract Administration is SweepTest {
     }
 
     function test_only_the_manager_hands_over_to_another_manager() public {
-        address next = deployCode("RefusingRecipient");
+        address next = address(new RefusingRecipient());
         vm.expectRevert(abi.encodeWithSelector(IAccessManaged.AccessManagedUnauthorized.selector, address(this)));
         IAccessManaged(address(v5)).setAuthority(next);
         manager.updateAuthority(address(v5), next);
@@ -96,7 +96,7 @@ contract Administration is SweepTest {
     }
 
     function test_a_contract_is_not_built_without_its_surroundings() public {
-        string memory artifact = "ServiceBatchV5PartnerFees.sol";
+        string memory artifact = _built("ServiceBatchV5PartnerFees");
         bytes memory expected = abi.encodeWithSelector(IRouterAllowList.NotAContract.selector, stranger);
         vm.expectRevert(expected);
         deployCode(artifact, abi.encode(stranger, PERMIT2, address(weth), signer));

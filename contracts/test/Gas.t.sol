@@ -22,7 +22,7 @@ contract Gas is SweepTest {
     function setUp() public override {
         super.setUp();
         for (uint256 i = 0; i < 5; ++i) {
-            tokens.push(_listToken("MintableToken.sol", string(abi.encodePacked("T", bytes1(uint8(48 + i)))), 18));
+            tokens.push(_listToken("MintableToken", string(abi.encodePacked("T", bytes1(uint8(48 + i)))), 18));
         }
         _fund(address(weth), user, 1e18);
         _fund(address(weth), partner, 1e18);

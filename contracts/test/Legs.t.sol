@@ -23,7 +23,7 @@ contract Legs is SweepTest {
     function test_thirty_legs_run() public {
         ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](30);
         for (uint256 i = 0; i < 30; ++i) {
-            legs[i] = _v3Leg(_listToken("MintableToken.sol", vm.toString(i), 18), 1_000e18, APPROVED);
+            legs[i] = _v3Leg(_listToken("MintableToken", vm.toString(i), 18), 1_000e18, APPROVED);
         }
         _send(_sweep(legs, address(weth)));
         assertTrue(v5.isNonceUsed(7));

@@ -165,7 +165,7 @@ contract SweepOutcome is SweepTest {
 
     /// @dev A few units of a token in a pool at par make the output as small as wished: rounding goes against protocol and partner.
     function testFuzz_fees_round_down(uint256 amount, uint16 totalFeeBps, uint16 partnerShareBps) public {
-        IERC20 par = IERC20(deployCode("MintableToken.sol", abi.encode("PAR", "PAR", uint8(18))));
+        IERC20 par = IERC20(deployCode(_built("MintableToken"), abi.encode("PAR", "PAR", uint8(18))));
         _addV3Pool(address(par), address(weth), 1e24, 1e24);
         Sweep memory s = _sweep(_legs(_v3Leg(par, bound(amount, 4, 50_000), PREFUNDED)), address(weth));
         totalFeeBps = uint16(bound(totalFeeBps, 0, 300));

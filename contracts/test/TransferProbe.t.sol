@@ -2,19 +2,24 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {TransferProbe} from "../src/simulation/TransferProbe.sol";
 import {BlockingToken} from "./support/Hostile.sol";
 import {World} from "./support/World.sol";
+
+interface ITransferProbe {
+    function probe(address token, uint256 maxAmount, address peer)
+        external
+        returns (uint256 sent, uint256 receivedByPeer, uint256 receivedBack);
+}
 
 /// @title TransferProbeTest
 /// @notice The probe, placed as `eth_call` places it, tells taxed tokens from others.
 contract TransferProbeTest is World {
-    TransferProbe private holder = TransferProbe(makeAddr("pool"));
+    ITransferProbe private holder = ITransferProbe(makeAddr("pool"));
     address private peer = makeAddr("peer");
 
     function setUp() public override {
         super.setUp();
-        bytes memory code = vm.getDeployedCode("TransferProbe.sol");
+        bytes memory code = vm.getDeployedCode(_built("TransferProbe"));
         vm.etch(address(holder), code);
         vm.etch(peer, code);
     }

@@ -20,7 +20,7 @@ contract Vectors is World {
         address where = vm.parseJsonAddress(json, ".vectors[0].verifyingContract");
         bytes memory arguments =
             abi.encode(address(manager), PERMIT2, address(weth), vm.parseJsonAddress(json, ".feeSigner.address"));
-        deployCodeTo("ServiceBatchV5PartnerFees.sol", arguments, where);
+        deployCodeTo(_built("ServiceBatchV5PartnerFees"), arguments, where);
         v5 = IV5(where);
         assertFalse(vm.keyExistsJson(json, _key(COUNT, "")), "vectors that no test reads");
     }

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {MintableToken} from "../../dev/MintableToken.sol";
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title Hostile parties
 /// @notice Those who meet a sweep and do not wish it well: tokens that call back, recipients that refuse, burn or shout.
 
+/// @notice What the tokens here have in common: anyone may mint.
+abstract contract FreeToken is ERC20 {
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+}
+
 /// @notice A token that calls somebody in the middle of a transfer, as ERC-777 hooks do, and remembers the answer.
-contract CallingToken is MintableToken {
+contract CallingToken is FreeToken {
     address public target;
     bytes public callData;
     bool public called;
     bool public succeeded;
     bytes public answer;
 
-    constructor() MintableToken("Calling", "CALL", 18) {}
+    constructor() ERC20("Calling", "CALL") {}
 
     function arm(address target_, bytes calldata callData_) external {
         (target, callData) = (target_, callData_);
@@ -29,12 +36,12 @@ contract CallingToken is MintableToken {
 }
 
 /// @notice A token whose transfers to one address fail, as those of blocklisting tokens do.
-contract BlockingToken is MintableToken {
+contract BlockingToken is FreeToken {
     error Blocked(address account);
 
     address public blocked;
 
-    constructor() MintableToken("Blocking", "BLOCK", 18) {}
+    constructor() ERC20("Blocking", "BLOCK") {}
 
     function blockAccount(address account) external {
         blocked = account;

@@ -50,7 +50,9 @@ abstract contract SweepTest is World {
         (signer, signerKey) = makeAddrAndKey("fee signer");
         (user, userKey) = makeAddrAndKey("user");
         v5 = IV5(
-            deployCode("ServiceBatchV5PartnerFees.sol", abi.encode(address(manager), PERMIT2, address(weth), signer))
+            deployCode(
+                _built("ServiceBatchV5PartnerFees"), abi.encode(address(manager), PERMIT2, address(weth), signer)
+            )
         );
         v5.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(router));
         v5.allowRouter(address(router), ISwapRouter02.exactInput.selector, BOTH_MODES, address(router));

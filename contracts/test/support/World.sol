@@ -6,13 +6,17 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Test} from "forge-std/Test.sol";
-import {MintableToken} from "../../dev/MintableToken.sol";
 import {IWrappedNative} from "../../src/interfaces/IWrappedNative.sol";
 import {IPositionManager, ISwapRouter02, IUniswapV2Factory, IUniswapV2Pair} from "./Uniswap.sol";
 
+interface IMintable {
+    function mint(address to, uint256 amount) external;
+}
+
 /// @title World
 /// @notice The real surroundings of a sweep: Permit2 at its canonical address, Uniswap V2 and V3 with their router, pools with
-/// liquidity, and tokens of every kind that the tests sweep.
+/// liquidity, and tokens of every kind that the tests sweep. Our own contracts, too, are deployed from the build's artifacts and
+/// never imported: what is tested is the bytecode that is deployed, and tests may be compiled with other settings.
 abstract contract World is Test {
     using SafeERC20 for IERC20;
 
@@ -62,18 +66,18 @@ abstract contract World is Test {
             )
         );
 
-        usdc = _listToken("MintableToken.sol", "USDC", 6);
-        wbtc = _listToken("MintableToken.sol", "WBTC", 8);
-        dai = _listToken("MintableToken.sol", "DAI", 18);
-        gusd = _listToken("MintableToken.sol", "GUSD", 2);
-        usdt = _listToken("NoReturnToken.sol", "USDT", 6);
-        taxed = IERC20(deployCode("TransferFeeToken.sol", abi.encode("TAXFEE", "TAXFEE", uint8(18))));
+        usdc = _listToken("MintableToken", "USDC", 6);
+        wbtc = _listToken("MintableToken", "WBTC", 8);
+        dai = _listToken("MintableToken", "DAI", 18);
+        gusd = _listToken("MintableToken", "GUSD", 2);
+        usdt = _listToken("NoReturnToken", "USDT", 6);
+        taxed = IERC20(deployCode(_built("TransferFeeToken"), abi.encode("TAXFEE", "TAXFEE", uint8(18))));
         _addV2Pool(taxed, address(weth), POOL_TOKENS * 1e18, POOL_WETH);
     }
 
     /// @dev A token in a V2 and a V3 pool against the wrapped coin.
-    function _listToken(string memory artifact, string memory symbol, uint8 decimals) internal returns (IERC20 token) {
-        token = IERC20(deployCode(artifact, abi.encode(symbol, symbol, decimals)));
+    function _listToken(string memory name, string memory symbol, uint8 decimals) internal returns (IERC20 token) {
+        token = IERC20(deployCode(_built(name), abi.encode(symbol, symbol, decimals)));
         _addPools(token, POOL_TOKENS * 10 ** decimals);
     }
 
@@ -124,7 +128,7 @@ abstract contract World is Test {
             weth.deposit{value: amount}();
             if (to != address(this)) IERC20(token).safeTransfer(to, amount);
         } else {
-            MintableToken(token).mint(to, amount);
+            IMintable(token).mint(to, amount);
         }
     }
 
@@ -133,6 +137,11 @@ abstract contract World is Test {
         bytes memory creationCode = vm.getCode("out/permit2/Permit2.sol/Permit2.json");
         (bool deployed,) = DETERMINISTIC_DEPLOYER.call(bytes.concat(PERMIT2_SALT, creationCode));
         assertTrue(deployed && PERMIT2.code.length != 0, "Permit2 did not land on its canonical address");
+    }
+
+    /// @dev The artifact of one of our contracts.
+    function _built(string memory name) internal pure returns (string memory) {
+        return string.concat("out/", name, ".sol/", name, ".json");
     }
 
     /// @dev For artifacts of npm packages, whose `bytecode` is a string, with or without 0x.
