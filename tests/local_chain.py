@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -62,6 +64,13 @@ class LocalChain:
             self.rpc("evm_increaseTime", seconds)
         self.rpc("anvil_mine", hex(blocks))
 
+    @contextmanager
+    def mining_paused(self) -> Iterator[None]:
+        """Mine nothing but by hand until the end of the block."""
+        self.rpc("evm_setAutomine", False)  # noqa: FBT003 as the method takes it
+        yield
+        self.rpc("evm_setAutomine", True)  # noqa: FBT003 as above
+
     def send(self, user: LocalAccount, transaction: dict[str, Any], *, gas: int = GAS) -> str:
         """Sign and send a transaction of the API's shape and return its hash; it may revert."""
         signed = user.sign_transaction(
@@ -82,24 +91,37 @@ class LocalChain:
         """Return the receipt of a transaction, as soon as it is mined."""
         return self.web3.eth.wait_for_transaction_receipt(tx_hash, timeout=10, poll_latency=0.01)  # type: ignore[arg-type]
 
-    def approve(self, user: LocalAccount, *tokens: Token) -> None:
-        """Give Permit2 an unlimited allowance of these tokens."""
+    def approve(self, user: LocalAccount, *tokens: Token, amount: int = UNLIMITED) -> None:
+        """Give Permit2 an allowance of these tokens."""
         for token in tokens:
-            data = "0x" + APPROVE.encode(PERMIT2, UNLIMITED).hex()
+            data = "0x" + APPROVE.encode(PERMIT2, amount).hex()
             assert self.receipt(self.send(user, {"to": token.address, "data": data}))["status"] == 1
+
+    def put_code(self, address: str, code: str) -> str:
+        """Put runtime code (hex without 0x) at an address, as a token of somebody's making, and return the address."""
+        self.rpc("anvil_setCode", address, f"0x{code}")
+        return address
 
     def balance(self, holder: str, token: Token) -> int:
         """Return a balance in the smallest unit."""
+        return self.balance_of(holder, token.address)
+
+    def balance_of(self, holder: str, token: str) -> int:
+        """Return a balance in the smallest unit of the token at an address."""
         data = "0x" + BALANCE_OF.encode(holder).hex()
-        return int(self.rpc("eth_call", {"to": token.address, "data": data}, "latest"), 16)
+        return int(self.rpc("eth_call", {"to": token, "data": data}, "latest"), 16)
 
     def coin(self, holder: str) -> int:
         """Return a balance of the native coin in wei."""
         return self.web3.eth.get_balance(holder)  # type: ignore[arg-type]
 
     def sign_and_send(self, user: LocalAccount, built: dict[str, Any]) -> str:
-        """Do what a wallet does with a built sweep: sign the typed data, put the signature in, send. Returns the hash."""
-        return self.send(user, built["transaction"] | {"data": signed_data(user, built)})
+        """Do what a wallet does with a built sweep: sign the typed data, put the signature in, send with the given gas.
+
+        Returns the hash.
+        """
+        transaction = built["transaction"] | {"data": signed_data(user, built)}
+        return self.send(user, transaction, gas=int(transaction["gas"]))
 
 
 def signed_data(user: LocalAccount, built: dict[str, Any]) -> str:

@@ -47,13 +47,16 @@ class PartnerApp:
         return data
 
     def execute(self, built: dict[str, Any], *, user: LocalAccount | None = None) -> str:
-        """Do as the wallet: give the approvals that the build asks for, sign and send. Returns the hash, mined or not."""
+        """Do as the wallet: approve what the build asks for, sign and send. Returns the hash, mined or not."""
         wallet = user or self.user
-        for issue in built["issues"]["allowance"]:
-            for approval in (issue["resetTransaction"], issue["transaction"]):
-                if approval is not None:
-                    assert self.chain.receipt(self.chain.send(wallet, approval))["status"] == 1
+        self.approve(built, user=wallet)
         return self.chain.sign_and_send(wallet, built)
+
+    def approve(self, built: dict[str, Any], *, user: LocalAccount | None = None) -> None:
+        """Give the approvals that the build asks for, as the wallet."""
+        for issue in built["issues"]["allowance"]:
+            for approval in filter(None, (issue["resetTransaction"], issue["transaction"])):
+                assert self.chain.receipt(self.chain.send(user or self.user, approval))["status"] == 1
 
     def post_confirm(self, sweep_id: str, tx_hash: object) -> Any:
         """Confirm a sweep and return the response."""

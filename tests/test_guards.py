@@ -29,14 +29,14 @@ def test_outside_of_transactions_the_chain_and_the_broker_may_be_asked(io_inside
 
 
 def test_a_question_to_the_chain_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
-    with pytest.raises(AssertionError, match="Provider._post"), transaction.atomic():
+    with pytest.raises(AssertionError, match=r"Provider\._post"), transaction.atomic():
         ask_the_chain()
     assert io_inside_transactions == ["Provider._post"]
     io_inside_transactions.clear()
 
 
 def test_a_message_to_the_broker_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
-    with pytest.raises(AssertionError, match="Producer.publish"), transaction.atomic():
+    with pytest.raises(AssertionError, match=r"Producer\.publish"), transaction.atomic():
         tell_the_broker()
     assert io_inside_transactions == ["Producer.publish"]
     io_inside_transactions.clear()

@@ -1,0 +1,1 @@
+"""Tests of building, confirming and settling sweeps."""

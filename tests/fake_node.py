@@ -1,0 +1,89 @@
+"""A node that passes everything on to the local chain and answers as a test wants: late, falsely, or nonsense.
+
+Providers of public chains do all of this; the local node never would.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any
+
+import requests
+
+# From method, parameters and the true result to what is answered instead.
+Alter = Callable[[str, list[Any], Any], Any]
+
+
+def truthful(_method: str, _params: list[Any], result: Any) -> Any:
+    """Answer what the chain says."""
+    return result
+
+
+@dataclass
+class FakeNode:
+    """Its URL, its manner, and the methods of every request that it received."""
+
+    upstream: str
+    url: str = ""
+    alter: Alter = truthful
+    raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces the whole answer, status and body
+    asked: list[list[str]] = field(default_factory=list)
+    _may_answer: Event = field(default_factory=Event)
+
+    def __post_init__(self) -> None:
+        self._may_answer.set()
+
+    @contextmanager
+    def hung(self) -> Iterator[None]:
+        """Accept requests and answer none of them until the end of the block."""
+        self._may_answer.clear()
+        yield
+        self._may_answer.set()
+
+    def answer(self, body: bytes) -> tuple[int, bytes]:
+        """Return HTTP status and body for a JSON-RPC batch."""
+        batch = json.loads(body)
+        self._may_answer.wait()
+        self.asked.append([request["method"] for request in batch])
+        if self.raw is not None:
+            return self.raw(batch)
+        answers = {
+            answer["id"]: answer for answer in requests.post(self.upstream, data=body, headers=JSON, timeout=10).json()
+        }
+        for request in batch:
+            answer = answers[request["id"]]
+            if "result" in answer:
+                answer["result"] = self.alter(request["method"], request["params"], answer["result"])
+        return 200, json.dumps(list(answers.values())).encode()
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+@contextmanager
+def running(upstream: str) -> Iterator[FakeNode]:
+    """Serve a fake node on a free port of this machine."""
+    node = FakeNode(upstream)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            status, body = node.answer(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: object) -> None:
+            """Stay silent."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        node.url = f"http://127.0.0.1:{server.server_address[1]}"
+        yield node
+        server.shutdown()

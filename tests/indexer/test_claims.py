@@ -1,0 +1,124 @@
+"""Who gets to look at a sweep, and when: one holder at a time, nothing early, nothing forgotten."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from indexer import claims
+from indexer.claims import Claim
+from sweeps.models import Sweep
+from tests.factories.sweeps import LOCAL, SweepFactory
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+IN_AN_HOUR = 3600
+
+
+def sweep_due_in(delay: timedelta, **facts: Any) -> Sweep:
+    return SweepFactory.create(next_check_at=timezone.now() + delay, **facts)
+
+
+def claimed_by_beat(safe_timestamp: int = 0) -> list[Sweep]:
+    claim = claims.claim_due(safe_timestamps={LOCAL: safe_timestamp})
+    return claim.sweeps if claim is not None else []
+
+
+def test_a_due_sweep_is_leased_to_its_message() -> None:
+    sweep = sweep_due_in(-MINUTE)
+    claim = claims.claim_one(sweep.id)
+    assert claim is not None
+    assert claim.sweeps == [sweep]
+    sweep.refresh_from_db()
+    assert sweep.lease_token == claim.lease
+    assert sweep.lease_until is not None
+    assert timezone.now() < sweep.lease_until <= timezone.now() + claims.LEASE
+
+
+def test_a_message_that_arrives_early_gets_nothing() -> None:
+    assert claims.claim_one(sweep_due_in(MINUTE).id) is None
+
+
+def test_a_message_on_a_leased_row_gets_nothing() -> None:
+    sweep = sweep_due_in(-MINUTE)
+    assert claims.claim_one(sweep.id) is not None
+    assert claims.claim_one(sweep.id) is None
+    assert claimed_by_beat() == []
+
+
+def test_a_lease_that_its_holder_did_not_give_back_runs_out() -> None:
+    sweep = sweep_due_in(-MINUTE)
+    first = claims.claim_one(sweep.id)
+    Sweep.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    second = claims.claim_one(sweep.id)
+    assert first is not None
+    assert second is not None
+    assert first.lease != second.lease
+
+
+def test_a_closed_sweep_is_nobodys() -> None:
+    closed = SweepFactory.create(status="expired", is_open=False, closed_at=timezone.now(), next_check_at=None)
+    assert claims.claim_one(closed.id) is None
+    assert claimed_by_beat(int(time.time()) + 10**6) == []
+
+
+def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first() -> None:
+    late, later = sweep_due_in(-MINUTE), sweep_due_in(-2 * MINUTE)
+    sweep_due_in(-timedelta(seconds=1))  # its message may still come
+    sweep_due_in(MINUTE)
+    assert {sweep.id for sweep in claimed_by_beat()} == {late.id, later.id}
+    assert claimed_by_beat() == []
+
+
+def test_beat_takes_so_many_at_once_and_then_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "BATCH_ROWS", 2)
+    delays = [timedelta(minutes=-3), timedelta(minutes=-1), timedelta(minutes=-2)]
+    oldest, youngest, middle = (sweep_due_in(delay) for delay in delays)
+    assert {sweep.id for sweep in claimed_by_beat()} == {oldest.id, middle.id}
+    assert [sweep.id for sweep in claimed_by_beat()] == [youngest.id]
+
+
+def test_the_chains_clock_makes_an_unsubmitted_sweep_due() -> None:
+    sweep = sweep_due_in(timedelta(seconds=IN_AN_HOUR))
+    deadline = sweep.authorization.deadline_seconds
+    assert claimed_by_beat(deadline) == []
+    assert claimed_by_beat(deadline + 1) == [sweep]
+
+
+def test_the_clock_of_another_chain_does_not() -> None:
+    sweep = sweep_due_in(timedelta(seconds=IN_AN_HOUR))
+    assert claims.claim_due(safe_timestamps={LOCAL + 1: sweep.authorization.deadline_seconds + 1}) is None
+
+
+def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:
+    sweep = sweep_due_in(MINUTE)
+    assert claimed_by_beat(sweep.authorization.deadline_seconds + 1) == []
+
+
+def test_the_chains_to_read_are_those_with_open_sweeps() -> None:
+    SweepFactory.create_batch(2)
+    SweepFactory.create(chain_id=5, status="failed", is_open=False, closed_at=timezone.now(), next_check_at=None)
+    assert claims.open_chain_ids() == [LOCAL]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_claimers_at_once_one_wins() -> None:
+    sweep = sweep_due_in(-MINUTE)
+    at_once = Barrier(6)
+
+    def claim(_number: int) -> Claim | None:
+        try:
+            at_once.wait()
+            return claims.claim_one(sweep.id)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as threads:
+        won = [claim for claim in threads.map(claim, range(6)) if claim is not None]
+    assert len(won) == 1

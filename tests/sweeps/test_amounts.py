@@ -1,0 +1,33 @@
+"""The split loses nothing and never takes more than the published formulas."""
+
+import random
+
+from sweepapi.fields import UINT256_MAX
+from sweeps.amounts import Split, split
+
+RANDOM = random.Random(75)  # noqa: S311 the same cases every time
+GROSSES = [0, 1, 133, 134, 9_999, 10_000, 10**18, UINT256_MAX - 1, UINT256_MAX]
+CASES = [(gross, fee, share) for gross in GROSSES for fee in (0, 1, 75, 300) for share in (0, 1, 4000, 9_999, 10_000)]
+CASES += [(RANDOM.getrandbits(256), RANDOM.randint(0, 300), RANDOM.randint(0, 10_000)) for _ in range(300)]
+
+
+def test_the_parts_are_the_whole_to_the_unit_and_floors_of_the_formulas() -> None:
+    for gross, fee_bps, share_bps in CASES:
+        parts = split(gross, fee_bps, share_bps)
+        assert parts.user_amount + parts.partner_fee + parts.protocol_fee == gross
+        assert parts.partner_fee + parts.protocol_fee == parts.total_fee
+        assert 0 <= gross * fee_bps - parts.total_fee * 10_000 < 10_000
+        assert 0 <= parts.total_fee * share_bps - parts.partner_fee * 10_000 < 10_000
+        assert min(parts.user_amount, parts.partner_fee, parts.protocol_fee) >= 0
+
+
+def test_a_worked_example() -> None:
+    assert split(1_000_001, 75, 4000) == Split(
+        gross_output=1_000_001, total_fee=7_500, partner_fee=3_000, protocol_fee=4_500, user_amount=992_501
+    )
+
+
+def test_the_largest_output_is_split_exactly() -> None:
+    parts = split(UINT256_MAX, 75, 10_000)
+    assert parts.total_fee == parts.partner_fee == (2**256 - 1) * 75 // 10_000
+    assert parts.protocol_fee == 0

@@ -1,0 +1,384 @@
+"""POST /v2/sweep/build: what a partner gets for a good request."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+
+from ledger.models import JournalEntry
+from partners.models import Partner
+from sweepapi import chains
+from sweepapi.evm import v5
+from sweepapi.evm.addresses import NATIVE_COIN
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.erc20 import APPROVE
+from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.fields import UINT256_MAX
+from sweeps.amounts import split
+from sweeps.models import Sweep
+from sweeps.nonces import FIRST_PERMIT_WORD
+from tests.factories.partners import PayoutWalletFactory
+from tests.local_chain import PERMIT2
+from tests.openapi import assert_documented
+from tests.partner_app import PartnerApp
+
+pytestmark = pytest.mark.django_db
+
+# Runtime code of tokens of somebody's making.
+ANSWERS_ONE = "600160005260206000f3"  # 1 to every question
+BURNS_ALL_GAS = "fe"
+
+SWEEPABLE = ("USDC", "USDT", "DAI", "GUSD", "WBTC", "LINK", "UNI")
+
+
+def legs_of(built: dict[str, Any]) -> list[list[str]]:
+    """Return the legs of the call: token, amount, router, funding, data."""
+    legs: list[list[str]] = built["transactionTemplate"]["args"][0]
+    return legs
+
+
+def fundings(built: dict[str, Any]) -> set[str]:
+    return {leg[3] for leg in legs_of(built)}
+
+
+def test_the_answer_is_201_in_the_documented_shape(app: PartnerApp) -> None:
+    response = app.post_build(app.body({"USDC": 3, "GUSD": 2}))
+    assert response.status_code == 201
+    assert_documented(response, path="/v2/sweep/build")
+
+
+def test_it_names_the_sweep_the_contract_and_the_modes(app: PartnerApp) -> None:
+    built = app.build()
+    facts = ("status", "chain", "chainId", "mode", "contractVersion", "contractAddress", "feeMode", "skippedTokens")
+    assert {name: built[name] for name in facts} == {
+        "status": "pending",
+        "chain": "local",
+        "chainId": 31337,
+        "mode": "v5_partner_fees",
+        "contractVersion": "v5",
+        "contractAddress": app.chain.contracts["v5"],
+        "feeMode": "onchain_partner_fees",
+        "skippedTokens": [],
+    }
+    assert Sweep.objects.get().id.version == 7
+    assert built["sweepId"] == str(Sweep.objects.get().id)
+
+
+def test_each_token_is_shown_with_its_facts_and_its_route(app: PartnerApp) -> None:
+    (token,) = app.build({"WBTC": 0.5})["tokens"]
+    weth, wbtc = app.chain.token("WETH"), app.chain.token("WBTC")
+    assert token["mint"] == wbtc.address
+    assert (token["symbol"], token["decimals"], token["amount"]) == ("WBTC", 8, "50000000")
+    assert token["route"] == {
+        "router": "uniswap_v3",
+        "kind": "uniswap_v3",
+        "target": app.chain.contracts["swapRouter02"],
+        "path": [wbtc.address, weth.address],
+        "feeTiers": [3000],
+        "priceImpactBps": None,
+    }
+    assert int(token["minOutput"]) == int(token["expectedOutput"]) * 9_900 // 10_000
+
+
+def test_of_several_pools_the_one_that_gives_most_is_chosen(app: PartnerApp) -> None:
+    (token,) = app.build({"LINK": 3})["tokens"]
+    assert token["route"]["kind"] == "uniswap_v2", "where LINK trades 60 bps dearer than in the V3 pool"
+
+
+def test_a_token_without_a_direct_pool_goes_through_the_wrapped_coin(app: PartnerApp) -> None:
+    (token,) = app.build({"WBTC": 0.01}, output="UNI")["tokens"]
+    assert token["route"]["path"] == [app.chain.token(symbol).address for symbol in ("WBTC", "WETH", "UNI")]
+    assert token["route"]["feeTiers"] == [3000, 10_000]
+
+
+def test_output_and_fees_follow_the_published_formulas(app: PartnerApp, partner: Partner) -> None:
+    built = app.build({"USDC": 3, "DAI": 2})
+    gross = sum(int(token["expectedOutput"]) for token in built["tokens"])
+    min_gross = sum(int(token["minOutput"]) for token in built["tokens"])
+    expected, minimum = split(gross, 75, partner.fee_share_bps), split(min_gross, 75, partner.fee_share_bps)
+    assert built["estimatedOutput"] == {
+        "token": app.chain.token("WETH").address,
+        "symbol": "WETH",
+        "decimals": 18,
+        "gross": str(gross),
+        "minGross": str(min_gross),
+        "user": str(expected.user_amount),
+        "minUser": str(minimum.user_amount),
+    }
+    assert built["feeSummary"] == {
+        "totalFeeBps": 75,
+        "partnerShareBps": partner.fee_share_bps,
+        "totalFee": str(expected.total_fee),
+        "partnerFee": str(expected.partner_fee),
+        "protocolFee": str(expected.protocol_fee),
+        "userAmount": str(expected.user_amount),
+    }
+    assert built["permit2"]["message"]["witness"]["minUserOutput"] == str(minimum.user_amount)
+
+
+def test_identity_recipient_and_share_come_from_the_key(app: PartnerApp, partner: Partner) -> None:
+    authorization = app.build()["feeAuthorization"]
+    assert authorization["partnerId"] == partner.onchain_id
+    assert authorization["partnerRecipient"] == Partner.objects.get().payout_wallet
+    assert authorization["protocolRecipient"] == chains.known()["local"].protocol_recipient
+    assert (authorization["totalFeeBps"], authorization["partnerShareBps"]) == (75, 4000)
+    assert authorization["user"] == app.user.address
+
+
+def test_a_payout_wallet_of_the_chain_goes_before_the_default(app: PartnerApp, partner: Partner) -> None:
+    wallet = PayoutWalletFactory.create(partner=partner, chain_id=31337)
+    wallet.refresh_from_db()
+    assert app.build()["feeAuthorization"]["partnerRecipient"] == wallet.address
+
+
+def test_the_authorization_is_signed_by_the_fee_signer_over_these_very_legs(app: PartnerApp) -> None:
+    built = app.build({"USDC": 3, "USDT": 2})
+    authorization = built["feeAuthorization"]
+    legs = [
+        v5.Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
+        for token, amount, router, funding, data in legs_of(built)
+    ]
+    assert authorization["legsHash"] == v5.hash_legs(legs)
+    typed_data = v5.Authorization(
+        user=authorization["user"],
+        partner_id=authorization["partnerId"],
+        partner_recipient=authorization["partnerRecipient"],
+        protocol_recipient=authorization["protocolRecipient"],
+        output_token=authorization["outputToken"],
+        total_fee_bps=authorization["totalFeeBps"],
+        partner_share_bps=authorization["partnerShareBps"],
+        nonce=int(authorization["nonce"]),
+        deadline=int(authorization["deadline"]),
+        legs_hash=authorization["legsHash"],
+    ).typed_data(chain_id=31337, contract=app.chain.contracts["v5"])
+    assert authorization["digest"] == typed_data.digest
+    signable = encode_typed_data(full_message=typed_data.signable())
+    recovered = Account.recover_message(signable, signature=authorization["signature"])
+    assert recovered == authorization["signer"] == chains.fee_signer().address
+
+
+def test_the_deadline_of_authorization_and_permit_is_the_later_clock_and_900_seconds(app: PartnerApp) -> None:
+    before = int(datetime.now(UTC).timestamp())
+    now = app.build()
+    app.chain.mine(seconds=5000)
+    head = app.chain.web3.eth.get_block("latest")["timestamp"]
+    ahead = app.build()
+    assert 0 <= int(now["feeAuthorization"]["deadline"]) - before - 900 <= 10
+    assert int(ahead["feeAuthorization"]["deadline"]) == head + 900
+    for built in (now, ahead):
+        assert built["permit2"]["message"]["deadline"] == built["feeAuthorization"]["deadline"]
+        expires_at = datetime.fromisoformat(built["expiresAt"])
+        assert int(expires_at.timestamp()) == int(built["feeAuthorization"]["deadline"])
+
+
+def test_both_nonces_are_used_once(app: PartnerApp) -> None:
+    first, second = app.build(), app.build()
+    assert int(second["feeAuthorization"]["nonce"]) == int(first["feeAuthorization"]["nonce"]) + 1
+    assert int(second["permit2"]["message"]["nonce"]) == int(first["permit2"]["message"]["nonce"]) + 1
+
+
+def test_a_permit_nonce_that_the_user_spent_elsewhere_is_passed_over(app: PartnerApp) -> None:
+    invalidate = "3ff9dcb1"  # Permit2's invalidateUnorderedNonces(uint256 wordPos, uint256 mask)
+    data = f"0x{invalidate}{FIRST_PERMIT_WORD:064x}{0b111:064x}"
+    app.chain.receipt(app.chain.send(app.user, {"to": PERMIT2, "data": data}))
+    nonce = int(app.build()["permit2"]["message"]["nonce"])
+    assert nonce == FIRST_PERMIT_WORD * BITS_PER_WORD + 3
+
+
+def test_the_typed_data_says_its_numbers_as_strings(app: PartnerApp) -> None:
+    message = app.build()["permit2"]["message"]
+    assert message["permitted"] == [{"token": app.chain.token("USDC").address, "amount": "3000000"}]
+    assert isinstance(message["nonce"], str)
+    assert isinstance(message["witness"]["totalFeeBps"], str)
+    assert message["spender"] == app.chain.contracts["v5"]
+
+
+def test_the_placeholder_signature_lies_where_the_template_says_and_is_zero(app: PartnerApp) -> None:
+    built = app.build({"USDC": 3, "GUSD": 2})
+    template, transaction = built["transactionTemplate"], built["transaction"]
+    place = template["signature"]
+    assert place == {"argIndex": 6, "byteOffset": (len(template["data"]) - 2) // 2 - 96, "length": 65}
+    data = bytes.fromhex(template["data"][2:])
+    assert data[place["byteOffset"] - 32 : place["byteOffset"]] == (65).to_bytes(32, "big"), "the length goes before"
+    assert data[place["byteOffset"] :] == bytes(96)
+    assert template["args"][6] == f"0x{'00' * 65}"
+    assert transaction == {
+        "chainId": 31337,
+        "from": app.user.address,
+        "to": app.chain.contracts["v5"],
+        "value": "0",
+        "data": template["data"],
+        "gas": "700000",
+    }
+
+
+def test_abi_and_arguments_encode_to_the_same_call(app: PartnerApp) -> None:
+    template = app.build({"USDC": 3, "GUSD": 2})["transactionTemplate"]
+    contract = app.chain.web3.eth.contract(abi=template["abi"])
+    legs = [
+        [token, int(amount), router, int(funding), data] for token, amount, router, funding, data in template["args"][0]
+    ]
+    order, authorization = (
+        [int(value) if value.isdecimal() else value for value in struct] for struct in template["args"][1:3]
+    )
+    permission = [int(template["args"][4]), int(template["args"][5])]
+    arguments = [legs, order, authorization, template["args"][3], *permission, template["args"][6]]
+    assert contract.encode_abi(template["functionName"], arguments) == template["data"]
+
+
+def test_native_output_is_asked_for_by_its_own_address(app: PartnerApp) -> None:
+    built = app.build({"USDC": 3}, output="ETH")
+    output = built["estimatedOutput"]
+    assert (output["token"], output["symbol"], output["decimals"]) == (NATIVE_COIN, "ETH", 18)
+    assert built["feeAuthorization"]["outputToken"] == NATIVE_COIN
+    assert built["permit2"]["message"]["witness"]["outputToken"] == NATIVE_COIN
+
+
+def test_the_wrapped_coin_becomes_native_output_without_a_swap(app: PartnerApp) -> None:
+    built = app.build({"USDC": 3, "WETH": 2}, output="ETH")
+    weth = built["tokens"][1]
+    assert weth["route"] is None
+    assert weth["expectedOutput"] == weth["minOutput"] == weth["amount"]
+    assert legs_of(built)[1][2:] == ["0x" + "0" * 40, "2", "0x"]
+
+
+def test_the_wrapped_coin_alone_becomes_native_output(app: PartnerApp) -> None:
+    built = app.build({"WETH": 2}, output="ETH")
+    assert built["estimatedOutput"]["gross"] == str(2 * 10**18)
+
+
+def test_the_largest_amount_there_is_survives_every_path(app: PartnerApp) -> None:
+    body = app.body({"WETH": 1}, output="ETH")
+    body["tokens"][0]["amount"] = str(UINT256_MAX)
+    built = app.post_build(body).json()["data"]
+    assert built["estimatedOutput"]["gross"] == str(UINT256_MAX)
+    assert legs_of(built)[0][1] == built["permit2"]["message"]["permitted"][0]["amount"] == str(UINT256_MAX)
+    assert Sweep.objects.get().expected_gross == UINT256_MAX
+    expected = app.state(built["sweepId"])["feeAuthorization"]["expectedFees"]
+    assert expected["grossOutput"] == str(UINT256_MAX)
+    assert int(expected["totalFee"]) + int(expected["userAmount"]) == UINT256_MAX
+
+
+def test_outputs_that_exceed_a_uint256_together_are_refused(app: PartnerApp) -> None:
+    body = app.body({"WETH": 1, "USDC": 1}, output="ETH")
+    body["tokens"][0]["amount"] = str(UINT256_MAX)
+    response = app.post_build(body)
+    assert (response.status_code, response.json()["error"]["details"][0]["field"]) == (400, "tokens")
+
+
+def test_hints_that_agree_with_the_chain_are_taken(app: PartnerApp) -> None:
+    body = app.body({"USDC": 3})
+    body["tokens"][0] |= {"symbol": "USDC", "decimals": 6}
+    assert app.post_build(body).status_code == 201
+
+
+def test_addresses_may_come_in_any_valid_casing(app: PartnerApp) -> None:
+    body = app.body({"USDC": 3})
+    mint = body["tokens"][0]["mint"]
+    body["tokens"][0]["mint"] = mint.lower()
+    body["wallet"] = "0x" + body["wallet"][2:].upper()
+    built = app.post_build(body).json()["data"]
+    assert (built["tokens"][0]["mint"], built["transaction"]["from"]) == (mint, app.user.address)
+
+
+def test_on_unroutable_may_say_what_happens_anyway(app: PartnerApp) -> None:
+    assert app.build(onUnroutable="reject")["skippedTokens"] == []
+
+
+def test_tokens_that_are_all_vetted_are_prefunded(app: PartnerApp) -> None:
+    built = app.build({"USDC": 3, "USDT": 2})
+    assert fundings(built) == {str(v5.FUNDING_PREFUNDED)}
+
+
+def test_one_token_that_is_not_vetted_makes_all_legs_approved(
+    app: PartnerApp, change_chain: Callable[..., Chain]
+) -> None:
+    vetted = {app.chain.token(symbol).address for symbol in SWEEPABLE if symbol != "DAI"}
+    change_chain(vetted_tokens=frozenset(vetted))
+    assert fundings(app.build({"USDC": 3, "USDT": 2})) == {str(v5.FUNDING_PREFUNDED)}
+    assert fundings(app.build({"USDC": 3, "DAI": 2})) == {str(v5.FUNDING_APPROVED)}
+
+
+def test_what_the_user_lacks_is_reported_and_no_refusal(app: PartnerApp) -> None:
+    balance = app.chain.balance(app.user.address, app.chain.token("USDC"))
+    issues = app.build({"USDC": 1_000_000})["issues"]
+    usdc = app.chain.token("USDC").address
+    assert issues["balance"] == [{"token": usdc, "actual": str(balance), "required": str(10**12)}]
+    assert issues["allowance"] == [
+        {
+            "token": usdc,
+            "spender": PERMIT2,
+            "actual": "0",
+            "required": str(10**12),
+            "resetTransaction": None,
+            "transaction": {"to": usdc, "data": "0x" + APPROVE.encode(PERMIT2, UINT256_MAX).hex(), "value": "0"},
+        }
+    ]
+
+
+def test_a_user_who_has_and_allows_enough_has_no_issues(app: PartnerApp) -> None:
+    app.chain.approve(app.user, app.chain.token("USDC"))
+    issues = app.build({"USDC": 3})["issues"]
+    assert (issues["allowance"], issues["balance"]) == ([], [])
+    assert issues["simulation"]["status"] == "skipped"
+
+
+@pytest.mark.parametrize(("symbol", "resets"), [("USDT", True), ("USDC", False)])
+def test_an_allowance_that_is_too_small_is_reset_first_where_the_token_demands_it(
+    app: PartnerApp, symbol: str, *, resets: bool
+) -> None:
+    token = app.chain.token(symbol)
+    small = "0x" + APPROVE.encode(PERMIT2, 5).hex()
+    app.chain.receipt(app.chain.send(app.user, {"to": token.address, "data": small}))
+    (issue,) = app.build({symbol: 3})["issues"]["allowance"]
+    reset = {"to": token.address, "data": "0x" + APPROVE.encode(PERMIT2, 0).hex(), "value": "0"}
+    assert issue["resetTransaction"] == (reset if resets else None)
+    assert issue["actual"] == "5"
+
+
+def test_a_build_writes_the_sweep_and_no_books(app: PartnerApp, partner: Partner) -> None:
+    built = app.build({"USDC": 3, "GUSD": 2})
+    sweep = Sweep.objects.get()
+    assert (sweep.partner, sweep.status, sweep.is_open) == (partner, "pending", True)
+    assert [token.mint for token in sweep.tokens.all()] == [token["mint"] for token in built["tokens"]]
+    assert sweep.authorization.digest == built["feeAuthorization"]["digest"]
+    assert sweep.authorization.token_count == 2
+    assert not JournalEntry.objects.exists()
+
+
+@pytest.mark.parametrize("symbols", [("USDC",), ("USDC", "USDT", "DAI", "GUSD", "WBTC"), SWEEPABLE])
+def test_a_build_asks_the_chain_twice_whatever_the_number_of_tokens(
+    app: PartnerApp, round_trips: list[list[str]], symbols: tuple[str, ...]
+) -> None:
+    app.build(dict.fromkeys(symbols, 2.0))
+    assert len(round_trips) == 2
+
+
+def test_tokens_that_are_not_vetted_cost_one_round_trip_more_together(
+    app: PartnerApp, round_trips: list[list[str]], change_chain: Callable[..., Chain]
+) -> None:
+    change_chain(vetted_tokens=frozenset())
+    app.build(dict.fromkeys(SWEEPABLE, 2.0))
+    assert len(round_trips) == 3
+
+
+def test_a_hostile_token_spoils_no_other_token(app: PartnerApp) -> None:
+    burner = app.chain.put_code("0x" + "b1" * 20, BURNS_ALL_GAS)
+    liar = app.chain.put_code("0x" + "b2" * 20, ANSWERS_ONE)
+    body = app.body({"USDC": 3})
+    body["tokens"] += [{"mint": burner, "amount": "1"}, {"mint": liar, "amount": "1"}]
+    refused = app.post_build(body).json()["error"]
+    assert [(d["field"], d["code"]) for d in refused["details"]] == [("tokens[1].mint", "not_a_token")]
+    del body["tokens"][1]
+    refused = app.post_build(body).json()["error"]
+    assert [(d["field"], d["code"]) for d in refused["details"]] == [("tokens[1].mint", "no_route")]
+
+
+def test_the_typed_data_names_its_domain_as_permit2_does(app: PartnerApp) -> None:
+    permit = app.build()["permit2"]
+    assert permit["domain"] == {"name": "Permit2", "chainId": 31337, "verifyingContract": PERMIT2}
+    assert [field["name"] for field in permit["types"]["EIP712Domain"]] == ["name", "chainId", "verifyingContract"]
+    assert permit["primaryType"] == "PermitBatchWitnessTransferFrom"

@@ -1,0 +1,80 @@
+"""The worker is told when to look, and a broker that is down or hangs holds nobody up."""
+
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from socket import socket
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from celery import current_app
+from django.utils import timezone
+
+from sweeps.nudge import CHECK_TASK, nudge
+from tests.partner_app import PartnerApp
+
+SLOW_SECONDS = 3.0  # far above the timeout of half a second, far below what a blocked publish would take
+
+
+@pytest.fixture
+def queue() -> Iterator[Any]:
+    """The worker's queue, empty; nobody consumes it."""
+    with current_app.connection_for_read() as connection:
+        queue = current_app.amqp.queues["sweeps"](connection.default_channel)
+        queue.purge()
+        yield queue
+        queue.purge()
+
+
+def message_of(queue: Any) -> tuple[str, list[str], datetime]:
+    """Return task, arguments and due time of the only message."""
+    message = queue.get(no_ack=True)
+    assert queue.get(no_ack=True) is None
+    due = datetime.fromisoformat(message.headers["eta"])
+    return message.headers["task"], message.payload[0], due
+
+
+def test_a_message_names_the_sweep_and_comes_at_the_rows_time(queue: Any) -> None:
+    sweep_id, at = uuid4(), timezone.now() + timedelta(seconds=100)
+    nudge(sweep_id, at=at)
+    task, arguments, due = message_of(queue)
+    assert (task, arguments) == (CHECK_TASK, [str(sweep_id)])
+    assert abs(due - at) < timedelta(seconds=1)
+
+
+@pytest.mark.django_db
+def test_a_pending_confirm_sends_one_message_for_its_next_check(app: PartnerApp, queue: Any) -> None:
+    built = app.build()
+    state = app.confirm(built, "0x" + "ab" * 32, status=202)
+    _, (sweep_id,), due = message_of(queue)
+    next_check_at = datetime.fromisoformat(state["feeAuthorization"]["nextCheckAt"])
+    assert UUID(sweep_id) == UUID(built["sweepId"])
+    assert abs(due - next_check_at) < timedelta(seconds=1)
+
+
+@pytest.mark.django_db
+def test_a_completed_confirm_leaves_the_rest_to_beat(app: PartnerApp, queue: Any) -> None:
+    app.complete()
+    assert queue.get(no_ack=True) is None
+
+
+def test_a_broker_that_is_down_is_forgotten_at_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://:secret@127.0.0.1:1/0")
+    started = time.monotonic()
+    nudge(uuid4(), at=timezone.now())
+    assert time.monotonic() - started < SLOW_SECONDS
+    assert "nudge_lost" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_a_broker_that_hangs_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        monkeypatch.setattr(current_app.conf, "broker_write_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        started = time.monotonic()
+        nudge(uuid4(), at=timezone.now())
+        assert time.monotonic() - started < SLOW_SECONDS

@@ -1,0 +1,144 @@
+"""GET /v2/status: public, quick, and true even when the chain is not there."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from sweepapi import chains
+from sweepapi.evm.chains import Chain, Finality
+from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.signer import FeeSigner
+from sweeps import availability
+from tests.fake_node import FakeNode
+from tests.local_chain import LocalChain
+from tests.openapi import assert_documented
+
+pytestmark = pytest.mark.django_db
+
+URL = "/v2/status"
+
+
+@pytest.fixture(autouse=True)
+def forgotten_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an earlier request measured is forgotten."""
+    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
+
+
+def is_available(anonymous: Client) -> tuple[bool, bool]:
+    """Return the availability of the service and of its only chain."""
+    response = anonymous.get(URL)
+    assert response.status_code == 200
+    data = response.json()["data"]
+    return data["available"], data["chains"][0]["available"]
+
+
+def test_it_needs_no_key_and_has_the_documented_shape(anonymous: Client, chain: LocalChain) -> None:
+    response = anonymous.get(URL)
+    assert response.status_code == 200
+    assert_documented(response, path=URL)
+    assert chain.world["chainId"] == response.json()["data"]["chains"][0]["chainId"]
+
+
+def test_it_tells_what_is_offered_and_within_which_limits(anonymous: Client, chain: LocalChain) -> None:
+    data = anonymous.get(URL).json()["data"]
+    assert (data["version"], data["available"], data["evmBuildMode"]) == ("v2", True, "v5_partner_fees")
+    assert data["fees"] == {"totalFeeBps": 75, "bpsDenominator": 10_000, "hardCapBps": 300}
+    assert data["limits"] == {
+        "maxTokens": 30,
+        "minSlippageBps": 1,
+        "maxSlippageBps": 5000,
+        "authorizationTtlSeconds": 900,
+    }
+    assert data["indexer"] == {
+        "firstCheckSeconds": 2,
+        "backoffFactor": 2,
+        "maxDelaySeconds": 300,
+        "fallbackProviders": True,
+    }
+    (local,) = data["chains"]
+    assert (local["name"], local["available"], local["nativeToken"]) == ("local", True, "ETH")
+    assert local["contracts"] == {"v5": chain.contracts["v5"], "v4": None, "permit2": chain.contracts["permit2"]}
+    assert {router["name"] for router in local["routers"]} == {"uniswap_v2", "uniswap_v3"}
+    assert local["finality"] == {"safe": "safe", "final": "finalized", "recheckSeconds": 3}
+
+
+def test_the_measurement_is_one_round_trip_and_remembered(
+    anonymous: Client, chain: LocalChain, round_trips: list[list[str]]
+) -> None:
+    assert chain.contracts
+    for _ in range(3):
+        assert is_available(anonymous) == (True, True)
+    assert len(round_trips) == 1
+
+
+def test_a_chain_that_is_down_is_unavailable_and_still_answered_for(
+    anonymous: Client, no_providers: ProviderPool
+) -> None:
+    assert no_providers.providers
+    assert is_available(anonymous) == (False, False)
+
+
+def test_a_chain_that_hangs_costs_no_more_than_its_second(
+    anonymous: Client,
+    use_providers: Callable[..., ProviderPool],
+    start_node: Callable[[], FakeNode],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 0.2)
+    hanging = start_node()
+    use_providers(hanging.url, timeout_seconds=30)
+    with hanging.hung():
+        before = time.monotonic()
+        assert is_available(anonymous) == (False, False)
+        assert time.monotonic() - before < 2
+
+
+def test_no_url_of_a_provider_and_no_secret_appears(
+    anonymous: Client, chain: LocalChain, no_providers: ProviderPool, settings: Settings
+) -> None:
+    assert no_providers.providers
+    text = anonymous.get(URL).content.decode()
+    for secret in (chain.world["rpcUrl"], "127.0.0.1", settings.FEE_SIGNER_KEY, "secret-of-the-provider"):
+        assert secret not in text
+
+
+def test_a_contract_with_another_fee_signer_makes_the_chain_unavailable(
+    anonymous: Client, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert chain.contracts
+    other = FeeSigner("0x" + "01" * 32)
+    monkeypatch.setattr(chains, "fee_signer", lambda: other)
+    assert is_available(anonymous) == (False, False)
+
+
+def test_an_address_without_the_contract_makes_the_chain_unavailable(
+    anonymous: Client, change_chain: Callable[..., Chain], chain: LocalChain
+) -> None:
+    change_chain(v5_contract=chain.users[0].address)
+    assert is_available(anonymous) == (False, False)
+
+
+def test_a_chain_that_is_not_opened_yet_is_unavailable(anonymous: Client, change_chain: Callable[..., Chain]) -> None:
+    change_chain(v5_contract=None)
+    assert is_available(anonymous) == (False, False)
+
+
+def test_an_old_head_makes_the_chain_unavailable(
+    anonymous: Client, chain: LocalChain, change_chain: Callable[..., Chain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_chain(finality=Finality("safe", "finalized", 3, max_head_age_seconds=60))
+    chain.mine()
+    head = chain.web3.eth.get_block("latest")["timestamp"]
+    monkeypatch.setattr(time, "time", lambda: head + 61)
+    assert is_available(anonymous) == (False, False)
+
+
+def test_in_the_rollback_mode_the_service_is_not_available(
+    anonymous: Client, chain: LocalChain, settings: Settings
+) -> None:
+    assert chain.contracts
+    settings.EVM_BUILD_MODE = "v4_fallback"
+    assert is_available(anonymous) == (False, True)
