@@ -6,25 +6,19 @@ from typing import Any
 from sweepapi import chains
 from sweepapi.evm import v5
 from sweepapi.evm.erc20 import APPROVE, UNLIMITED
+from sweepapi.evm.routes.types import Route
 from sweeps.build import Built
 from sweeps.plan import PlannedLeg
 
 # An upper bound until simulation measures: more than any route of this release has been seen to use.
 GAS_FIXED, GAS_A_LEG = 200_000, 250_000
+NOT_SIMULATED = {"status": "skipped", "gasUsed": None, "grossOutput": None, "failingToken": None, "reason": None}
 
 
 def built_sweep(built: Built) -> dict[str, Any]:
     """Return the data of ``BuiltSerializer``."""
     sweep, signed = built.sweep, built.signed
-    arguments = v5.sweep_arguments(
-        legs=signed.legs,
-        order=signed.order,
-        authorization=signed.authorization,
-        signature=signed.signature,
-        permission=signed.permission,
-    )
-    calldata = v5.SWEEP.encode(*arguments)
-    call = {"chainId": sweep.chain_id, "to": sweep.contract, "value": 0, "data": _hex(calldata)}
+    call = _call(built)
     return {
         "sweepId": sweep.id,
         "status": sweep.status,
@@ -38,23 +32,8 @@ def built_sweep(built: Built) -> dict[str, Any]:
         "expiresAt": sweep.authorization.deadline,
         "tokens": [_token(leg, built) for leg in built.planned],
         "skippedTokens": [],
-        "estimatedOutput": {
-            "token": sweep.output_token,
-            "symbol": sweep.output_symbol,
-            "decimals": sweep.output_decimals,
-            "gross": built.expected.gross_output,
-            "minGross": built.minimum.gross_output,
-            "user": built.expected.user_amount,
-            "minUser": built.minimum.user_amount,
-        },
-        "feeSummary": {
-            "totalFeeBps": signed.authorization.total_fee_bps,
-            "partnerShareBps": signed.authorization.partner_share_bps,
-            "totalFee": built.expected.total_fee,
-            "partnerFee": built.expected.partner_fee,
-            "protocolFee": built.expected.protocol_fee,
-            "userAmount": built.expected.user_amount,
-        },
+        "estimatedOutput": _estimated_output(built),
+        "feeSummary": _fee_summary(built),
         "permit2": signed.permit.for_wallets(),
         "feeAuthorization": {
             **signed.authorization.message(),
@@ -62,34 +41,72 @@ def built_sweep(built: Built) -> dict[str, Any]:
             "signer": chains.fee_signer().address,
             "digest": signed.authorization_digest,
         },
-        "transaction": {**call, "sender": sweep.wallet, "gas": GAS_FIXED + GAS_A_LEG * len(signed.legs)},
-        "transactionTemplate": {
-            **call,
-            "functionName": "sweep",
-            "abi": [v5.sweep_abi()],
-            "args": _json(arguments),
-            "signature": {
-                "argIndex": len(arguments) - 1,
-                "byteOffset": v5.signature_offset(calldata),
-                "length": v5.SIGNATURE_BYTES,
-            },
+        "transaction": {
+            **{name: call[name] for name in ("chainId", "to", "value", "data")},
+            "sender": sweep.wallet,
+            "gas": GAS_FIXED + GAS_A_LEG * len(signed.legs),
         },
+        "transactionTemplate": call,
         "issues": {
             "allowance": list(_allowance_issues(built)),
             "balance": list(_balance_issues(built)),
-            "simulation": {
-                "status": "skipped",
-                "gasUsed": None,
-                "grossOutput": None,
-                "failingToken": None,
-                "reason": None,
-            },
+            "simulation": NOT_SIMULATED,
         },
     }
 
 
+def _call(built: Built) -> dict[str, Any]:
+    """Return the call of the contract, encoded and taken apart, with a placeholder for the Permit2 signature."""
+    signed = built.signed
+    arguments = v5.sweep_arguments(
+        legs=signed.legs,
+        order=signed.order,
+        authorization=signed.authorization,
+        signature=signed.signature,
+        permission=signed.permission,
+    )
+    calldata = v5.SWEEP.encode(*arguments)
+    return {
+        "chainId": built.sweep.chain_id,
+        "to": built.sweep.contract,
+        "value": 0,
+        "functionName": "sweep",
+        "abi": [v5.sweep_abi()],
+        "args": _json(arguments),
+        "data": _hex(calldata),
+        "signature": {
+            "argIndex": len(arguments) - 1,
+            "byteOffset": v5.signature_offset(calldata),
+            "length": v5.SIGNATURE_BYTES,
+        },
+    }
+
+
+def _estimated_output(built: Built) -> dict[str, Any]:
+    return {
+        "token": built.sweep.output_token,
+        "symbol": built.sweep.output_symbol,
+        "decimals": built.sweep.output_decimals,
+        "gross": built.expected.gross_output,
+        "minGross": built.minimum.gross_output,
+        "user": built.expected.user_amount,
+        "minUser": built.minimum.user_amount,
+    }
+
+
+def _fee_summary(built: Built) -> dict[str, Any]:
+    return {
+        "totalFeeBps": built.signed.authorization.total_fee_bps,
+        "partnerShareBps": built.signed.authorization.partner_share_bps,
+        "totalFee": built.expected.total_fee,
+        "partnerFee": built.expected.partner_fee,
+        "protocolFee": built.expected.protocol_fee,
+        "userAmount": built.expected.user_amount,
+    }
+
+
 def _token(leg: PlannedLeg, built: Built) -> dict[str, Any]:
-    token, route = built.facts.tokens[leg.wish.mint], leg.route
+    token = built.facts.tokens[leg.wish.mint]
     return {
         "mint": leg.wish.mint,
         "amount": leg.wish.amount,
@@ -97,16 +114,18 @@ def _token(leg: PlannedLeg, built: Built) -> dict[str, Any]:
         "decimals": token.decimals,
         "expectedOutput": leg.expected_output,
         "minOutput": leg.min_output,
-        "route": None
-        if route is None
-        else {
-            "router": route.router.name,
-            "kind": route.router.kind,
-            "target": route.router.address,
-            "path": route.path,
-            "feeTiers": route.fee_tiers,
-            "priceImpactBps": None,
-        },
+        "route": None if leg.route is None else _route(leg.route),
+    }
+
+
+def _route(route: Route) -> dict[str, Any]:
+    return {
+        "router": route.router.name,
+        "kind": route.router.kind,
+        "target": route.router.address,
+        "path": route.path,
+        "feeTiers": route.fee_tiers,
+        "priceImpactBps": None,
     }
 
 

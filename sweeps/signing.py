@@ -89,8 +89,9 @@ def sign(  # noqa: PLR0913 - everything that a signature fixes
 
 
 def _legs(planned: Sequence[PlannedLeg], market: Market) -> list[v5.Leg]:
-    # Prefunded tokens lie open on the router during the call, where a hostile token of the same sweep could take them.
-    vetted = all(_is_vetted(leg.wish.mint, market.chain) for leg in planned)
+    # Prefunded tokens lie open on the router during the call, where a hostile token of the same sweep could take them;
+    # the output's code runs during the call as well.
+    vetted = all(_is_vetted(token, market.chain) for token in (market.output, *(leg.wish.mint for leg in planned)))
     return [_leg(leg, market, prefunded=vetted) for leg in planned]
 
 
