@@ -1,7 +1,6 @@
 """Reads request bodies as strict JSON: what two parsers could read differently, or none should, is refused."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import IO, Any, Never
 
@@ -9,15 +8,13 @@ from django.http import UnreadablePostError
 from rest_framework.parsers import BaseParser
 
 from sweepapi.api.errors import FieldError, InvalidRequest, PayloadTooLarge
+from sweepapi.nesting import is_nested_deeper
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_DEPTH = 16
 # No integer of the API has more digits than a uint256.
 MAX_INTEGER_DIGITS = 78
 MAX_NAME_LENGTH = 64
-
-# A string without end runs to the end of the text. Possessive quantifiers keep the search linear for any input.
-_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 class StrictJSONParser(BaseParser):
@@ -47,7 +44,8 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidRequest("The body is not valid UTF-8.") from error
-    _refuse_depth(text)
+    if is_nested_deeper(text, than=MAX_DEPTH):
+        raise InvalidRequest(f"The body is nested more than {MAX_DEPTH} levels deep.")
     try:
         value = json.loads(
             text,
@@ -61,22 +59,6 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise InvalidRequest("The body must be a JSON object.")
     _refuse_lone_surrogates(value)
     return value
-
-
-def _refuse_depth(text: str) -> None:
-    """Count brackets outside strings before parsing: json recurses in C, and deep enough input would end the process.
-
-    Its guard is the interpreter's recursion limit, which libraries raise (py_ecc does, on import).
-    """
-    depth = 0
-    for token in _STRING_OR_BRACKET.finditer(text):
-        match token[0]:
-            case "[" | "{":
-                depth += 1
-            case "]" | "}":
-                depth -= 1
-        if depth > MAX_DEPTH:
-            raise InvalidRequest(f"The body is nested more than {MAX_DEPTH} levels deep.")
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

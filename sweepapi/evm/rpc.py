@@ -15,10 +15,11 @@ import structlog
 from requests.adapters import HTTPAdapter
 from web3 import HTTPProvider
 from web3.exceptions import Web3Exception
-from web3.types import RPCEndpoint
+from web3.types import RPCEndpoint, RPCResponse
 
 from sweepapi.evm import answers
 from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.nesting import is_nested_deeper
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +29,7 @@ CHAIN_ID_RECHECK_SECONDS = 600.0
 LAGGING_BLOCKS = 5
 ERROR_RATE_WEIGHT = 0.2
 MIN_TIMEOUT_SECONDS = 0.05
+MAX_ANSWER_DEPTH = 32
 # JSON-RPC codes by which providers say "too much", never "your call failed" (EIP-1474 and the large providers' own).
 LIMIT_CODES = frozenset({-32005, -32016, -32029, -32097, 429})
 
@@ -67,6 +69,16 @@ class Health:
         self.error_rate += ERROR_RATE_WEIGHT * (1 - self.error_rate)
         if self.failures >= CIRCUIT_FAILURES:
             self.open_until = now + CIRCUIT_SECONDS * min(self.failures - CIRCUIT_FAILURES + 1, 30)
+
+
+class _Transport(HTTPProvider):
+    """web3's transport, which parses no answer that is nested like no answer ever is."""
+
+    def decode_rpc_response(self, raw_response: bytes) -> RPCResponse:
+        """Raise ``ValueError`` for absurd nesting, or return what web3 reads."""
+        if is_nested_deeper(raw_response.decode(), than=MAX_ANSWER_DEPTH):
+            raise ValueError("the answer is nested too deep")
+        return super().decode_rpc_response(raw_response)
 
 
 class Provider:
@@ -122,7 +134,7 @@ class Provider:
         self.health.chain_checked_at = time.monotonic()
 
     def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
-        transport = HTTPProvider(
+        transport = _Transport(
             self._url,
             # Streaming makes the timeout one for the whole answer; a redirect would send the call to another host.
             request_kwargs={"timeout": timeout_seconds, "stream": True, "allow_redirects": False},
