@@ -95,7 +95,9 @@ contract Authorization is SweepTest {
             _sign(s);
             assertFalse(v5.isNonceUsed(nonces[i]));
             _send(s);
-            assertTrue(v5.isNonceUsed(nonces[i]));
+            for (uint256 j = 0; j < nonces.length; ++j) {
+                assertEq(v5.isNonceUsed(nonces[j]), j <= i);
+            }
         }
     }
 
@@ -176,6 +178,13 @@ contract Authorization is SweepTest {
 
         (s.authorization.partnerRecipient, s.authorization.partnerShareBps) = (partner, 10_000);
         s.authorization.protocolRecipient = address(0);
+        _sign(s);
+        snapshot = vm.snapshotState();
+        _send(s);
+        vm.revertToState(snapshot);
+
+        (s.order.totalFeeBps, s.authorization.totalFeeBps) = (0, 0);
+        (s.authorization.partnerRecipient, s.authorization.partnerShareBps) = (address(0), 4_000);
         _sign(s);
         _send(s);
     }

@@ -35,9 +35,15 @@ contract NativeOutput is SweepTest {
     }
 
     function test_swapped_and_unwrapped_legs_add_up() public {
-        _send(_sweep(_legs(_wethLeg(WRAPPED), _v3Leg(usdc, 1_000e6, PREFUNDED)), NATIVE));
-        assertGt(user.balance, 2.47e18);
-        assertEq(address(v5).balance + weth.balanceOf(address(v5)), 0);
+        for (uint256 i = 0; i < 2; ++i) {
+            uint256 snapshot = vm.snapshotState();
+            ISweepBatch.Leg[] memory legs = _legs(_wethLeg(WRAPPED), _v3Leg(usdc, 1_000e6, PREFUNDED));
+            if (i == 1) (legs[0], legs[1]) = (legs[1], legs[0]); // the unrouted leg may stand anywhere
+            _send(_sweep(legs, NATIVE));
+            assertGt(user.balance, 2.47e18);
+            assertEq(address(v5).balance + weth.balanceOf(address(v5)), 0);
+            vm.revertToState(snapshot);
+        }
     }
 
     function test_idle_coin_and_idle_wrapped_coin_stay() public {
