@@ -33,6 +33,8 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         "SweepOrder witness)SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)TokenPermissions(address token,uint256 amount)";
 
     /// @inheritdoc IServiceBatchV5PartnerFees
+    /// @dev Shares a storage slot with the pause flag, which ends SweepBatch's storage: one cold read serves both checks. This is
+    /// why SweepBatch is the last of the bases.
     address public feeSigner;
 
     /// @dev 256 nonces a word: the service issues them in sequence, so most sweeps write a slot that is not zero any more.
