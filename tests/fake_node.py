@@ -3,9 +3,10 @@
 Providers of public chains do all of this; the local node never would.
 """
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -31,6 +32,7 @@ class FakeNode:
     alter: Alter = truthful
     raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces the whole answer, status and body
     asked: list[list[str]] = field(default_factory=list)
+    gzips: bool = False
     _may_answer: Event = field(default_factory=Event)
 
     def __post_init__(self) -> None:
@@ -64,6 +66,15 @@ JSON = {"Content-Type": "application/json"}
 
 
 @contextmanager
+def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@contextmanager
 def running(upstream: str) -> Iterator[FakeNode]:
     """Serve a fake node on a free port of this machine."""
     node = FakeNode(upstream)
@@ -74,6 +85,9 @@ def running(upstream: str) -> Iterator[FakeNode]:
         def do_POST(self) -> None:
             status, body = node.answer(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(status)
+            if node.gzips:
+                body = gzip.compress(body)
+                self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -81,9 +95,29 @@ def running(upstream: str) -> Iterator[FakeNode]:
         def log_message(self, *_arguments: object) -> None:
             """Stay silent."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        node.url = f"http://127.0.0.1:{server.server_address[1]}"
+    with _serving(Handler) as node.url:
         yield node
-        server.shutdown()
+
+
+@contextmanager
+def trickling() -> Iterator[str]:
+    """Serve an answer that comes a byte at a time and never ends; yields the URL."""
+    done = Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            with suppress(ConnectionError):
+                while not done.wait(0.02):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+
+        def log_message(self, *_arguments: object) -> None:
+            """Stay silent."""
+
+    with _serving(Handler) as url:
+        yield url
+        done.set()

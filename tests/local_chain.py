@@ -41,6 +41,7 @@ class LocalChain:
         self.web3 = Web3(HTTPProvider(world["rpcUrl"]))
         self.users: list[LocalAccount] = [Account.from_key(user["privateKey"]) for user in world["users"]]
         self.contracts: dict[str, str] = world["contracts"]
+        self._mines = True
 
     @classmethod
     def of_environment(cls) -> Self:
@@ -67,12 +68,16 @@ class LocalChain:
     @contextmanager
     def mining_paused(self) -> Iterator[None]:
         """Mine nothing but by hand until the end of the block."""
-        self.rpc("evm_setAutomine", False)  # noqa: FBT003 as the method takes it
+        self._set_mining(on=False)
         yield
-        self.rpc("evm_setAutomine", True)  # noqa: FBT003 as above
+        self._set_mining(on=True)
+
+    def _set_mining(self, *, on: bool) -> None:
+        self._mines = on
+        self.rpc("evm_setAutomine", on)
 
     def send(self, user: LocalAccount, transaction: dict[str, Any], *, gas: int = GAS) -> str:
-        """Sign and send a transaction of the API's shape and return its hash; it may revert."""
+        """Sign and send a transaction of the API's shape and return its hash once it is mined; it may have reverted."""
         signed = user.sign_transaction(
             {
                 "to": transaction["to"],
@@ -85,10 +90,13 @@ class LocalChain:
                 "maxPriorityFeePerGas": 10**9,
             }
         )
-        return self.web3.eth.send_raw_transaction(signed.raw_transaction).to_0x_hex()
+        tx_hash = self.web3.eth.send_raw_transaction(signed.raw_transaction).to_0x_hex()
+        if self._mines:
+            self.receipt(tx_hash)
+        return tx_hash
 
     def receipt(self, tx_hash: str) -> TxReceipt:
-        """Return the receipt of a transaction, as soon as it is mined."""
+        """Return the receipt of a transaction as soon as it is mined."""
         return self.web3.eth.wait_for_transaction_receipt(tx_hash, timeout=10, poll_latency=0.01)  # type: ignore[arg-type]
 
     def approve(self, user: LocalAccount, *tokens: Token, amount: int = UNLIMITED) -> None:

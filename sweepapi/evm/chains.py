@@ -115,7 +115,9 @@ def _router(table: Mapping[str, Any]) -> Router:
 
 def _address(value: object) -> str:
     if isinstance(value, str) and is_address(value):
-        return to_checksum_address(value)
+        address = to_checksum_address(value)
+        if value in (address, address.lower()):  # any other casing is a checksum that a typing error broke
+            return address
     raise ValueError(f"{value!r} is no address")
 
 

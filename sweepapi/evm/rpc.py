@@ -5,6 +5,7 @@ Each call brings the function that checks and decodes its answer, so that a prov
 like one that answers nothing.
 """
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,7 @@ from typing import Any
 import requests
 import structlog
 from requests.adapters import HTTPAdapter
-from web3 import HTTPProvider
-from web3.exceptions import Web3Exception
-from web3.types import RPCEndpoint, RPCResponse
+from urllib3.exceptions import HTTPError
 
 from sweepapi.evm import answers
 from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
@@ -29,6 +28,8 @@ CHAIN_ID_RECHECK_SECONDS = 600.0
 LAGGING_BLOCKS = 5
 ERROR_RATE_WEIGHT = 0.2
 MIN_TIMEOUT_SECONDS = 0.05
+CHUNK_BYTES = 2**16
+MAX_ANSWER_BYTES = 2**26
 MAX_ANSWER_DEPTH = 32
 # JSON-RPC codes by which providers say "too much", never "your call failed" (EIP-1474 and the large providers' own).
 LIMIT_CODES = frozenset({-32005, -32016, -32029, -32097, 429})
@@ -69,16 +70,6 @@ class Health:
         self.error_rate += ERROR_RATE_WEIGHT * (1 - self.error_rate)
         if self.failures >= CIRCUIT_FAILURES:
             self.open_until = now + CIRCUIT_SECONDS * min(self.failures - CIRCUIT_FAILURES + 1, 30)
-
-
-class _Transport(HTTPProvider):
-    """web3's transport, which parses no answer that is nested like no answer ever is."""
-
-    def decode_rpc_response(self, raw_response: bytes) -> RPCResponse:
-        """Raise ``ValueError`` for absurd nesting, or return what web3 reads."""
-        if is_nested_deeper(raw_response.decode(), than=MAX_ANSWER_DEPTH):
-            raise ValueError("the answer is nested too deep")
-        return super().decode_rpc_response(raw_response)
 
 
 class Provider:
@@ -134,21 +125,37 @@ class Provider:
         self.health.chain_checked_at = time.monotonic()
 
     def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
-        transport = _Transport(
-            self._url,
-            # Streaming makes the timeout one for the whole answer; a redirect would send the call to another host.
-            request_kwargs={"timeout": timeout_seconds, "stream": True, "allow_redirects": False},
-            session=self._session,
-            exception_retry_configuration=None,
-        )
+        batch = [
+            {"jsonrpc": "2.0", "id": i, "method": call.method, "params": call.params} for i, call in enumerate(calls)
+        ]
         try:
-            raw = transport.make_batch_request([(RPCEndpoint(call.method), call.params) for call in calls])
-        except (requests.RequestException, Web3Exception, ValueError, TypeError, KeyError, AttributeError) as error:
+            by_id = {answer["id"]: answer for answer in _parsed(self._fetch(batch, timeout_seconds))}
+            return [by_id[i] for i in range(len(calls))]
+        except (requests.RequestException, HTTPError, ValueError, TypeError, KeyError) as error:
             # Not chained: the text of these errors holds the URL.
-            raise BadAnswerError(f"{self!r} gave no answer ({type(error).__name__})") from None
-        if not isinstance(raw, list) or len(raw) != len(calls) or len({answer.get("id") for answer in raw}) != len(raw):
-            raise BadAnswerError(f"{self!r} answered no batch of {len(calls)}")
-        return raw
+            raise BadAnswerError(f"{self!r} gave no answer to {len(calls)} calls ({type(error).__name__})") from None
+
+    def _fetch(self, batch: list[dict[str, Any]], timeout_seconds: float) -> bytes:
+        """Return the body of the answer; the timeout is one for all of it, however slowly it trickles in."""
+        deadline = time.monotonic() + timeout_seconds
+        body = bytearray()
+        # A redirect would send the calls to another host.
+        with self._session.post(
+            self._url, json=batch, timeout=timeout_seconds, stream=True, allow_redirects=False
+        ) as response:
+            response.raise_for_status()
+            while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
+                body += chunk
+                if time.monotonic() > deadline or len(body) > MAX_ANSWER_BYTES:
+                    raise ValueError("the answer is too slow or too long")
+        return bytes(body)
+
+
+def _parsed(body: bytes) -> Any:  # noqa: ANN401 - JSON of any shape
+    text = body.decode()
+    if is_nested_deeper(text, than=MAX_ANSWER_DEPTH):
+        raise ValueError("the answer is nested like no answer ever is")
+    return json.loads(text)
 
 
 def _read(call: Call, answer: object) -> Any:  # noqa: ANN401 - of the type that the call decodes to

@@ -15,6 +15,7 @@ from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.sightings import look
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.voiding import void
 from tests.factories.ledger import random_hash
@@ -118,10 +119,9 @@ def test_a_lease_lost_on_the_way_leaves_the_row_to_its_new_holder(
     built = app.build()
     submitted(built, app.execute(built))
     thief = uuid4()
-    really_look = checks.look
 
     def slow_look(**question: Any) -> Any:
-        seen = really_look(**question)
+        seen = look(**question)
         Sweep.objects.update(lease_token=thief)
         return seen
 

@@ -1,0 +1,94 @@
+"""A chains file that contradicts itself is refused with the chain and the key; the one we ship is good."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweepapi.evm.chains import Chain, load_chains
+from sweepapi.evm.errors import ChainsFileError
+from sweepapi.evm.routes.finder import KINDS
+
+SHIPPED = Path(__file__).parents[3] / "config" / "chains.toml"
+ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+GOOD = f"""
+[chains.mars]
+chain_id = 4
+native_symbol = "MRS"
+wrapped_native = "{ADDRESS.lower()}"
+permit2 = "{ADDRESS}"
+multicall3 = "{ADDRESS}"
+
+[chains.mars.finality]
+safe = 10
+final = "finalized"
+recheck_seconds = 5
+
+[[chains.mars.routers]]
+name = "r"
+kind = "uniswap_v2"
+address = "{ADDRESS}"
+factory = "{ADDRESS}"
+quoter = "{ADDRESS}"
+"""
+
+
+def load(tmp_path: Path, text: str) -> dict[str, Chain]:
+    path = tmp_path / "chains.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_chains(path)
+
+
+def test_a_good_chain_is_read_with_addresses_in_their_one_form(tmp_path: Path) -> None:
+    mars = load(tmp_path, GOOD)["mars"]
+    assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
+    assert (mars.v5_contract, mars.protocol_recipient, mars.vetted_tokens) == (None, None, frozenset())
+    assert (mars.finality.safe, mars.finality.final, mars.finality.max_head_age_seconds) == (10, "finalized", None)
+    assert mars.routers[0].fee_tiers == ()
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "message"),
+    [
+        ("chain_id = 4", "", "chain 'mars': 'chain_id' is missing"),
+        ("recheck_seconds = 5", "", "chain 'mars': 'recheck_seconds' is missing"),
+        ("[chains.mars.finality]", "[chains.mars.finalty]", "chain 'mars': 'finality' is missing"),
+        (f'permit2 = "{ADDRESS}"', 'permit2 = "0x12"', "chain 'mars': '0x12' is no address"),
+        (f'permit2 = "{ADDRESS}"', "permit2 = 12", "chain 'mars': 12 is no address"),
+        (f'factory = "{ADDRESS}"', 'factory = ""', "chain 'mars': '' is no address"),
+        ("safe = 10", "safe = -1", "chain 'mars': -1 is neither a block tag nor a number of blocks"),
+        ('final = "finalized"', 'final = "pending"', "'pending' is neither"),
+        ("chain_id = 4", 'chain_id = "four"', "chain 'mars': invalid literal"),
+        (
+            f'permit2 = "{ADDRESS}"',
+            f'permit2 = "0x{ADDRESS[2:].swapcase()}"',
+            "chain 'mars': '0x5AaEB6053f3e94c9B9a09F33669435e7eF1bEaED' is no address",
+        ),
+    ],
+)
+def test_a_bad_chain_is_refused_by_name(tmp_path: Path, good: str, bad: str, message: str) -> None:
+    assert good in GOOD
+    with pytest.raises(ChainsFileError, match=message):
+        load(tmp_path, GOOD.replace(good, bad))
+
+
+@pytest.fixture(params=sorted(load_chains(SHIPPED)))
+def shipped(request: Any) -> Chain:
+    return load_chains(SHIPPED)[request.param]
+
+
+def test_every_shipped_chain_has_its_permit2_and_multicall3_where_they_always_are(shipped: Chain) -> None:
+    assert shipped.permit2 == "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+    assert shipped.multicall3 == "0xcA11bde05977b3631167028862bE2a173976CA11"
+
+
+def test_every_shipped_router_is_of_a_kind_that_is_spoken(shipped: Chain) -> None:
+    assert shipped.routers
+    for router in shipped.routers:
+        assert router.kind in KINDS
+        assert bool(router.fee_tiers) == (router.kind == "uniswap_v3")
+
+
+def test_no_two_shipped_chains_share_an_id() -> None:
+    chains = load_chains(SHIPPED).values()
+    assert len({chain.chain_id for chain in chains}) == len(chains)

@@ -1,0 +1,297 @@
+"""Providers are believed only as far as they make sense, and one that does not is left for the next."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sweepapi.evm import answers, rpc
+from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.rpc import CIRCUIT_FAILURES, Call, Health, Provider, ProviderPool
+from tests import fake_node
+from tests.fake_node import FakeNode
+from tests.local_chain import LocalChain
+
+SECRET = "key-in-the-url"
+HEAD = Call("eth_getBlockByNumber", ("latest", False), answers.block)
+NUMBER = Call("eth_blockNumber", (), answers.quantity)
+ZERO = "0x" + "00" * 20
+CHAIN_ID = hex(31337)
+
+Reply = Callable[[list[dict[str, Any]]], tuple[int, bytes]]
+
+
+@pytest.fixture
+def node(start_node: Callable[[], FakeNode]) -> FakeNode:
+    return start_node()
+
+
+def provider_of(url: str, *, chain_id: int = 31337) -> Provider:
+    return Provider(url=f"{url}/{SECRET}", chain_id=chain_id, position=0)
+
+
+def pool_of(*urls: str) -> ProviderPool:
+    return ProviderPool.of_urls(urls=urls, chain_id=31337, timeout_seconds=2)
+
+
+def results(*values: Any) -> Reply:
+    """Answer a batch with these results, in the order of its ids."""
+    return lambda batch: (
+        200,
+        json.dumps(
+            [
+                {"jsonrpc": "2.0", "id": request["id"], "result": value}
+                for request, value in zip(batch, values, strict=True)
+            ]
+        ).encode(),
+    )
+
+
+def error(code: int, **fields: Any) -> Reply:
+    """Answer every call but the chain's id with an error."""
+
+    def reply(batch: list[dict[str, Any]]) -> tuple[int, bytes]:
+        failure = {"code": code, "message": "execution reverted", **fields}
+        return 200, json.dumps(
+            [
+                {"id": request["id"], "result": CHAIN_ID}
+                if request["method"] == "eth_chainId"
+                else {"id": request["id"], "error": failure}
+                for request in batch
+            ]
+        ).encode()
+
+    return reply
+
+
+def test_a_batch_is_one_request_and_the_chain_is_checked_along_with_the_first(node: FakeNode) -> None:
+    provider = provider_of(node.url)
+    head, number = provider.batch([HEAD, NUMBER], timeout_seconds=2)
+    assert head.number == number == provider.health.head_number
+    provider.batch([NUMBER], timeout_seconds=2)
+    assert node.asked == [["eth_chainId", "eth_getBlockByNumber", "eth_blockNumber"], ["eth_blockNumber"]]
+
+
+def test_answers_are_matched_by_id_and_not_by_place(node: FakeNode) -> None:
+    node.raw = lambda batch: (
+        200,
+        json.dumps(
+            [
+                {"id": request["id"], "result": CHAIN_ID if request["method"] == "eth_chainId" else "0x7"}
+                for request in reversed(batch)
+            ]
+        ).encode(),
+    )
+    assert provider_of(node.url).batch([NUMBER], timeout_seconds=2) == [7]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda _batch: (200, b""),
+        lambda _batch: (200, b"<html>"),
+        lambda _batch: (200, b"null"),
+        lambda _batch: (200, b"7"),
+        lambda _batch: (200, b"[]"),
+        lambda _batch: (200, b"[1, 2]"),
+        lambda _batch: (200, b"[null, null]"),
+        lambda _batch: (200, b'{"error": {"code": -32600}}'),
+        lambda _batch: (200, b"\xff\xfe"),
+        lambda _batch: (200, b"[" * 100_000 + b"]" * 100_000),
+        lambda _batch: (200, b'[{"id": 1, "result": ' + b"9" * 5_000 + b"}]"),
+        lambda batch: (200, json.dumps([{"id": [r["id"]], "result": CHAIN_ID} for r in batch]).encode()),
+        lambda batch: (200, json.dumps([{"id": r["id"]} for r in batch]).encode()),
+        lambda batch: (
+            200,
+            json.dumps([{"id": "a" if i else 1, "result": "0x1"} for i, _ in enumerate(batch)]).encode(),
+        ),
+        lambda batch: (200, json.dumps([{"id": 1, "result": CHAIN_ID} for _ in batch]).encode()),
+        lambda batch: (200, json.dumps([{"result": CHAIN_ID} for _ in batch]).encode()),
+        lambda batch: (200, json.dumps([{"id": batch[0]["id"], "result": CHAIN_ID}]).encode()),
+        lambda _batch: (429, b"slow down"),
+        lambda _batch: (500, b"[]"),
+        lambda _batch: (302, b""),
+        results(CHAIN_ID, None),
+        results(CHAIN_ID, 7),
+        results(CHAIN_ID, "7"),
+        results(CHAIN_ID, "0x"),
+        results(CHAIN_ID, "0x" + "f" * 65),
+        results(CHAIN_ID, ["0x7"]),
+        results(None, "0x7"),
+        error(-32000),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_no_answer_and_tells_no_url(
+    node: FakeNode, caplog: pytest.LogCaptureFixture, reply: Reply
+) -> None:
+    node.raw = reply
+    provider = provider_of(node.url)
+    with pytest.raises(BadAnswerError) as caught:
+        provider.batch([NUMBER], timeout_seconds=2)
+    assert provider.health.failures == 1
+    assert SECRET not in f"{caught.value!r} {caught.value.__context__ if not caught.value.__suppress_context__ else ''}"
+    assert SECRET not in caplog.text + repr(provider)
+
+
+def test_a_node_that_hangs_is_left_in_time(node: FakeNode) -> None:
+    with node.hung(), pytest.raises(BadAnswerError, match="ReadTimeout"):
+        provider_of(node.url).batch([NUMBER], timeout_seconds=0.1)
+
+
+def test_a_node_that_trickles_is_left_in_time_too() -> None:
+    with fake_node.trickling() as url:
+        started = time.monotonic()
+        with pytest.raises(BadAnswerError):
+            provider_of(url).batch([NUMBER], timeout_seconds=0.2)
+        assert time.monotonic() - started < 1
+
+
+def test_an_answer_without_end_is_not_read_to_the_end(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "MAX_ANSWER_BYTES", 1_000)
+    node.raw = lambda _batch: (200, b" " * 1_001)
+    with pytest.raises(BadAnswerError, match="ValueError"):
+        provider_of(node.url).batch([NUMBER], timeout_seconds=2)
+
+
+def test_a_compressed_answer_is_read(node: FakeNode) -> None:
+    node.gzips = True
+    assert provider_of(node.url).batch([NUMBER], timeout_seconds=2)[0] > 0
+
+
+def test_a_long_answer_is_read_at_once(node: FakeNode) -> None:
+    node.raw = results(CHAIN_ID, "0x" + "ab" * 500_000)
+    started = time.monotonic()
+    (value,) = provider_of(node.url).batch([Call("eth_getCode", (), answers.data)], timeout_seconds=5)
+    assert len(value) == 500_000
+    assert time.monotonic() - started < 1
+
+
+def test_a_revert_is_an_answer_where_it_may_be(node: FakeNode) -> None:
+    node.raw = error(3, data="0x08c379a0")
+    call = Call("eth_call", ({}, "latest"), answers.data, may_fail=True)
+    (failure,) = provider_of(node.url).batch([call], timeout_seconds=2)
+    assert isinstance(failure, CallFailedError)
+    assert failure.data == bytes.fromhex("08c379a0")
+
+
+@pytest.mark.parametrize("code", sorted(rpc.LIMIT_CODES))
+def test_being_sent_away_is_never_taken_for_a_revert(node: FakeNode, code: int) -> None:
+    node.raw = error(code)
+    call = Call("eth_call", ({}, "latest"), answers.data, may_fail=True)
+    with pytest.raises(BadAnswerError, match="refused"):
+        provider_of(node.url).batch([call], timeout_seconds=2)
+
+
+def test_a_real_revert_carries_its_data(chain: LocalChain) -> None:
+    transfer = "0xa9059cbb" + f"{1:064x}{2**256 - 1:064x}"
+    request = {"from": chain.users[0].address, "to": chain.token("USDC").address, "data": transfer}
+    call = Call("eth_call", (request, "latest"), answers.data, may_fail=True)
+    (failure,) = pool_of(chain.world["rpcUrl"]).batch([call])
+    assert isinstance(failure, CallFailedError)
+    assert failure.data
+
+
+def test_a_provider_on_another_chain_is_never_used(node: FakeNode) -> None:
+    node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
+    provider = provider_of(node.url)
+    for _ in range(2):
+        with pytest.raises(BadAnswerError, match="is on chain 1"):
+            provider.batch([NUMBER], timeout_seconds=2)
+    assert provider.health.open_until > 0, "and it is asked last from now on"
+    assert all(methods[0] == "eth_chainId" for methods in node.asked), "and never without the question"
+
+
+def test_the_chain_is_checked_again_after_a_while(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = provider_of(node.url)
+    provider.batch([NUMBER], timeout_seconds=2)
+    monkeypatch.setattr(rpc, "CHAIN_ID_RECHECK_SECONDS", -1)
+    node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
+    with pytest.raises(BadAnswerError, match="is on chain 1"):
+        provider.batch([NUMBER], timeout_seconds=2)
+
+
+def test_the_next_provider_is_asked_where_one_fails(chain: LocalChain, node: FakeNode) -> None:
+    node.raw = lambda _batch: (500, b"")
+    pool = pool_of("http://127.0.0.1:1", node.url, chain.world["rpcUrl"])
+    answered, _ = pool.ask([NUMBER])
+    assert answered is pool.providers[2]
+
+
+def test_a_provider_that_hangs_leaves_time_for_the_next(chain: LocalChain, node: FakeNode) -> None:
+    pool = pool_of(node.url, chain.world["rpcUrl"])
+    with node.hung():
+        answered, _ = pool.ask([NUMBER], timeout_seconds=0.6)
+    assert answered is pool.providers[1]
+
+
+def test_when_nobody_answers_the_chain_is_unavailable(caplog: pytest.LogCaptureFixture) -> None:
+    for pool in (pool_of(), pool_of(f"http://127.0.0.1:1/{SECRET}", f"http://127.0.0.1:2/{SECRET}")):
+        with pytest.raises(ChainUnavailableError) as caught:
+            pool.batch([NUMBER])
+        assert SECRET not in repr(caught.value)
+    assert SECRET not in caplog.text
+
+
+def test_no_calls_need_no_provider() -> None:
+    assert pool_of("http://127.0.0.1:1").batch([]) == []
+
+
+def test_a_provider_that_failed_is_asked_after_the_others(chain: LocalChain, node: FakeNode) -> None:
+    pool = pool_of(node.url, chain.world["rpcUrl"])
+    node.raw = lambda _batch: (500, b"")
+    for _ in range(3):
+        pool.batch([HEAD])
+    assert len(node.asked) == 1
+
+
+def test_after_several_failures_in_a_row_the_circuit_opens_for_longer_each_time() -> None:
+    health = Health()
+    opened = []
+    for _ in range(CIRCUIT_FAILURES + 2):
+        health.failed(now=100.0)
+        opened.append(health.open_until)
+    assert opened == [0.0, 0.0, 110.0, 120.0, 130.0]
+    health.succeeded()
+    assert health.failures == 0
+
+
+def test_a_provider_whose_circuit_is_open_is_asked_last_until_its_time_is_over(
+    chain: LocalChain, node: FakeNode
+) -> None:
+    pool = pool_of(node.url, chain.world["rpcUrl"])
+    pool.batch([HEAD])
+    pool.ask([HEAD], besides=pool.providers[0])
+    pool.providers[0].health.open_until = time.monotonic() + 60
+    assert pool.ask([HEAD])[0] is pool.providers[1]
+    pool.providers[0].health.open_until = time.monotonic()
+    assert pool.ask([HEAD])[0] is pool.providers[0]
+
+
+def test_a_circuit_that_is_open_everywhere_still_lets_questions_through(node: FakeNode) -> None:
+    pool = pool_of(node.url)
+    node.raw = lambda _batch: (500, b"")
+    for _ in range(CIRCUIT_FAILURES + 1):
+        with pytest.raises(ChainUnavailableError):
+            pool.batch([NUMBER])
+    node.raw = None
+    assert pool.batch([NUMBER])[0] > 0
+    assert pool.providers[0].health.failures == 0
+
+
+def test_a_provider_that_lags_is_asked_after_the_others(chain: LocalChain, node: FakeNode) -> None:
+    node.alter = lambda method, _params, result: (
+        result | {"number": "0x1"} if method == "eth_getBlockByNumber" else result
+    )
+    pool = pool_of(node.url, chain.world["rpcUrl"])
+    pool.batch([HEAD])
+    pool.ask([HEAD], besides=pool.providers[0])
+    answered, _ = pool.ask([HEAD])
+    assert answered is pool.providers[1]
+
+
+def test_a_second_opinion_is_never_asked_of_the_first(chain: LocalChain) -> None:
+    pool = pool_of(chain.world["rpcUrl"])
+    with pytest.raises(ChainUnavailableError):
+        pool.ask([NUMBER], besides=pool.providers[0])

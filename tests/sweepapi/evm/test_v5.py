@@ -1,0 +1,137 @@
+"""What Python believes of the contract's shapes is what its build exported and what the deployed one answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eth_utils.abi import event_abi_to_log_topic, function_abi_to_4byte_selector
+
+from sweepapi.evm import v5
+from sweepapi.evm.abi import Function
+from sweepapi.evm.answers import Log
+from sweepapi.evm.permit2 import SweepOrder
+from tests.local_chain import LocalChain
+
+ABI: list[dict[str, Any]] = json.loads(
+    (Path(v5.__file__).parent / "abi" / f"{v5.CONTRACT_NAME}.json").read_text(encoding="utf-8")
+)
+ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+AUTHORIZATION = v5.Authorization(
+    user=ADDRESS,
+    partner_id="0x" + "11" * 32,
+    partner_recipient=ADDRESS,
+    protocol_recipient=ADDRESS,
+    output_token=ADDRESS,
+    total_fee_bps=75,
+    partner_share_bps=4000,
+    nonce=2**256 - 1,
+    deadline=2**256 - 1,
+    legs_hash="0x" + "22" * 32,
+)
+ORDER = SweepOrder(ADDRESS, 2**256 - 1, 75, "0x" + "11" * 32, 2**256 - 1)
+
+
+def entry(kind: str, name: str) -> dict[str, Any]:
+    (found,) = [item for item in ABI if item["type"] == kind and item.get("name") == name]
+    return found
+
+
+def names(components: list[dict[str, Any]]) -> list[str]:
+    return [component["name"] for component in components]
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("sweep", v5.SWEEP), ("isNonceUsed", v5.IS_NONCE_USED), ("feeSigner", v5.FEE_SIGNER), ("paused", v5.PAUSED)],
+)
+def test_selectors_are_those_of_the_build(name: str, function: Function) -> None:
+    assert function.selector == function_abi_to_4byte_selector(entry("function", name))  # type: ignore[arg-type]
+
+
+def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -> None:
+    event = entry("event", "SweepExecutedV5")
+    assert "0x" + event_abi_to_log_topic(event).hex() == v5.EXECUTED_TOPIC  # type: ignore[arg-type]
+    fields = [_camel(name) for name in v5.SweepExecuted.__dataclass_fields__]
+    assert fields == names(event["inputs"])
+    assert [item["indexed"] for item in event["inputs"]] == [True] * 3 + [False] * 9
+
+
+def test_the_structs_fields_stand_in_the_builds_order() -> None:
+    legs, order, authorization, *rest = entry("function", "sweep")["inputs"]
+    assert names(legs["components"]) == [_camel(name) for name in v5.Leg.__dataclass_fields__]
+    assert names(order["components"]) == [_camel(name) for name in SweepOrder.__dataclass_fields__]
+    assert names(authorization["components"]) == list(AUTHORIZATION.message())
+    assert names(rest) == ["authorizationSignature", "permitNonce", "permitDeadline", "permitSignature"]
+
+
+def test_the_signed_types_are_those_of_the_contracts_struct() -> None:
+    _, _, authorization, *_ = entry("function", "sweep")["inputs"]
+    signed = AUTHORIZATION.typed_data(chain_id=1, contract=ADDRESS).types["FeeAuthorization"]
+    assert signed == [{"name": item["name"], "type": item["type"]} for item in authorization["components"]]
+
+
+def test_the_hard_cap_is_the_contracts_constant(chain: LocalChain) -> None:
+    cap = Function("MAX_TOTAL_FEE_BPS()", "(uint16)")
+    answer = chain.rpc("eth_call", {"to": chain.contracts["v5"], "data": "0x" + cap.encode().hex()}, "latest")
+    assert cap.decode(bytes.fromhex(answer[2:]))[0] == v5.HARD_CAP_BPS
+
+
+@pytest.mark.parametrize("count", [1, 2, 30])
+@pytest.mark.parametrize("data_bytes", [0, 1, 32, 33])
+def test_the_signature_is_the_end_of_the_call_whatever_the_legs(count: int, data_bytes: int) -> None:
+    legs = [v5.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
+    signature = bytes(range(65))
+    calldata = v5.SWEEP.encode(
+        *v5.sweep_arguments(
+            legs=legs,
+            order=ORDER,
+            authorization=AUTHORIZATION,
+            signature=bytes(65),
+            permission=v5.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
+        )
+    )
+    offset = v5.signature_offset(calldata)
+    assert calldata[offset : offset + 65] == signature
+    assert calldata[offset - 32 : offset] == (65).to_bytes(32, "big")
+
+
+def test_the_hash_of_the_legs_changes_with_every_field() -> None:
+    leg = v5.Leg(ADDRESS, 1, ADDRESS, 0, b"\x01")
+    other = "0x" + "ab" * 20
+    changed = [
+        [v5.Leg(other, 1, ADDRESS, 0, b"\x01")],
+        [v5.Leg(ADDRESS, 2, ADDRESS, 0, b"\x01")],
+        [v5.Leg(ADDRESS, 1, other, 0, b"\x01")],
+        [v5.Leg(ADDRESS, 1, ADDRESS, 1, b"\x01")],
+        [v5.Leg(ADDRESS, 1, ADDRESS, 0, b"\x02")],
+        [leg, leg],
+        [],
+    ]
+    assert len({v5.hash_legs(legs) for legs in [[leg], *changed]}) == 8
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        Log(ADDRESS, (), b""),
+        Log(ADDRESS, (v5.EXECUTED_TOPIC,), bytes(288)),
+        Log(ADDRESS, ("0x" + "00" * 32,) * 4, bytes(288)),
+        Log(ADDRESS, (v5.EXECUTED_TOPIC, *("0x" + "00" * 32,) * 3), bytes(287)),
+        Log(ADDRESS, (v5.EXECUTED_TOPIC, *("0x" + "00" * 32,) * 3), b"\xff" * 288),
+    ],
+)
+def test_bytes_of_another_shape_are_no_event(log: Log) -> None:
+    assert v5.decode_executed(log) is None
+
+
+def test_the_greatest_values_are_decoded_exactly() -> None:
+    topics = (v5.EXECUTED_TOPIC, "0x" + "ff" * 32, "0x" + "00" * 12 + "ff" * 20, "0x" + "ff" * 32)
+    event = v5.decode_executed(Log(ADDRESS, topics, (b"\x00" * 12 + b"\xff" * 20) * 3 + b"\xff" * 192))
+    assert event is not None
+    assert {event.nonce, event.token_count, event.gross_output, event.user_amount} == {2**256 - 1}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)

@@ -1,0 +1,139 @@
+"""Python hashes and signs exactly as an independent implementation did; the contracts' tests read the same file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eth_abi.abi import encode
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+from eth_utils.crypto import keccak
+
+from sweepapi.evm import v5
+from sweepapi.evm.addresses import to_checksum_address
+from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
+from sweepapi.evm.signer import FeeSigner
+from tests.local_chain import LocalChain
+
+FILE = json.loads((Path(__file__).parents[2] / "vectors" / "eip712.json").read_text(encoding="utf-8"))
+each = pytest.mark.parametrize("vector", FILE["vectors"], ids=lambda vector: vector["name"])
+
+Vector = dict[str, Any]
+
+
+def legs_of(vector: Vector) -> list[v5.Leg]:
+    return [
+        v5.Leg(
+            token=to_checksum_address(leg["token"]),
+            amount=int(leg["amount"]),
+            router=to_checksum_address(leg["router"]),
+            funding=int(leg["funding"]),
+            data=bytes.fromhex(leg["data"][2:]),
+        )
+        for leg in vector["legs"]
+    ]
+
+
+def authorization_of(vector: Vector) -> v5.Authorization:
+    fields = vector["authorization"]
+    return v5.Authorization(
+        user=to_checksum_address(fields["user"]),
+        partner_id=fields["partnerId"],
+        partner_recipient=to_checksum_address(fields["partnerRecipient"]),
+        protocol_recipient=to_checksum_address(fields["protocolRecipient"]),
+        output_token=to_checksum_address(fields["outputToken"]),
+        total_fee_bps=int(fields["totalFeeBps"]),
+        partner_share_bps=int(fields["partnerShareBps"]),
+        nonce=int(fields["nonce"]),
+        deadline=int(fields["deadline"]),
+        legs_hash=fields["legsHash"],
+    )
+
+
+def order_of(vector: Vector) -> SweepOrder:
+    fields = vector["order"]
+    return SweepOrder(
+        output_token=to_checksum_address(fields["outputToken"]),
+        min_user_output=int(fields["minUserOutput"]),
+        total_fee_bps=int(fields["totalFeeBps"]),
+        partner_id=fields["partnerId"],
+        authorization_nonce=int(fields["authorizationNonce"]),
+    )
+
+
+def authorization_message(vector: Vector) -> TypedData:
+    contract = to_checksum_address(vector["verifyingContract"])
+    return authorization_of(vector).typed_data(chain_id=int(vector["chainId"]), contract=contract)
+
+
+def permit_message(vector: Vector) -> TypedData:
+    return permit_typed_data(
+        chain_id=int(vector["chainId"]),
+        permit2=FILE["permit2"],
+        spender=to_checksum_address(vector["verifyingContract"]),
+        permitted=[(leg.token, leg.amount) for leg in legs_of(vector)],
+        nonce=int(vector["permitNonce"]),
+        deadline=int(vector["permitDeadline"]),
+        order=order_of(vector),
+    )
+
+
+@each
+def test_the_hash_of_the_legs_agrees(vector: Vector) -> None:
+    assert v5.hash_legs(legs_of(vector)) == vector["legsHash"]
+
+
+@each
+def test_the_digest_of_the_authorization_agrees(vector: Vector) -> None:
+    assert authorization_message(vector).digest == vector["authorizationDigest"]
+
+
+@each
+def test_the_fee_signers_signature_agrees_to_the_byte(vector: Vector) -> None:
+    signer = FeeSigner(FILE["feeSigner"]["privateKey"])
+    assert signer.address == FILE["feeSigner"]["address"]
+    assert "0x" + signer.sign(authorization_message(vector)).hex() == vector["authorizationSignature"]
+
+
+@each
+def test_the_digest_of_the_permit_and_its_witness_agrees(vector: Vector) -> None:
+    assert permit_message(vector).digest == vector["permitDigest"]
+
+
+@each
+def test_a_wallet_signs_the_shown_permit_to_the_byte(vector: Vector) -> None:
+    user = Account.from_key(FILE["user"]["privateKey"])
+    signed = user.sign_message(encode_typed_data(full_message=permit_message(vector).for_wallets()))
+    assert "0x" + bytes(signed.signature).hex() == vector["permitSignature"]
+
+
+@each
+def test_the_hash_of_the_order_agrees(vector: Vector) -> None:
+    order = order_of(vector)
+    type_hash = keccak(
+        text="SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,"
+        "uint256 authorizationNonce)"
+    )
+    values = [type_hash, order.output_token, order.min_user_output, order.total_fee_bps]
+    values += [bytes.fromhex(order.partner_id[2:]), order.authorization_nonce]
+    encoded = encode(["bytes32", "address", "uint256", "uint16", "bytes32", "uint256"], values)
+    assert "0x" + keccak(encoded).hex() == vector["witness"]
+
+
+def test_the_largest_integers_are_among_the_vectors() -> None:
+    assert any(int(vector["authorization"]["nonce"]) == 2**256 - 1 for vector in FILE["vectors"])
+    assert any(int(vector["order"]["minUserOutput"]) == 2**256 - 1 for vector in FILE["vectors"])
+
+
+@each
+def test_the_deployed_contract_hashes_legs_and_authorization_alike(chain: LocalChain, vector: Vector) -> None:
+    abi = json.loads((Path(v5.__file__).parent / "abi" / f"{v5.CONTRACT_NAME}.json").read_text(encoding="utf-8"))
+    contract = chain.web3.eth.contract(address=chain.contracts["v5"], abi=abi)  # type: ignore[call-overload]
+    legs = [leg.as_tuple() for leg in legs_of(vector)]
+    assert contract.functions.hashLegs(legs).call().hex() == vector["legsHash"][2:]
+    authorization = authorization_of(vector)
+    digest = contract.functions.hashAuthorization(tuple(authorization.message().values())).call()
+    here = authorization.typed_data(chain_id=chain.world["chainId"], contract=chain.contracts["v5"])
+    assert "0x" + digest.hex() == here.digest
