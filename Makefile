@@ -15,7 +15,7 @@ NODE_READY := contracts/node_modules/.ready
 CONTRACTS_READY := contracts/out/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest forge abi vectors lock migrations clean
+.PHONY: help demo dev test check pytest forge abi vectors lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,11 +40,15 @@ check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment sett
 pytest: $(CONTRACTS_READY)
 	$(PY) -m dev exec -- $(PY) -m pytest
 
-forge: $(CONTRACTS_READY) ## the contracts' own tests
+forge: $(CONTRACTS_READY) ## the contracts' own tests, and that the exported ABIs are the build's
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 
 abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
+
+vectors: $(NODE_READY) ## make the EIP-712 vectors anew, with an implementation that shares no code with ours
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs
 
 lock: ## lock the Python dependencies anew, with hashes and without addresses
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
