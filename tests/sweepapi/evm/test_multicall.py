@@ -1,0 +1,82 @@
+"""Reads in one call fail alone, and a token that takes its call down takes nobody else's."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS, SYMBOL
+from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
+from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
+from sweepapi.evm.probe import TransferTest, transfer_probe
+from sweepapi.evm.rpc import Call, ProviderPool
+from tests.local_chain import LocalChain
+
+BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS = "fe", "00", "60006000fd"
+
+
+@pytest.fixture
+def pool(chain: LocalChain, use_providers: Callable[..., ProviderPool]) -> ProviderPool:
+    return use_providers(chain.world["rpcUrl"])
+
+
+def reads_of(chain: LocalChain, *reads: Read, **options: bool | str | int) -> Call:
+    return multicall(multicall3=chain.contracts["multicall3"], reads=reads, **options)  # type: ignore[arg-type]
+
+
+def test_each_read_has_its_values_or_none(chain: LocalChain, pool: ProviderPool) -> None:
+    usdc, nobody = chain.token("USDC").address, "0x" + "ee" * 20
+    call = reads_of(
+        chain,
+        Read(usdc, DECIMALS),
+        Read(nobody, DECIMALS),
+        Read(chain.put_code("0x" + "b3" * 20, REVERTS), DECIMALS),
+        Read(usdc, SYMBOL),
+        Read(usdc, BALANCE_OF, (ZERO_ADDRESS,)),
+    )
+    assert pool.batch([call]) == [[(6,), None, None, ("USDC",), (0,)]]
+
+
+def test_a_read_that_can_not_fail_makes_the_whole_answer_unusable(chain: LocalChain, pool: ProviderPool) -> None:
+    nobody = Read("0x" + "ee" * 20, DECIMALS)
+    with pytest.raises(ChainUnavailableError):
+        pool.batch([reads_of(chain, nobody, all_needed=True)])
+
+
+def test_a_block_from_before_multicall3_is_a_failed_call_where_that_may_be(pool: ProviderPool) -> None:
+    call = multicall(multicall3="0x" + "ee" * 20, reads=[Read("0x" + "ee" * 20, BLOCK_TIMESTAMP)], may_fail=True)
+    (failure,) = pool.batch([call])
+    assert isinstance(failure, CallFailedError)
+
+
+def test_a_read_on_a_height_sees_that_block(chain: LocalChain, pool: ProviderPool) -> None:
+    height = chain.web3.eth.block_number
+    timestamp = chain.web3.eth.get_block(height)["timestamp"]
+    chain.mine(seconds=500)
+    multicall3 = chain.contracts["multicall3"]
+    assert pool.batch([reads_of(chain, Read(multicall3, BLOCK_TIMESTAMP), at=height)]) == [[(timestamp,)]]
+
+
+@pytest.mark.parametrize(("symbol", "taxed"), [("USDC", False), ("USDT", False), ("TFEE", True)])
+def test_a_probe_tells_a_transfer_fee(chain: LocalChain, pool: ProviderPool, symbol: str, *, taxed: bool) -> None:
+    token = chain.token(symbol)
+    (test,) = pool.batch(
+        [transfer_probe(token=token.address, holder=chain.users[0].address, max_amount=token.units(1))]
+    )
+    assert isinstance(test, TransferTest)
+    assert (test.sent, test.taxed) == (token.units(1), taxed)
+
+
+@pytest.mark.parametrize("code", [BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS])
+def test_a_hostile_token_fails_its_probe_and_nothing_else(chain: LocalChain, pool: ProviderPool, code: str) -> None:
+    hostile = chain.put_code("0x" + "b4" * 20, code)
+    holder = chain.users[0].address
+    usdc = chain.token("USDC")
+    bad, good = pool.batch(
+        [
+            transfer_probe(token=hostile, holder=holder, max_amount=1),
+            transfer_probe(token=usdc.address, holder=holder, max_amount=1),
+        ]
+    )
+    assert isinstance(bad, CallFailedError)
+    assert isinstance(good, TransferTest)
