@@ -41,6 +41,20 @@ def names(components: list[dict[str, Any]]) -> list[str]:
     return [component["name"] for component in components]
 
 
+def built(contract: str) -> dict[str, Any]:
+    """Return the artifact of a contract as the build wrote it."""
+    path = Path(__file__).parents[3] / "contracts" / "out" / f"{contract}.sol" / f"{contract}.json"
+    artifact: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return artifact
+
+
+def test_the_exported_files_are_those_of_the_build() -> None:
+    assert ABI == built(v5.CONTRACT_NAME)["abi"]
+    probe = json.loads((Path(v5.__file__).parent / "abi" / "TransferProbe.json").read_text(encoding="utf-8"))
+    assert probe["abi"] == built("TransferProbe")["abi"]
+    assert probe["deployedBytecode"] == built("TransferProbe")["deployedBytecode"]["object"]
+
+
 @pytest.mark.parametrize(
     ("name", "function"),
     [("sweep", v5.SWEEP), ("isNonceUsed", v5.IS_NONCE_USED), ("feeSigner", v5.FEE_SIGNER), ("paused", v5.PAUSED)],
