@@ -64,9 +64,10 @@ def two_chains(monkeypatch: pytest.MonkeyPatch) -> tuple[Chain, ...]:
 
 @pytest.fixture
 def chain() -> Iterator[LocalChain]:
-    """The local chain; what a test does to it is undone."""
+    """The local chain, its clock that of the server; what a test does to it is undone."""
     local = LocalChain.of_environment()
     snapshot = local.rpc("evm_snapshot")
+    local.catch_up()
     yield local
     assert local.rpc("evm_revert", snapshot)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,6 +65,13 @@ class LocalChain:
         if seconds:
             self.rpc("evm_increaseTime", seconds)
         self.rpc("anvil_mine", hex(blocks))
+
+    def catch_up(self) -> None:
+        """Mine a block of this second: the clock of a chain that was rolled back stands where the chain does."""
+        now = int(time.time())
+        if self.web3.eth.get_block("latest")["timestamp"] < now:
+            self.rpc("evm_setNextBlockTimestamp", hex(now))
+            self.mine()
 
     @contextmanager
     def mining_paused(self) -> Iterator[None]:

@@ -1,7 +1,7 @@
 """The worker is told when to look, and a broker that is down or hangs holds nobody up."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from socket import socket
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 from celery import current_app
 from django.utils import timezone
 
+from sweepapi.evm.rpc import ProviderPool
 from sweeps.nudge import CHECK_TASK, nudge
 from tests.partner_app import PartnerApp
 
@@ -51,6 +52,16 @@ def test_a_pending_confirm_sends_one_message_for_its_next_check(app: PartnerApp,
     next_check_at = datetime.fromisoformat(state["feeAuthorization"]["nextCheckAt"])
     assert UUID(sweep_id) == UUID(built["sweepId"])
     assert abs(due - next_check_at) < timedelta(seconds=1)
+
+
+@pytest.mark.django_db
+def test_a_confirm_that_could_not_ask_the_chain_sends_it_too(
+    app: PartnerApp, use_providers: Callable[..., ProviderPool], queue: Any
+) -> None:
+    built = app.build()
+    use_providers("http://127.0.0.1:1")
+    app.confirm(built, "0x" + "ab" * 32, status=202)
+    assert message_of(queue)[:2] == (CHECK_TASK, [built["sweepId"]])
 
 
 @pytest.mark.django_db
