@@ -190,10 +190,16 @@ CELERY_TASK_QUEUES = [Queue("sweeps")]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Countdowns end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
+# Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
 CELERY_BEAT_SCHEDULE = {
-    "check-due-sweeps": {"task": "indexer.check_due", "schedule": env.float("DUE_SWEEP_SECONDS", default=5.0)},
+    "check-due-sweeps": {
+        "task": "indexer.check_due",
+        "schedule": DUE_SWEEP_SECONDS,
+        # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
+        "options": {"expires": DUE_SWEEP_SECONDS},
+    },
 }
 
 # --- Logs -------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 writes what was seen, by compare-and-set on the lease; if nobody answered, only the time of the next look is written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -17,16 +17,18 @@ from indexer import claims
 from indexer.claims import Claim
 from sweepapi import chains
 from sweepapi.evm import answers
+from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.rpc import Call
-from sweepapi.evm.sightings import look
+from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.evm.sightings import Sighting, look
 from sweeps import schedule
-from sweeps.models import Sweep, SweepStatus
+from sweeps.models import Sweep, SweepStatus, SweepTransaction
 from sweeps.settle import LeaseLostError, settle, watched
 
 log = structlog.get_logger(__name__)
 
-MAX_BATCHES = 50
+# Providers cap the calls of a batch, at a thousand (geth) or at far less.
+MAX_CALLS = 100
 
 
 def check_one(sweep_id: UUID) -> datetime | None:
@@ -37,54 +39,91 @@ def check_one(sweep_id: UUID) -> datetime | None:
     claim = claims.claim_one(sweep_id)
     if claim is None:
         return None
-    checked = _check(claim)
-    waiting = [sweep for sweep in checked if sweep.status == SweepStatus.PENDING]
+    waiting = [sweep for sweep in _check(claim) if _awaits_receipt(sweep)]
     return waiting[0].next_check_at if waiting else None
 
 
 def check_due() -> int:
-    """Check every sweep that is due, batch by batch, and return how many were."""
+    """Check every sweep that is due once, batch by batch, and return how many were."""
     safe_timestamps = _safe_timestamps(claims.open_chain_ids())
-    count = 0
-    for _ in range(MAX_BATCHES):
-        claim = claims.claim_due(safe_timestamps=safe_timestamps)
-        if claim is None:
-            break
+    had: set[UUID] = set()
+    while (claim := claims.claim_due(safe_timestamps=safe_timestamps, besides=had)) is not None:
+        had.update(sweep.id for sweep in claim.sweeps)
         _check(claim)
-        count += len(claim.sweeps)
-    return count
+    return len(had)
+
+
+def _awaits_receipt(sweep: Sweep) -> bool:
+    submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED)
+    return sweep.status == SweepStatus.PENDING and submitted.exists()
 
 
 def _check(claim: Claim) -> list[Sweep]:
     """Read and settle the claimed sweeps, and return those that this check was the one to write."""
     checked: list[Sweep] = []
     for chain_id, group in groupby(sorted(claim.sweeps, key=attrgetter("chain_id")), key=attrgetter("chain_id")):
-        sweeps = list(group)
-        try:
-            seen = look(
-                chain=chains.by_id(chain_id), pool=chains.pool(chain_id), watched=[watched(sweep) for sweep in sweeps]
-            )
-        except ChainUnavailableError as error:
-            _postpone(sweeps, claim.lease, str(error))
-            continue
-        for sweep in sweeps:
-            try:
-                checked.append(settle(sweep_id=sweep.id, sighting=seen[sweep.id], lease=claim.lease).sweep)
-            except LeaseLostError:
-                log.info("lease_lost", sweep_id=str(sweep.id))
+        for batch in _batches(group):
+            for sweep, sighting in _look(chains.by_id(chain_id), batch):
+                if sighting is None:
+                    _postpone(sweep, claim.lease)
+                    continue
+                try:
+                    checked.append(settle(sweep_id=sweep.id, sighting=sighting, lease=claim.lease).sweep)
+                except LeaseLostError:
+                    log.info("lease_lost", sweep_id=str(sweep.id))
     return checked
 
 
-def _postpone(sweeps: Sequence[Sweep], lease: UUID, reason: str) -> None:
-    """Give the lease back and look again later; nothing was learnt."""
-    now = timezone.now()
+def _batches(sweeps: Iterable[Sweep]) -> Iterator[list[Sweep]]:
+    """Yield the sweeps in batches that stay under the number of calls that providers take at once."""
+    batch: list[Sweep] = []
+    calls = 0
     for sweep in sweeps:
-        Sweep.objects.filter(id=sweep.id, lease_token=lease).update(
-            lease_token=None,
-            lease_until=None,
-            last_error=reason,
-            next_check_at=schedule.backed_off(now, since=sweep.last_checked_at or sweep.created_at),
-        )
+        calls += len(sweep.transactions.all()) + 1
+        if batch and calls > MAX_CALLS:
+            yield batch
+            batch, calls = [], len(sweep.transactions.all()) + 1
+        batch.append(sweep)
+    if batch:
+        yield batch
+
+
+def _look(chain: Chain, sweeps: Sequence[Sweep]) -> Iterator[tuple[Sweep, Sighting | None]]:
+    """Yield each sweep with what was seen of it, None where nobody could be asked.
+
+    A batch that fails while the chain answers is halved, so that a sweep whose hashes can't be looked up (anybody may
+    report any hash) delays only itself.
+    """
+    pool = chains.pool(chain.chain_id)
+    try:
+        seen = look(chain=chain, pool=pool, watched=[watched(sweep) for sweep in sweeps])
+    except ChainUnavailableError:
+        if len(sweeps) == 1 or not _answers(pool):
+            yield from ((sweep, None) for sweep in sweeps)
+            return
+        middle = len(sweeps) // 2
+        yield from _look(chain, sweeps[:middle])
+        yield from _look(chain, sweeps[middle:])
+    else:
+        yield from ((sweep, seen[sweep.id]) for sweep in sweeps)
+
+
+def _answers(pool: ProviderPool) -> bool:
+    try:
+        pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+    except ChainUnavailableError:
+        return False
+    return True
+
+
+def _postpone(sweep: Sweep, lease: UUID) -> None:
+    """Give the lease back and look again later; nothing was learnt."""
+    Sweep.objects.filter(id=sweep.id, lease_token=lease).update(
+        lease_token=None,
+        lease_until=None,
+        last_error="No provider answered in time.",
+        next_check_at=schedule.backed_off(timezone.now(), since=sweep.last_checked_at or sweep.created_at),
+    )
 
 
 def _safe_timestamps(chain_ids: Sequence[int]) -> dict[int, int]:

@@ -4,17 +4,21 @@ A check holds a lease on its row. The lease saves calls to the chain; what makes
 that ``settle`` takes. A lease that its holder did not give back runs out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from sweepapi import chains
 from sweeps.models import Sweep
+
+log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
 # A row's own message goes first; beat takes rows whose message did not come.
@@ -36,8 +40,8 @@ def claim_one(sweep_id: UUID) -> Claim | None:
     return _lease(_due(now).filter(id=sweep_id), now)
 
 
-def claim_due(*, safe_timestamps: Mapping[int, int]) -> Claim | None:
-    """Lease the sweeps that have been due longest; None if there are none.
+def claim_due(*, safe_timestamps: Mapping[int, int], besides: Collection[UUID]) -> Claim | None:
+    """Lease the sweeps that have been due longest, besides those that this run had before; None if there are none.
 
     ``safe_timestamps`` holds the time of each chain's safe block by chain id (seconds since 1970). A sweep that waits
     for its deadline is due as soon as that time is past it: the chain's clock decides, not the server's.
@@ -51,13 +55,18 @@ def claim_due(*, safe_timestamps: Mapping[int, int]) -> Claim | None:
             authorization__deadline_seconds__lt=timestamp,
             next_check_at__gt=now + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS),
         )
-    rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True)
-    return _lease(rows.order_by("next_check_at"), now)
+    known = [chain.chain_id for chain in chains.known().values()]
+    rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True, chain_id__in=known)
+    return _lease(rows.exclude(id__in=besides).order_by("next_check_at"), now)
 
 
 def open_chain_ids() -> list[int]:
-    """Return the chains on which any sweep is open."""
-    return list(Sweep.objects.filter(is_open=True).order_by().values_list("chain_id", flat=True).distinct())
+    """Return the chains on which any sweep is open; those that the chains file no longer names are logged instead."""
+    in_use = set(Sweep.objects.filter(is_open=True).order_by().values_list("chain_id", flat=True).distinct())
+    known = {chain.chain_id for chain in chains.known().values()}
+    if in_use - known:
+        log.error("open_sweeps_on_unknown_chains", chain_ids=sorted(in_use - known))
+    return sorted(in_use & known)
 
 
 def _due(now: datetime) -> QuerySet[Sweep]:

@@ -48,6 +48,7 @@ def pool(chain_id: int) -> ProviderPool:
         urls=settings.RPC_URLS.get(by_id(chain_id).name, []),
         chain_id=chain_id,
         timeout_seconds=settings.RPC_TIMEOUT_SECONDS,
+        max_head_age_seconds=by_id(chain_id).finality.max_head_age_seconds,
     )
 
 

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -164,7 +165,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     )
     def check_now(self, request: HttpRequest, _form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Make the sweep due and nudge the worker."""
-        sweep = Sweep.objects.get(id=object_id)
+        sweep = get_object_or_404(Sweep, id=object_id)
         if check_now(sweep.id):
             self.log_change(request, sweep, "Asked for a check.")
             messages.success(request, "The worker was asked to look at the chain.")
@@ -189,7 +190,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         """Void the sweep for the given reason."""
         reason = form.cleaned_data["reason"]
         try:
-            sweep = void(sweep_id=Sweep.objects.get(id=object_id).id, reason=reason)
+            sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason)
         except NotVoidableError:
             messages.error(request, "This sweep is not pending, or a transaction was submitted for it.")
         else:

@@ -26,6 +26,7 @@ from sweepapi.api.errors import (
 from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.sightings import Watched, look
 from sweeps import schedule
+from sweeps.matching import Mismatch
 from sweeps.models import Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge
 from sweeps.settle import Settled, settle, watched
@@ -119,7 +120,8 @@ def _answer(settled: Settled, tx_hash: str) -> Sweep:
     if tx.status == Tx.DROPPED:
         raise SweepFailed
     if tx.status == Tx.REJECTED:
-        mismatches = settled.mismatches.get(tx_hash, ())
+        # Another check may have judged the hash; then what it found stands with the transaction.
+        mismatches = settled.mismatches.get(tx_hash) or [Mismatch("event", "differs", tx.reason)]
         raise EventMismatch(details=[FieldError(m.field, m.code, m.message) for m in mismatches])
     if settled.sweep.status == SweepStatus.PENDING:
         _nudge_for(settled.sweep)

@@ -22,10 +22,12 @@ from sweepapi.evm.probe import transfer_probe
 from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.finder import Place
 from sweepapi.evm.routes.types import Quote, Route
-from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.evm.rpc import Call, MayFail, ProviderPool
 from sweepapi.evm.v5 import PAUSED
 
 APPROVAL_GAS_LIMIT = 1_000_000
+# Fifty times what a token needs for its facts; it bounds what a hostile one can make the node compute and send.
+TOKEN_GAS_LIMIT = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,12 @@ class Market:
 
     def _token_reads(self, token: str, at: Sequence[Place]) -> Call:
         reads = facts_reads(token=token, wallet=self.wallet, spender=self.chain.permit2)
-        return multicall(multicall3=self.chain.multicall3, reads=[*reads, *finder.pool_reads(at)], may_fail=True)
+        return multicall(
+            multicall3=self.chain.multicall3,
+            reads=[*reads, *finder.pool_reads(at)],
+            may_fail=MayFail.IN_THE_EVM,
+            gas=TOKEN_GAS_LIMIT,
+        )
 
     def _routes(self, token: str, pools: Mapping[Place, str]) -> list[Route]:
         return [
@@ -154,7 +161,7 @@ class Market:
 
     def _quote_reads(self, routes: Sequence[Route], amount: int) -> Call:
         reads = [finder.quote_read(route, amount) for route in routes]
-        return multicall(multicall3=self.chain.multicall3, reads=reads, may_fail=True)
+        return multicall(multicall3=self.chain.multicall3, reads=reads, may_fail=MayFail.IN_THE_EVM)
 
     def _approval(self, token: str) -> Call:
         arguments = (self.chain.permit2, UNLIMITED)

@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models import F, Q
 from uuid_utils.compat import uuid7
 
+from ledger.triggers import append_only
 from partners.models import Partner
 from sweepapi.fields import AddressField, Hash32Field, Uint256Field
 
@@ -89,6 +90,7 @@ class Sweep(models.Model):
             models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
         ]
         constraints: ClassVar = [
+            models.CheckConstraint(name="sweep_status_known", condition=Q(status__in=SweepStatus.values)),
             models.CheckConstraint(
                 name="sweep_completed_has_its_facts",
                 condition=Q(
@@ -213,6 +215,7 @@ class FeeAuthorization(models.Model):
     signer = AddressField()
 
     class Meta:
+        triggers: ClassVar = append_only()
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["chain_id", "contract", "nonce"], name="authorization_identity_on_chain"),
             models.CheckConstraint(
@@ -272,6 +275,13 @@ class SweepTransaction(models.Model):
     class Meta:
         ordering: ClassVar = ["id"]
         constraints: ClassVar = [
+            models.CheckConstraint(
+                name="candidate_status_known",
+                condition=Q(
+                    status__in=["submitted", "accepted", "reverted", "rejected", "replaced", "dropped"],
+                    finality__in=["none", "included", "safe", "final"],
+                ),
+            ),
             models.UniqueConstraint(fields=["sweep", "tx_hash"], name="candidate_once_a_sweep"),
             models.UniqueConstraint(
                 fields=["sweep"], condition=Q(status="accepted"), name="candidate_accepted_once_a_sweep"

@@ -74,7 +74,7 @@ def settle(*, sweep_id: UUID, sighting: Sighting, lease: UUID | None = None) -> 
         settlement = _Settlement(sweep, sighting, timezone.now())
         if sweep.is_open:
             settlement.apply()
-        sweep.save()
+            sweep.save()
         return Settled(sweep, settlement.mismatches)
 
 

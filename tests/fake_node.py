@@ -31,6 +31,7 @@ class FakeNode:
     url: str = ""
     alter: Alter = truthful
     raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces the whole answer, status and body
+    refuse: Callable[[list[dict[str, Any]]], bool] = lambda _batch: False  # which batches are too much
     asked: list[list[str]] = field(default_factory=list)
     gzips: bool = False
     _may_answer: Event = field(default_factory=Event)
@@ -50,6 +51,8 @@ class FakeNode:
         batch = json.loads(body)
         self._may_answer.wait()
         self.asked.append([request["method"] for request in batch])
+        if self.refuse(batch):
+            return 413, b""
         if self.raw is not None:
             return self.raw(batch)
         answers = {

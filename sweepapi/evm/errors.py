@@ -18,11 +18,4 @@ class BadAnswerError(EvmError):
 
 
 class CallFailedError(EvmError):
-    """The node ran the call and it failed: a revert, or code that burnt its gas.
-
-    ``data`` holds the revert data (bytes, possibly empty).
-    """
-
-    def __init__(self, message: str, data: bytes = b"") -> None:
-        super().__init__(message)
-        self.data = data
+    """The node answered the call with an error, where the caller said that this is an answer."""

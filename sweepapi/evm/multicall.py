@@ -11,7 +11,7 @@ from typing import Any
 from sweepapi.evm import answers
 from sweepapi.evm.abi import Function
 from sweepapi.evm.errors import BadAnswerError, CallFailedError
-from sweepapi.evm.rpc import Call
+from sweepapi.evm.rpc import Call, MayFail
 
 AGGREGATE3 = Function("aggregate3((address,bool,bytes)[])", "((bool,bytes)[])")
 BLOCK_TIMESTAMP = Function("getCurrentBlockTimestamp()", "(uint256)")
@@ -26,26 +26,28 @@ class Read:
     arguments: tuple[Any, ...] = ()
 
 
-def multicall(
+def multicall(  # noqa: PLR0913 - the parameters of one eth_call
     *,
     multicall3: str,
     reads: Sequence[Read],
     at: str | int = "latest",
-    may_fail: bool = False,
+    may_fail: MayFail = MayFail.NEVER,
     all_needed: bool = False,
+    gas: int | None = None,
 ) -> Call:
     """Return the call that makes these reads on one block.
 
     Its answer is a list with, for each read, the tuple of returned values, or None where that read failed or returned
     other types; with ``all_needed`` such a None makes the whole answer unusable, for contracts that can't fail but at a
-    provider that lags or lies. With ``may_fail`` the whole call failing is an answer too (see ``Call``).
+    provider that lags or lies. ``may_fail`` says when the whole call failing is an answer (see ``Call``); ``gas``
+    bounds what the read contracts may burn and return, by default as the node does.
     """
     packed = AGGREGATE3.encode([(read.target, True, read.function.encode(*read.arguments)) for read in reads])
     tag = hex(at) if isinstance(at, int) else at
 
     def decode(value: object) -> list[Any]:
         output = answers.data(value)
-        if may_fail and not output:
+        if may_fail is not MayFail.NEVER and not output:
             raise CallFailedError("there was no Multicall3 on that block")
         (results,) = AGGREGATE3.decode(output)
         if len(results) != len(reads):
@@ -55,7 +57,8 @@ def multicall(
             raise BadAnswerError("a read that can't fail failed")
         return values
 
-    return Call("eth_call", ({"to": multicall3, "data": "0x" + packed.hex()}, tag), decode, may_fail)
+    transaction = {"to": multicall3, "data": "0x" + packed.hex()} | ({} if gas is None else {"gas": hex(gas)})
+    return Call("eth_call", (transaction, tag), decode, may_fail)
 
 
 def _value(read: Read, succeeded: bool, output: bytes) -> Any:  # noqa: ANN401, FBT001 - as the ABI decodes it
@@ -85,4 +88,4 @@ def plain_call(  # noqa: PLR0913 - the parameters of eth_call
         except BadAnswerError as error:
             raise CallFailedError(str(error)) from error
 
-    return Call("eth_call", (transaction, "latest", overrides or {}), decode, may_fail=True)
+    return Call("eth_call", (transaction, "latest", overrides or {}), decode, MayFail.IN_THE_EVM)

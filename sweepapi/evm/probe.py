@@ -14,7 +14,7 @@ from typing import Any
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import keccak_hex, to_checksum_address
 from sweepapi.evm.multicall import plain_call
-from sweepapi.evm.rpc import Call
+from sweepapi.evm.rpc import Call, MayFail
 
 PROBE = Function("probe(address,uint256,address)", "(uint256,uint256,uint256)")
 PEER = to_checksum_address(keccak_hex(b"sweepapi transfer probe")[:42])
@@ -61,4 +61,4 @@ def transfer_probe(*, token: str, holder: str, max_amount: int) -> Call:
     def decode(value: object) -> Any:  # noqa: ANN401 - TransferTest
         return TransferTest(*call.decode(value))
 
-    return Call(call.method, call.params, decode, may_fail=True)
+    return Call(call.method, call.params, decode, MayFail.IN_THE_EVM)

@@ -6,9 +6,11 @@ like one that answers nothing.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import requests
@@ -17,6 +19,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
 from sweepapi.evm import answers
+from sweepapi.evm.answers import Block
 from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
 from sweepapi.nesting import is_nested_deeper
 
@@ -28,25 +31,37 @@ CHAIN_ID_RECHECK_SECONDS = 600.0
 LAGGING_BLOCKS = 5
 ERROR_RATE_WEIGHT = 0.2
 MIN_TIMEOUT_SECONDS = 0.05
+MAX_CONNECTIONS = 16
 CHUNK_BYTES = 2**16
 MAX_ANSWER_BYTES = 2**26
 MAX_ANSWER_DEPTH = 32
-# JSON-RPC codes by which providers say "too much", never "your call failed" (EIP-1474 and the large providers' own).
-LIMIT_CODES = frozenset({-32005, -32016, -32029, -32097, 429})
+# Code 3 is "execution reverted" by the execution-apis specification; other nodes tell a failure of the called code by
+# words. Whatever is neither (limits, a missing header, an internal error) is the provider's trouble.
+REVERTED_CODE = 3
+EXECUTION_WORDS = re.compile(
+    r"revert|out ?of ?gas|gas required|opcode|stack|invalid jump|execution|EVM error", re.IGNORECASE
+)
+
+
+class MayFail(Enum):
+    """Which errors of a node are answers, returned as a ``CallFailedError``, and which make the provider fail over."""
+
+    NEVER = "never"
+    IN_THE_EVM = "in the EVM"  # the called code failed, whoever runs it
+    ANYHOW = "anyhow"  # also what this node can't or won't answer, or answers in a shape that can't be read
 
 
 @dataclass(frozen=True)
 class Call:
     """One JSON-RPC call and how to read its answer.
 
-    ``decode`` turns the result into what the caller wants and raises ``BadAnswerError`` for an impossible one. With
-    ``may_fail`` the node's own error is an answer too: it is returned as a ``CallFailedError``, not raised.
+    ``decode`` turns the result into what the caller wants and raises ``BadAnswerError`` for an impossible one.
     """
 
     method: str
     params: tuple[Any, ...]
     decode: Callable[[Any], Any]
-    may_fail: bool = False
+    may_fail: MayFail = MayFail.NEVER
 
 
 @dataclass
@@ -75,13 +90,14 @@ class Health:
 class Provider:
     """One endpoint of a chain; thread-safe, one per process and URL."""
 
-    def __init__(self, *, url: str, chain_id: int, position: int, max_connections: int = 16) -> None:
+    def __init__(self, *, url: str, chain_id: int, position: int, max_head_age_seconds: int | None = None) -> None:
         self.position = position
         self.health = Health()
+        self._max_head_age_seconds = max_head_age_seconds
         self._url = url
         self._chain_id = chain_id
         self._session = requests.Session()
-        adapter = HTTPAdapter(pool_maxsize=max_connections, max_retries=0)
+        adapter = HTTPAdapter(pool_maxsize=MAX_CONNECTIONS, max_retries=0)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
@@ -101,17 +117,24 @@ class Provider:
             values = [_read(call, answer) for call, answer in zip(asked, raw, strict=True)]
             if checks_chain:
                 self._accept_chain(values.pop(0))
+            self._note_head(calls, values)
         except BadAnswerError:
             self.health.failed(time.monotonic())
             raise
         self.health.succeeded()
-        self._note_head(calls, values)
         return values
 
     def _note_head(self, calls: Sequence[Call], values: Sequence[Any]) -> None:
         for call, value in zip(calls, values, strict=True):
             if call.method == "eth_getBlockByNumber" and call.params[0] == "latest":
-                self.health.head_number = value.number
+                self._accept_head(value)
+
+    def _accept_head(self, head: Block) -> None:
+        """Refuse a head that is too far from the server's clock: a stuck node's prices are old, and a lie ends late."""
+        max_age = self._max_head_age_seconds
+        if max_age is not None and abs(time.time() - head.timestamp) > max_age:
+            raise BadAnswerError(f"{self!r} shows a head of another time")
+        self.health.head_number = head.number
 
     def _chain_is_due(self) -> bool:
         checked_at = self.health.chain_checked_at
@@ -136,7 +159,7 @@ class Provider:
             raise BadAnswerError(f"{self!r} gave no answer to {len(calls)} calls ({type(error).__name__})") from None
 
     def _fetch(self, batch: list[dict[str, Any]], timeout_seconds: float) -> bytes:
-        """Return the body of the answer; the timeout is one for all of it, however slowly it trickles in."""
+        """Return the body of the answer; it may trickle in for as long as the timeout after its first byte."""
         deadline = time.monotonic() + timeout_seconds
         body = bytearray()
         # A redirect would send the calls to another host.
@@ -163,26 +186,30 @@ def _read(call: Call, answer: object) -> Any:  # noqa: ANN401 - of the type that
         raise BadAnswerError(f"{call.method}: neither result nor error")
     if answer.get("error") is None:
         return _decoded(call, answer.get("result"))
-    failure = _failure(call, answer["error"])
-    if not call.may_fail:
-        raise BadAnswerError(str(failure))
-    return failure
+    return _failure(call, answer["error"])
 
 
 def _decoded(call: Call, result: object) -> Any:  # noqa: ANN401 - as above
     try:
         return call.decode(result)
     except CallFailedError as failure:
-        if call.may_fail:
-            return failure
-        raise BadAnswerError(str(failure)) from failure
+        if call.may_fail is MayFail.NEVER:
+            raise BadAnswerError(str(failure)) from failure
+        return failure
+    except BadAnswerError as error:
+        if call.may_fail is MayFail.ANYHOW:
+            return CallFailedError(str(error))
+        raise
 
 
 def _failure(call: Call, error: object) -> CallFailedError:
-    if not isinstance(error, dict) or error.get("code") in LIMIT_CODES:
-        raise BadAnswerError(f"{call.method}: the provider refused the call")
-    revert_data = answers.data(error["data"]) if isinstance(error.get("data"), str) else b""
-    return CallFailedError(f"{call.method}: {str(error.get('message'))[:200]}", revert_data)
+    """Return a node's error where it is an answer; its own words stay out, because they may quote the URL."""
+    in_the_evm = isinstance(error, dict) and (
+        error.get("code") == REVERTED_CODE or EXECUTION_WORDS.search(str(error.get("message"))) is not None
+    )
+    if call.may_fail is MayFail.ANYHOW or (in_the_evm and call.may_fail is MayFail.IN_THE_EVM):
+        return CallFailedError(f"{call.method} failed")
+    raise BadAnswerError(f"{call.method}: the node answered with an error")
 
 
 @dataclass
@@ -193,9 +220,14 @@ class ProviderPool:
     timeout_seconds: float
 
     @classmethod
-    def of_urls(cls, *, urls: Sequence[str], chain_id: int, timeout_seconds: float) -> "ProviderPool":
-        """Return a pool over these endpoints, in order of preference."""
-        providers = [Provider(url=url, chain_id=chain_id, position=i) for i, url in enumerate(urls)]
+    def of_urls(
+        cls, *, urls: Sequence[str], chain_id: int, timeout_seconds: float, max_head_age_seconds: int | None = None
+    ) -> "ProviderPool":
+        """Return a pool over these endpoints, in order of preference; without an age, heads are never too old."""
+        providers = [
+            Provider(url=url, chain_id=chain_id, position=i, max_head_age_seconds=max_head_age_seconds)
+            for i, url in enumerate(urls)
+        ]
         return cls(providers=providers, timeout_seconds=timeout_seconds)
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:

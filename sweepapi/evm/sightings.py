@@ -4,6 +4,7 @@ A null receipt means "not known here", so another provider is asked. What can't 
 nonce can never be used, a block left the chain) counts only if a second provider sees it too, where there is one.
 """
 
+import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -14,7 +15,7 @@ from sweepapi.evm.answers import Block, Receipt
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
-from sweepapi.evm.rpc import Call, Provider, ProviderPool
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
 from sweepapi.evm.v5 import IS_NONCE_USED
 
 
@@ -81,14 +82,15 @@ def look(
     """Return a sighting of each watched sweep, by its key.
 
     One round trip where the first provider knows every receipt and nothing closes, two at most on a chain whose
-    finality goes by tags. Raises ``ChainUnavailableError``.
+    finality goes by tags. ``timeout_seconds`` is for all of them. Raises ``ChainUnavailableError``.
     """
-    first, seen = _ask(chain, pool, watched, timeout_seconds=timeout_seconds)
+    deadline = time.monotonic() + (timeout_seconds or pool.timeout_seconds)
+    first, seen = _ask(chain, pool, watched, deadline=deadline)
     doubtful = [one for one in watched if _needs_another(one, seen[one.key])]
     if not doubtful or len(pool.providers) == 1:
         return seen
     try:
-        _, second = _ask(chain, pool, doubtful, timeout_seconds=timeout_seconds, besides=first)
+        _, second = _ask(chain, pool, doubtful, deadline=deadline, besides=first)
     except ChainUnavailableError:
         second = {}
     return seen | {one.key: _merged(one, seen[one.key], second.get(one.key)) for one in doubtful}
@@ -110,18 +112,22 @@ def _ask(
     pool: ProviderPool,
     watched: Sequence[Watched],
     *,
-    timeout_seconds: float | None,
+    deadline: float,
     besides: Provider | None = None,
 ) -> tuple[Provider, dict[Hashable, Sighting]]:
     safe, final = chain.finality.safe, chain.finality.final
     if isinstance(safe, int) or isinstance(final, int):
-        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=timeout_seconds, besides=besides)
+        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=_left(deadline), besides=besides)
         safe, final = (max(head.number - tag, 0) if isinstance(tag, int) else tag for tag in (safe, final))
     calls = [_block_call("latest"), _block_call(safe), _block_call(final), _nonces_call(chain, watched, safe)]
     for one in watched:
         calls += _calls_of(one)
-    provider, values = pool.ask(calls, timeout_seconds=timeout_seconds, besides=besides)
+    provider, values = pool.ask(calls, timeout_seconds=_left(deadline), besides=besides)
     return provider, _sightings(watched, values)
+
+
+def _left(deadline: float) -> float:
+    return max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
 
 
 def _block_call(reference: str | int) -> Call:
@@ -134,15 +140,25 @@ def _nonces_call(chain: Chain, watched: Sequence[Watched], safe: str | int) -> C
     """One call for all nonces and the block's time, so that both are of the same block."""
     reads = [Read(one.contract, IS_NONCE_USED, (one.nonce,)) for one in watched]
     return multicall(
-        multicall3=chain.multicall3, reads=[Read(chain.multicall3, BLOCK_TIMESTAMP), *reads], at=safe, may_fail=True
+        multicall3=chain.multicall3,
+        reads=[Read(chain.multicall3, BLOCK_TIMESTAMP), *reads],
+        at=safe,
+        may_fail=MayFail.ANYHOW,
     )
 
 
 def _calls_of(watched: Watched) -> list[Call]:
+    # Anybody may report any hash: one whose receipt can't be had or read must not spoil the others'.
     receipts = [
-        Call("eth_getTransactionReceipt", (tx_hash,), answers.receipt_of(tx_hash)) for tx_hash in watched.tx_hashes
+        Call("eth_getTransactionReceipt", (tx_hash,), answers.receipt_of(tx_hash), MayFail.ANYHOW)
+        for tx_hash in watched.tx_hashes
     ]
     return receipts if watched.accepted is None else [*receipts, _block_call(watched.accepted[0])]
+
+
+def _known(answer: Any, head: Block) -> Receipt | None:  # noqa: ANN401 - a receipt, None, or a failure
+    """Return a receipt from the chain that ends with this head; one from above it is not there yet, or made up."""
+    return answer if isinstance(answer, Receipt) and answer.block_number <= head.number else None
 
 
 def _sightings(watched: Sequence[Watched], values: Sequence[Any]) -> dict[Hashable, Sighting]:
@@ -151,7 +167,7 @@ def _sightings(watched: Sequence[Watched], values: Sequence[Any]) -> dict[Hashab
     remaining = iter(rest)
     seen: dict[Hashable, Sighting] = {}
     for one, was_used in zip(watched, used, strict=True):
-        receipts = {tx_hash: next(remaining) for tx_hash in one.tx_hashes}
+        receipts = {tx_hash: _known(next(remaining), head) for tx_hash in one.tx_hashes}
         at_height: Block | None = next(remaining) if one.accepted is not None else None
         seen[one.key] = Sighting(
             head_number=head.number,

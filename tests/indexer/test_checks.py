@@ -142,7 +142,7 @@ def test_a_chain_that_does_not_answer_costs_only_time(
     assert (sweep.status, sweep.check_attempts, sweep.lease_token) == ("pending", 0, None)
     assert sweep.next_check_at is not None
     assert sweep.next_check_at > timezone.now()
-    assert sweep.last_error == "no provider answered in time"
+    assert sweep.last_error == "No provider answered in time."
     assert "secret-of-the-provider" not in caplog.text
     assert checks.check_due() == 0
 

@@ -29,6 +29,7 @@ def refused(constraint: str, model: type[models.Model], row: models.Model, **cha
         *[("sweep_completed_has_its_facts", COMPLETED | {missing: None}) for missing in [*FEES, "completed_at"]],
         *[("sweep_completed_has_its_facts", {extra: 0}) for extra in FEES],
         ("sweep_completed_has_its_facts", {"completed_at": NOW}),
+        ("sweep_status_known", {"status": "done"}),
         ("sweep_split_adds_up", COMPLETED | {"user_amount": 91}),
         ("sweep_split_adds_up", COMPLETED | {"total_fee": 9}),
         ("sweep_closed_is_not_due", {"is_open": False}),
@@ -87,14 +88,23 @@ def test_a_token_and_a_position_occur_once_a_sweep() -> None:
 
 
 def test_an_authorization_is_identified_by_chain_contract_and_nonce() -> None:
-    first, second = (SweepFactory.create().authorization for _ in range(2))
-    refused("authorization_identity_on_chain", FeeAuthorization, second, nonce=first.nonce)
-    FeeAuthorization.objects.filter(pk=second.pk).update(nonce=first.nonce, chain_id=first.chain_id + 1)
+    first = SweepFactory.create().authorization
+    with pytest.raises(IntegrityError, match="authorization_identity_on_chain"), transaction.atomic():
+        SweepFactory.create(authorization__nonce=first.nonce)
+    SweepFactory.create(authorization__nonce=first.nonce, chain_id=first.chain_id + 1)
 
 
-@pytest.mark.parametrize("changes", [{"total_fee_bps": 301}, {"partner_share_bps": 10_001}])
-def test_fees_above_the_contracts_cap_or_the_whole_are_refused(changes: dict[str, int]) -> None:
-    refused("authorization_bps_in_range", FeeAuthorization, SweepFactory.create().authorization, **changes)
+@pytest.mark.parametrize("bps", [{"total_fee_bps": 301}, {"partner_share_bps": 10_001}])
+def test_fees_above_the_contracts_cap_or_the_whole_are_refused(bps: dict[str, int]) -> None:
+    with pytest.raises(IntegrityError, match="authorization_bps_in_range"), transaction.atomic():
+        SweepFactory.create(**{f"authorization__{name}": value for name, value in bps.items()})
+
+
+def test_what_was_signed_is_never_changed_or_removed() -> None:
+    authorization = SweepFactory.create().authorization
+    refused("append-only: no update", FeeAuthorization, authorization, deadline_seconds=1)
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        authorization.delete()
 
 
 def accepted_facts() -> dict[str, Any]:
@@ -118,6 +128,11 @@ def test_a_hash_is_a_candidate_once_a_sweep_and_may_be_one_of_several_sweeps() -
 def test_an_accepted_transaction_lies_in_a_block(missing: str) -> None:
     tx = SweepTransactionFactory.create()
     refused("candidate_accepted_is_in_a_block", SweepTransaction, tx, **(accepted_facts() | {missing: None}))
+
+
+@pytest.mark.parametrize("changes", [{"status": "mined"}, {"finality": "deep"}])
+def test_a_transaction_has_a_known_status_and_finality(changes: dict[str, str]) -> None:
+    refused("candidate_status_known", SweepTransaction, SweepTransactionFactory.create(), **changes)
 
 
 def test_only_an_accepted_transaction_is_confirmed() -> None:

@@ -12,7 +12,8 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("awaited_seconds", "delay_seconds"), [(0, 2), (1, 2), (2, 2), (4, 4), (60, 60), (299, 299), (10_000, 300), (-60, 2)]
+    ("awaited_seconds", "delay_seconds"),
+    [(0, 2), (1, 2), (2, 2), (4, 4), (60, 60), (299, 299), (10_000, 300), (-60, 2)],
 )
 def test_the_time_awaited_doubles_within_bounds(awaited_seconds: int, delay_seconds: int) -> None:
     since = NOW - timedelta(seconds=awaited_seconds)
@@ -29,7 +30,7 @@ def test_a_deadline_has_passed_a_second_after_it() -> None:
     assert schedule.after_deadline(1_769_860_800) == NOW + timedelta(seconds=1)
 
 
-@pytest.mark.parametrize(("chains_interval", "seconds"), [(3, 3), (30, 30), (600, 30)])
+@pytest.mark.parametrize(("chains_interval", "seconds"), [(3, 3), (30, 20), (600, 20)])
 def test_what_is_not_final_is_looked_at_at_least_every_half_minute(chains_interval: int, seconds: int) -> None:
     finality = Finality("safe", "finalized", chains_interval, None)
     assert schedule.recheck(NOW, finality) == NOW + timedelta(seconds=seconds)

@@ -202,9 +202,8 @@ def test_without_the_second_providers_word_nothing_is_closed(tx: SweepTransactio
     assert (sweep.status, sweep.is_open, statuses(sweep)) == ("pending", True, ["submitted"])
 
 
-def test_the_servers_clock_ends_nothing(sweep: Sweep) -> None:
-    sweep.authorization.deadline_seconds = 1  # decades ago
-    sweep.authorization.save()
+def test_the_servers_clock_ends_nothing() -> None:
+    sweep = SweepFactory.create(authorization__deadline_seconds=1)  # decades ago
     sweep = apply(sweep, sighting(safe_timestamp=1))
     assert (sweep.status, sweep.is_open) == ("pending", True)
 

@@ -9,7 +9,7 @@ from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS, SYMBOL
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.probe import TransferTest, transfer_probe
-from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.evm.rpc import Call, MayFail, ProviderPool
 from tests.local_chain import LocalChain
 
 BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS = "fe", "00", "60006000fd"
@@ -44,7 +44,8 @@ def test_a_read_that_can_not_fail_makes_the_whole_answer_unusable(chain: LocalCh
 
 
 def test_a_block_from_before_multicall3_is_a_failed_call_where_that_may_be(pool: ProviderPool) -> None:
-    call = multicall(multicall3="0x" + "ee" * 20, reads=[Read("0x" + "ee" * 20, BLOCK_TIMESTAMP)], may_fail=True)
+    nobody = "0x" + "ee" * 20
+    call = multicall(multicall3=nobody, reads=[Read(nobody, BLOCK_TIMESTAMP)], may_fail=MayFail.IN_THE_EVM)
     (failure,) = pool.batch([call])
     assert isinstance(failure, CallFailedError)
 

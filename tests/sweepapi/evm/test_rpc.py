@@ -2,6 +2,7 @@
 
 import json
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from sweepapi.evm import answers, rpc
 from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
-from sweepapi.evm.rpc import CIRCUIT_FAILURES, Call, Health, Provider, ProviderPool
+from sweepapi.evm.rpc import CIRCUIT_FAILURES, Call, Health, MayFail, Provider, ProviderPool
 from tests import fake_node
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -49,7 +50,7 @@ def results(*values: Any) -> Reply:
     )
 
 
-def error(code: int, **fields: Any) -> Reply:
+def error(code: Any, **fields: Any) -> Reply:
     """Answer every call but the chain's id with an error."""
 
     def reply(batch: list[dict[str, Any]]) -> tuple[int, bytes]:
@@ -131,8 +132,14 @@ def test_an_answer_that_makes_no_sense_is_no_answer_and_tells_no_url(
     with pytest.raises(BadAnswerError) as caught:
         provider.batch([NUMBER], timeout_seconds=2)
     assert provider.health.failures == 1
-    assert SECRET not in f"{caught.value!r} {caught.value.__context__ if not caught.value.__suppress_context__ else ''}"
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
     assert SECRET not in caplog.text + repr(provider)
+
+
+def test_a_node_that_is_not_there_is_told_without_its_url() -> None:
+    with pytest.raises(BadAnswerError) as caught:
+        provider_of("http://127.0.0.1:1").batch([NUMBER], timeout_seconds=2)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_node_that_hangs_is_left_in_time(node: FakeNode) -> None:
@@ -168,29 +175,63 @@ def test_a_long_answer_is_read_at_once(node: FakeNode) -> None:
     assert time.monotonic() - started < 1
 
 
-def test_a_revert_is_an_answer_where_it_may_be(node: FakeNode) -> None:
-    node.raw = error(3, data="0x08c379a0")
-    call = Call("eth_call", ({}, "latest"), answers.data, may_fail=True)
+EVM_CALL = Call("eth_call", ({}, "latest"), answers.data, MayFail.IN_THE_EVM)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (3, "execution reverted"),
+        (-32000, "execution reverted: STF"),
+        (-32000, "out of gas"),
+        (-32015, "VM execution error."),
+        (-32603, "EVM error: InvalidFEOpcode"),
+    ],
+)
+def test_a_failure_of_the_called_code_is_an_answer_where_it_may_be(node: FakeNode, code: int, message: str) -> None:
+    node.raw = error(code, message=message, data="Reverted 0x")
+    (failure,) = provider_of(node.url).batch([EVM_CALL], timeout_seconds=2)
+    assert isinstance(failure, CallFailedError)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (-32005, "limit exceeded"),
+        (-32007, "50/second request limit reached"),
+        (-32000, "header not found"),
+        (-32603, "internal error"),
+        ([1], None),
+    ],
+)
+def test_a_providers_own_trouble_is_never_taken_for_a_revert(node: FakeNode, code: Any, message: str | None) -> None:
+    node.raw = error(code, message=message)
+    with pytest.raises(BadAnswerError, match="answered with an error"):
+        provider_of(node.url).batch([EVM_CALL], timeout_seconds=2)
+
+
+def test_any_error_is_an_answer_where_nothing_else_may_suffer_from_it(node: FakeNode) -> None:
+    node.raw = error(4444, message="pruned history unavailable")
+    call = Call("eth_getTransactionReceipt", ("0x",), answers.data, MayFail.ANYHOW)
     (failure,) = provider_of(node.url).batch([call], timeout_seconds=2)
     assert isinstance(failure, CallFailedError)
-    assert failure.data == bytes.fromhex("08c379a0")
 
 
-@pytest.mark.parametrize("code", sorted(rpc.LIMIT_CODES))
-def test_being_sent_away_is_never_taken_for_a_revert(node: FakeNode, code: int) -> None:
-    node.raw = error(code)
-    call = Call("eth_call", ({}, "latest"), answers.data, may_fail=True)
-    with pytest.raises(BadAnswerError, match="refused"):
-        provider_of(node.url).batch([call], timeout_seconds=2)
-
-
-def test_a_real_revert_carries_its_data(chain: LocalChain) -> None:
+def test_a_real_revert_is_an_answer(chain: LocalChain) -> None:
     transfer = "0xa9059cbb" + f"{1:064x}{2**256 - 1:064x}"
     request = {"from": chain.users[0].address, "to": chain.token("USDC").address, "data": transfer}
-    call = Call("eth_call", (request, "latest"), answers.data, may_fail=True)
+    call = Call("eth_call", (request, "latest"), answers.data, MayFail.IN_THE_EVM)
     (failure,) = pool_of(chain.world["rpcUrl"]).batch([call])
     assert isinstance(failure, CallFailedError)
-    assert failure.data
+
+
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+def test_a_head_of_another_time_is_refused(node: FakeNode, seconds: int) -> None:
+    head = {"number": "0x1", "hash": "0x" + "11" * 32, "timestamp": hex(int(time.time()) + seconds)}
+    node.alter = lambda method, _params, result: head if method == "eth_getBlockByNumber" else result
+    provider = Provider(url=node.url, chain_id=31337, position=0, max_head_age_seconds=120)
+    with pytest.raises(BadAnswerError, match="of another time"):
+        provider.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)], timeout_seconds=2)
 
 
 def test_a_provider_on_another_chain_is_never_used(node: FakeNode) -> None:

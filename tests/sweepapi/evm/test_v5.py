@@ -49,7 +49,7 @@ def built(contract: str) -> dict[str, Any]:
 
 
 def test_the_exported_files_are_those_of_the_build() -> None:
-    assert ABI == built(v5.CONTRACT_NAME)["abi"]
+    assert built(v5.CONTRACT_NAME)["abi"] == ABI
     probe = json.loads((Path(v5.__file__).parent / "abi" / "TransferProbe.json").read_text(encoding="utf-8"))
     assert probe["abi"] == built("TransferProbe")["abi"]
     assert probe["deployedBytecode"] == built("TransferProbe")["deployedBytecode"]["object"]
