@@ -216,6 +216,9 @@ class _Settlement:
         sweep.lease_token = sweep.lease_until = None
         sweep.next_check_at = self._next_check_at() if sweep.is_open else None
 
+    def _recheck_at(self) -> datetime:
+        return schedule.recheck(self.now, chains.by_id(self.sweep.chain_id).finality)
+
     def _has_run_out(self) -> bool:
         """Whether the chain's clock is past the deadline, whatever the server's says."""
         safe_timestamp = self.sighting.safe_timestamp
@@ -223,7 +226,9 @@ class _Settlement:
 
     def _next_check_at(self) -> datetime:
         if self.sweep.status == SweepStatus.COMPLETED:
-            return schedule.recheck(self.now, chains.by_id(self.sweep.chain_id).finality)
+            return self._recheck_at()
+        if Flag.REORGANISED in self.sweep.flags:  # mined again within blocks, as a rule
+            return self._recheck_at()
         if any(tx.status == Tx.SUBMITTED for tx in self.candidates):
             return schedule.backed_off(self.now, since=max(tx.submitted_at for tx in self.candidates))
         if self.now < self.authorization.deadline and not self._has_run_out():

@@ -5,7 +5,6 @@ Each call brings the function that checks and decodes its answer, so that a prov
 like one that answers nothing.
 """
 
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +16,8 @@ import requests
 import structlog
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
+from web3.providers.base import JSONBaseProvider
+from web3.types import RPCEndpoint
 
 from sweepapi.evm import answers
 from sweepapi.evm.answers import Block
@@ -32,6 +33,7 @@ LAGGING_BLOCKS = 5
 ERROR_RATE_WEIGHT = 0.2
 MIN_TIMEOUT_SECONDS = 0.05
 MAX_CONNECTIONS = 16
+JSON = {"Content-Type": "application/json"}
 CHUNK_BYTES = 2**16
 MAX_ANSWER_BYTES = 2**26
 MAX_ANSWER_DEPTH = 32
@@ -148,9 +150,8 @@ class Provider:
         self.health.chain_checked_at = time.monotonic()
 
     def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
-        batch = [
-            {"jsonrpc": "2.0", "id": i, "method": call.method, "params": call.params} for i, call in enumerate(calls)
-        ]
+        # A codec of its own numbers the calls of each batch from zero.
+        batch = JSONBaseProvider().encode_batch_rpc_request([(RPCEndpoint(call.method), call.params) for call in calls])
         try:
             by_id = {answer["id"]: answer for answer in _parsed(self._fetch(batch, timeout_seconds))}
             return [by_id[i] for i in range(len(calls))]
@@ -158,13 +159,13 @@ class Provider:
             # Not chained: the text of these errors holds the URL.
             raise BadAnswerError(f"{self!r} gave no answer to {len(calls)} calls ({type(error).__name__})") from None
 
-    def _fetch(self, batch: list[dict[str, Any]], timeout_seconds: float) -> bytes:
+    def _fetch(self, batch: bytes, timeout_seconds: float) -> bytes:
         """Return the body of the answer; it may trickle in for as long as the timeout after its first byte."""
         deadline = time.monotonic() + timeout_seconds
         body = bytearray()
         # A redirect would send the calls to another host.
         with self._session.post(
-            self._url, json=batch, timeout=timeout_seconds, stream=True, allow_redirects=False
+            self._url, data=batch, headers=JSON, timeout=timeout_seconds, stream=True, allow_redirects=False
         ) as response:
             response.raise_for_status()
             while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
@@ -175,10 +176,9 @@ class Provider:
 
 
 def _parsed(body: bytes) -> Any:  # noqa: ANN401 - JSON of any shape
-    text = body.decode()
-    if is_nested_deeper(text, than=MAX_ANSWER_DEPTH):
+    if is_nested_deeper(body.decode(), than=MAX_ANSWER_DEPTH):
         raise ValueError("the answer is nested like no answer ever is")
-    return json.loads(text)
+    return JSONBaseProvider.decode_rpc_response(body)
 
 
 def _read(call: Call, answer: object) -> Any:  # noqa: ANN401 - of the type that the call decodes to
