@@ -76,7 +76,7 @@ def refuse_unroutable(request: BuildRequest, market: Market, facts: Facts, quote
     problems = []
     for i, wish in enumerate(request.tokens):
         if wish.mint != market.output and quotes.best.get(wish.mint) is None:
-            problems.append(FieldError(f"tokens[{i}].mint", "no_route", "No router gives anything for this amount of it."))
+            problems.append(FieldError(f"tokens[{i}].mint", "no_route", "No router gives anything for this amount."))
             continue
         problem = _transfer_problem(transfers.get(wish.mint, []), field=f"tokens[{i}].mint")
         problems += [problem] if problem is not None else []
