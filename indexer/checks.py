@@ -22,7 +22,7 @@ from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.rpc import Call, ProviderPool
 from sweepapi.evm.sightings import Sighting, look
 from sweeps import schedule
-from sweeps.models import Sweep, SweepStatus, SweepTransaction
+from sweeps.models import NOBODY_ANSWERED, Sweep, SweepStatus, SweepTransaction
 from sweeps.settle import LeaseLostError, settle, watched
 
 log = structlog.get_logger(__name__)
@@ -121,7 +121,7 @@ def _postpone(sweep: Sweep, lease: UUID) -> None:
     Sweep.objects.filter(id=sweep.id, lease_token=lease).update(
         lease_token=None,
         lease_until=None,
-        last_error="No provider answered in time.",
+        last_error=NOBODY_ANSWERED,
         next_check_at=schedule.backed_off(timezone.now(), since=sweep.last_checked_at or sweep.created_at),
     )
 

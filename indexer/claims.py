@@ -16,12 +16,12 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from sweepapi import chains
-from sweeps.models import Sweep
+from sweeps.models import Sweep, SweepStatus
 
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-# A row's own message goes first; beat takes rows whose message did not come.
+# The message of a row that awaits a receipt goes first; beat takes it if the message does not come.
 MESSAGE_GRACE = timedelta(seconds=2)
 BATCH_ROWS = 100
 
@@ -47,7 +47,7 @@ def claim_due(*, safe_timestamps: Mapping[int, int], besides: Collection[UUID]) 
     for its deadline is due as soon as that time is past it: the chain's clock decides, not the server's.
     """
     now = timezone.now()
-    overdue = Q(next_check_at__lte=now - MESSAGE_GRACE)
+    overdue = Q(next_check_at__lte=now - MESSAGE_GRACE) | Q(~Q(status=SweepStatus.PENDING), next_check_at__lte=now)
     run_out = Q(pk__in=[])
     for chain_id, timestamp in safe_timestamps.items():
         run_out |= Q(

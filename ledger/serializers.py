@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import chains
-from sweepapi.api.errors import UnsupportedChain
+from sweepapi.api.errors import FieldError, UnsupportedChain
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
 from sweepapi.api.pagination import PageQuery
 
@@ -48,10 +49,11 @@ class LedgerQuery(PageQuery):
         """Return the chain's id."""
         chain = chains.find(name)
         if chain is None:
-            raise UnsupportedChain
+            raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
         return chain.chain_id
 
 
+@extend_schema_serializer(many=False)  # a listing, but one object
 class PostingPage(serializers.Serializer[Any]):
     """One page of postings, newest first."""
 

@@ -7,7 +7,7 @@ fee signer.
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, Thread
 
 from sweepapi import chains
 from sweepapi.evm import answers
@@ -18,6 +18,8 @@ from sweepapi.evm.rpc import Call
 from sweepapi.evm.v5 import FEE_SIGNER, PAUSED
 
 FRESH_SECONDS = 5.0
+# Up to this age the last measurement is answered while a new one is made beside the request.
+STALE_SECONDS = 60.0
 MEASURE_TIMEOUT_SECONDS = 1.0
 
 
@@ -26,26 +28,41 @@ class _Memory:
     """The last measurement of this process; monotonic seconds."""
 
     available: dict[str, bool] = field(default_factory=dict)
-    measured_at: float | None = None  # None until the first measurement
+    measured_at: float = -STALE_SECONDS
     measuring: Lock = field(default_factory=Lock)
 
-    def is_fresh(self) -> bool:
-        return self.measured_at is not None and time.monotonic() - self.measured_at < FRESH_SECONDS
+    def age_seconds(self) -> float:
+        return time.monotonic() - self.measured_at
 
 
 _memory = _Memory()
 
 
 def available_chains() -> dict[str, bool]:
-    """Return which enabled chains are available, by name; at most seconds old, or older while one request measures."""
-    if not _memory.is_fresh() and _memory.measuring.acquire(blocking=_memory.measured_at is None):
-        try:
-            if not _memory.is_fresh():
-                _memory.available = _measure()
-                _memory.measured_at = time.monotonic()
-        finally:
-            _memory.measuring.release()
+    """Return which enabled chains are available, by name.
+
+    The answer is seconds old as a rule. Only the first request in a long time waits for a measurement, and no longer
+    than its timeout.
+    """
+    if _memory.age_seconds() >= STALE_SECONDS:
+        with _memory.measuring:
+            if _memory.age_seconds() >= STALE_SECONDS:
+                _remember()
+    elif _memory.age_seconds() >= FRESH_SECONDS and _memory.measuring.acquire(blocking=False):
+        Thread(target=_remember_and_release, daemon=True).start()
     return _memory.available
+
+
+def _remember() -> None:
+    _memory.available = _measure()
+    _memory.measured_at = time.monotonic()
+
+
+def _remember_and_release() -> None:
+    try:
+        _remember()
+    finally:
+        _memory.measuring.release()
 
 
 def _measure() -> dict[str, bool]:

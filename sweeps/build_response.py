@@ -5,6 +5,8 @@ from typing import Any
 
 from sweepapi import chains
 from sweepapi.evm import v5
+from sweepapi.evm.addresses import NATIVE_COIN
+from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, UNLIMITED
 from sweepapi.evm.routes.types import Route
 from sweeps.build import Built
@@ -114,7 +116,19 @@ def _token(leg: PlannedLeg, built: Built) -> dict[str, Any]:
         "decimals": token.decimals,
         "expectedOutput": leg.expected_output,
         "minOutput": leg.min_output,
-        "route": None if leg.route is None else _route(leg.route),
+        "route": _unwrapping(built.chain) if leg.route is None else _route(leg.route),
+    }
+
+
+def _unwrapping(chain: Chain) -> dict[str, Any]:
+    """Return what stands where a route would: the wrapped coin is not swapped, only unwrapped."""
+    return {
+        "router": "wrapped_native",
+        "kind": "unwrap",
+        "target": chain.wrapped_native,
+        "path": [chain.wrapped_native, NATIVE_COIN],
+        "feeTiers": [],
+        "priceImpactBps": None,
     }
 
 

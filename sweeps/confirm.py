@@ -27,7 +27,7 @@ from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.sightings import Watched, look
 from sweeps import schedule
 from sweeps.matching import Mismatch
-from sweeps.models import Sweep, SweepStatus, SweepTransaction
+from sweeps.models import NOBODY_ANSWERED, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge
 from sweeps.settle import Settled, settle, watched
 
@@ -55,6 +55,8 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
             timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS,
         )
     except ChainUnavailableError:
+        sweep.last_error = NOBODY_ANSWERED
+        sweep.save(update_fields=["last_error"])
         _nudge_for(sweep)
         return sweep
     settled = settle(sweep_id=sweep.id, sighting=seen[sweep.id])

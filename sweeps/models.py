@@ -18,6 +18,8 @@ from ledger.triggers import append_only
 from partners.models import Partner
 from sweepapi.fields import AddressField, Hash32Field, Uint256Field
 
+NOBODY_ANSWERED = "No provider answered in time."  # a last_error
+
 
 class SweepStatus(models.TextChoices):
     """What became of a sweep; every move between them is a row of the state table in ``settle``."""

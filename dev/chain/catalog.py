@@ -1,7 +1,8 @@
 """The market of the local chain: which tokens there are, what they are worth, and which pools trade them.
 
-Every kind of route occurs: tokens with V3 pools only, with V2 pools only, with both at different prices, stable coins
-with a direct pool to another stable, and tokens that reach anything else only through the wrapped coin.
+Every kind of route occurs: tokens with V2 pools only, with both versions at different prices, stable coins with a
+direct pool to another stable, and tokens that reach anything else only through the wrapped coin. A route stays within
+one router, so every token has a V2 pool with the wrapped coin: any token can be swept into any other.
 """
 
 from dataclasses import dataclass
@@ -55,13 +56,16 @@ POOLS = (
     Pool("USDC", "WETH", 3000, dearer_bps=40),
     Pool("USDC", "WETH", None, dearer_bps=-30),
     Pool("USDT", "WETH", 500, dearer_bps=-10),
+    Pool("USDT", "WETH", None, dearer_bps=-40),
     Pool("USDT", "USDC", 100),
     Pool("DAI", "USDC", 100),
     Pool("DAI", "WETH", None),
     Pool("GUSD", "WETH", None),
     Pool("WBTC", "WETH", 3000),
+    Pool("WBTC", "WETH", None, dearer_bps=-25),
     Pool("LINK", "WETH", 3000),
     Pool("LINK", "WETH", None, dearer_bps=60),
     Pool("UNI", "WETH", 10_000),
+    Pool("UNI", "WETH", None, dearer_bps=80),
     Pool("TFEE", "WETH", None),
 )

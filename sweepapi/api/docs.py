@@ -3,9 +3,12 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
+
+from sweepapi.api.errors import MethodNotAllowed
+from sweepapi.api.handlers import error_response
 
 # Swagger UI sets style attributes and draws its icons from data URLs; scripts and requests stay with this host.
 _CONTENT_SECURITY_POLICY = (
@@ -20,9 +23,11 @@ class OpenApiView(SpectacularAPIView):
     renderer_classes = [OpenApiJsonRenderer2]
 
 
-@require_safe
+@csrf_exempt  # nothing is posted here, and what is gets its answer from us
 def reference(request: HttpRequest) -> HttpResponse:
     """Show the reference page."""
+    if request.method not in {"GET", "HEAD"}:
+        return error_response(request, MethodNotAllowed())
     response = render(request, "sweepapi/reference.html")
     response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     patch_cache_control(response, max_age=300)

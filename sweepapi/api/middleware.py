@@ -38,6 +38,8 @@ class RequestIdMiddleware:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
+        if request.headers.get("x-api-key"):
+            response.headers.setdefault("Cache-Control", "no-store")  # one partner's answer is nobody else's
         return response
 
 

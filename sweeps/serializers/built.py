@@ -28,7 +28,7 @@ class BuiltTokenSerializer(serializers.Serializer[Any]):
     decimals = serializers.IntegerField()
     expectedOutput = AmountOutputField()
     minOutput = AmountOutputField()
-    route = RouteSerializer(allow_null=True, help_text="Null: the wrapped coin is unwrapped, not swapped.")
+    route = RouteSerializer(help_text="Of kind unwrap where the wrapped coin becomes the native one without a swap.")
 
 
 class SkippedTokenSerializer(serializers.Serializer[Any]):

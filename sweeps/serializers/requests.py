@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from sweepapi import chains
-from sweepapi.api.errors import UnsupportedChain
+from sweepapi.api.errors import FieldError, UnsupportedChain
 from sweepapi.api.fields import (
     AmountField,
     EvmAddressField,
@@ -61,8 +61,14 @@ class BuildRequestSerializer(StrictSerializer):
     def validate_chain(self, name: str) -> str:
         """Return the name of an enabled chain."""
         if chains.find(name) is None:
-            raise UnsupportedChain
+            raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
         return name
+
+    def validate_wallet(self, wallet: str) -> str:
+        """Refuse the address that stands for the native coin: nobody can sign for it."""
+        if wallet == NATIVE_COIN:
+            raise ValidationError("This address stands for the native coin.", code="native_coin")
+        return wallet
 
     def validate_tokens(self, tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Refuse one token twice, and the native coin, which Permit2 can't move."""

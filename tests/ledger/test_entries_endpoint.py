@@ -148,7 +148,7 @@ def test_entries_are_filtered_by_time_from_inclusive_to_exclusive(api: Client, p
 
 @pytest.mark.usefixtures("two_chains")
 def test_an_unknown_chain_is_unsupported(api: Client) -> None:
-    assert error_of(api, chain="atlantis") == (400, "unsupported_chain", [])
+    assert error_of(api, chain="atlantis") == (400, "unsupported_chain", [("chain", "unsupported")])
 
 
 @pytest.mark.parametrize(

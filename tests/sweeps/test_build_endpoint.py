@@ -240,7 +240,14 @@ def test_native_output_is_asked_for_by_its_own_address(app: PartnerApp) -> None:
 def test_the_wrapped_coin_becomes_native_output_without_a_swap(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "WETH": 2}, output="ETH")
     weth = built["tokens"][1]
-    assert weth["route"] is None
+    assert weth["route"] == {
+        "router": "wrapped_native",
+        "kind": "unwrap",
+        "target": weth["mint"],
+        "path": [weth["mint"], NATIVE_COIN],
+        "feeTiers": [],
+        "priceImpactBps": None,
+    }
     assert weth["expectedOutput"] == weth["minOutput"] == weth["amount"]
     assert legs_of(built)[1][2:] == ["0x" + "0" * 40, "2", "0x"]
 
@@ -390,3 +397,13 @@ def test_the_typed_data_names_its_domain_as_permit2_does(app: PartnerApp) -> Non
     assert permit["domain"] == {"name": "Permit2", "chainId": 31337, "verifyingContract": PERMIT2}
     assert [field["name"] for field in permit["types"]["EIP712Domain"]] == ["name", "chainId", "verifyingContract"]
     assert permit["primaryType"] == "PermitBatchWitnessTransferFrom"
+
+
+def test_any_token_can_be_swept_into_any_other_and_into_the_coin(app: PartnerApp) -> None:
+    refused = []
+    for symbol in SWEEPABLE:
+        for output in (*SWEEPABLE, "WETH", "ETH"):
+            answer = app.post_build(app.body({symbol: 1}, output=output)) if output != symbol else None
+            if answer is not None and answer.status_code != 201:
+                refused.append((symbol, output))
+    assert refused == []

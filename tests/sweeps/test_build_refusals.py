@@ -75,6 +75,7 @@ def test_31_tokens_are_too_many_and_30_are_not(app: PartnerApp) -> None:
         (whole("slippageBps", True), ("slippageBps", "invalid_type")),  # noqa: FBT003 the value under test
         (whole("slippageBps", None), ("slippageBps", "invalid_type")),
         (whole("wallet", ZERO_ADDRESS), ("wallet", "zero_address")),
+        (whole("wallet", NATIVE_COIN), ("wallet", "native_coin")),
         (whole("wallet", "0x12"), ("wallet", "invalid_format")),
         (whole("wallet", 5), ("wallet", "invalid_type")),
         (lambda app, body: body.update(wallet=wrong_checksum(app.user.address)), ("wallet", "bad_checksum")),

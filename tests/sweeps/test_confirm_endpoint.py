@@ -296,6 +296,7 @@ def test_a_chain_that_does_not_answer_leaves_the_candidate_to_the_worker(
     use_providers("http://127.0.0.1:1")
     state = app.confirm(built, tx_hash, status=202)
     assert (state["status"], state["transaction"]["txHash"]) == ("pending", tx_hash)
+    assert state["feeAuthorization"]["lastError"] == "No provider answered in time."
     use_providers(app.chain.world["rpcUrl"])
     make_overdue(built["sweepId"])
     checks.check_due()

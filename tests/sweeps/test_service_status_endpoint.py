@@ -142,3 +142,27 @@ def test_in_the_rollback_mode_the_service_is_not_available(
     assert chain.contracts
     settings.EVM_BUILD_MODE = "v4_fallback"
     assert is_available(anonymous) == (False, True)
+
+
+def test_a_remembered_answer_is_given_while_a_new_measurement_hangs(
+    anonymous: Client,
+    use_providers: Callable[..., ProviderPool],
+    start_node: Callable[[], FakeNode],
+) -> None:
+    hanging = start_node()
+    use_providers(hanging.url, timeout_seconds=30)
+    assert is_available(anonymous) == (True, True)
+    memory = vars(availability)["_memory"]
+    memory.measured_at -= availability.FRESH_SECONDS
+    with hanging.hung():
+        before = time.monotonic()
+        assert is_available(anonymous) == (True, True)
+        assert time.monotonic() - before < availability.MEASURE_TIMEOUT_SECONDS / 2
+    assert memory.measuring.acquire(timeout=10), "the measurement ends"
+
+
+def test_an_answer_from_long_ago_is_not_given(anonymous: Client, use_providers: Callable[..., ProviderPool]) -> None:
+    assert is_available(anonymous) == (True, True)
+    vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
+    use_providers("http://127.0.0.1:1/")
+    assert is_available(anonymous) == (False, False)

@@ -95,3 +95,9 @@ def test_the_page_switches_the_outside_validator_off() -> None:
     assert isinstance(path, str)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123
         assert "validatorUrl: null" in file.read()
+
+
+def test_nothing_can_be_posted_to_the_reference_page(anonymous: Client) -> None:
+    answer = Client(enforce_csrf_checks=True).post("/docs/")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
+    assert anonymous.head("/docs/").status_code == 200
