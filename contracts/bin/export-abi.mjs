@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Writes what Python needs of the build into the Python package, so that running the service takes no compiler:
+//   ServiceBatchV4.json             the ABI, a JSON array
 //   ServiceBatchV5PartnerFees.json  the ABI, a JSON array
 //   TransferProbe.json              {"abi": [...], "deployedBytecode": "0x..."}, code for an eth_call state override
 // With --check nothing is written; the exit code is 1 if a committed file differs from the build. Run `forge build` first.
@@ -11,6 +12,7 @@ const TARGET = new URL("../../sweepapi/evm/abi/", import.meta.url);
 const artifact = (name) => JSON.parse(readFileSync(new URL(`${name}.sol/${name}.json`, BUILD), "utf8"));
 
 const exports = {
+  "ServiceBatchV4.json": artifact("ServiceBatchV4").abi,
   "ServiceBatchV5PartnerFees.json": artifact("ServiceBatchV5PartnerFees").abi,
   "TransferProbe.json": {
     abi: artifact("TransferProbe").abi,

@@ -5,6 +5,7 @@ import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManage
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet.sol";
 import {IRouterAllowList} from "./interfaces/IRouterAllowList.sol";
+import {SwapSelectors} from "./SwapSelectors.sol";
 
 /// @title RouterAllowList
 /// @notice Keeps the list of routers and functions that sweeps may call. Its admin functions share the re-entrancy guard with the
@@ -37,6 +38,7 @@ abstract contract RouterAllowList is IRouterAllowList, AccessManaged, Reentrancy
         nonReentrant
         restricted
     {
+        if (!SwapSelectors.isExactInputSwap(selector)) revert NotAnExactInputSwap(selector);
         _requireCallable(router);
         if (fundingModes == 0 || fundingModes & ~ALL_MODES != 0) revert InvalidFundingModes(fundingModes);
         bool approvable = fundingModes & APPROVED_MODE != 0;

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IServiceBatchV5PartnerFees} from "./interfaces/IServiceBatchV5PartnerFees.sol";
@@ -18,9 +19,14 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         uint256 userAmount;
     }
 
+    /// @dev One storage slot, read only when the current signer did not sign.
+    struct PreviousSigner {
+        address account;
+        uint64 goodUntil;
+    }
+
     /// @inheritdoc IServiceBatchV5PartnerFees
-    uint16 public constant MAX_TOTAL_FEE_BPS = 300;
-    uint16 private constant BPS_DENOMINATOR = 10_000;
+    uint32 public constant MAX_HANDOVER_SECONDS = 1 days;
 
     bytes32 private constant FEE_AUTHORIZATION_TYPEHASH = keccak256(
         "FeeAuthorization(address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash)"
@@ -36,6 +42,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
     /// @dev Shares a storage slot with the pause flag, which ends SweepBatch's storage: one cold read serves both checks. This is
     /// why SweepBatch is the last of the bases.
     address public feeSigner;
+    PreviousSigner private _previousSigner;
 
     /// @dev 256 nonces a word: the service issues them in sequence, so most sweeps write a slot that is not zero any more.
     mapping(uint256 word => uint256 usedBits) private _nonceBitmap;
@@ -44,7 +51,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         SweepBatch(authority, permit2, wrappedNative)
         EIP712("ServiceBatchV5PartnerFees", "5")
     {
-        _setFeeSigner(initialFeeSigner);
+        _setFeeSigner(initialFeeSigner, 0);
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
@@ -87,8 +94,35 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
-    function setFeeSigner(address newSigner) external nonReentrant restricted {
-        _setFeeSigner(newSigner);
+    function cancelAuthorization(uint256 nonce) external nonReentrant {
+        if (msg.sender != feeSigner) _checkCanCall(msg.sender, msg.data);
+        _useNonce(nonce);
+        emit AuthorizationCancelled(nonce, msg.sender);
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function setFeeSigner(address newSigner, uint32 handoverSeconds) external nonReentrant restricted {
+        _setFeeSigner(newSigner, handoverSeconds);
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function revokeFeeSigner(address signer) external nonReentrant restricted {
+        bool isCurrent = signer != address(0) && signer == feeSigner;
+        bool isPrevious = signer != address(0) && signer == _previousSigner.account;
+        if (!isCurrent && !isPrevious) revert NotAFeeSigner(signer);
+        if (isCurrent) delete feeSigner;
+        if (isPrevious) delete _previousSigner;
+        emit FeeSignerRevoked(signer);
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function previousFeeSigner() external view returns (address signer, uint64 goodUntil) {
+        return (_previousSigner.account, _previousSigner.goodUntil);
+    }
+
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function hashLegs(Leg[] calldata legs) external pure returns (bytes32) {
+        return _hashLegs(legs);
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
@@ -119,21 +153,37 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         if (block.timestamp > authorization.deadline) {
             revert AuthorizationExpired(authorization.deadline, block.timestamp);
         }
-        bytes32 legsHash = hashLegs(legs);
+        bytes32 legsHash = _hashLegs(legs);
         if (authorization.legsHash != legsHash) revert LegsHashMismatch(authorization.legsHash, legsHash);
 
         uint16 totalFeeBps = authorization.totalFeeBps;
         uint16 partnerShareBps = authorization.partnerShareBps;
-        if (totalFeeBps > MAX_TOTAL_FEE_BPS) revert TotalFeeAboveCap(totalFeeBps, MAX_TOTAL_FEE_BPS);
+        _checkFeeCap(totalFeeBps);
         if (partnerShareBps > BPS_DENOMINATOR) revert PartnerShareAboveWhole(partnerShareBps);
         _checkRecipient(authorization.partnerRecipient, totalFeeBps != 0 && partnerShareBps != 0);
         _checkRecipient(authorization.protocolRecipient, totalFeeBps != 0 && partnerShareBps != BPS_DENOMINATOR);
 
-        address signer = feeSigner;
         bytes32 digest = hashAuthorization(authorization);
-        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, authorizationSignature)) {
-            revert InvalidAuthorizationSignature(signer, digest);
-        }
+        if (!_isAuthorized(digest, authorizationSignature)) revert InvalidAuthorizationSignature(feeSigner, digest);
+    }
+
+    /// @dev Signed by the current signer, or by the previous one while it is still good.
+    function _isAuthorized(bytes32 digest, bytes calldata signature) private view returns (bool) {
+        (address recovered,,) = ECDSA.tryRecoverCalldata(digest, signature);
+        return _isSignedBy(feeSigner, recovered, digest, signature)
+            || (block.timestamp < _previousSigner.goodUntil
+                && _isSignedBy(_previousSigner.account, recovered, digest, signature));
+    }
+
+    /// @dev `recovered` is zero if the signature is no key's, and a signer is zero if there is none. A signer with a key is not
+    /// asked for its code, which is cheaper; code that delegates to others (EIP-7702) does not take the key's power away.
+    function _isSignedBy(address signer, address recovered, bytes32 digest, bytes calldata signature)
+        private
+        view
+        returns (bool)
+    {
+        if (signer == address(0)) return false;
+        return signer == recovered || SignatureChecker.isValidERC1271SignatureNowCalldata(signer, digest, signature);
     }
 
     /// @dev What the user signed says the same as what the service signed, wherever both speak.
@@ -152,10 +202,30 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         }
     }
 
-    /// @dev The wrapped coin is refused because it answers coin by crediting the sender: the fee would come back and stay here.
-    function _checkRecipient(address recipient, bool owedSomething) private view {
-        bool wouldKeepItHere = recipient == address(this) || recipient == WRAPPED_NATIVE;
-        if (wouldKeepItHere || (owedSomething && recipient == address(0))) revert InvalidRecipient(recipient);
+    /// @dev Hashes the legs as they lie in the calldata, from their count to the end of the last one's data, behind the offset
+    /// with which abi.encode begins. If that is the signed hash, those bytes are the canonical encoding of the signed legs, and
+    /// reading legs from them, which is what this contract does, yields those legs and no others. Legs that were encoded in
+    /// another way have another hash and are refused. The copy ends where memory was free and is forgotten.
+    function _hashLegs(Leg[] calldata legs) private pure returns (bytes32 legsHash) {
+        uint256 start;
+        uint256 end;
+        assembly ("memory-safe") {
+            start := sub(legs.offset, 0x20)
+            end := legs.offset
+        }
+        if (legs.length != 0) {
+            bytes calldata lastData = legs[legs.length - 1].data;
+            assembly ("memory-safe") {
+                end := add(lastData.offset, and(add(lastData.length, 0x1f), not(0x1f)))
+            }
+        }
+        uint256 length = end - start;
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            mstore(free, 0x20)
+            calldatacopy(add(free, 0x20), start, length)
+            legsHash := keccak256(free, add(length, 0x20))
+        }
     }
 
     function _useNonce(uint256 nonce) private {
@@ -190,9 +260,13 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         _payUser(outputToken, split.userAmount, order.minUserOutput);
     }
 
-    function _setFeeSigner(address newSigner) private {
+    function _setFeeSigner(address newSigner, uint32 handoverSeconds) private {
         if (newSigner == address(0)) revert ZeroFeeSigner();
-        emit FeeSignerChanged(feeSigner, newSigner);
+        if (handoverSeconds > MAX_HANDOVER_SECONDS) revert HandoverTooLong(handoverSeconds, MAX_HANDOVER_SECONDS);
+        address previous = feeSigner;
+        uint64 goodUntil = uint64(block.timestamp) + handoverSeconds;
+        _previousSigner = PreviousSigner(previous, goodUntil);
         feeSigner = newSigner;
+        emit FeeSignerChanged(previous, newSigner, goodUntil);
     }
 }

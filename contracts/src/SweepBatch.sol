@@ -38,6 +38,10 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     /// @inheritdoc ISweepBatch
     address public constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
 
+    /// @inheritdoc ISweepBatch
+    uint16 public constant MAX_TOTAL_FEE_BPS = 300;
+    uint16 internal constant BPS_DENOMINATOR = 10_000;
+
     /// @dev Enough for a multi-signature wallet behind a proxy that logs what it gets; too little to be worth burning.
     uint256 private constant FEE_PUSH_GAS = 50_000;
 
@@ -74,8 +78,11 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     }
 
     /// @inheritdoc ISweepBatch
-    function hashLegs(Leg[] calldata legs) public pure returns (bytes32) {
-        return keccak256(abi.encode(legs));
+    function rescue(address token, address to, uint256 amount) external nonReentrant restricted {
+        _checkRecipient(to, true);
+        if (token == NATIVE) _payNative(to, amount);
+        else IERC20(token).safeTransfer(to, amount);
+        emit Rescued(token, to, amount);
     }
 
     // ---------------------------------------------------------------- running the legs
@@ -220,6 +227,18 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         }
     }
 
+    // ---------------------------------------------------------------- fee and recipients
+
+    function _checkFeeCap(uint16 totalFeeBps) internal pure {
+        if (totalFeeBps > MAX_TOTAL_FEE_BPS) revert TotalFeeAboveCap(totalFeeBps, MAX_TOTAL_FEE_BPS);
+    }
+
+    /// @dev The wrapped coin is refused because it answers coin by crediting the sender: the fee would come back and stay here.
+    function _checkRecipient(address recipient, bool owedSomething) internal view {
+        bool wouldKeepItHere = recipient == address(this) || recipient == WRAPPED_NATIVE;
+        if (wouldKeepItHere || (owedSomething && recipient == address(0))) revert InvalidRecipient(recipient);
+    }
+
     // ---------------------------------------------------------------- paying out
 
     /// @dev Turns what was measured in the wrapped coin into what is paid.
@@ -232,7 +251,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     function _payUser(address outputToken, uint256 amount, uint256 minimum) internal {
         uint256 received = amount;
         if (outputToken == NATIVE) {
-            if (!_push(msg.sender, amount, gasleft())) revert NativeTransferFailed(msg.sender, amount);
+            _payNative(msg.sender, amount);
         } else {
             uint256 before = IERC20(outputToken).balanceOf(msg.sender);
             IERC20(outputToken).safeTransfer(msg.sender, amount);
@@ -252,6 +271,10 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
             IERC20(WRAPPED_NATIVE).safeTransfer(recipient, amount);
             emit PaidWrapped(recipient, amount);
         }
+    }
+
+    function _payNative(address recipient, uint256 amount) private {
+        if (!_push(recipient, amount, gasleft())) revert NativeTransferFailed(recipient, amount);
     }
 
     /// @dev In assembly, because Solidity's call copies what the recipient returns, however much that is.

@@ -18,12 +18,15 @@ contract Administration is SweepTest {
     // ---------------------------------------------------------------- roles
 
     function test_a_stranger_administers_nothing() public {
-        bytes[] memory calls = new bytes[](5);
+        bytes[] memory calls = new bytes[](8);
         calls[0] = abi.encodeCall(v5.allowRouter, (address(router), SWAP, 1, address(router)));
         calls[1] = abi.encodeCall(v5.removeRouter, (address(router), SWAP));
         calls[2] = abi.encodeCall(v5.pause, ());
         calls[3] = abi.encodeCall(v5.unpause, ());
-        calls[4] = abi.encodeCall(v5.setFeeSigner, (stranger));
+        calls[4] = abi.encodeCall(v5.setFeeSigner, (stranger, 0));
+        calls[5] = abi.encodeCall(v5.revokeFeeSigner, (signer));
+        calls[6] = abi.encodeCall(v5.rescue, (address(usdc), stranger, 1));
+        calls[7] = abi.encodeCall(v5.cancelAuthorization, (7));
         for (uint256 i = 0; i < calls.length; ++i) {
             vm.prank(stranger);
             (bool succeeded, bytes memory reason) = address(v5).call(calls[i]);
@@ -75,25 +78,7 @@ contract Administration is SweepTest {
         v5.unpause();
     }
 
-    // ---------------------------------------------------------------- fee signer
-
-    function test_a_new_fee_signer_replaces_the_old_one() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        bytes32 digest = v5.hashAuthorization(s.authorization);
-        (address next, uint256 nextKey) = makeAddrAndKey("next signer");
-        vm.expectEmit(address(v5));
-        emit IV5.FeeSignerChanged(signer, next);
-        v5.setFeeSigner(next);
-        assertEq(v5.feeSigner(), next);
-        _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, next, digest));
-        s.authorizationSignature = _signature(nextKey, digest);
-        _send(s);
-    }
-
-    function test_there_is_always_a_fee_signer() public {
-        vm.expectRevert(IV5.ZeroFeeSigner.selector);
-        v5.setFeeSigner(address(0));
-    }
+    // ---------------------------------------------------------------- construction
 
     function test_a_contract_is_not_built_without_its_surroundings() public {
         string memory artifact = _built("ServiceBatchV5PartnerFees");
@@ -113,8 +98,8 @@ contract Administration is SweepTest {
     function test_the_list_is_readable_as_a_whole() public {
         address other = address(new RefusingRecipient());
         vm.expectEmit(address(v5));
-        emit IRouterAllowList.RouterAllowed(other, 0x11223344, 2, address(0));
-        v5.allowRouter(other, 0x11223344, 2, address(0));
+        emit IRouterAllowList.RouterAllowed(other, SWAP, 2, address(0));
+        v5.allowRouter(other, SWAP, 2, address(0));
 
         IRouterAllowList.AllowedRouter[] memory listed = v5.allowedRouters();
         assertEq(listed.length, 4);
@@ -123,7 +108,7 @@ contract Administration is SweepTest {
         assertEq(listed[0].fundingModes, 3);
         assertEq(listed[0].spender, address(router));
         assertEq(listed[3].router, other);
-        assertEq(listed[3].selector, bytes4(0x11223344));
+        assertEq(listed[3].selector, SWAP);
         assertEq(listed[3].fundingModes, 2);
         assertEq(listed[3].spender, address(0));
     }
@@ -166,6 +151,67 @@ contract Administration is SweepTest {
         v5.allowRouter(stranger, SWAP, 2, address(0));
         vm.expectRevert(expected);
         v5.allowRouter(address(router), SWAP, 1, stranger);
+    }
+
+    function test_only_swaps_of_an_exact_input_can_be_listed() public {
+        string[7] memory swaps = [
+            "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
+            "exactInput((bytes,address,uint256,uint256))",
+            "swapExactTokensForTokens(uint256,uint256,address[],address)",
+            "exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+            "exactInput((bytes,address,uint256,uint256,uint256))",
+            "swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+            "swapExactTokensForTokensSupportingFeeOnTransferTokens(uint256,uint256,address[],address,uint256)"
+        ];
+        for (uint256 i = 0; i < swaps.length; ++i) {
+            v5.allowRouter(address(router), bytes4(keccak256(bytes(swaps[i]))), BOTH_MODES, address(router));
+        }
+        assertEq(v5.allowedRouters().length, swaps.length);
+    }
+
+    function test_nothing_else_can_be_listed() public {
+        string[24] memory others = [
+            "multicall(bytes[])",
+            "multicall(uint256,bytes[])",
+            "multicall(bytes32,bytes[])",
+            "execute(bytes,bytes[],uint256)",
+            "execute(bytes,bytes[])",
+            "sweepToken(address,uint256)",
+            "sweepToken(address,uint256,address)",
+            "sweepTokenWithFee(address,uint256,address,uint256,address)",
+            "unwrapWETH9(uint256,address)",
+            "unwrapWETH9(uint256)",
+            "unwrapWETH9WithFee(uint256,address,uint256,address)",
+            "refundETH()",
+            "pull(address,uint256)",
+            "wrapETH(uint256)",
+            "selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)",
+            "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)",
+            "approve(address,uint256)",
+            "approveMax(address)",
+            "transfer(address,uint256)",
+            "transferFrom(address,address,uint256)",
+            "mint((address,address,uint24,int24,int24,uint256,uint256,address))",
+            "increaseLiquidity((address,address,uint256,uint256,uint256))",
+            "exactOutputSingle((address,address,uint24,address,uint256,uint256,uint160))",
+            "swapTokensForExactTokens(uint256,uint256,address[],address)"
+        ];
+        for (uint256 i = 0; i < others.length; ++i) {
+            _expectNotListable(bytes4(keccak256(bytes(others[i]))));
+        }
+        _expectNotListable(bytes4(0));
+    }
+
+    function testFuzz_no_unknown_function_can_be_listed(bytes4 selector) public {
+        vm.assume(selector != 0x04e45aaf && selector != 0xb858183f && selector != 0x472b43f3);
+        vm.assume(selector != 0x414bf389 && selector != 0xc04b8d59);
+        vm.assume(selector != 0x38ed1739 && selector != 0x5c11d795);
+        _expectNotListable(selector);
+    }
+
+    function _expectNotListable(bytes4 selector) private {
+        vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.NotAnExactInputSwap.selector, selector));
+        v5.allowRouter(address(router), selector, BOTH_MODES, address(router));
     }
 
     function test_funding_modes_are_known_ones() public {

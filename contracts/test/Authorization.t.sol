@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
+import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {ContractWallet, DenyingSigner} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
@@ -44,7 +45,7 @@ contract Authorization is SweepTest {
     }
 
     function test_a_contract_signs_as_fee_signer_by_eip1271() public {
-        v5.setFeeSigner(address(new ContractWallet(false)));
+        v5.setFeeSigner(address(new ContractWallet(false)), 0);
         Sweep memory s = _usdcSweep(APPROVED);
         s.authorizationSignature = "anything it accepts";
         _send(s);
@@ -53,7 +54,7 @@ contract Authorization is SweepTest {
 
     function test_a_contract_that_denies_is_no_fee_signer() public {
         address denying = address(new DenyingSigner());
-        v5.setFeeSigner(denying);
+        v5.setFeeSigner(denying, 0);
         Sweep memory s = _usdcSweep(APPROVED);
         bytes32 digest = v5.hashAuthorization(s.authorization);
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, denying, digest));
@@ -146,7 +147,7 @@ contract Authorization is SweepTest {
         vm.revertToState(snapshot);
         (s.order.totalFeeBps, s.authorization.totalFeeBps) = (301, 301);
         _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(IV5.TotalFeeAboveCap.selector, 301, 300));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.TotalFeeAboveCap.selector, 301, 300));
     }
 
     function test_the_partner_gets_no_more_than_the_fee() public {
@@ -158,7 +159,7 @@ contract Authorization is SweepTest {
 
     function test_who_is_owed_something_is_somebody() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        bytes memory nobody = abi.encodeWithSelector(IV5.InvalidRecipient.selector, address(0));
+        bytes memory nobody = abi.encodeWithSelector(ISweepBatch.InvalidRecipient.selector, address(0));
         s.authorization.partnerRecipient = address(0);
         _sign(s);
         _expectRevert(s, nobody);
@@ -193,7 +194,7 @@ contract Authorization is SweepTest {
         address[2] memory traps = [address(v5), address(weth)];
         for (uint256 i = 0; i < traps.length; ++i) {
             Sweep memory s = _usdcSweep(APPROVED);
-            bytes memory expected = abi.encodeWithSelector(IV5.InvalidRecipient.selector, traps[i]);
+            bytes memory expected = abi.encodeWithSelector(ISweepBatch.InvalidRecipient.selector, traps[i]);
             s.authorization.partnerRecipient = traps[i];
             _sign(s);
             _expectRevert(s, expected);

@@ -121,11 +121,10 @@ contract Legs is SweepTest {
         );
     }
 
-    /// @dev Listed by mistake, a token of the sweep could still be told to approve or move what is here.
+    /// @dev A token that is also a listed router could move what is here while it is swapped.
     function test_a_router_is_no_token_of_the_sweep() public {
-        bytes4 transfer = IERC20.transfer.selector;
-        v5.allowRouter(address(dai), transfer, BOTH_MODES, address(dai));
-        bytes memory data = abi.encodeCall(IERC20.transfer, (user, 1));
+        v5.allowRouter(address(dai), ISwapRouter02.exactInput.selector, BOTH_MODES, address(dai));
+        bytes memory data = abi.encodePacked(ISwapRouter02.exactInput.selector);
 
         ISweepBatch.Leg memory leg = _leg(usdc, 1e6, APPROVED, data);
         leg.router = address(dai);

@@ -22,13 +22,16 @@ contract Reentrancy is SweepTest {
 
     function _entryPoints() private view returns (bytes[] memory calls) {
         Sweep memory empty;
-        calls = new bytes[](6);
+        calls = new bytes[](9);
         calls[0] = abi.encodeCall(v5.sweep, (empty.legs, empty.order, empty.authorization, "", 0, 0, ""));
         calls[1] = abi.encodeCall(v5.allowRouter, (address(router), 0x11223344, 2, address(0)));
         calls[2] = abi.encodeCall(v5.removeRouter, (address(router), 0x11223344));
         calls[3] = abi.encodeCall(v5.pause, ());
         calls[4] = abi.encodeCall(v5.unpause, ());
-        calls[5] = abi.encodeCall(v5.setFeeSigner, (user));
+        calls[6] = abi.encodeCall(v5.revokeFeeSigner, (signer));
+        calls[7] = abi.encodeCall(v5.cancelAuthorization, (9));
+        calls[8] = abi.encodeCall(v5.rescue, (address(calling), user, 1));
+        calls[5] = abi.encodeCall(v5.setFeeSigner, (user, 0));
     }
 
     function test_a_token_cannot_enter_again_from_its_transfer() public {

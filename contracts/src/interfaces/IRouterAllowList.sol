@@ -18,6 +18,8 @@ interface IRouterAllowList {
     }
 
     /// @notice A pair of router and function was listed, or its terms changed.
+    /// @param fundingModes As in `AllowedRouter`.
+    /// @param spender As in `AllowedRouter`.
     event RouterAllowed(address indexed router, bytes4 indexed selector, uint8 fundingModes, address spender);
 
     /// @notice A pair of router and function left the list.
@@ -25,6 +27,8 @@ interface IRouterAllowList {
 
     /// @notice A required contract has no code at `account`.
     error NotAContract(address account);
+    /// @notice The function is none that swaps an exact input, so it may never be listed.
+    error NotAnExactInputSwap(bytes4 selector);
     /// @notice This address may never be called as a router nor approved as a spender.
     error RouterForbidden(address account);
     /// @notice The set of funding modes is empty, or has bits that mean nothing.
@@ -35,22 +39,27 @@ interface IRouterAllowList {
     error RouterNotListed(address router, bytes4 selector);
 
     /// @notice Lists a function of a router, or changes the terms of a listed one.
-    /// @dev Restricted. Reverts with `RouterForbidden` (Permit2, this contract, the wrapped coin), `NotAContract`,
-    /// `InvalidFundingModes` or `SpenderMismatch`. Emits `RouterAllowed`.
+    /// @dev Restricted, and meant to be delayed: what is listed here may spend what users sweep. Reverts with
+    /// `NotAnExactInputSwap`, `RouterForbidden` (Permit2, this contract, the wrapped coin), `NotAContract`, `InvalidFundingModes`
+    /// or `SpenderMismatch`. Emits `RouterAllowed`.
     /// @param router The contract that legs may call.
-    /// @param selector The function of it; only functions that swap an exact input belong here.
+    /// @param selector The function of it, one of those in `SwapSelectors`.
     /// @param fundingModes A set of bits: 1 approved, 2 prefunded.
     /// @param spender Who is approved for approved legs; zero without that mode.
     function allowRouter(address router, bytes4 selector, uint8 fundingModes, address spender) external;
 
     /// @notice Takes a function of a router off the list.
-    /// @dev Restricted. Reverts with `RouterNotListed`. Emits `RouterRemoved`.
+    /// @dev Restricted, and meant to be immediate. Reverts with `RouterNotListed`. Emits `RouterRemoved`.
+    /// @param router The contract of the pair.
+    /// @param selector The function of the pair.
     function removeRouter(address router, bytes4 selector) external;
 
     /// @notice The whole list of what legs may call, in no particular order.
     function allowedRouters() external view returns (AllowedRouter[] memory);
 
     /// @notice The terms of one pair; zero modes if it is not listed.
+    /// @param router The contract of the pair.
+    /// @param selector The function of the pair.
     /// @return fundingModes A set of bits: 1 approved, 2 prefunded.
     /// @return spender Who is approved for approved legs.
     function routerRule(address router, bytes4 selector) external view returns (uint8 fundingModes, address spender);

@@ -24,7 +24,15 @@ interface ISweepBatch is IRouterAllowList {
     }
 
     /// @notice A fee recipient did not take `amount` of the native coin, so it was paid as much of the wrapped coin.
+    /// @param recipient Who was to get the coin and got the token.
+    /// @param amount How much, in the coin's smallest unit.
     event PaidWrapped(address indexed recipient, uint256 amount);
+
+    /// @notice What lay idle here was sent to where its owner can have it.
+    /// @param token The token, or `NATIVE` for the coin.
+    /// @param to Who got it.
+    /// @param amount How much, in its smallest unit.
+    event Rescued(address indexed token, address indexed to, uint256 amount);
 
     /// @notice A sweep has at least one leg and at most `max`.
     error LegCountOutOfRange(uint256 count, uint256 max);
@@ -58,16 +66,29 @@ interface ISweepBatch is IRouterAllowList {
     error NativeTransferFailed(address recipient, uint256 amount);
     /// @notice Coin comes in only by unwrapping.
     error UnexpectedNative(address sender, uint256 amount);
+    /// @notice The fee is above the cap that nobody can lift.
+    error TotalFeeAboveCap(uint16 totalFeeBps, uint16 capBps);
+    /// @notice Nobody can be paid here: nobody at all, this contract, or the wrapped coin, which would keep what it is paid.
+    error InvalidRecipient(address recipient);
+
     /// @notice Stops all sweeps.
-    /// @dev Restricted.
+    /// @dev Restricted, and meant to be immediate. Emits `Paused` with the caller.
     function pause() external;
 
     /// @notice Lets sweeps run again.
-    /// @dev Restricted.
+    /// @dev Restricted. Emits `Unpaused` with the caller.
     function unpause() external;
 
-    /// @notice keccak256(abi.encode(legs)): the route as the service signs it.
-    function hashLegs(Leg[] calldata legs) external pure returns (bytes32);
+    /// @notice Sends away what was sent here by mistake. Between calls nothing here is anybody's, and no sweep ever spends it.
+    /// @dev Restricted. Reverts with `InvalidRecipient`, `NativeTransferFailed` or whatever the token reverts with. Emits
+    /// `Rescued`.
+    /// @param token The token, or `NATIVE` for the coin.
+    /// @param to Who gets it.
+    /// @param amount How much of it, in its smallest unit.
+    function rescue(address token, address to, uint256 amount) external;
+
+    /// @notice The highest fee that anybody can set, in basis points of the gross output.
+    function MAX_TOTAL_FEE_BPS() external view returns (uint16);
 
     /// @notice The most legs that a sweep may have.
     function MAX_LEGS() external view returns (uint256);

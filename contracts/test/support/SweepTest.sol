@@ -30,6 +30,13 @@ abstract contract SweepTest is World {
         bytes permitSignature;
     }
 
+    /// @dev What a Permit2 signature covers beside tokens and witness.
+    struct Permit {
+        address spender;
+        uint256 nonce;
+        uint256 deadline;
+    }
+
     uint8 internal constant APPROVED = 0;
     uint8 internal constant PREFUNDED = 1;
     uint8 internal constant UNROUTED = 2;
@@ -208,30 +215,43 @@ abstract contract SweepTest is World {
         return abi.encodePacked(r, s, v);
     }
 
-    /// @dev The digest of Permit2's batch form, from the specification of EIP-712 and not from the code under test.
     function _permitDigest(Sweep memory s) internal view returns (bytes32) {
-        bytes32 permissionTypehash = keccak256("TokenPermissions(address token,uint256 amount)");
-        bytes32[] memory permissions = new bytes32[](s.legs.length);
-        for (uint256 i = 0; i < s.legs.length; ++i) {
-            permissions[i] = keccak256(abi.encode(permissionTypehash, s.legs[i].token, s.legs[i].amount));
-        }
         string memory orderType =
             "SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)";
+        bytes32 orderHash = keccak256(abi.encode(keccak256(bytes(orderType)), s.order));
+        Permit memory permit = Permit(address(v5), s.permitNonce, s.permitDeadline);
+        return _permitDigest(s.legs, permit, "SweepOrder witness)", orderType, orderHash);
+    }
+
+    /// @dev The digest of Permit2's batch form, from the specification of EIP-712 and not from the code under test.
+    function _permitDigest(
+        ISweepBatch.Leg[] memory legs,
+        Permit memory permit,
+        string memory witnessMember,
+        string memory orderType,
+        bytes32 orderHash
+    ) internal view returns (bytes32) {
+        string memory permissionType = "TokenPermissions(address token,uint256 amount)";
+        bytes32[] memory permissions = new bytes32[](legs.length);
+        for (uint256 i = 0; i < legs.length; ++i) {
+            permissions[i] = keccak256(abi.encode(keccak256(bytes(permissionType)), legs[i].token, legs[i].amount));
+        }
         bytes32 typehash = keccak256(
             abi.encodePacked(
-                "PermitBatchWitnessTransferFrom(TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,SweepOrder witness)",
+                "PermitBatchWitnessTransferFrom(TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,",
+                witnessMember,
                 orderType,
-                "TokenPermissions(address token,uint256 amount)"
+                permissionType
             )
         );
         bytes32 structHash = keccak256(
             abi.encode(
                 typehash,
                 keccak256(abi.encodePacked(permissions)),
-                address(v5),
-                s.permitNonce,
-                s.permitDeadline,
-                keccak256(abi.encode(keccak256(bytes(orderType)), s.order))
+                permit.spender,
+                permit.nonce,
+                permit.deadline,
+                orderHash
             )
         );
         return keccak256(abi.encodePacked(hex"1901", IDomain(PERMIT2).DOMAIN_SEPARATOR(), structHash));
