@@ -53,6 +53,138 @@ contract BlockingToken is FreeToken {
     }
 }
 
+/// @notice What the router offers to whoever asks: everything of a token that lies on it.
+interface ISweepableRouter {
+    function sweepToken(address token, uint256 amountMinimum, address recipient) external payable;
+}
+
+/// @notice A token that, while it is pulled, helps itself to another token that lies open on the router, and leaves a crumb so
+/// that the swap of the other token still finds something.
+contract RaidingToken is FreeToken {
+    uint256 private constant CRUMB = 1e12;
+    address private router;
+    ERC20 private prey;
+
+    constructor() ERC20("Raiding", "RAID") {}
+
+    function arm(address router_, address prey_) external {
+        (router, prey) = (router_, ERC20(prey_));
+    }
+
+    function loot() external view returns (uint256) {
+        return prey.balanceOf(address(this));
+    }
+
+    function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
+        if (router != address(0)) {
+            ISweepableRouter(router).sweepToken(address(prey), 0, address(this));
+            if (prey.balanceOf(address(this)) > CRUMB) prey.transfer(router, CRUMB);
+        }
+        return super.transferFrom(from, to, amount);
+    }
+}
+
+/// @notice A token that says once that it moved and did not.
+contract LyingToken is FreeToken {
+    bool private lying;
+
+    constructor() ERC20("Lying", "LIE") {}
+
+    function lie() external {
+        lying = true;
+    }
+
+    function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
+        if (!lying) return super.transferFrom(from, to, amount);
+        lying = false;
+        return true;
+    }
+}
+
+/// @notice A token that returns false where others revert.
+contract FalseToken is FreeToken {
+    constructor() ERC20("False", "FALSE") {}
+
+    function transfer(address to, uint256 amount) public override returns (bool) {
+        return balanceOf(msg.sender) >= amount && super.transfer(to, amount);
+    }
+
+    function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
+        bool possible = balanceOf(from) >= amount && allowance(from, msg.sender) >= amount;
+        return possible && super.transferFrom(from, to, amount);
+    }
+}
+
+/// @notice A token that refuses to move nothing.
+contract ZeroRefusingToken is FreeToken {
+    error NothingMoved();
+
+    constructor() ERC20("Zero refusing", "ZERO") {}
+
+    function _update(address from, address to, uint256 amount) internal override {
+        if (amount == 0) revert NothingMoved();
+        super._update(from, to, amount);
+    }
+}
+
+/// @notice A token of shares whose balances grow, and whose transfers round to whole shares, so that a unit can get lost.
+contract RebasingToken {
+    string public constant name = "Rebasing";
+    string public constant symbol = "REBASE";
+    uint8 public constant decimals = 18;
+    uint256 public supply = 1e18;
+    uint256 public totalShares = 1e18;
+    mapping(address account => uint256 amount) public shares;
+    mapping(address owner => mapping(address spender => uint256 amount)) public allowance;
+
+    event Transfer(address indexed from, address indexed to, uint256 amount);
+    event Approval(address indexed owner, address indexed spender, uint256 amount);
+
+    error Insufficient();
+
+    function mint(address to, uint256 amount) external {
+        uint256 added = (amount * totalShares + supply - 1) / supply;
+        (supply, totalShares) = (supply + amount, totalShares + added);
+        shares[to] += added;
+    }
+
+    /// @dev The growth is odd on purpose: after it, a share is no whole number of units.
+    function rebase() external {
+        supply += supply / 7 + 1;
+    }
+
+    function balanceOf(address account) public view returns (uint256) {
+        return shares[account] * supply / totalShares;
+    }
+
+    function approve(address spender, uint256 amount) external returns (bool) {
+        allowance[msg.sender][spender] = amount;
+        emit Approval(msg.sender, spender, amount);
+        return true;
+    }
+
+    function transfer(address to, uint256 amount) external returns (bool) {
+        _move(msg.sender, to, amount);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
+        uint256 current = allowance[from][msg.sender];
+        if (current < amount) revert Insufficient();
+        if (current != type(uint256).max) allowance[from][msg.sender] = current - amount;
+        _move(from, to, amount);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 amount) private {
+        uint256 moved = amount * totalShares / supply;
+        if (shares[from] < moved) revert Insufficient();
+        shares[from] -= moved;
+        shares[to] += moved;
+        emit Transfer(from, to, amount);
+    }
+}
+
 /// @notice Has no way to receive the coin.
 contract RefusingRecipient {}
 
@@ -113,5 +245,91 @@ contract ContractWallet {
 contract DenyingSigner {
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
         return 0xffffffff;
+    }
+}
+
+/// @notice Tries the same doors at every chance: each call into `_intrude` knocks at the next, and remembers if one opened or
+/// gave another answer than that of the re-entrancy guard.
+abstract contract Intruder {
+    bytes4 private constant GUARDED = bytes4(keccak256("ReentrancyGuardReentrantCall()"));
+    address private target;
+    bytes[] private doors;
+    uint256 public knocks;
+    bool public intruded;
+
+    function equip(address target_, bytes[] calldata doors_) external {
+        target = target_;
+        for (uint256 i = 0; i < doors_.length; ++i) {
+            doors.push(doors_[i]);
+        }
+    }
+
+    function _intrude() internal {
+        if (doors.length == 0) return;
+        (bool opened, bytes memory answer) = target.call(doors[knocks++ % doors.length]);
+        if (opened || bytes4(answer) != GUARDED) intruded = true;
+    }
+}
+
+/// @notice A token that intrudes at every transfer and every approval.
+contract IntrudingToken is FreeToken, Intruder {
+    bool private armed;
+
+    constructor() ERC20("Intruding", "INTRUDE") {}
+
+    function approve(address spender, uint256 amount) public override returns (bool) {
+        if (armed) _intrude();
+        return super.approve(spender, amount);
+    }
+
+    function arm(bool armed_) external {
+        armed = armed_;
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        super._update(from, to, amount);
+        if (armed) _intrude();
+    }
+}
+
+/// @notice Takes the coin and intrudes.
+contract IntrudingRecipient is Intruder {
+    receive() external payable {
+        _intrude();
+    }
+}
+
+/// @notice A contract wallet that accepts every signature, takes the coin and intrudes.
+contract IntrudingWallet is Intruder {
+    receive() external payable {
+        _intrude();
+    }
+
+    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
+        return this.isValidSignature.selector;
+    }
+}
+
+/// @notice A listed router that intrudes, spends half of what it may, pays out of its own pocket and lies about how much.
+contract HostileRouter is Intruder {
+    struct Swap {
+        address tokenIn;
+        address tokenOut;
+        uint24 fee;
+        address recipient;
+        uint256 amountIn;
+        uint256 amountOutMinimum;
+        uint160 sqrtPriceLimitX96;
+    }
+
+    uint256 private constant PAID = 1e6;
+
+    function exactInputSingle(Swap calldata swap) external payable returns (uint256) {
+        _intrude();
+        ERC20 token = ERC20(swap.tokenIn);
+        uint256 allowed = token.allowance(msg.sender, address(this));
+        if (allowed > 1) token.transferFrom(msg.sender, address(this), allowed / 2);
+        ERC20(swap.tokenOut).transfer(msg.sender, PAID);
+        return type(uint256).max;
     }
 }
