@@ -76,15 +76,15 @@ abstract contract RouterAllowList is IRouterAllowList, AccessManaged, Reentrancy
 
     /// @inheritdoc IRouterAllowList
     function routerRule(address router, bytes4 selector) external view returns (uint8 fundingModes, address spender) {
-        RouterRule memory rule = _rules[_pair(router, selector)];
-        return (rule.fundingModes, rule.spender);
+        return _rule(_pair(router, selector));
     }
 
     /// @dev Whether the contract on top must never call this address for a leg, nor approve it.
     function _isForbiddenCallee(address account) internal view virtual returns (bool);
 
-    function _rule(address router, bytes4 selector) internal view returns (RouterRule storage) {
-        return _rules[_pair(router, selector)];
+    function _rule(bytes32 pair) internal view returns (uint8 fundingModes, address spender) {
+        RouterRule memory rule = _rules[pair];
+        return (rule.fundingModes, rule.spender);
     }
 
     function _requireCode(address account) internal view {
@@ -96,7 +96,7 @@ abstract contract RouterAllowList is IRouterAllowList, AccessManaged, Reentrancy
         _requireCode(account);
     }
 
-    function _pair(address router, bytes4 selector) private pure returns (bytes32) {
+    function _pair(address router, bytes4 selector) internal pure returns (bytes32) {
         return bytes32(bytes20(router)) | (bytes32(selector) >> 160);
     }
 }

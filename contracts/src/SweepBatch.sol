@@ -24,13 +24,24 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         string witnessTypeString;
     }
 
-    /// @dev What is known of a batch before it runs, by leg: what Permit2 takes and where it goes, and what of an approved leg's
-    /// token was here already.
+    /// @dev What is known of a batch before it runs, by leg: what Permit2 takes and where it goes, and of an approved leg who is
+    /// approved and what of its token was here already.
     struct Plan {
         IPermit2.TokenPermissions[] taken;
         IPermit2.SignatureTransferDetails[] transfers;
+        address[] spenders;
         uint256[] heldBefore;
         bool approvedLegs;
+    }
+
+    /// @dev What the check of one leg leaves for those after it. Marks are sets of addresses in 256 bits, with one bit for many
+    /// addresses: a bit that is not set proves an address new, and a bit that is set calls for a closer look.
+    struct Seen {
+        uint256 tokenMarks;
+        uint256 routerMarks;
+        bytes32 pair;
+        uint8 fundingModes;
+        address spender;
     }
 
     /// @inheritdoc ISweepBatch
@@ -104,7 +115,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         for (uint256 i = 0; i < legs.length; ++i) {
             Leg calldata leg = legs[i];
             uint8 funding = leg.funding;
-            if (funding == FUNDING_APPROVED) _swapApproved(i, leg, plan.heldBefore[i]);
+            if (funding == FUNDING_APPROVED) _swapApproved(i, leg, plan.spenders[i], plan.heldBefore[i]);
             else if (funding == FUNDING_PREFUNDED) _callRouter(i, leg);
         }
         grossOutput = settlementToken.balanceOf(address(this)) - outputBefore;
@@ -121,29 +132,40 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         if (count == 0 || count > MAX_LEGS) revert LegCountOutOfRange(count, MAX_LEGS);
         plan.taken = new IPermit2.TokenPermissions[](count);
         plan.transfers = new IPermit2.SignatureTransferDetails[](count);
+        plan.spenders = new address[](count);
         plan.heldBefore = new uint256[](count);
-        address[] memory routers = new address[](count);
+        Seen memory seen;
 
         for (uint256 i = 0; i < count; ++i) {
             Leg calldata leg = legs[i];
             (address token, uint256 amount, uint8 funding) = (leg.token, leg.amount, leg.funding);
             if (amount == 0) revert ZeroLegAmount(i);
+            uint256 mark = _mark(token);
+            if (seen.tokenMarks & mark != 0) _requireNewToken(plan.taken, i, token);
+            seen.tokenMarks |= mark;
+
             address receiver = address(this);
             if (funding == FUNDING_NONE) {
                 _checkUnrouted(i, leg, outputToken);
             } else {
                 if (token == settlementToken) revert TokenIsOutput(token);
-                routers[i] = _checkRouted(i, leg, funding);
-                if (funding == FUNDING_PREFUNDED) receiver = routers[i];
+                address router = _checkRouted(i, leg, funding, seen);
+                if (funding == FUNDING_PREFUNDED) {
+                    receiver = router;
+                } else {
+                    plan.approvedLegs = true;
+                    plan.spenders[i] = seen.spender;
+                    plan.heldBefore[i] = IERC20(token).balanceOf(address(this));
+                }
             }
-            if (funding == FUNDING_APPROVED) {
-                plan.approvedLegs = true;
-                plan.heldBefore[i] = IERC20(token).balanceOf(address(this));
-            }
-            plan.taken[i] = IPermit2.TokenPermissions(token, amount);
-            plan.transfers[i] = IPermit2.SignatureTransferDetails(receiver, amount);
+            IPermit2.TokenPermissions memory taken = plan.taken[i];
+            (taken.token, taken.amount) = (token, amount);
+            IPermit2.SignatureTransferDetails memory transfer = plan.transfers[i];
+            (transfer.to, transfer.requestedAmount) = (receiver, amount);
         }
-        _checkTokens(plan.taken, routers, settlementToken);
+        if (seen.routerMarks & (seen.tokenMarks | _mark(settlementToken)) != 0) {
+            _requireRoutersAreNoTokens(legs, settlementToken);
+        }
     }
 
     /// @dev The only token that needs no swap is the wrapped coin on its way to the native coin.
@@ -154,38 +176,49 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         }
     }
 
-    /// @dev Returns the router of a leg whose call is listed for its funding.
-    function _checkRouted(uint256 index, Leg calldata leg, uint8 funding) private view returns (address router) {
+    /// @dev Returns the router of a leg whose call is listed for its funding, and leaves its rule in `seen`.
+    function _checkRouted(uint256 index, Leg calldata leg, uint8 funding, Seen memory seen)
+        private
+        view
+        returns (address router)
+    {
         if (funding > FUNDING_NONE) revert UnknownFunding(index, funding);
         bytes calldata data = leg.data;
         if (data.length < 4) revert SelectorMissing(index, data.length);
         router = leg.router;
         bytes4 selector = bytes4(data);
-        uint8 modes = _rule(router, selector).fundingModes;
-        if (modes == 0) revert RouterNotAllowed(index, router, selector);
-        if (modes & (1 << funding) == 0) revert FundingNotAllowed(index, router, selector, funding);
+        bytes32 pair = _pair(router, selector);
+        if (pair != seen.pair) {
+            (seen.fundingModes, seen.spender) = _rule(pair);
+            seen.pair = pair;
+            if (seen.fundingModes == 0) revert RouterNotAllowed(index, router, selector);
+            if (router.code.length == 0) revert RouterWithoutCode(index, router);
+            seen.routerMarks |= _mark(router);
+        }
+        if (seen.fundingModes & (1 << funding) == 0) revert FundingNotAllowed(index, router, selector, funding);
     }
 
-    /// @dev No token comes twice, and no router is a token of this sweep: a listed function called on a token could move or
-    /// approve what is here.
-    function _checkTokens(IPermit2.TokenPermissions[] memory taken, address[] memory routers, address settlementToken)
-        private
-        view
-    {
-        address checkedRouter;
-        for (uint256 i = 0; i < taken.length; ++i) {
-            address token = taken[i].token;
-            for (uint256 j = 0; j < i; ++j) {
-                if (taken[j].token == token) revert DuplicateToken(token);
-            }
-            address router = routers[i];
-            if (router == checkedRouter || router == address(0)) continue; // checked before, or a leg without a router
-            if (router.code.length == 0) revert RouterWithoutCode(i, router);
+    function _mark(address account) private pure returns (uint256) {
+        return 1 << (uint160(account) & 0xff);
+    }
+
+    /// @dev The closer look at a token whose mark was seen before.
+    function _requireNewToken(IPermit2.TokenPermissions[] memory taken, uint256 index, address token) private pure {
+        for (uint256 i = 0; i < index; ++i) {
+            if (taken[i].token == token) revert DuplicateToken(token);
+        }
+    }
+
+    /// @dev The closer look if a router and a token share a mark. A token that is also a listed router could move or approve what
+    /// is here while it is swapped.
+    function _requireRoutersAreNoTokens(Leg[] calldata legs, address settlementToken) private pure {
+        for (uint256 i = 0; i < legs.length; ++i) {
+            address router = legs[i].router;
+            if (router == address(0)) continue; // a leg without a router
             if (router == settlementToken) revert RouterIsToken(i, router);
-            for (uint256 j = 0; j < taken.length; ++j) {
-                if (taken[j].token == router) revert RouterIsToken(i, router);
+            for (uint256 j = 0; j < legs.length; ++j) {
+                if (legs[j].token == router) revert RouterIsToken(i, router);
             }
-            checkedRouter = router;
         }
     }
 
@@ -203,17 +236,34 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     }
 
     /// @dev Approves what came, not what was asked for: a token with a transfer fee brings less.
-    function _swapApproved(uint256 index, Leg calldata leg, uint256 heldBefore) private {
+    function _swapApproved(uint256 index, Leg calldata leg, address spender, uint256 heldBefore) private {
         IERC20 token = IERC20(leg.token);
-        address spender = _rule(leg.router, bytes4(leg.data)).spender;
         token.forceApprove(spender, token.balanceOf(address(this)) - heldBefore);
         _callRouter(index, leg);
         token.forceApprove(spender, 0);
     }
 
+    /// @dev What a router returns is neither needed nor believed; it is copied only to be told if the call failed. In assembly,
+    /// because Solidity's call copies it always. The call data lies where memory is free and is forgotten.
     function _callRouter(uint256 index, Leg calldata leg) private {
-        (bool success, bytes memory returned) = leg.router.call(leg.data);
-        if (!success) revert LegFailed(index, leg.router, returned);
+        address router = leg.router;
+        bytes calldata data = leg.data;
+        bool success;
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            calldatacopy(free, data.offset, data.length)
+            success := call(gas(), router, 0, free, data.length, 0, 0)
+        }
+        if (!success) revert LegFailed(index, router, _returnedData());
+    }
+
+    function _returnedData() private pure returns (bytes memory returned) {
+        assembly ("memory-safe") {
+            returned := mload(0x40)
+            mstore(returned, returndatasize())
+            returndatacopy(add(returned, 0x20), 0, returndatasize())
+            mstore(0x40, and(add(add(returned, returndatasize()), 0x3f), not(0x1f)))
+        }
     }
 
     /// @dev After the last leg, so that a token which a later leg hands back is returned too. A rebasing token may round to a
