@@ -263,6 +263,43 @@ contract Authorization is SweepTest {
         assertGt(weth.balanceOf(user), 0);
     }
 
+    function test_a_permit_signature_has_64_or_65_bytes() public {
+        uint8[3] memory lengths = [0, 63, 66];
+        for (uint256 i = 0; i < lengths.length; ++i) {
+            Sweep memory s = _usdcSweep(APPROVED);
+            s.permitSignature = new bytes(lengths[i]);
+            _expectRevert(s, abi.encodeWithSignature("InvalidSignatureLength()"));
+        }
+    }
+
+    /// @dev Permit2 takes either s of a key's signature. That opens nothing: its nonce is used once all the same.
+    function test_a_permit_signature_with_a_high_s_is_as_good_and_runs_once() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        (uint8 v, bytes32 r, bytes32 low) = vm.sign(userKey, _permitDigest(s));
+        uint256 order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
+        s.permitSignature = abi.encodePacked(r, order - uint256(low), v == 27 ? uint8(28) : uint8(27));
+        _send(s);
+        (s.order.authorizationNonce, s.authorization.nonce) = (8, 8);
+        _sign(s);
+        _expectRevert(s, abi.encodeWithSignature("InvalidNonce()"));
+    }
+
+    function test_an_authorization_signature_of_66_bytes_is_refused() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        s.authorizationSignature = bytes.concat(s.authorizationSignature, hex"00");
+        bytes32 digest = v5.hashAuthorization(s.authorization);
+        _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
+    }
+
+    /// @dev EIP-7702: the user's code answers for the user, as Permit2 asks whoever has code.
+    function test_a_user_that_delegates_to_code_sweeps_by_it() public {
+        Sweep memory s = _usdcSweep(APPROVED);
+        vm.etch(user, abi.encodePacked(hex"ef0100", address(new ContractWallet(true))));
+        s.permitSignature = "anything it accepts";
+        _send(s);
+        assertGt(weth.balanceOf(user), 0);
+    }
+
     function test_a_contract_wallet_sweeps_by_eip1271() public {
         user = address(new ContractWallet(true));
         Sweep memory s = _usdcSweep(APPROVED);

@@ -140,6 +140,31 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 1, address(dai)));
     }
 
+    /// @dev The contract marks what it saw by the lowest byte of the address; that two share it must mean nothing.
+    function test_tokens_and_routers_that_share_a_mark_are_still_different() public {
+        address usdcTwin = _twin(address(usdc));
+        address routerTwin = _twin(address(router));
+        ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](3);
+        legs[0] = _v3Leg(usdc, 1e6, APPROVED);
+        legs[1] = _v3Leg(IERC20(usdcTwin), 1e18, PREFUNDED);
+        legs[2] = _v3Leg(IERC20(routerTwin), 1e18, APPROVED);
+        uint256 snapshot = vm.snapshotState();
+        _send(_sweep(legs, address(weth)));
+        assertTrue(v5.isNonceUsed(7));
+        vm.revertToState(snapshot);
+
+        legs[2] = legs[0]; // a duplicate behind the twin
+        _expectRevert(
+            _sweep(legs, address(weth)), abi.encodeWithSelector(ISweepBatch.DuplicateToken.selector, address(usdc))
+        );
+    }
+
+    function _twin(address account) private returns (address twin) {
+        twin = address(uint160(account) ^ (1 << 100));
+        deployCodeTo(_built("MintableToken"), abi.encode("TWIN", "TWIN", uint8(18)), twin);
+        _addPools(IERC20(twin), POOL_TOKENS * 1e18);
+    }
+
     function test_a_router_that_lost_its_code_is_not_called() public {
         Sweep memory s = _usdcSweep(APPROVED);
         vm.etch(address(router), "");
