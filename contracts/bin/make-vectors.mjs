@@ -20,11 +20,23 @@
 //       "permitDigest", "permitSignature"                   // EIP-712 digest and the user's 65 bytes r, s, v
 //     }]
 //   }
+//
+// And tests/vectors/eip712_v4.json, in which the user's word stands alone:
+//
+//   {
+//     "permit2", "user",                                    // as above
+//     "vectors": [{
+//       "name", "chainId", "verifyingContract",             // as above, of the V4 contract
+//       "permitted": [{"token", "amount"}],
+//       "order": {"outputToken", "minUserOutput", "feeBps", "sweepRef"},
+//       "witness", "permitNonce", "permitDeadline", "permitDigest", "permitSignature"
+//     }]
+//   }
 import { mkdirSync, writeFileSync } from "node:fs";
 import { encodeAbiParameters, hashStruct, hashTypedData, keccak256, maxUint256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-const TARGET = new URL("../../tests/vectors/eip712.json", import.meta.url);
+const TARGET = new URL("../../tests/vectors/", import.meta.url);
 
 const USER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const FEE_SIGNER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
@@ -46,13 +58,22 @@ const FEE_AUTHORIZATION = fields(
 const SWEEP_ORDER = fields(
   "address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce",
 );
-const PERMIT_TYPES = {
+const SWEEP_ORDER_V4 = fields("address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef");
+const permitTypes = (orderName, order) => ({
   PermitBatchWitnessTransferFrom: fields(
-    "TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,SweepOrder witness",
+    `TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,${orderName} witness`,
   ),
   TokenPermissions: fields("address token,uint256 amount"),
-  SweepOrder: SWEEP_ORDER,
-};
+  [orderName]: order,
+});
+
+/// What the user signs: these tokens for this order, spent by the contract.
+const permitDataOf = ({ chainId, permitted, permit, types, order }) => ({
+  domain: { name: "Permit2", chainId, verifyingContract: PERMIT2 },
+  types,
+  primaryType: "PermitBatchWitnessTransferFrom",
+  message: { permitted, spender: CONTRACT, nonce: permit.nonce, deadline: permit.deadline, witness: order },
+});
 
 /// An address, or any other value, that is the same in every run.
 const address = (seed) => toHex(BigInt(keccak256(toHex(seed))) >> 96n, { size: 20 });
@@ -128,18 +149,13 @@ async function vector({ name, chainId = 31337, legs, order = {}, authorization =
     primaryType: "FeeAuthorization",
     message: authorization,
   };
-  const permitData = {
-    domain: { name: "Permit2", chainId, verifyingContract: PERMIT2 },
-    types: PERMIT_TYPES,
-    primaryType: "PermitBatchWitnessTransferFrom",
-    message: {
-      permitted: legs.map(({ token, amount }) => ({ token, amount })),
-      spender: CONTRACT,
-      nonce: permit.nonce,
-      deadline: permit.deadline,
-      witness: order,
-    },
-  };
+  const permitData = permitDataOf({
+    chainId,
+    permitted: legs.map(({ token, amount }) => ({ token, amount })),
+    permit,
+    types: permitTypes("SweepOrder", SWEEP_ORDER),
+    order,
+  });
   return {
     name,
     chainId,
@@ -158,12 +174,60 @@ async function vector({ name, chainId = 31337, legs, order = {}, authorization =
   };
 }
 
-const document = {
+const CASES_V4 = [
+  { name: "one token" },
+  { name: "two tokens for the native coin", count: 2, order: { outputToken: NATIVE } },
+  {
+    name: "every integer at its greatest",
+    order: { minUserOutput: maxUint256, feeBps: 65535, sweepRef: toHex(maxUint256) },
+    permit: { nonce: maxUint256, deadline: maxUint256 },
+  },
+  {
+    name: "every integer zero, on another chain",
+    chainId: 8453,
+    order: { minUserOutput: 0n, feeBps: 0, sweepRef: toHex(0, { size: 32 }) },
+    permit: { nonce: 0n, deadline: maxUint256 },
+  },
+  { name: "thirty tokens", count: 30 },
+];
+
+async function vectorV4({ name, chainId = 31337, count = 1, order = {}, permit = {} }) {
+  const permitted = Array.from({ length: count }, (_, i) => ({ token: address(`token ${i}`), amount: 10n ** BigInt(i) }));
+  order = {
+    outputToken: address("output"),
+    minUserOutput: 123_456_789n,
+    feeBps: 75,
+    sweepRef: keccak256(toHex("sweep")),
+    ...order,
+  };
+  permit = { nonce: 7n, deadline: 1_900_000_000n, ...permit };
+  const types = permitTypes("SweepOrderV4", SWEEP_ORDER_V4);
+  const permitData = permitDataOf({ chainId, permitted, permit, types, order });
+  return {
+    name,
+    chainId,
+    verifyingContract: CONTRACT,
+    permitted,
+    order,
+    witness: hashStruct({ data: order, types: { SweepOrderV4: SWEEP_ORDER_V4 }, primaryType: "SweepOrderV4" }),
+    permitNonce: permit.nonce,
+    permitDeadline: permit.deadline,
+    permitDigest: hashTypedData(permitData),
+    permitSignature: await user.signTypedData(permitData),
+  };
+}
+
+const decimal = (_, value) => (typeof value === "bigint" || typeof value === "number" ? value.toString() : value);
+function write(file, document) {
+  mkdirSync(TARGET, { recursive: true });
+  writeFileSync(new URL(file, TARGET), JSON.stringify(document, decimal, 2) + "\n");
+}
+
+const signingUser = { address: user.address, privateKey: USER_KEY };
+write("eip712.json", {
   permit2: PERMIT2,
-  user: { address: user.address, privateKey: USER_KEY },
+  user: signingUser,
   feeSigner: { address: feeSigner.address, privateKey: FEE_SIGNER_KEY },
   vectors: await Promise.all(CASES.map(vector)),
-};
-const decimal = (_, value) => (typeof value === "bigint" || typeof value === "number" ? value.toString() : value);
-mkdirSync(new URL(".", TARGET), { recursive: true });
-writeFileSync(TARGET, JSON.stringify(document, decimal, 2) + "\n");
+});
+write("eip712_v4.json", { permit2: PERMIT2, user: signingUser, vectors: await Promise.all(CASES_V4.map(vectorV4)) });
