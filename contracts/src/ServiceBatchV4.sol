@@ -8,6 +8,7 @@ import {SweepBatch} from "./SweepBatch.sol";
 /// @title ServiceBatchV4
 /// @notice Runs a sweep that the user signed, and takes one configured fee: the way back if partner fees on chain must be off.
 contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
+    uint256 private constant SWEEP_ORDER_SIZE = 4 * 32;
     bytes32 private constant SWEEP_ORDER_TYPEHASH =
         keccak256("SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)");
     /// @inheritdoc IServiceBatchV4
@@ -70,7 +71,11 @@ contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
 
     /// @inheritdoc IServiceBatchV4
     function hashOrder(SweepOrderV4 calldata order) public pure returns (bytes32) {
-        return keccak256(abi.encode(SWEEP_ORDER_TYPEHASH, order));
+        uint256 offset;
+        assembly ("memory-safe") {
+            offset := order
+        }
+        return _hashStruct(SWEEP_ORDER_TYPEHASH, offset, SWEEP_ORDER_SIZE);
     }
 
     function _setFee(uint16 newFeeBps, address newFeeRecipient) private {

@@ -31,6 +31,8 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
     bytes32 private constant FEE_AUTHORIZATION_TYPEHASH = keccak256(
         "FeeAuthorization(address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash)"
     );
+    uint256 private constant FEE_AUTHORIZATION_SIZE = 10 * 32;
+    uint256 private constant SWEEP_ORDER_SIZE = 5 * 32;
     bytes32 private constant SWEEP_ORDER_TYPEHASH = keccak256(
         "SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)"
     );
@@ -132,12 +134,20 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
 
     /// @inheritdoc IServiceBatchV5PartnerFees
     function hashAuthorization(FeeAuthorization calldata authorization) public view returns (bytes32) {
-        return _hashTypedDataV4(keccak256(abi.encode(FEE_AUTHORIZATION_TYPEHASH, authorization)));
+        uint256 offset;
+        assembly ("memory-safe") {
+            offset := authorization
+        }
+        return _hashTypedDataV4(_hashStruct(FEE_AUTHORIZATION_TYPEHASH, offset, FEE_AUTHORIZATION_SIZE));
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
     function hashOrder(SweepOrder calldata order) public pure returns (bytes32) {
-        return keccak256(abi.encode(SWEEP_ORDER_TYPEHASH, order));
+        uint256 offset;
+        assembly ("memory-safe") {
+            offset := order
+        }
+        return _hashStruct(SWEEP_ORDER_TYPEHASH, offset, SWEEP_ORDER_SIZE);
     }
 
     /// @dev The service's word stands by itself: its own signature, for this sender, now, on this route, at a fee under the cap,

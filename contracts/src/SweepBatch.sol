@@ -289,6 +289,19 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         if (wouldKeepItHere || (owedSomething && recipient == address(0))) revert InvalidRecipient(recipient);
     }
 
+    // ---------------------------------------------------------------- hashing
+
+    /// @dev The EIP-712 struct hash of a struct of value types as it lies in the calldata, `size` bytes from `offset` on. Bits that
+    /// its types do not have make another hash, which nobody signed.
+    function _hashStruct(bytes32 typehash, uint256 offset, uint256 size) internal pure returns (bytes32 structHash) {
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            mstore(free, typehash)
+            calldatacopy(add(free, 0x20), offset, size)
+            structHash := keccak256(free, add(size, 0x20))
+        }
+    }
+
     // ---------------------------------------------------------------- paying out
 
     /// @dev Turns what was measured in the wrapped coin into what is paid.
