@@ -41,11 +41,13 @@ contract Gas is SweepTest {
         uint256 ten = _sweepGas(LEGS, PREFUNDED);
         _expectAtMost("prefunded, 1 leg", one, 191_500);
         _expectAtMost("prefunded, 3 legs", three, 364_500);
+        _expectAtMost("prefunded, 5 legs", _sweepGas(5, PREFUNDED), 541_000);
         _expectAtMost("prefunded, 10 legs", ten, 982_000);
         _expectAtMost("prefunded, a further leg", (three - one) / 2, 87_000);
         _expectAtMost("prefunded, fixed", one - (three - one) / 2, 105_000);
         _expectAtMost("approved, 1 leg", _sweepGas(1, APPROVED), 213_500);
         _expectAtMost("approved, 3 legs", _sweepGas(3, APPROVED), 437_500);
+        _expectAtMost("approved, 5 legs", _sweepGas(5, APPROVED), 662_000);
         _expectAtMost("approved, 10 legs", _sweepGas(LEGS, APPROVED), 1_225_000);
         _expectAtMost("ten prefunded legs per mille of ten bare swaps", ten * 1000 / _bareGas(LEGS), 970);
     }
