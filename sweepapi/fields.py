@@ -12,8 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import Combinable, register_combinable_fields
-
-from sweepapi.evm.addresses import to_checksum_address
+from eth_utils.address import to_checksum_address
 
 UINT256_MAX = 2**256 - 1
 

@@ -7,8 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from sweepapi.evm.v5 import HARD_CAP_BPS, MAX_LEGS
-
-BUILD_MODES = ("v5_partner_fees", "v4_fallback")
+from sweeps.modes import BUILD_MODES
 
 
 class SweepsConfig(AppConfig):

@@ -18,11 +18,10 @@ from sweeps import nonces
 from sweeps.amounts import Split, split
 from sweeps.market import Facts, Market, Quotes, Swept
 from sweeps.models import Sweep
-from sweeps.plan import BuildRequest, PlannedLeg, plan, refuse_bad_tokens, refuse_unroutable
+from sweeps.modes import V5_PARTNER_FEES
+from sweeps.plan import BuildRequest, PlannedLeg, holders, plan, refuse_bad_tokens, refuse_unroutable
 from sweeps.signing import Signed, sign
 from sweeps.storing import store
-
-V5_MODE = "v5_partner_fees"
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> Built:
 
 
 def _market(request: BuildRequest) -> Market:
-    if settings.EVM_BUILD_MODE != V5_MODE:
+    if settings.EVM_BUILD_MODE != V5_PARTNER_FEES:
         raise BuildDisabled(retry_after_seconds=300)
     chain = chains.find(request.chain)
     if chain is None or chain.v5_contract is None or chain.protocol_recipient is None:
@@ -91,7 +90,8 @@ def _read(request: BuildRequest, market: Market) -> tuple[Facts, Quotes]:
             raise BuildDisabled("The contract is paused.", retry_after_seconds=60)
         refuse_bad_tokens(request, market, facts)
         quotes = market.read_quotes(swept=swept, facts=facts)
-        refuse_unroutable(request, market, facts, quotes)
+        transfers = market.read_transfers(holders=holders(request, market, facts, quotes), facts=facts)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
+    refuse_unroutable(request, market, quotes, transfers)
     return facts, quotes

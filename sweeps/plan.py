@@ -1,6 +1,6 @@
 """Deciding what a sweep would do: refusing what can't work, and choosing each token's route and minimum."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sweepapi.api.errors import FieldError, InsufficientOutput, InvalidRequest, NoRoute
@@ -67,9 +67,13 @@ def _contradictions(wish: TokenWish, facts: Facts, *, field: str) -> Iterator[Fi
         yield FieldError(f"{field}.symbol", "contradicts_chain", f"The token's symbol is {token.symbol!r}.")
 
 
-def refuse_unroutable(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> None:
+def refuse_unroutable(
+    request: BuildRequest,
+    market: Market,
+    quotes: Quotes,
+    transfers: Mapping[str, Sequence[TransferTest | CallFailedError]],
+) -> None:
     """Raise ``NoRoute`` for tokens that can't be swapped whole, ``InvalidRequest`` for such an output token."""
-    transfers = market.read_transfers(holders=_holders(request, market, facts, quotes), facts=facts)
     refused_output = _transfer_problem(transfers.get(market.output, []), field="outputMint")
     if refused_output is not None:
         raise InvalidRequest(details=[refused_output])
@@ -84,17 +88,17 @@ def refuse_unroutable(request: BuildRequest, market: Market, facts: Facts, quote
         raise NoRoute(details=problems)
 
 
-def _holders(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> dict[str, list[str]]:
+def holders(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> dict[str, list[str]]:
     """Return, by token, who is asked to send some of it: the pools of its route, and the user if there is a balance."""
-    holders: dict[str, list[str]] = {}
+    asked: dict[str, list[str]] = {}
     for wish in request.tokens:
         quote = quotes.best.get(wish.mint)
         if quote is None:
             continue
         owner = [request.wallet] if facts.tokens[wish.mint].balance > 0 else []
-        holders[wish.mint] = [quote.route.pools[0], *owner]
-        holders.setdefault(market.output, [quote.route.pools[-1]])
-    return holders
+        asked[wish.mint] = [quote.route.pools[0], *owner]
+        asked.setdefault(market.output, [quote.route.pools[-1]])
+    return asked
 
 
 def _transfer_problem(tests: Sequence[TransferTest | CallFailedError], *, field: str) -> FieldError | None:

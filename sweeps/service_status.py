@@ -9,7 +9,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.v5 import HARD_CAP_BPS
 from sweeps.amounts import BPS_DENOMINATOR
 from sweeps.availability import available_chains
-from sweeps.build import V5_MODE
+from sweeps.modes import V5_PARTNER_FEES
 from sweeps.serializers.requests import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 
 
@@ -18,7 +18,7 @@ def service_status() -> dict[str, Any]:
     available = available_chains()
     return {
         "version": "v2",
-        "available": settings.EVM_BUILD_MODE == V5_MODE and any(available.values()),
+        "available": settings.EVM_BUILD_MODE == V5_PARTNER_FEES and any(available.values()),
         "evmBuildMode": settings.EVM_BUILD_MODE,
         "chains": [_chain(chain, is_available=available.get(chain.name, False)) for chain in chains.enabled()],
         "fees": {

@@ -49,24 +49,15 @@ def sign(  # noqa: PLR0913 - everything that a signature fixes
     """
     deadline = max(int(time.time()), head.timestamp) + settings.AUTHORIZATION_TTL_SECONDS
     legs = _legs(planned, market)
-    order = SweepOrder(
-        output_token=request.output_mint,
-        min_user_output=min_user_output,
-        total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_id=partner.onchain_id,
-        authorization_nonce=reserved.authorization,
+    authorization = _authorization(
+        partner=partner, request=request, market=market, nonce=reserved.authorization, deadline=deadline, legs=legs
     )
-    authorization = v5.Authorization(
-        user=request.wallet,
-        partner_id=partner.onchain_id,
-        partner_recipient=partner.recipient_on(market.chain.chain_id),
-        protocol_recipient=market.protocol_recipient,
-        output_token=request.output_mint,
-        total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.fee_share_bps,
-        nonce=reserved.authorization,
-        deadline=deadline,
-        legs_hash=v5.hash_legs(legs),
+    order = SweepOrder(
+        output_token=authorization.output_token,
+        min_user_output=min_user_output,
+        total_fee_bps=authorization.total_fee_bps,
+        partner_id=authorization.partner_id,
+        authorization_nonce=authorization.nonce,
     )
     typed_data = authorization.typed_data(chain_id=market.chain.chain_id, contract=market.contract)
     return Signed(
@@ -85,6 +76,23 @@ def sign(  # noqa: PLR0913 - everything that a signature fixes
             order=order,
         ),
         permission=v5.Permission(nonce=reserved.permit, deadline=deadline),
+    )
+
+
+def _authorization(  # noqa: PLR0913 - the sources of one message
+    *, partner: Partner, request: BuildRequest, market: Market, nonce: int, deadline: int, legs: Sequence[v5.Leg]
+) -> v5.Authorization:
+    return v5.Authorization(
+        user=request.wallet,
+        partner_id=partner.onchain_id,
+        partner_recipient=partner.recipient_on(market.chain.chain_id),
+        protocol_recipient=market.protocol_recipient,
+        output_token=request.output_mint,
+        total_fee_bps=settings.TOTAL_FEE_BPS,
+        partner_share_bps=partner.fee_share_bps,
+        nonce=nonce,
+        deadline=deadline,
+        legs_hash=v5.hash_legs(legs),
     )
 
 

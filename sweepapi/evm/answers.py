@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sweepapi.evm.addresses import is_address, to_checksum_address
+from eth_utils.address import is_address, to_checksum_address
+
 from sweepapi.evm.errors import BadAnswerError
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweepapi.evm.addresses import is_address, to_checksum_address
+from eth_utils.address import is_address, to_checksum_address
+
 from sweepapi.evm.errors import ChainsFileError
 
 

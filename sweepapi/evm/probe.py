@@ -11,8 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from eth_utils.address import to_checksum_address
+
 from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import keccak_hex, to_checksum_address
+from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.multicall import plain_call
 from sweepapi.evm.rpc import Call, MayFail
 

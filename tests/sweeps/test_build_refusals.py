@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from eth_utils.address import to_checksum_address
 from pytest_django import Settings
 
 from partners.models import ApiKey, Partner
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
-from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS, to_checksum_address
+from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.rpc import ProviderPool
 from sweeps.models import Sweep

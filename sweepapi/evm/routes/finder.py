@@ -9,7 +9,9 @@ from itertools import pairwise, product
 from types import ModuleType
 from typing import Any
 
-from sweepapi.evm.addresses import ZERO_ADDRESS, to_checksum_address
+from eth_utils.address import to_checksum_address
+
+from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.routes import uniswap_v2, uniswap_v3

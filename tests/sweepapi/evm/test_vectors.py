@@ -8,10 +8,10 @@ import pytest
 from eth_abi.abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
+from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
 from sweepapi.evm import v5
-from sweepapi.evm.addresses import to_checksum_address
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
 from sweepapi.evm.signer import FeeSigner
