@@ -77,22 +77,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
             permitSignature
         );
 
-        Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
-        _payOut(order, authorization, grossOutput, split);
-        emit SweepExecutedV5(
-            authorization.nonce,
-            msg.sender,
-            authorization.partnerId,
-            authorization.partnerRecipient,
-            authorization.protocolRecipient,
-            authorization.outputToken,
-            legs.length,
-            grossOutput,
-            split.totalFee,
-            split.partnerFee,
-            split.protocolFee,
-            split.userAmount
-        );
+        _settle(order, authorization, legs.length, grossOutput);
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
@@ -243,6 +228,31 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         uint256 usedBits = _nonceBitmap[nonce >> 8];
         if (usedBits & bit != 0) revert NonceAlreadyUsed(nonce);
         _nonceBitmap[nonce >> 8] = usedBits | bit;
+    }
+
+    /// @dev Splits what the legs brought, pays it out, and tells.
+    function _settle(
+        SweepOrder calldata order,
+        FeeAuthorization calldata authorization,
+        uint256 tokenCount,
+        uint256 grossOutput
+    ) private {
+        Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
+        _payOut(order, authorization, grossOutput, split);
+        emit SweepExecutedV5(
+            authorization.nonce,
+            msg.sender,
+            authorization.partnerId,
+            authorization.partnerRecipient,
+            authorization.protocolRecipient,
+            authorization.outputToken,
+            tokenCount,
+            grossOutput,
+            split.totalFee,
+            split.partnerFee,
+            split.protocolFee,
+            split.userAmount
+        );
     }
 
     /// @dev Every division rounds down, so the user gets what the fee leaves and the protocol what the partner's part leaves.
