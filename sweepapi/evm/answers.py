@@ -91,6 +91,14 @@ def optional_block(value: object) -> Block | None:
     return None if value is None else block(value)
 
 
+def next_base_fee(value: object) -> int:
+    """Return what a unit of gas costs at least in the next block, in wei, from a fee history that ends at the head."""
+    fees = _mapping(value).get("baseFeePerGas")
+    if not isinstance(fees, list) or not fees:
+        raise BadAnswerError("expected base fees")
+    return quantity(fees[-1])
+
+
 def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to Receipt | None
     """Return the decoder of the receipt of this transaction: None while it is not in a block."""
 

@@ -58,12 +58,14 @@ class Call:
     """One JSON-RPC call and how to read its answer.
 
     ``decode`` turns the result into what the caller wants and raises ``BadAnswerError`` for an impossible one.
+    ``read_error``, where it is given, turns a node's error into a value instead of judging it by ``may_fail``.
     """
 
     method: str
     params: tuple[Any, ...]
     decode: Callable[[Any], Any]
     may_fail: MayFail = MayFail.NEVER
+    read_error: Callable[[object], Any] | None = None
 
 
 @dataclass
@@ -186,6 +188,8 @@ def _read(call: Call, answer: object) -> Any:  # noqa: ANN401 - of the type that
         raise BadAnswerError(f"{call.method}: neither result nor error")
     if answer.get("error") is None:
         return _decoded(call, answer.get("result"))
+    if call.read_error is not None:
+        return call.read_error(answer["error"])
     return _failure(call, answer["error"])
 
 
@@ -252,6 +256,19 @@ class ProviderPool:
             except BadAnswerError as error:
                 log.warning("provider_failed", provider=repr(provider), error=str(error))
         raise ChainUnavailableError("no provider answered in time")
+
+    def ask_all(self, calls: Sequence[Call]) -> list[list[Any]]:
+        """Return the answers of every provider that gives any; raises ``ChainUnavailableError`` if none does."""
+        share = self.timeout_seconds / max(len(self.providers), 1)
+        answered = []
+        for provider in self._ranked():
+            try:
+                answered.append(provider.batch(calls, timeout_seconds=share))
+            except BadAnswerError as error:
+                log.warning("provider_failed", provider=repr(provider), error=str(error))
+        if not answered:
+            raise ChainUnavailableError("no provider answered in time")
+        return answered
 
     def _ranked(self) -> list[Provider]:
         now = time.monotonic()
