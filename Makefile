@@ -40,12 +40,14 @@ check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment sett
 pytest: $(CONTRACTS_READY)
 	$(PY) -m dev exec -- $(PY) -m pytest
 
-forge: $(CONTRACTS_READY) ## the contracts' own tests, and that the exported ABIs are the build's
+forge: $(CONTRACTS_READY) ## the contracts' own tests, that the exported ABIs are the build's, and that the build is reproducible
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
 
-abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build
+abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build, and the record of its bytecode
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs
 
 vectors: $(NODE_READY) ## make the EIP-712 vectors anew, with an implementation that shares no code with ours
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs

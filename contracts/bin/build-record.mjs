@@ -1,0 +1,115 @@
+#!/usr/bin/env node
+// Writes sweepapi/evm/abi/build.json: what the contracts' bytecode is, so that anyone can tell from a chain's code, without a
+// compiler, whether it is ours. The contracts are built for it from nothing, in an empty folder elsewhere; with --check nothing
+// is written, and the exit code is 1 if that build or the one in out/ differs from the committed record.
+//
+//   {
+//     "compiler": the version of solc,
+//     "settings": those that reach the bytecode, as solc is given them,
+//     "contracts": {
+//       name: {
+//         "source": where it is defined,
+//         "creationCodeHash",      // keccak256 of the creation code, without constructor arguments
+//         "creationCodeBytes",
+//         "runtimeCodeHash",       // keccak256 of the code on a chain, with every immutable's bytes zero
+//         "runtimeCodeBytes",
+//         "immutables": {name: [{"start", "length"}]}   // where in the runtime code its value stands, in bytes
+//       }
+//     }
+//   }
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { keccak256 } from "viem";
+
+const PROJECT = fileURLToPath(new URL("../", import.meta.url));
+const RECORD = fileURLToPath(new URL("../../sweepapi/evm/abi/build.json", import.meta.url));
+const FORGE = join(PROJECT, "node_modules/@foundry-rs/forge-linux-amd64/bin/forge");
+const CONTRACTS = ["AccessManager", "ServiceBatchV4", "ServiceBatchV5PartnerFees", "TransferProbe"];
+
+const artifact = (out, name) => JSON.parse(readFileSync(join(out, `${name}.sol/${name}.json`), "utf8"));
+const byteLength = (code) => code.length / 2 - 1;
+
+/** Builds the project in an empty folder and gives that build's `out` to `read`. */
+function withFreshBuild(read) {
+  const folder = mkdtempSync(join(tmpdir(), "contracts-"));
+  try {
+    for (const part of ["bin", "src", "dev", "foundry.toml"]) {
+      cpSync(join(PROJECT, part), join(folder, part), { recursive: true });
+    }
+    symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
+    const path = dirname(process.execPath) + delimiter + process.env.PATH;
+    const env = { ...process.env, PATH: path, FOUNDRY_PROFILE: "default" };
+    execFileSync(FORGE, ["build", "--quiet", "--ast", "src", "dev"], { cwd: folder, env, stdio: "inherit" });
+    return read(join(folder, "out"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The names of all immutables of a build, by the number that its syntax tree gives them. */
+function immutableNames(out) {
+  const names = {};
+  const visit = (node) => {
+    if (node === null || typeof node !== "object") return;
+    if (node.nodeType === "VariableDeclaration" && node.mutability === "immutable") names[node.id] = node.name;
+    Object.values(node).forEach(visit);
+  };
+  for (const entry of readdirSync(out, { recursive: true })) {
+    if (entry.endsWith(".json")) visit(JSON.parse(readFileSync(join(out, entry), "utf8")).ast);
+  }
+  return names;
+}
+
+function withImmutablesZero(code, positions) {
+  for (const { start, length } of positions) {
+    const [from, to] = [2 + 2 * start, 2 + 2 * (start + length)];
+    code = code.slice(0, from) + "0".repeat(to - from) + code.slice(to);
+  }
+  return code;
+}
+
+function describe({ bytecode, deployedBytecode, metadata }, names) {
+  const references = Object.entries(deployedBytecode.immutableReferences ?? {});
+  const byName = references.map(([id, positions]) => [names[id], positions]).sort(([a], [b]) => (a < b ? -1 : 1));
+  const masked = withImmutablesZero(deployedBytecode.object, references.flatMap(([, positions]) => positions));
+  return {
+    source: Object.keys(metadata.settings.compilationTarget)[0],
+    creationCodeHash: keccak256(bytecode.object),
+    creationCodeBytes: byteLength(bytecode.object),
+    runtimeCodeHash: keccak256(masked),
+    runtimeCodeBytes: byteLength(deployedBytecode.object),
+    immutables: Object.fromEntries(byName),
+  };
+}
+
+function record(out) {
+  const names = immutableNames(out);
+  const { compiler, settings } = artifact(out, "ServiceBatchV5PartnerFees").metadata;
+  const { optimizer, evmVersion, viaIR, metadata } = settings;
+  return {
+    compiler: compiler.version,
+    settings: { optimizer, evmVersion, viaIR, metadata },
+    contracts: Object.fromEntries(CONTRACTS.map((name) => [name, describe(artifact(out, name), names)])),
+  };
+}
+
+function check(fresh, committed) {
+  const differs = (what) => {
+    process.stderr.write(`${what} differs from sweepapi/evm/abi/build.json: run \`make abi\` if that is meant\n`);
+    process.exitCode = 1;
+  };
+  for (const name of CONTRACTS) {
+    const { creationCodeHash, creationCodeBytes } = fresh.contracts[name];
+    process.stdout.write(`${name}: ${creationCodeBytes} bytes of creation code, ${creationCodeHash}, built anew\n`);
+    const standing = keccak256(artifact(join(PROJECT, "out"), name).bytecode.object);
+    if (standing !== committed.contracts[name]?.creationCodeHash) differs(`out/${name}.sol`);
+  }
+  if (JSON.stringify(fresh) !== JSON.stringify(committed)) differs("a build from nothing");
+}
+
+const fresh = withFreshBuild(record);
+if (process.argv.includes("--check")) check(fresh, JSON.parse(readFileSync(RECORD, "utf8")));
+else writeFileSync(RECORD, JSON.stringify(fresh, null, 2) + "\n");
