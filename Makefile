@@ -13,6 +13,7 @@ CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-01
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
 CONTRACTS_READY := contracts/out/.ready
+FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dev test check pytest forge abi vectors lock clean
@@ -37,10 +38,10 @@ check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment sett
 	$(CHECK_ENV) $(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	cd contracts && $(FORGE) fmt --check
 
-pytest: $(CONTRACTS_READY)
+pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest
 
-forge: $(CONTRACTS_READY) ## the contracts' own tests, that the exported ABIs are the build's, and that the build is reproducible
+forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the exported ABIs are the build's, and that the build is reproducible
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
@@ -49,8 +50,9 @@ abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build, and 
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs
 
-vectors: $(NODE_READY) ## make the EIP-712 vectors anew, with an implementation that shares no code with ours
+vectors: $(NODE_READY) ## make the vectors anew, with an implementation that shares no code with ours
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs --checksum
 
 lock: ## lock the Python dependencies anew, with hashes and without addresses
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
@@ -73,6 +75,10 @@ $(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
 $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error
 	touch $@
+
+# Too bulky to be committed; the tests compare its SHA-256 with the committed one.
+$(FEE_SPLITS): contracts/bin/make-fee-splits.mjs | $(NODE_READY)
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs
 
 # What the local world deploys; the contracts' tests are compiled when they are run.
 $(CONTRACTS_READY): contracts/foundry.toml $(wildcard contracts/src/*.sol contracts/src/*/*.sol contracts/dev/*.sol) | $(NODE_READY)

@@ -1,10 +1,14 @@
 """The split loses nothing and never takes more than the published formulas."""
 
+import hashlib
 import random
+import struct
+from pathlib import Path
 
 from sweepapi.fields import UINT256_MAX
 from sweeps.amounts import Split, split
 
+ROOT = Path(__file__).parents[2]
 RANDOM = random.Random(75)  # noqa: S311 the same cases every time
 GROSSES = [0, 1, 133, 134, 9_999, 10_000, 10**18, UINT256_MAX - 1, UINT256_MAX]
 CASES = [(gross, fee, share) for gross in GROSSES for fee in (0, 1, 75, 300) for share in (0, 1, 4000, 9_999, 10_000)]
@@ -31,3 +35,15 @@ def test_the_largest_output_is_split_exactly() -> None:
     parts = split(UINT256_MAX, 75, 10_000)
     assert parts.total_fee == parts.partner_fee == (2**256 - 1) * 75 // 10_000
     assert parts.protocol_fee == 0
+
+
+def test_ten_thousand_outputs_are_split_as_by_an_independent_implementation() -> None:
+    """Made by contracts/bin/make-fee-splits.mjs, which says what the file holds; the contract is held to it, too."""
+    golden = (ROOT / "tests" / "vectors" / "fee_splits.sha256").read_text(encoding="ascii").strip()
+    file = (ROOT / "var" / "vectors" / "fee_splits.bin").read_bytes()
+    assert hashlib.sha256(file).hexdigest() == golden
+    records = list(struct.iter_unpack("32s" * 7, file))
+    assert len(records) == 10_000
+    for record in records:
+        gross, fee_bps, share_bps, total_fee, partner_fee, protocol_fee, user_amount = map(int.from_bytes, record)
+        assert split(gross, fee_bps, share_bps) == Split(gross, total_fee, partner_fee, protocol_fee, user_amount)
