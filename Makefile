@@ -12,11 +12,12 @@ CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-01
 
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
+SLITHER_READY := .venv-slither/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest forge abi vectors lock clean
+.PHONY: help demo dev test check pytest slither forge abi vectors lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -27,7 +28,7 @@ demo: $(CONTRACTS_READY) ## run the whole story of a sweep on a local chain and 
 dev: $(CONTRACTS_READY) ## keep the whole world running: web, worker, beat, chain; see var/dev/world.json
 	@$(PY) -m dev up
 
-test: check forge pytest ## everything: checks, contracts, and tests on real engines
+test: check slither forge pytest ## everything: checks, contracts, and tests on real engines
 
 check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment settings, formats
 	$(VENV)/bin/ruff check .
@@ -40,6 +41,12 @@ check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment sett
 
 pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest
+
+# From nothing each time: slither reads every build it finds.
+slither: $(NODE_READY) $(SLITHER_READY) ## static analysis of the contracts; any finding fails
+	rm -rf contracts/out/slither contracts/cache/slither
+	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=slither $(FORGE) build --quiet --build-info src
+	cd contracts && PATH="$(NODE_BIN):$(CURDIR)/contracts/$(dir $(FORGE)):$$PATH" ../.venv-slither/bin/slither .
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the exported ABIs are the build's, and that the build is reproducible
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
@@ -56,7 +63,7 @@ vectors: $(NODE_READY) ## make the vectors anew, with an implementation that sha
 
 lock: ## lock the Python dependencies anew, with hashes and without addresses
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
-	for name in base dev node; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	for name in base dev node slither; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 	var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-deps \
@@ -70,6 +77,11 @@ $(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/multicall3.txt
+	touch $@
+
+$(SLITHER_READY): requirements/slither.txt
+	$(PYTHON) -m venv .venv-slither
+	.venv-slither/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/slither.txt
 	touch $@
 
 $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)

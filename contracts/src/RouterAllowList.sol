@@ -46,6 +46,7 @@ abstract contract RouterAllowList is IRouterAllowList, AccessManaged, Reentrancy
         if (approvable) _requireCallable(spender);
 
         bytes32 pair = _pair(router, selector);
+        // slither-disable-next-line unused-return - false if the pair is listed and only its terms change
         _listedPairs.add(pair);
         _rules[pair] = RouterRule(spender, fundingModes);
         emit RouterAllowed(router, selector, fundingModes, spender);

@@ -145,6 +145,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         if (authorization.user != msg.sender) {
             revert WrongUser(authorization.user, msg.sender);
         }
+        // slither-disable-next-line timestamp - a deadline is by the chain's clock, to the second and no finer
         if (block.timestamp > authorization.deadline) {
             revert AuthorizationExpired(authorization.deadline, block.timestamp);
         }
@@ -164,7 +165,9 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
 
     /// @dev Signed by the current signer, or by the previous one while it is still good.
     function _isAuthorized(bytes32 digest, bytes calldata signature) private view returns (bool) {
+        // slither-disable-next-line unused-return - a signature in error recovers zero, which is no signer
         (address recovered,,) = ECDSA.tryRecoverCalldata(digest, signature);
+        // slither-disable-next-line timestamp - a handover ends by the chain's clock, to the second and no finer
         return _isSignedBy(feeSigner, recovered, digest, signature)
             || (block.timestamp < _previousSigner.goodUntil
                 && _isSignedBy(_previousSigner.account, recovered, digest, signature));
@@ -239,6 +242,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
     ) private {
         Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
         _payOut(order, authorization, grossOutput, split);
+        // slither-disable-next-line reentrancy-events - under the guard, no call can put an event between
         emit SweepExecutedV5(
             authorization.nonce,
             msg.sender,

@@ -134,6 +134,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         plan.transfers = new IPermit2.SignatureTransferDetails[](count);
         plan.spenders = new address[](count);
         plan.heldBefore = new uint256[](count);
+        // slither-disable-next-line uninitialized-local - memory begins as zeros, which say that nothing was seen
         Seen memory seen;
 
         for (uint256 i = 0; i < count; ++i) {
@@ -155,6 +156,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
                 } else {
                     plan.approvedLegs = true;
                     plan.spenders[i] = seen.spender;
+                    // slither-disable-next-line calls-loop - a token that reverts fails its sweep, as it must
                     plan.heldBefore[i] = IERC20(token).balanceOf(address(this));
                 }
             }
@@ -188,6 +190,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         router = leg.router;
         bytes4 selector = bytes4(data);
         bytes32 pair = _pair(router, selector);
+        // The pair of zeros looks as if it was seen; its rule is empty like that of any pair that is not listed.
         if (pair != seen.pair) {
             (seen.fundingModes, seen.spender) = _rule(pair);
             seen.pair = pair;
@@ -238,6 +241,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     /// @dev Approves what came, not what was asked for: a token with a transfer fee brings less.
     function _swapApproved(uint256 index, Leg calldata leg, address spender, uint256 heldBefore) private {
         IERC20 token = IERC20(leg.token);
+        // slither-disable-next-line calls-loop - a token that reverts fails its sweep, as it must
         token.forceApprove(spender, token.balanceOf(address(this)) - heldBefore);
         _callRouter(index, leg);
         token.forceApprove(spender, 0);
@@ -272,6 +276,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         for (uint256 i = 0; i < legs.length; ++i) {
             Leg calldata leg = legs[i];
             if (leg.funding != FUNDING_APPROVED) continue;
+            // slither-disable-next-line calls-loop - a token that reverts fails its sweep, as it must
             uint256 held = IERC20(leg.token).balanceOf(address(this));
             if (held > heldBefore[i]) IERC20(leg.token).safeTransfer(msg.sender, held - heldBefore[i]);
         }
@@ -325,6 +330,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
 
     /// @dev A fee recipient can neither stop a sweep in the native coin nor make it expensive: one that refuses is paid wrapped.
     function _payFee(address outputToken, address recipient, uint256 amount) internal {
+        // slither-disable-next-line incorrect-equality - no condition to force: a fee of zero is none to pay
         if (amount == 0) return;
         if (outputToken != NATIVE) {
             bool paid = IERC20(outputToken).trySafeTransfer(recipient, amount);
@@ -332,6 +338,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         } else if (!_push(recipient, amount, FEE_PUSH_GAS)) {
             IWrappedNative(WRAPPED_NATIVE).deposit{value: amount}();
             IERC20(WRAPPED_NATIVE).safeTransfer(recipient, amount);
+            // slither-disable-next-line reentrancy-events - under the guard, no call can put an event between
             emit PaidWrapped(recipient, amount);
         }
     }
