@@ -1,0 +1,113 @@
+"""Wallets show users every word of what they sign, by an ERC-7730 descriptor that conforms to the standard's schema.
+
+That its message types are those of the contracts is tested beside the contracts.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
+
+ROOT = Path(__file__).parents[3]
+DESCRIPTOR = json.loads((ROOT / "contracts" / "erc7730" / "eip712-sweep.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((ROOT / "contracts" / "erc7730" / "erc7730-v2.schema.json").read_text(encoding="utf-8"))
+FORMATS: dict[str, dict[str, Any]] = {item["$id"]: item for item in DESCRIPTOR["display"]["formats"].values()}
+TYPES = {item["$id"]: key for key, item in DESCRIPTOR["display"]["formats"].items()}
+each = pytest.mark.parametrize("version", ["V5", "V4"])
+
+
+def structs_of(version: str) -> dict[str, dict[str, str]]:
+    """Return the members of each struct of a message, as name to type, from its encodeType string."""
+    structs = re.findall(r"(\w+)\(([^)]*)\)", TYPES[version])
+    return {name: {key: kind for kind, key in map(str.split, members.split(","))} for name, members in structs}
+
+
+def leaves(structs: dict[str, dict[str, str]], struct: str, prefix: str = "") -> set[str]:
+    """Return the paths of everything that is signed under a struct."""
+    paths: set[str] = set()
+    for name, kind in structs[struct].items():
+        path = prefix + name + (".[]" if kind.endswith("[]") else "")
+        inner = kind.removesuffix("[]")
+        paths |= leaves(structs, inner, path + ".") if inner in structs else {path}
+    return paths
+
+
+def fields_of(version: str) -> dict[str, dict[str, Any]]:
+    """Return the fields of a message by path, with the definitions that they refer to filled in."""
+    definitions = DESCRIPTOR["display"]["definitions"]
+    return {
+        field["path"]: definitions.get(field.get("$ref", "").removeprefix("$.display.definitions."), {}) | field
+        for field in FORMATS[version]["fields"]
+    }
+
+
+def test_the_descriptor_conforms_to_the_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    Draft202012Validator(SCHEMA).validate(DESCRIPTOR)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda spoilt: spoilt["display"]["definitions"]["fee"].update(lable="Fee"),
+        lambda spoilt: spoilt["display"]["definitions"]["fee"].update(format="percent"),
+        lambda spoilt: spoilt["display"]["definitions"]["fee"]["params"].pop("base"),
+        lambda spoilt: spoilt["display"]["formats"].update(SweepOrder={}),
+        lambda spoilt: spoilt["context"].pop("eip712"),
+    ],
+)
+def test_the_schema_tells_a_wrong_descriptor(spoil: Any) -> None:
+    spoilt = json.loads(json.dumps(DESCRIPTOR))
+    spoil(spoilt)
+    assert not Draft202012Validator(SCHEMA).is_valid(spoilt)
+
+
+def test_it_applies_to_permit2_on_every_chain_that_can_be_configured() -> None:
+    chains = tomllib.loads((ROOT / "config" / "chains.toml").read_text(encoding="utf-8"))["chains"]
+    expected = [{"chainId": chain["chain_id"], "address": chain["permit2"]} for chain in chains.values()]
+    binding = DESCRIPTOR["context"]["eip712"]
+    assert sorted(binding["deployments"], key=str) == sorted(expected, key=str)
+    assert binding["domain"] == {"name": "Permit2"}
+
+
+def test_the_message_described_is_the_one_that_the_service_has_users_sign() -> None:
+    order = SweepOrder("", 0, 0, "", 0)
+    asked = permit_typed_data(chain_id=1, permit2="", spender="", permitted=[], nonce=0, deadline=0, order=order)
+    members = {
+        struct: {field["name"]: field["type"] for field in struct_fields}
+        for struct, struct_fields in asked.types.items()
+    }
+    assert structs_of("V5") == members
+
+
+@each
+def test_nothing_that_is_signed_goes_without_words(version: str) -> None:
+    fields = fields_of(version)
+    told_by_ticker = {field["params"]["tokenPath"] for field in fields.values() if field["format"] == "tokenAmount"}
+    assert fields.keys() | told_by_ticker == leaves(structs_of(version), "PermitBatchWitnessTransferFrom")
+    optional = {path for path, field in fields.items() if field.get("visible", "always") != "always"}
+    assert optional <= {"nonce", "witness.authorizationNonce"}
+
+
+@each
+def test_amounts_come_with_their_ticker_and_the_fee_in_percent(version: str) -> None:
+    fields = fields_of(version)
+    sent, received = fields["permitted.[].amount"], fields["witness.minUserOutput"]
+    assert (sent["format"], sent["params"]["tokenPath"]) == ("tokenAmount", "permitted.[].token")
+    assert (received["format"], received["params"]["tokenPath"]) == ("tokenAmount", "witness.outputToken")
+    fee = fields["witness.totalFeeBps" if version == "V5" else "witness.feeBps"]
+    assert (fee["format"], fee["params"]) == ("unit", {"base": "%", "decimals": 2})  # 75 bps are 0.75 %
+
+
+@each
+def test_the_intent_names_only_fields_that_are_always_shown(version: str) -> None:
+    fields = fields_of(version)
+    named = re.findall(r"{([^}]*)}", FORMATS[version]["interpolatedIntent"])
+    assert len(named) == 2
+    assert all(fields[path].get("visible", "always") == "always" for path in named)
