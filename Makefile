@@ -17,7 +17,7 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither forge abi vectors lock clean
+.PHONY: help demo dev test check pytest slither forge coverage abi vectors lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,6 +52,13 @@ forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the ex
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
+
+# Without the optimizer, so that every line is there to be counted: the gas of that build is no measure, and its invariants are slow.
+coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## which lines, functions and branches of the contracts the tests run; exits 1 below 98 %
+	mkdir -p var
+	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) coverage --no-match-path 'test/{Gas,Invariants}*.t.sol' \
+		--exclude-tests --report lcov --report-file ../var/coverage.lcov
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
 abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build, and the record of its bytecode
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs

@@ -159,6 +159,13 @@ contract Legs is SweepTest {
         );
     }
 
+    function test_a_leg_without_a_router_runs_beside_a_token_that_shares_the_mark_of_a_router() public {
+        IERC20 routerTwin = IERC20(_twin(address(router)));
+        Sweep memory s = _sweep(_legs(_wethLeg(1e18), _v3Leg(routerTwin, 1e18, APPROVED)), NATIVE);
+        _send(s);
+        assertGt(user.balance, 0.99e18);
+    }
+
     function _twin(address account) private returns (address twin) {
         twin = address(uint160(account) ^ (1 << 100));
         deployCodeTo(_built("MintableToken"), abi.encode("TWIN", "TWIN", uint8(18)), twin);

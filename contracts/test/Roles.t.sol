@@ -31,7 +31,7 @@ contract Roles is SweepTest, RoleSetup {
     }
 
     function _expectRoles(string memory name) private view {
-        string memory json = vm.readFile(_built(name));
+        string memory json = vm.readFile(string.concat("out/", name, ".sol/", name, ".json"));
         uint256 adminFunctions = 0;
         for (uint256 i = 0; vm.keyExistsJson(json, _abiKey(i, "type")); ++i) {
             if (!_equal(vm.parseJsonString(json, _abiKey(i, "type")), "function")) continue;

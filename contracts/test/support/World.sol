@@ -139,9 +139,9 @@ abstract contract World is Test {
         assertTrue(deployed && PERMIT2.code.length != 0, "Permit2 did not land on its canonical address");
     }
 
-    /// @dev The artifact of one of our contracts.
+    /// @dev One of our contracts as the build at hand has it, by name: also the build in which coverage is measured.
     function _built(string memory name) internal pure returns (string memory) {
-        return string.concat("out/", name, ".sol/", name, ".json");
+        return string.concat(name, ".sol:", name);
     }
 
     /// @dev For artifacts of npm packages, whose `bytecode` is a string, with or without 0x.
