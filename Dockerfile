@@ -17,6 +17,8 @@ COPY partners partners
 COPY ledger ledger
 COPY sweeps sweeps
 COPY indexer indexer
+# Who may do what on the contracts, which the service compares chains with.
+COPY contracts/roles.json contracts/roles.json
 # Static files are part of the image; the values are for this one command and serve nothing.
 RUN SECRET_KEY=build API_KEY_PEPPER=build DATABASE_URL=postgres://build REDIS_URL=redis://build \
     FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \

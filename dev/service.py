@@ -92,5 +92,5 @@ def _fresh(log: Path) -> Path:
 def _answers(base_url: str) -> bool:
     try:
         return requests.get(f"{base_url}/v2/status", timeout=5).ok
-    except requests.ConnectionError:
+    except (requests.ConnectionError, requests.Timeout):
         return False

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from dev.chain.catalog import TOKENS, WRAPPED_DECIMALS
+from dev.chain.chains_file import CHAIN
 from dev.chain.deploy import Deployment, deploy
 from dev.engines import anvil, postgres, redis
 from dev.keys import Keys, address_of, load_or_make
 from dev.supervisor import Supervisor
 
 VAR = Path(__file__).parents[1] / "var"
-CHAIN = "local"
+CHAINS_FILE = "chains.toml"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class World:
     @property
     def chains_file(self) -> Path:
         """Where the service reads the chain's public facts."""
-        return self.folder / "chains.toml"
+        return self.folder / CHAINS_FILE
 
     def environment(self, *, database_url: str) -> dict[str, str]:
         """Return what the service reads from its environment."""
@@ -72,23 +73,25 @@ class World:
             },
             "users": [{"address": address_of(key), "privateKey": key} for key in self.keys.users],
             "contracts": self.deployment.contracts,
+            "roles": {
+                name: {"address": address_of(key), "privateKey": key}
+                for name, key in (("owner", self.keys.owner), ("guardian", self.keys.guardian), ("ops", self.keys.ops))
+            },
         }
 
 
 def start(supervisor: Supervisor) -> World:
-    """Start what the environment does not bring, deploy, and write chains.toml into the state folder."""
+    """Start what the environment does not bring, and deploy; chains.toml is in the state folder then."""
     keys = load_or_make(VAR / "keys.json")
     rpc = anvil.start(supervisor)
-    world = World(
+    return World(
         folder=supervisor.folder,
         keys=keys,
         databases=_databases(supervisor, keys),
         redis_url=os.environ.get("REDIS_URL") or redis.start(supervisor, password=keys.redis_password),
         rpc_url=rpc.url,
-        deployment=deploy(rpc, keys),
+        deployment=deploy(rpc, keys, supervisor.folder / CHAINS_FILE),
     )
-    world.chains_file.write_text(_chains_toml(world))
-    return world
 
 
 def _databases(supervisor: Supervisor, keys: Keys) -> postgres.Urls:
@@ -100,43 +103,3 @@ def _databases(supervisor: Supervisor, keys: Keys) -> postgres.Urls:
         owner_password=keys.database_owner_password,
         runtime_password=keys.database_runtime_password,
     )
-
-
-def _chains_toml(world: World) -> str:
-    at = world.deployment.contracts
-    plain = {"WETH", *(token.symbol for token in TOKENS if token.plain)}
-    vetted = [address for symbol, address in world.deployment.tokens.items() if symbol in plain]
-    return f"""# The local chain, as the service reads it; written at every start.
-[chains.{CHAIN}]
-chain_id = {anvil.CHAIN_ID}
-native_symbol = "ETH"
-wrapped_native = "{at["weth"]}"
-permit2 = "{at["permit2"]}"
-multicall3 = "{at["multicall3"]}"
-block_explorer_url = ""
-protocol_recipient = "{address_of(world.keys.protocol_recipient)}"
-vetted_tokens = {json.dumps(vetted)}
-
-[chains.{CHAIN}.contracts]
-v5 = "{at["v5"]}"
-
-[chains.{CHAIN}.finality]
-safe = "safe"
-final = "finalized"
-recheck_seconds = 3
-
-[[chains.{CHAIN}.routers]]
-name = "uniswap_v3"
-kind = "uniswap_v3"
-address = "{at["swapRouter02"]}"
-factory = "{at["uniswapV3Factory"]}"
-quoter = "{at["quoterV2"]}"
-fee_tiers = [100, 500, 3000, 10000]
-
-[[chains.{CHAIN}.routers]]
-name = "uniswap_v2"
-kind = "uniswap_v2"
-address = "{at["swapRouter02"]}"
-factory = "{at["uniswapV2Factory"]}"
-quoter = "{at["uniswapV2Router"]}"
-"""

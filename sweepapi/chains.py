@@ -8,6 +8,8 @@ from functools import cache
 from django.conf import settings
 
 from sweepapi.evm.chains import Chain, load_chains
+from sweepapi.evm.deployment.roles import Roles, load_roles
+from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.signer import FeeSigner
 
@@ -56,3 +58,14 @@ def pool(chain_id: int) -> ProviderPool:
 def fee_signer() -> FeeSigner:
     """Return the key that signs fee authorizations."""
     return FeeSigner(settings.FEE_SIGNER_KEY)
+
+
+@cache
+def roles() -> Roles:
+    """Return the roles that the contracts' functions need on every chain."""
+    return load_roles(settings.BASE_DIR / "contracts" / "roles.json")
+
+
+def specification(chain: Chain) -> Specification:
+    """Return what must stand on a chain; raises ``SpecificationError`` if the chains file does not say all of it."""
+    return Specification.of(chain=chain, roles=roles(), fee_signer=fee_signer().address)

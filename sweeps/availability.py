@@ -1,7 +1,8 @@
 """Whether sweeps would work on each chain right now: measured, remembered for seconds, and never waited for long.
 
-A chain is available when some provider shows a recent head, and the contract there answers, is not paused and has our
-fee signer.
+A chain is available when some provider shows a recent head, and everything about the contracts that one round trip can
+tell is as configured: their code, signer, fees, roles and allow-lists, and that they are not paused. What differs is
+logged whenever it changes.
 """
 
 import time
@@ -9,13 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 
+import structlog
+
 from sweepapi import chains
-from sweepapi.evm import answers
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.rpc import Call
-from sweepapi.evm.v5 import FEE_SIGNER, PAUSED
+from sweepapi.evm.deployment.comparison import compare
+from sweepapi.evm.deployment.specification import deployed
+from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
+
+log = structlog.get_logger(__name__)
 
 FRESH_SECONDS = 5.0
 # Up to this age the last measurement is answered while a new one is made beside the request.
@@ -28,6 +31,7 @@ class _Memory:
     """The last measurement of this process; monotonic seconds."""
 
     available: dict[str, bool] = field(default_factory=dict)
+    differences: dict[str, list[str]] = field(default_factory=dict)  # by chain, as last logged
     measured_at: float = -STALE_SECONDS
     measuring: Lock = field(default_factory=Lock)
 
@@ -73,19 +77,33 @@ def _measure() -> dict[str, bool]:
 
 
 def _is_available(chain: Chain) -> bool:
-    if chain.v5_contract is None or chain.protocol_recipient is None:
+    at = deployed(chain)
+    if at is None:
         return False
-    reads = [Read(chain.v5_contract, FEE_SIGNER), Read(chain.v5_contract, PAUSED)]
-    calls = [
-        Call("eth_getBlockByNumber", ("latest", False), answers.block),
-        multicall(multicall3=chain.multicall3, reads=reads, all_needed=True),
-    ]
     try:
-        _, (head, ((signer,), (paused,))) = chains.pool(chain.chain_id).ask(
-            calls, timeout_seconds=MEASURE_TIMEOUT_SECONDS
+        found = compare(
+            specification=chains.specification(chain),
+            at=at,
+            pool=chains.pool(chain.chain_id),
+            timeout_seconds=MEASURE_TIMEOUT_SECONDS,
         )
     except ChainUnavailableError:
         return False
+    except SpecificationError as error:
+        _log_change(chain, [str(error)])
+        return False
+    _log_change(chain, [str(difference) for difference in found.differences])
     max_age = chain.finality.max_head_age_seconds
-    is_recent = max_age is None or time.time() - head.timestamp <= max_age
-    return is_recent and not paused and signer.lower() == chains.fee_signer().address.lower()
+    is_recent = max_age is None or time.time() - found.head.timestamp <= max_age
+    return is_recent and not found.differences
+
+
+def _log_change(chain: Chain, differences: list[str]) -> None:
+    """Tell operations once what is not as configured, and once that it is again."""
+    if _memory.differences.get(chain.name, []) == differences:
+        return
+    _memory.differences[chain.name] = differences
+    if differences:
+        log.warning("contracts_differ", chain=chain.name, differences=differences)
+    else:
+        log.info("contracts_agree", chain=chain.name)

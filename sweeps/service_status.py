@@ -49,7 +49,7 @@ def _chain(chain: Chain, *, is_available: bool) -> dict[str, Any]:
         "nativeToken": chain.native_symbol,
         "wrappedNativeToken": chain.wrapped_native,
         "blockExplorerUrl": chain.block_explorer_url,
-        "contracts": {"v5": chain.v5_contract, "v4": None, "permit2": chain.permit2},
+        "contracts": {"v5": chain.v5_contract, "v4": chain.v4_contract, "permit2": chain.permit2},
         "routers": chain.routers,
         "finality": {
             "safe": chain.finality.safe,

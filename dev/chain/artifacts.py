@@ -26,7 +26,7 @@ _FILES = {
     "Permit2": CONTRACTS / "out/permit2/Permit2.sol/Permit2.json",
     **{
         name: CONTRACTS / f"out/{name}.sol/{name}.json"
-        for name in ("MintableToken", "NoReturnToken", "TransferFeeToken", "AccessManager", "ServiceBatchV5PartnerFees")
+        for name in ("MintableToken", "NoReturnToken", "TransferFeeToken")
     },
 }
 # What every public chain reports as the code hash of 0xcA11bde05977b3631167028862bE2a173976CA11.

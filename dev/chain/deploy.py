@@ -6,30 +6,24 @@ All of it takes a tenth of a second, so every start builds it anew and no saved 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-from eth_utils.abi import function_signature_to_4byte_selector
+from pathlib import Path
 
 from dev.chain import market
 from dev.chain.artifacts import artifact, multicall3_runtime
+from dev.chain.batch import deploy_batch
 from dev.chain.catalog import TOKENS
+from dev.chain.chains_file import chain_facts
 from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
 from dev.errors import NodeError
 from dev.keys import Keys, address_of
+from sweepapi.evm.deployment.creation import CREATOR  # anvil has it from the start
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
-DETERMINISTIC_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C"  # anvil has it from the start
 PERMIT2_SALT = bytes.fromhex("0000000000000000000000000000000000000000d3af2663da51c10215000000")
 NO_ADDRESS = "0x" + "00" * 20
 ON, OFF, NO_TRANSACTIONS = True, False, False
-
-ROUTER_SWAPS = (  # exact-input swaps of SwapRouter02, the only calls a leg may make
-    "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
-    "exactInput((bytes,address,uint256,uint256))",
-    "swapExactTokensForTokens(uint256,uint256,address[],address)",
-)
-FUNDING_APPROVED_OR_PREFUNDED = 0b11
 
 _BLOCKS_UNTIL_FINAL = 70  # anvil's `safe` and `finalized` lie 32 and 64 blocks below the head: what we built is final
 _COIN = 10**18
@@ -47,21 +41,23 @@ class Deployment:
     tokens: dict[str, str]
 
 
-def deploy(rpc: Rpc, keys: Keys) -> Deployment:
-    """Deploy everything and fund the users."""
+def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
+    """Deploy everything, fund the users, and write down the chain's public facts."""
     with _building(rpc, address_of(keys.deployer)) as sender:
         rpc.call("anvil_setCode", MULTICALL3, "0x" + multicall3_runtime().hex())
         _send_permit2(sender)
         contracts = {"permit2": PERMIT2, "multicall3": MULTICALL3, **_create_uniswap(sender)}
-        contracts |= _create_batch(sender, contracts, keys)
         tokens = {
             token.symbol: sender.create(token.contract, token.name, token.symbol, token.decimals) for token in TOKENS
         }
         market.open_pools(sender, contracts, tokens)
         _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
+    tokens |= {"WETH": contracts["weth"]}
+    chains_file.write_text(chain_facts(keys, contracts, tokens))
+    contracts |= deploy_batch(rpc, keys, chains_file)
     rpc.call("anvil_mine", hex(_BLOCKS_UNTIL_FINAL))
     _require_code(rpc, [*contracts.values(), *tokens.values()])
-    return Deployment(contracts, {**tokens, "WETH": contracts["weth"]})
+    return Deployment(contracts, tokens)
 
 
 @contextmanager
@@ -82,7 +78,7 @@ def _building(rpc: Rpc, deployer: str) -> Iterator[Sender]:
 
 def _send_permit2(sender: Sender) -> None:
     """Land it where it is on every chain; never etched, for its cached domain separator is made by its constructor."""
-    sender.send(DETERMINISTIC_DEPLOYER, PERMIT2_SALT + artifact("Permit2").creation_code)
+    sender.send(CREATOR, PERMIT2_SALT + artifact("Permit2").creation_code)
 
 
 def _create_uniswap(sender: Sender) -> dict[str, str]:
@@ -100,17 +96,6 @@ def _create_uniswap(sender: Sender) -> dict[str, str]:
         "swapRouter02": sender.create("SwapRouter02", v2_factory, v3_factory, positions, weth),
         "quoterV2": sender.create("QuoterV2", v3_factory, weth),
     }
-
-
-def _create_batch(sender: Sender, contracts: dict[str, str], keys: Keys) -> dict[str, str]:
-    manager = sender.create("AccessManager", sender.address)
-    v5 = sender.create("ServiceBatchV5PartnerFees", manager, PERMIT2, contracts["weth"], address_of(keys.fee_signer))
-    router = contracts["swapRouter02"]
-    for swap in ROUTER_SWAPS:
-        selector = function_signature_to_4byte_selector(swap)
-        modes = FUNDING_APPROVED_OR_PREFUNDED
-        sender.call(v5, "allowRouter(address,bytes4,uint8,address)", router, selector, modes, router)
-    return {"accessManager": manager, "v5": v5}
 
 
 def _fund_users(rpc: Rpc, sender: Sender, weth: str, tokens: dict[str, str], users: list[str]) -> None:

@@ -113,17 +113,26 @@ def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to R
     return decode
 
 
-def _receipt(fields: dict[str, object]) -> Receipt:
-    logs = fields.get("logs")
-    if not isinstance(logs, list):
+def effective_gas_price(value: object) -> int:
+    """Return what a mined transaction paid for a unit of gas, in wei, from its receipt."""
+    return quantity(_mapping(value).get("effectiveGasPrice"))
+
+
+def logs(value: object) -> tuple[Log, ...]:
+    """Return the logs that a filter matched."""
+    if not isinstance(value, list):
         raise BadAnswerError("expected logs")
+    return tuple(_log(_mapping(log)) for log in value)
+
+
+def _receipt(fields: dict[str, object]) -> Receipt:
     return Receipt(
         tx_hash=hash32(fields.get("transactionHash")),
         block_number=counter(fields.get("blockNumber")),
         block_hash=hash32(fields.get("blockHash")),
         succeeded=quantity(fields.get("status")) == 1,
         gas_used=counter(fields.get("gasUsed")),
-        logs=tuple(_log(_mapping(log)) for log in logs),
+        logs=logs(fields.get("logs")),
     )
 
 

@@ -49,7 +49,13 @@ class Chain:
     multicall3: str
     block_explorer_url: str
     protocol_recipient: str | None  # None until the chain is opened for sweeps
-    v5_contract: str | None  # None until the contract is deployed there
+    v4_fee_bps: int | None  # as above; the rollback contract's one fee, which goes to the protocol's recipient
+    role_holders: Mapping[str, tuple[str, ...]]  # by the names of contracts/roles.json; empty as above
+    v5_contract: str | None  # None until the contracts are deployed there
+    v4_contract: str | None  # as above
+    access_manager: str | None  # as above
+    deployed_at_block: int | None  # as above; no later than the first of them was made
+    previous_fee_signer: str | None  # whose signatures may still count after a rotation; None but then
     vetted_tokens: frozenset[str]
     finality: Finality
     routers: tuple[Router, ...]
@@ -75,8 +81,11 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             multicall3=_address(table["multicall3"]),
             block_explorer_url=str(table.get("block_explorer_url", "")),
             protocol_recipient=_optional_address(table.get("protocol_recipient")),
-            v5_contract=_optional_address(table.get("contracts", {}).get("v5")),
-            vetted_tokens=frozenset(_address(token) for token in table.get("vetted_tokens", [])),
+            v4_fee_bps=None if "v4_fee_bps" not in table else int(table["v4_fee_bps"]),
+            role_holders={name: _addresses(holders) for name, holders in table.get("roles", {}).items()},
+            **_contracts(table.get("contracts")),
+            previous_fee_signer=_optional_address(table.get("previous_fee_signer")),
+            vetted_tokens=frozenset(_addresses(table.get("vetted_tokens", []))),
             finality=_finality(table["finality"]),
             routers=tuple(_router(router) for router in table.get("routers", [])),
         )
@@ -86,6 +95,18 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
     except (TypeError, ValueError) as error:
         message = f"chain {name!r}: {error}"
         raise ChainsFileError(message) from error
+
+
+def _contracts(table: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return where the contracts are: all of them or none, for they are deployed and checked together."""
+    if table is None:
+        return {"v5_contract": None, "v4_contract": None, "access_manager": None, "deployed_at_block": None}
+    return {
+        "v5_contract": _address(table["v5"]),
+        "v4_contract": _address(table["v4"]),
+        "access_manager": _address(table["access_manager"]),
+        "deployed_at_block": int(table["deployed_at_block"]),
+    }
 
 
 def _finality(table: Mapping[str, Any]) -> Finality:
@@ -120,6 +141,12 @@ def _address(value: object) -> str:
         if value in (address, address.lower()):  # any other casing is a checksum that a typing error broke
             return address
     raise ValueError(f"{value!r} is no address")
+
+
+def _addresses(values: object) -> tuple[str, ...]:
+    if isinstance(values, list):
+        return tuple(_address(value) for value in values)
+    raise ValueError(f"{values!r} is no list of addresses")
 
 
 def _optional_address(value: object) -> str | None:

@@ -46,6 +46,12 @@ class TypedData:
         }
 
 
+def domain_separator(**domain: Any) -> bytes:  # noqa: ANN401 - the fields of a domain under their EIP-712 names
+    """Return the hash by which everything that is signed in a domain is bound to it."""
+    message = TypedData(domain=domain, types={"Nothing": []}, primary_type="Nothing", message={})
+    return bytes(encode_typed_data(full_message=message.signable()).header)
+
+
 def fields(**types: str) -> list[dict[str, str]]:
     """Return an EIP-712 struct definition from names and types in order."""
     return [{"name": name, "type": kind} for name, kind in types.items()]

@@ -19,3 +19,15 @@ class BadAnswerError(EvmError):
 
 class CallFailedError(EvmError):
     """The node answered the call with an error, where the caller said that this is an answer."""
+
+
+class SpecificationError(EvmError):
+    """The chains file does not say all that a deployment needs."""
+
+
+class BuildError(EvmError):
+    """The contracts' build is missing or is not the one on record."""
+
+
+class DeploymentError(EvmError):
+    """A deployment can't go on; what it did so far stands, and running it again goes on from there."""

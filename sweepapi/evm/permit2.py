@@ -11,6 +11,7 @@ from sweepapi.evm.abi import Function
 from sweepapi.evm.eip712 import TypedData, fields
 
 NONCE_BITMAP = Function("nonceBitmap(address,uint256)", "(uint256)")
+DOMAIN_SEPARATOR = Function("DOMAIN_SEPARATOR()", "(bytes32)")
 BITS_PER_WORD = 256
 
 

@@ -10,12 +10,16 @@ from eth_abi.abi import decode
 from eth_utils.crypto import keccak
 
 from dev.chain.catalog import POOLS, TOKENS, Pool
-from dev.chain.deploy import ROUTER_SWAPS
 from dev.chain.rpc import Rpc
 from dev.chain.sender import calldata
 from sweepapi.evm.chains import load_chains
 
 WORLD: dict[str, Any] = json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text())
+ROUTER_SWAPS = (
+    "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
+    "exactInput((bytes,address,uint256,uint256))",
+    "swapExactTokensForTokens(uint256,uint256,address[],address)",
+)
 QUOTE_V3 = "quoteExactInputSingle((address,address,uint256,uint24,uint160))"
 BOTH_WAYS = [pytest.param(pool, flip, id=f"{pool}-{flip}") for pool in POOLS for flip in (False, True)]
 
@@ -73,12 +77,11 @@ def test_five_users_hold_a_thousand_of_each_token_and_a_hundred_coins(rpc: Rpc) 
             assert held >= 1000 * 10 ** token["decimals"]
 
 
-def test_the_batch_contract_lists_the_routers_swaps_and_nothing_else(rpc: Rpc) -> None:
-    listed = ask(rpc, WORLD["contracts"]["v5"], "(address,bytes4,uint8,address)[]", "allowedRouters()")
+@pytest.mark.parametrize("batch", ["v5", "v4"])
+def test_the_batch_contracts_list_the_routers_swaps_and_nothing_else(rpc: Rpc, batch: str) -> None:
+    listed = ask(rpc, WORLD["contracts"][batch], "(address,bytes4,uint8,address)[]", "allowedRouters()")
     router = WORLD["contracts"]["swapRouter02"].lower()
-    assert {(address, selector) for address, selector, _, _ in listed} == {
-        (router, keccak(text=swap)[:4]) for swap in ROUTER_SWAPS
-    }
+    assert sorted(listed) == sorted((router, keccak(text=swap)[:4], 0b11, router) for swap in ROUTER_SWAPS)
 
 
 def test_what_was_deployed_lies_below_the_finalized_block(rpc: Rpc) -> None:

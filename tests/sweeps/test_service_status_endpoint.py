@@ -60,7 +60,7 @@ def test_it_tells_what_is_offered_and_within_which_limits(anonymous: Client, cha
     }
     (local,) = data["chains"]
     assert (local["name"], local["available"], local["nativeToken"]) == ("local", True, "ETH")
-    assert local["contracts"] == {"v5": chain.contracts["v5"], "v4": None, "permit2": chain.contracts["permit2"]}
+    assert local["contracts"] == {name: chain.contracts[name] for name in ("v5", "v4", "permit2")}
     assert {router["name"] for router in local["routers"]} == {"uniswap_v2", "uniswap_v3"}
     assert local["finality"] == {"safe": "safe", "final": "finalized", "recheckSeconds": 3}
 

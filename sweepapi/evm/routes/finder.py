@@ -11,6 +11,7 @@ from typing import Any
 
 from eth_utils.address import to_checksum_address
 
+from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import Read
@@ -77,6 +78,12 @@ def best_quote(candidates: Sequence[Route], answers: Sequence[Any]) -> Quote | N
     ]
     best = max(quotes, key=lambda quote: quote.expected_output, default=None)
     return best if best is not None and best.expected_output > 0 else None
+
+
+def swaps(router: Router) -> tuple[Function, ...]:
+    """Return the functions of this router that ``swap_call`` may call, which are those that the contracts must list."""
+    functions: tuple[Function, ...] = KINDS[router.kind].SWAPS
+    return functions
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:

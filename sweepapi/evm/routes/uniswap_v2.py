@@ -14,6 +14,7 @@ from sweepapi.evm.routes.types import Hop, Route
 GET_PAIR = Function("getPair(address,address)", "(address)")
 GET_AMOUNTS_OUT = Function("getAmountsOut(uint256,address[])", "(uint256[])")
 SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address)")
+SWAPS = (SWAP_EXACT_TOKENS,)
 
 
 def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - as every kind is asked

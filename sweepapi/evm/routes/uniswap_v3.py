@@ -15,6 +15,7 @@ GET_POOL = Function("getPool(address,address,uint24)", "(address)")
 QUOTE_EXACT_INPUT = Function("quoteExactInput(bytes,uint256)", "(uint256,uint160[],uint32[],uint256)")
 EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
 EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))")
+SWAPS = (EXACT_INPUT_SINGLE, EXACT_INPUT)
 
 
 def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:

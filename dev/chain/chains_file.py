@@ -1,0 +1,67 @@
+"""Writes the local chain's public facts for the service, as ``config/chains.toml`` has those of public chains."""
+
+import json
+from collections.abc import Mapping
+
+from dev.chain.catalog import TOKENS
+from dev.engines.anvil import CHAIN_ID
+from dev.keys import Keys, address_of
+
+CHAIN = "local"
+V4_FEE_BPS = 75  # the service's own, by default
+
+
+def chain_facts(keys: Keys, at: Mapping[str, str], tokens: Mapping[str, str]) -> str:
+    """Return the file as it is before the batch contracts are deployed; addresses by role and by symbol."""
+    plain = {"WETH", *(token.symbol for token in TOKENS if token.plain)}
+    vetted = [address for symbol, address in tokens.items() if symbol in plain]
+    owner, guardian, ops = (address_of(key) for key in (keys.owner, keys.guardian, keys.ops))
+    return f"""# The local chain, as the service reads it; written at every start.
+[chains.{CHAIN}]
+chain_id = {CHAIN_ID}
+native_symbol = "ETH"
+wrapped_native = "{at["weth"]}"
+permit2 = "{at["permit2"]}"
+multicall3 = "{at["multicall3"]}"
+block_explorer_url = ""
+protocol_recipient = "{address_of(keys.protocol_recipient)}"
+v4_fee_bps = {V4_FEE_BPS}
+vetted_tokens = {json.dumps(vetted)}
+
+[chains.{CHAIN}.roles]
+owner = ["{owner}"]
+configurator = ["{owner}"]
+guardian = ["{guardian}"]
+ops = ["{ops}"]
+
+[chains.{CHAIN}.finality]
+safe = "safe"
+final = "finalized"
+recheck_seconds = 3
+
+[[chains.{CHAIN}.routers]]
+name = "uniswap_v3"
+kind = "uniswap_v3"
+address = "{at["swapRouter02"]}"
+factory = "{at["uniswapV3Factory"]}"
+quoter = "{at["quoterV2"]}"
+fee_tiers = [100, 500, 3000, 10000]
+
+[[chains.{CHAIN}.routers]]
+name = "uniswap_v2"
+kind = "uniswap_v2"
+address = "{at["swapRouter02"]}"
+factory = "{at["uniswapV2Factory"]}"
+quoter = "{at["uniswapV2Router"]}"
+"""
+
+
+def contract_facts(at: Mapping[str, str], deployed_at_block: int) -> str:
+    """Return what follows once the batch contracts stand."""
+    return f"""
+[chains.{CHAIN}.contracts]
+access_manager = "{at["accessManager"]}"
+v5 = "{at["v5"]}"
+v4 = "{at["v4"]}"
+deployed_at_block = {deployed_at_block}
+"""

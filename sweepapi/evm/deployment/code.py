@@ -1,0 +1,92 @@
+"""Whether code is that of the committed record of the build, ``abi/build.json``.
+
+A constructor fills its contract's immutable values into the code. So a chain's code is compared with these places set
+to zero, and what stands at each place with the value that belongs there on this chain.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from eth_utils.crypto import keccak
+
+from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.deployment.differences import Difference
+from sweepapi.evm.deployment.specification import BATCHES, V5, Addresses
+from sweepapi.evm.eip712 import domain_separator
+from sweepapi.evm.v5 import CONTRACT_NAME
+
+WORD = 32
+VERSION = "5"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the build gives for a contract."""
+
+    creation_code_hash: str
+    runtime_code_hash: str  # with the immutables' bytes at zero
+    immutables: Mapping[str, tuple[int, ...]]  # at which bytes of the runtime code each stands
+
+
+@cache
+def record_of(name: str) -> Record:
+    """Return the record of the contract of this name."""
+    path = Path(__file__).parents[1] / "abi" / "build.json"
+    fields = json.loads(path.read_text(encoding="utf-8"))["contracts"][name]
+    return Record(
+        creation_code_hash=fields["creationCodeHash"],
+        runtime_code_hash=fields["runtimeCodeHash"],
+        immutables={
+            immutable: tuple(place["start"] for place in places) for immutable, places in fields["immutables"].items()
+        },
+    )
+
+
+def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) -> Iterator[Difference]:
+    """Yield how the code at a contract's address differs from what its constructor makes of the build on this chain."""
+    record = record_of(name)
+    masked = keccak_hex(_masked(on_chain, record)) if on_chain else "no code"
+    if masked != record.runtime_code_hash:
+        yield Difference(f"{name} code, immutables masked", record.runtime_code_hash, masked)
+        return
+    expected = _immutables(name, chain, at)
+    for immutable, places in record.immutables.items():
+        for word in {on_chain[place : place + WORD] for place in places} - {expected[immutable]}:
+            yield Difference(f"{name} immutable {immutable}", f"0x{expected[immutable].hex()}", f"0x{word.hex()}")
+
+
+def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:
+    """Return the immutable values that a contract must have; those of ``EIP712`` begin with ``_``."""
+    own = {"PERMIT2": _word(chain.permit2), "WRAPPED_NATIVE": _word(chain.wrapped_native)} if name in BATCHES else {}
+    if name != V5:
+        return own
+    domain = {"name": CONTRACT_NAME, "version": VERSION, "chainId": chain.chain_id, "verifyingContract": at.v5}
+    return own | {
+        "_cachedChainId": chain.chain_id.to_bytes(WORD, "big"),
+        "_cachedDomainSeparator": domain_separator(**domain),
+        "_cachedThis": _word(at.v5),
+        "_hashedName": keccak(text=CONTRACT_NAME),
+        "_hashedVersion": keccak(text=VERSION),
+        "_name": _short_string(CONTRACT_NAME),
+        "_version": _short_string(VERSION),
+    }
+
+
+def _masked(on_chain: bytes, record: Record) -> bytes:
+    masked = bytearray(on_chain)
+    for place in (place for places in record.immutables.values() for place in places):
+        masked[place : place + WORD] = bytes(len(masked[place : place + WORD]))
+    return bytes(masked)
+
+
+def _word(address: str) -> bytes:
+    return bytes.fromhex(address[2:]).rjust(WORD, b"\0")
+
+
+def _short_string(text: str) -> bytes:
+    """Return what OpenZeppelin's ``ShortStrings`` makes of a text: its bytes, and its length in the last one."""
+    return text.encode().ljust(WORD - 1, b"\0") + bytes([len(text)])

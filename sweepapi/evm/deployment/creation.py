@@ -1,0 +1,72 @@
+"""Creation code from the contracts' build, and the addresses at which CREATE2 makes it land, known before it is sent.
+
+An address follows from the code with its constructor's arguments. So whoever sends the same bytes first creates the
+same contract in the same state: the manager's only admin is an argument, too.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from eth_abi.abi import encode
+from eth_typing import HexAddress, HexStr
+from web3.utils.address import get_create2_address
+
+from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.deployment.code import record_of
+from sweepapi.evm.deployment.specification import MANAGER, V4, V5, Addresses, Specification
+from sweepapi.evm.errors import BuildError
+
+# Arachnid's deterministic-deployment-proxy, on every chain at the same address: it creates the bytes after the salt.
+CREATOR = "0x4e59b44847b379578588920cA78FbF26c0B4956C"
+CREATOR_CODE_HASH = "0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989"
+SALT = bytes(32)
+
+
+@dataclass(frozen=True)
+class Creation:
+    """A contract that a transaction to the creator makes."""
+
+    name: str
+    address: str
+    data: bytes
+
+
+class Artifacts:
+    """The build's creation code, which has to be the one on record."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def creation_code(self, name: str) -> bytes:
+        """Return a contract's creation code without arguments; raises ``BuildError``."""
+        path = self._folder / f"{name}.sol" / f"{name}.json"
+        if not path.exists():
+            raise BuildError(f"{name} is not built: run `make contracts/out/.ready` and deploy from this checkout")
+        code = bytes.fromhex(json.loads(path.read_text(encoding="utf-8"))["bytecode"]["object"].removeprefix("0x"))
+        if keccak_hex(code) != record_of(name).creation_code_hash:
+            raise BuildError(f"the build of {name} is not the one on record (abi/build.json): build it anew")
+        return code
+
+
+def creations(specification: Specification, artifacts: Artifacts, deployer: str) -> tuple[Creation, ...]:
+    """Return the contracts in the order in which they are made, each bound to those before it."""
+    chain = specification.chain
+    manager = _creation(artifacts, MANAGER, ("address", deployer))
+    bound = (("address", manager.address), ("address", chain.permit2), ("address", chain.wrapped_native))
+    v5 = _creation(artifacts, V5, *bound, ("address", specification.fee_signer))
+    fee = (("uint16", specification.v4_fee_bps), ("address", specification.protocol_recipient))
+    return manager, v5, _creation(artifacts, V4, *bound, *fee)
+
+
+def addresses(made: tuple[Creation, ...]) -> Addresses:
+    """Return where the contracts of ``creations`` are."""
+    manager, v5, v4 = (creation.address for creation in made)
+    return Addresses(manager, v5, v4)
+
+
+def _creation(artifacts: Artifacts, name: str, *arguments: tuple[str, object]) -> Creation:
+    kinds, values = zip(*arguments, strict=True)
+    code = artifacts.creation_code(name) + encode(kinds, values)
+    address = get_create2_address(HexAddress(HexStr(CREATOR)), HexStr("0x" + SALT.hex()), HexStr("0x" + code.hex()))
+    return Creation(name, address, SALT + code)

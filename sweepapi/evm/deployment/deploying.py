@@ -1,0 +1,151 @@
+"""Makes of a chain what its specification says, in four transactions at most, and goes on where an earlier run stopped.
+
+Three transactions create the contracts, each bound to the deployer's access manager by its constructor. The fourth is
+one call of the manager that lists the routers, gives out every function and every role, makes the owner admin with a
+delay and takes the admin role from the deployer. It happens as a whole or not at all: rights are never half given.
+What comes next is read from the chain before each of them, so whatever a chain has already is left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from eth_account.signers.local import LocalAccount
+
+from sweepapi.evm import answers
+from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.deployment import access_manager as manager
+from sweepapi.evm.deployment.comparison import checks, code_call, compare
+from sweepapi.evm.deployment.creation import CREATOR, CREATOR_CODE_HASH, Artifacts, Creation, addresses, creations
+from sweepapi.evm.deployment.differences import Difference, Operation
+from sweepapi.evm.deployment.history import block_before
+from sweepapi.evm.deployment.roles import ADMIN
+from sweepapi.evm.deployment.sender import Done, Sender, Sent, Step
+from sweepapi.evm.deployment.specification import Addresses, Specification, deployed
+from sweepapi.evm.errors import DeploymentError, SpecificationError
+from sweepapi.evm.multicall import Read, multicall
+from sweepapi.evm.rpc import Call, ProviderPool
+
+CONFIGURE = "configure and hand over"
+# Bounds for steps that can't be estimated before the one in front of them is mined. What is used stays below, which a
+# test holds; what is paid is the estimate's, made when the step is due.
+CREATION_GAS = 400_000
+CREATION_GAS_PER_BYTE = 240
+CONFIGURATION_GAS = 100_000
+OPERATION_GAS = 120_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a chain lacks, as far as it can be told now."""
+
+    at: Addresses
+    steps: tuple[Step, ...]
+    operations: tuple[str, ...]  # what the last step does, in words
+    differences: tuple[Difference, ...]  # what a deployment may not or can't put right
+    cost_bound: int  # of all steps, in wei
+    balance: int  # of the deployer, in wei
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """One deployer's work on one chain. ``max_fee_cap`` bounds what it pays for a unit of gas, in wei."""
+
+    specification: Specification
+    artifacts: Artifacts
+    account: LocalAccount
+    pool: ProviderPool
+    max_fee_cap: int
+
+    def run(self) -> Iterator[Sent | Done]:
+        """Take every step that is missing; yields each transaction's hash before it is sent, and its cost afterwards.
+
+        Stops where nothing is missing or what is can't be put right from here; ``plan`` then tells. Raises as ``plan``
+        does, and ``DeploymentError`` if the deployer is too poor for the rest, or a step fails.
+        """
+        while (plan := self.plan()).steps:
+            if plan.balance < plan.cost_bound:
+                message = f"has {plan.balance} wei, and what is missing may cost {plan.cost_bound} wei"
+                raise DeploymentError(f"the deployer {self.account.address} {message}")
+            yield from self._sender().take(plan.steps[0])
+
+    def plan(self) -> Plan:
+        """Return what is missing.
+
+        Raises ``SpecificationError``, ``BuildError``, ``ChainUnavailableError``, and ``DeploymentError`` if the chain
+        can't be deployed to.
+        """
+        self._refuse_a_holder()
+        at, missing = self._contracts()
+        operations, differences = self._of_new_contracts(at) if missing else self._of_contracts(at)
+        steps = [Step(f"create {one.name}", CREATOR, one.data, _creation_gas(one)) for one in missing]
+        if operations:
+            steps.append(_configuration(at, operations))
+        gas_bound = sum(step.gas_bound for step in steps)
+        price, balance = self._sender().price_and_balance()
+        words = tuple(operation.what for operation in operations)
+        return Plan(at, tuple(steps), words, differences, gas_bound * price, balance)
+
+    def recorded(self) -> Specification:
+        """Return the specification with the facts that belong into the chains file now; raises as ``plan`` does."""
+        chain = self.specification.chain
+        if deployed(chain) is not None:
+            return self.specification
+        at, _ = self._contracts()
+        (head,) = self.pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+        block = block_before(pool=self.pool, access_manager=at.manager, admin=self.account.address, head=head.number)
+        known = replace(chain, access_manager=at.manager, v5_contract=at.v5, v4_contract=at.v4, deployed_at_block=block)
+        return replace(self.specification, chain=known)
+
+    def _refuse_a_holder(self) -> None:
+        """Refuse a key that is to hold a role: it was used on this machine, and the hand-over takes its rights away."""
+        if self.account.address in {grant.account for grant in self.specification.grants}:
+            raise SpecificationError(f"the deployer {self.account.address} may not hold a role")
+
+    def _contracts(self) -> tuple[Addresses, list[Creation]]:
+        """Return where the contracts are or will be, and those that are not there yet."""
+        configured = deployed(self.specification.chain)
+        if configured is not None:
+            return configured, []
+        made = creations(self.specification, self.artifacts, self.account.address)
+        creator, *codes = self.pool.batch([code_call(CREATOR), *(code_call(one.address) for one in made)])
+        if keccak_hex(creator) != CREATOR_CODE_HASH:
+            raise DeploymentError(f"the chain has no deterministic deployer at {CREATOR}")
+        return addresses(made), [one for one, code in zip(made, codes, strict=True) if not code]
+
+    def _of_new_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
+        """Return what contracts need that nobody configured yet."""
+        unset = [difference for check in checks(self.specification, at) for difference in check.judge(None, 0)]
+        return self._operations(unset), ()
+
+    def _of_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
+        """Return what to do and what can't be done; nothing is done beside a difference that would stay."""
+        found = compare(specification=self.specification, at=at, pool=self.pool).differences
+        lasting = tuple(one for one in found if one.remedy is None)
+        if lasting or not self._is_admin(at):
+            return [], found
+        return self._operations(found), ()
+
+    def _is_admin(self, at: Addresses) -> bool:
+        read = Read(at.manager, manager.GET_ACCESS, (ADMIN, self.account.address))
+        multicall3 = self.specification.chain.multicall3
+        (((since, delay, *_),),) = self.pool.batch([multicall(multicall3=multicall3, reads=[read], all_needed=True)])
+        return bool(since) and delay == 0
+
+    def _operations(self, differences: Sequence[Difference]) -> list[Operation]:
+        """Return the remedies and, last of all, the deployer's farewell."""
+        renounce = manager.RENOUNCE_ROLE.encode(ADMIN, self.account.address)
+        remedies = [one.remedy for one in differences if one.remedy is not None]
+        return [*remedies, Operation(f"the deployer {self.account.address} is no longer admin", renounce)]
+
+    def _sender(self) -> Sender:
+        chain_id = self.specification.chain.chain_id
+        return Sender(account=self.account, chain_id=chain_id, pool=self.pool, max_fee_cap=self.max_fee_cap)
+
+
+def _configuration(at: Addresses, operations: Sequence[Operation]) -> Step:
+    data = manager.MULTICALL.encode([operation.data for operation in operations])
+    return Step(CONFIGURE, at.manager, data, CONFIGURATION_GAS + OPERATION_GAS * len(operations))
+
+
+def _creation_gas(creation: Creation) -> int:
+    return CREATION_GAS + CREATION_GAS_PER_BYTE * len(creation.data)

@@ -1,0 +1,77 @@
+"""How a difference between a chain and its configuration is told, and how it is found: a question and a judgement."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eth_utils.address import is_hex_address, to_checksum_address
+
+from sweepapi.evm.multicall import Read
+
+NOTHING = "no answer"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A call to the access manager that a deployment makes of it, and what it does in words."""
+
+    what: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is not as configured; ``remedy`` is set where a deployment may put it right."""
+
+    what: str
+    configured: str
+    on_chain: str
+    remedy: Operation | None = None
+
+    def __str__(self) -> str:
+        return f"{self.what} / {self.configured} / {self.on_chain}"
+
+
+# From the values that a read returned (None where it failed) and the block's time in seconds since 1970.
+Judge = Callable[[Any, int], Iterator[Difference]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to the chain and the judgement of its answer."""
+
+    read: Read
+    judge: Judge
+
+
+def equal(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to text
+    """Return the check that a read returns exactly these values; addresses in any case."""
+    wanted = tuple(_plain(value) for value in expected)
+    shown = show or text
+
+    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        if answer is None or tuple(_plain(value) for value in answer) != wanted:
+            yield Difference(
+                what, _listed(wanted, shown), NOTHING if answer is None else _listed(answer, shown), remedy
+            )
+
+    return Check(read, judge)
+
+
+def text(value: object) -> str:
+    """Return a value of the ABI for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, bytes):
+        return f"0x{value.hex()}"
+    if isinstance(value, str) and is_hex_address(value):
+        return to_checksum_address(value)
+    return ascii(value)[1:-1] if isinstance(value, str) else str(value)
+
+
+def _plain(value: object) -> object:
+    return value.lower() if isinstance(value, str) and is_hex_address(value) else value
+
+
+def _listed(values: Sequence[object], shown: Callable[[object], str]) -> str:
+    return ", ".join(shown(value) for value in values)

@@ -1,0 +1,55 @@
+"""The roles of ``contracts/roles.json``: who may call which function of the contracts, and how long that takes."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+ADMIN = (
+    0  # the access manager's own role, whose holders give out all others; also that of functions which nobody assigned
+)
+
+
+@dataclass(frozen=True)
+class Role:
+    """A role of the access manager; ``guardian`` is the role that may cancel what its holders schedule."""
+
+    number: int
+    name: str
+    execution_delay_seconds: int
+    guardian: int
+    functions: frozenset[str]  # signatures
+
+
+@dataclass(frozen=True)
+class Roles:
+    """All roles, beside the admin's."""
+
+    admin_delay_seconds: int
+    listed: tuple[Role, ...]
+
+    def of_function(self, signature: str) -> int:
+        """Return the role that a function needs: the admin's where none has it."""
+        return next((role.number for role in self.listed if signature in role.functions), ADMIN)
+
+    def label(self, number: int) -> str:
+        """Return a role's name and number for people."""
+        names = {ADMIN: "admin"} | {role.number: role.name for role in self.listed}
+        return f"{names.get(number, 'unnamed')} ({number})"
+
+
+def load_roles(path: Path) -> Roles:
+    """Return the roles of the file."""
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    return Roles(
+        admin_delay_seconds=fields["adminDelaySeconds"],
+        listed=tuple(
+            Role(
+                number=role["id"],
+                name=role["name"],
+                execution_delay_seconds=role["executionDelaySeconds"],
+                guardian=role["guardian"],
+                functions=frozenset(role["functions"]),
+            )
+            for role in fields["roles"]
+        ),
+    )

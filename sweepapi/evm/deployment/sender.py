@@ -1,0 +1,148 @@
+"""Sends a deployment's transactions one by one; if an answer is lost, the same bytes again and no other transaction."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from eth_account.signers.local import LocalAccount
+
+from sweepapi.evm import answers
+from sweepapi.evm.answers import Receipt
+from sweepapi.evm.errors import CallFailedError, ChainUnavailableError, DeploymentError
+from sweepapi.evm.rpc import Call, MayFail, ProviderPool
+from sweepapi.evm.sending import Fees, Reception, SignedTransaction, Terms, Transaction, send, terms_calls, terms_of
+
+MINED_WITHIN_SECONDS = 300.0
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 3.0
+RESEND_SECONDS = 30.0
+# The state may be another one when the transaction is mined.
+ESTIMATE_MARGIN_PERCENT = 120
+
+
+@dataclass(frozen=True)
+class Step:
+    """One transaction that has to be sent."""
+
+    name: str
+    to: str
+    data: bytes
+    gas_bound: int
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A transaction that is signed and about to be sent."""
+
+    name: str
+    tx_hash: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step that was mined; ``cost`` in wei, without what some rollups charge for data."""
+
+    name: str
+    tx_hash: str
+    gas_used: int
+    cost: int
+
+
+@dataclass(frozen=True)
+class Sender:
+    """An account that sends; nobody else may use it meanwhile."""
+
+    account: LocalAccount
+    chain_id: int
+    pool: ProviderPool
+    max_fee_cap: int  # wei for a unit of gas
+
+    def price_and_balance(self) -> tuple[int, int]:
+        """Return the most that a unit of gas would cost now, and what the account has, in wei."""
+        terms = terms_of(self.pool.batch(terms_calls(self.account.address)))
+        return self._fees(terms).max_fee, terms.balance
+
+    def take(self, step: Step) -> Iterator[Sent | Done]:
+        """Sign the step's transaction, yield its hash, send it and yield it as mined; raises ``DeploymentError``."""
+        signed = self._signed(step)
+        yield Sent(step.name, signed.tx_hash)
+        receipt, price = self._mined(step, signed)
+        if not receipt.succeeded:
+            raise DeploymentError(f"{step.name}: {signed.tx_hash} was mined and failed")
+        yield Done(step.name, signed.tx_hash, receipt.gas_used, receipt.gas_used * price)
+
+    def _signed(self, step: Step) -> SignedTransaction:
+        request = {"from": self.account.address, "to": step.to, "data": "0x" + step.data.hex()}
+        terms = self._terms_without_pending()
+        (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), answers.counter, MayFail.IN_THE_EVM)])
+        if isinstance(gas, CallFailedError):
+            raise DeploymentError(f"{step.name} would revert; look at the chain and run it again")
+        transaction = Transaction(
+            chain_id=self.chain_id,
+            account_nonce=terms.account_nonce,
+            to=step.to,
+            data=step.data,
+            gas=gas * ESTIMATE_MARGIN_PERCENT // 100,
+            fees=self._fees(terms),
+        )
+        return transaction.signed_by(self.account)
+
+    def _terms_without_pending(self) -> Terms:
+        """Return the terms once nothing that an earlier run sent is still waiting to be mined."""
+        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), answers.counter)
+        for _ in _polls(MINED_WITHIN_SECONDS):
+            *values, sent = self.pool.batch([*terms_calls(self.account.address), pending])
+            if sent <= terms_of(values).account_nonce:
+                return terms_of(values)
+        raise DeploymentError(f"transactions of {self.account.address} are waiting to be mined; run it again later")
+
+    def _fees(self, terms: Terms) -> Fees:
+        fees = terms.fees(max_fee_cap=self.max_fee_cap)
+        if fees is None:
+            raise DeploymentError(f"a unit of gas costs {terms.base_fee} wei, more than may be paid")
+        return fees
+
+    def _mined(self, step: Step, signed: SignedTransaction) -> tuple[Receipt, int]:
+        """Send until the chain has it, which alone settles what became of an answer that was lost."""
+        resend_at = 0.0
+        for _ in _polls(MINED_WITHIN_SECONDS):
+            if time.monotonic() >= resend_at:
+                reception = self._send(signed)
+                resend_at = time.monotonic() + RESEND_SECONDS
+            mined = self._receipt(signed)
+            if mined is not None:
+                return mined
+            if reception is not None and reception < Reception.NONCE_TOO_LOW:
+                raise DeploymentError(f"{step.name}: the nodes refuse {signed.tx_hash} ({reception.name.lower()})")
+        raise DeploymentError(f"{step.name}: {signed.tx_hash} is not mined yet; run it again later")
+
+    def _send(self, signed: SignedTransaction) -> Reception | None:
+        try:
+            return send(pool=self.pool, raw=signed.raw)
+        except ChainUnavailableError:
+            return None
+
+    def _receipt(self, signed: SignedTransaction) -> tuple[Receipt, int] | None:
+        receipt_of = answers.receipt_of(signed.tx_hash)
+
+        def decode(value: object) -> Any:  # noqa: ANN401 - the receipt and the price, or None
+            receipt = receipt_of(value)
+            return None if receipt is None else (receipt, answers.effective_gas_price(value))
+
+        try:
+            found: tuple[Receipt, int] | None
+            (found,) = self.pool.batch([Call("eth_getTransactionReceipt", (signed.tx_hash,), decode)])
+        except ChainUnavailableError:
+            return None
+        return found
+
+
+def _polls(within_seconds: float) -> Iterator[None]:
+    """Yield at once and then at growing intervals until the time is over."""
+    deadline, pause = time.monotonic() + within_seconds, FIRST_POLL_SECONDS
+    while True:
+        yield
+        if time.monotonic() + pause > deadline:
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, LAST_POLL_SECONDS)

@@ -1,0 +1,124 @@
+"""The values in the contracts that must be as specified: what they are bound to, what they take, what they allow."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sweepapi.evm.abi import Function
+from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.deployment import access_manager as manager
+from sweepapi.evm.deployment.differences import NOTHING, Check, Difference, Judge, Operation, equal, text
+from sweepapi.evm.deployment.specification import BATCHES, FUNDING_MODES, V4, V5, Addresses, Pair, Specification
+from sweepapi.evm.eip712 import domain_separator
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.permit2 import DOMAIN_SEPARATOR
+from sweepapi.evm.v5 import CONTRACT_NAME, FEE_SIGNER, HARD_CAP_BPS, PAUSED, Authorization
+
+AUTHORITY = Function("authority()", "(address)")
+PERMIT2 = Function("PERMIT2()", "(address)")
+WRAPPED_NATIVE = Function("WRAPPED_NATIVE()", "(address)")
+MAX_TOTAL_FEE_BPS = Function("MAX_TOTAL_FEE_BPS()", "(uint16)")
+PREVIOUS_FEE_SIGNER = Function("previousFeeSigner()", "(address,uint64)")
+EIP712_DOMAIN = Function("eip712Domain()", "(bytes1,string,string,uint256,address,bytes32,uint256[])")
+HASH_AUTHORIZATION = Function(
+    "hashAuthorization((address,bytes32,address,address,address,uint16,uint16,uint256,uint256,bytes32))", "(bytes32)"
+)
+FEE_BPS = Function("feeBps()", "(uint16)")
+FEE_RECIPIENT = Function("feeRecipient()", "(address)")
+ALLOWED_ROUTERS = Function("allowedRouters()", "((address,bytes4,uint8,address)[])")
+ALLOW_ROUTER = Function("allowRouter(address,bytes4,uint8,address)")
+
+# ERC-5267: which fields the domain has, here name, version, chain id and contract.
+_DOMAIN_FIELDS = b"\x0f"
+NO = False
+_NO_SALT, _NO_EXTENSIONS = bytes(32), ()
+
+
+def values(specification: Specification, at: Addresses) -> Iterator[Check]:
+    """Yield the checks of everything in the contracts but who rules them."""
+    yield from _identity(specification.chain, at)
+    yield from _state(specification, at)
+    for name in BATCHES:
+        yield _allow_list(specification, at, name)
+
+
+def _identity(chain: Chain, at: Addresses) -> Iterator[Check]:
+    for name in BATCHES:
+        contract = at.of(name)
+        yield equal(f"{name} authority", Read(contract, AUTHORITY), at.manager)
+        yield equal(f"{name} PERMIT2", Read(contract, PERMIT2), chain.permit2)
+        yield equal(f"{name} WRAPPED_NATIVE", Read(contract, WRAPPED_NATIVE), chain.wrapped_native)
+        yield equal(f"{name} fee cap in bps", Read(contract, MAX_TOTAL_FEE_BPS), HARD_CAP_BPS)
+    domain = (_DOMAIN_FIELDS, CONTRACT_NAME, "5", chain.chain_id, at.v5, _NO_SALT, _NO_EXTENSIONS)
+    yield equal(f"{V5} EIP-712 domain", Read(at.v5, EIP712_DOMAIN), *domain)
+    yield _signed_digest(chain, at)
+    permit2_domain = domain_separator(name="Permit2", chainId=chain.chain_id, verifyingContract=chain.permit2)
+    yield equal("Permit2 domain separator", Read(chain.permit2, DOMAIN_SEPARATOR), permit2_domain)
+
+
+def _signed_digest(chain: Chain, at: Addresses) -> Check:
+    """Return the check of an authorization's digest: it covers the domain separator that the contract really uses."""
+    zero = f"0x{bytes(32).hex()}"
+    nobody = ZERO_ADDRESS
+    sample = Authorization(nobody, zero, nobody, nobody, nobody, 0, 0, 0, 0, zero)
+    digest = sample.typed_data(chain_id=chain.chain_id, contract=at.v5).digest
+    encoded = tuple(bytes(32) if value == zero else value for value in sample.message().values())
+    read = Read(at.v5, HASH_AUTHORIZATION, (encoded,))
+    return equal(f"{V5} digest of an authorization", read, bytes.fromhex(digest[2:]))
+
+
+def _state(specification: Specification, at: Addresses) -> Iterator[Check]:
+    yield equal(f"{V5} fee signer", Read(at.v5, FEE_SIGNER), specification.fee_signer)
+    yield Check(Read(at.v5, PREVIOUS_FEE_SIGNER), _previous_signer(specification.chain.previous_fee_signer))
+    yield equal(f"{V4} fee in bps", Read(at.v4, FEE_BPS), specification.v4_fee_bps)
+    yield equal(f"{V4} fee recipient", Read(at.v4, FEE_RECIPIENT), specification.protocol_recipient)
+    for name in BATCHES:
+        yield equal(f"{name} paused", Read(at.of(name), PAUSED), NO)
+
+
+def _previous_signer(expected: str | None) -> Judge:
+    """One whose time is over counts for nothing; another one than the configured counts as much as the current."""
+
+    def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        signer, good_until = answer or (NOTHING, now)
+        known = expected is not None and signer == expected.lower()
+        if signer != ZERO_ADDRESS and good_until >= now and not known:
+            configured = "none" if expected is None else expected
+            yield Difference(f"{V5} previous fee signer", configured, f"{text(signer)} until {good_until}")
+
+    return judge
+
+
+# ---------------------------------------------------------------- what sweeps may call
+
+
+def _allow_list(specification: Specification, at: Addresses, name: str) -> Check:
+    wanted = {(pair.router.lower(), pair.function.selector): pair for pair in specification.pairs}
+
+    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        listed = {(router, selector): terms for router, selector, *terms in (answer or [[]])[0]}
+        for key, pair in wanted.items():
+            yield from _listed_pair(at, name, pair, listed.get(key))
+        for router, selector in sorted(listed.keys() - wanted.keys()):
+            what = f"{name} allows {text(selector)} of {text(router)}"
+            yield Difference(what, "no", _terms(*listed[router, selector]))
+
+    return Check(Read(at.of(name), ALLOWED_ROUTERS), judge)
+
+
+def _listed_pair(at: Addresses, name: str, pair: Pair, terms: Sequence[Any] | None) -> Iterator[Difference]:
+    if terms is not None and tuple(terms) == (FUNDING_MODES, pair.router.lower()):
+        return
+    function = pair.function.signature.partition("(")[0]
+    call = ALLOW_ROUTER.encode(pair.router, pair.function.selector, FUNDING_MODES, pair.router)
+    yield Difference(
+        f"{name} allows {function} {text(pair.function.selector)} of {pair.router}",
+        _terms(FUNDING_MODES, pair.router),
+        "no" if terms is None else _terms(*terms),
+        # As long as nobody was given the function, it is the admin's.
+        Operation(f"{name} allows {function} of {pair.router}", manager.EXECUTE.encode(at.of(name), call)),
+    )
+
+
+def _terms(funding_modes: int, spender: str) -> str:
+    return f"funding modes {funding_modes:#04b}, spender {text(spender)}"

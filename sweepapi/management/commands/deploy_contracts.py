@@ -1,0 +1,124 @@
+"""Deploys the contracts to a chain, configures them and hands them over; run again, it does what is still missing.
+
+The deployer's key is read from the environment of this command alone. Everything else is public: see ``chains.toml``
+and ``contracts/roles.json``. The runbook tells the steps around it.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+
+from sweepapi import chains
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.deployment.audit import audit
+from sweepapi.evm.deployment.creation import Artifacts
+from sweepapi.evm.deployment.deploying import Deployment, Plan
+from sweepapi.evm.deployment.sender import Done
+from sweepapi.evm.deployment.specification import CONTRACTS, Specification
+from sweepapi.evm.errors import EvmError
+from sweepapi.evm.sending import GWEI
+
+KEY = "DEPLOYER_KEY"
+WEI = Decimal(10) ** 18
+DIFFERENT = 1
+NOT_DONE = 2
+
+
+class Command(BaseCommand):
+    """``deploy_contracts <chain> [--dry-run] [--max-fee-gwei N]``."""
+
+    help = f"Deploy the contracts to a chain as chains.toml says, from the account whose key is in {KEY}."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the chain, and bounds on what is done and paid."""
+        parser.add_argument("chain")
+        parser.add_argument("--dry-run", action="store_true", help="Show addresses, steps and cost; send nothing.")
+        parser.add_argument("--max-fee-gwei", type=int, default=100, help="The most to pay for a unit of gas.")
+
+    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
+        """Show the plan, carry it out, and compare the result with the configuration."""
+        chain = _chain(options["chain"])
+        try:
+            deployment = Deployment(
+                specification=chains.specification(chain),
+                artifacts=Artifacts(settings.BASE_DIR / "contracts" / "out"),
+                account=_account(),
+                pool=chains.pool(chain.chain_id),
+                max_fee_cap=options["max_fee_gwei"] * GWEI,
+            )
+            self._show(deployment.plan(), chain)
+            if options["dry_run"]:
+                return
+            self._run(deployment, chain)
+            self._compare(deployment.recorded())
+        except EvmError as error:
+            raise CommandError(f"{chain.name}: {error}", returncode=NOT_DONE) from error
+
+    def _show(self, plan: Plan, chain: Chain) -> None:
+        for name in CONTRACTS:
+            self.stdout.write(f"{name:<26} {plan.at.of(name)}")
+        for number, step in enumerate(plan.steps, start=1):
+            self.stdout.write(f"{number}. {step.name}")
+        for operation in plan.operations:
+            self.stdout.write(f"   - {operation}")
+        cost, has = (f"{_coins(wei)} {chain.native_symbol}" for wei in (plan.cost_bound, plan.balance))
+        self.stdout.write(f"costs at most {cost}; the deployer has {has}" if plan.steps else "nothing to send")
+
+    def _run(self, deployment: Deployment, chain: Chain) -> None:
+        done: list[Done] = []
+        for event in deployment.run():
+            if isinstance(event, Done):
+                done.append(event)
+            else:
+                self.stdout.write(f"sending {event.name}: {event.tx_hash}")
+        if done:
+            self._tabulate(done, chain.native_symbol)
+
+    def _tabulate(self, done: Sequence[Done], symbol: str) -> None:
+        self.stdout.write(f"{'step':<34} {'transaction':<66} {'gas':>10} {'cost in ' + symbol:>22}")
+        for one in done:
+            self.stdout.write(f"{one.name:<34} {one.tx_hash:<66} {one.gas_used:>10,} {_coins(one.cost):>22}")
+        gas, cost = sum(one.gas_used for one in done), sum(one.cost for one in done)
+        self.stdout.write(f"{'total':<34} {'':<66} {gas:>10,} {_coins(cost):>22}")
+
+    def _compare(self, recorded: Specification) -> None:
+        chain = recorded.chain
+        self.stdout.write(
+            f"[chains.{chain.name}.contracts]\n"
+            f'access_manager = "{chain.access_manager}"\nv5 = "{chain.v5_contract}"\nv4 = "{chain.v4_contract}"\n'
+            f"deployed_at_block = {chain.deployed_at_block}"
+        )
+        found = audit(specification=recorded, pool=chains.pool(chain.chain_id))
+        for difference in found.differences:
+            self.stdout.write(f"differs: {difference}")
+        if found.differences:
+            self.stdout.write("What differs is left to those who hold the roles, or to the configuration.")
+            sys.exit(DIFFERENT)
+        self.stdout.write("The chain is as configured.")
+
+
+def _chain(name: str) -> Chain:
+    chain = chains.find(name)
+    if chain is None:
+        message = f"{name} is not in {settings.CHAINS_FILE.name}, or RPC_URLS_{name.upper()} is not set."
+        raise CommandError(message, returncode=NOT_DONE)
+    return chain
+
+
+def _account() -> LocalAccount:
+    try:
+        account: LocalAccount = Account.from_key(os.environ[KEY])
+    except (KeyError, ValueError):  # not chained: their texts may quote the key
+        raise CommandError(f"{KEY} has to hold a private key, 0x and 64 hex digits.", returncode=NOT_DONE) from None
+    return account
+
+
+def _coins(wei: int) -> str:
+    return f"{wei / WEI:f}"
