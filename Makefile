@@ -17,7 +17,7 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither forge coverage abi vectors lock clean
+.PHONY: help demo dev test check pytest slither mutants forge coverage abi vectors lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,6 +47,10 @@ slither: $(NODE_READY) $(SLITHER_READY) ## static analysis of the contracts; any
 	rm -rf contracts/out/slither contracts/cache/slither
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=slither $(FORGE) build --quiet --build-info src
 	cd contracts && PATH="$(NODE_BIN):$(CURDIR)/contracts/$(dir $(FORGE)):$$PATH" ../.venv-slither/bin/slither .
+
+# Takes the better part of an hour, so it is no part of `test`.
+mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## have the contracts' tests find thousands of small faults in their sources
+	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the exported ABIs are the build's, and that the build is reproducible
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test

@@ -1,0 +1,88 @@
+"""The command ``python -m dev.mutation SLITHER_PYTHON``: makes mutants of the contracts and has their tests find them.
+
+Needs node on the PATH, the contracts' npm packages and what their tests read. Exits with 1 if too many mutants survive,
+with 2 if a test fails before anything is changed.
+"""
+
+import json
+import os
+import resource
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from dev.mutation import operators, report
+from dev.mutation.campaign import Project, Verdict, try_all
+from dev.mutation.mutants import Mutant, distinct, in_rounds
+from dev.mutation.survivors import read_reasons
+from dev.mutation.targets import MUTATED
+from dev.mutation.workbench import Workbench, make_copy
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "var" / "mutants"
+REASONS = ROOT / "contracts" / "mutation" / "survivors.toml"
+SEED = 1
+TRYING_SECONDS = 50 * 60  # an hour, with what comes before and after
+
+
+def main(slither_python: str) -> int:
+    """Try the mutants, tell and write what became of them; returns the exit code."""
+    started, reasons = time.monotonic(), read_reasons(REASONS)
+    first = Workbench(make_copy(ROOT, FOLDER / "0"))
+    sources = {file: (first.contracts / file).read_bytes() for file in MUTATED}
+    mutants = in_rounds(_mutants(first, slither_python, sources), SEED)
+    with ExitStack() as stack:
+        stack.callback(first.compiler.close)
+        project = _project(first, sources)
+        if failed := first.failing_test():
+            print(f"{failed} fails before anything is changed", file=sys.stderr)
+            return 2
+        benches = [first, *(_further_bench(stack, number) for number in range(1, os.cpu_count() or 1))]
+        print(f"{len(mutants)} mutants, {len(benches)} at a time", flush=True)
+        outcomes = []
+        for outcome in try_all(project, mutants, benches, end=time.monotonic() + TRYING_SECONDS):
+            outcomes.append(outcome)
+            if outcome.verdict is Verdict.SURVIVED:
+                report.tell_survivor(outcome.mutant, sources[outcome.mutant.file], reasons)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = report.Run(
+        outcomes=outcomes,
+        generated=len(mutants),
+        seed=SEED,
+        wall_seconds=time.monotonic() - started,
+        cpu_seconds=usage.ru_utime + usage.ru_stime,
+    )
+    report.write(run, FOLDER / "report.json")
+    report.tell(run)
+    return 0 if run.score_percent >= report.LEAST_SCORE_PERCENT else 1
+
+
+def _mutants(bench: Workbench, slither_python: str, sources: Mapping[str, bytes]) -> list[Mutant]:
+    """Return slither-mutate's mutants and those of our own operators."""
+    script, result = Path(__file__).with_name("slither_patches.py"), FOLDER / "slither.json"
+    bench.run([slither_python, str(script), str(result)], FOUNDRY_PROFILE="slither")
+    theirs = [Mutant(**each) for each in json.loads(result.read_text()) if each["file"] in sources]
+    ours = [mutant for file, source in sources.items() for mutant in operators.changes(file, source.decode())]
+    return distinct([*theirs, *ours], sources)
+
+
+def _project(bench: Workbench, sources: Mapping[str, bytes]) -> Project:
+    builds = bench.build()
+    codes = {target: bench.compiler.compile(build, {}) for target, build in builds.items()}
+    return Project(sources=sources, builds=builds, codes=codes)
+
+
+def _further_bench(stack: ExitStack, number: int) -> Workbench:
+    folder = FOLDER / str(number)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(FOLDER / "0", folder, symlinks=True)
+    bench = Workbench(folder / "contracts")
+    stack.callback(bench.compiler.close)
+    return bench
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,82 @@
+"""Tries mutants on several workbenches at a time and says what became of each."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from queue import SimpleQueue
+
+from dev.mutation.compiler import Build, Code
+from dev.mutation.mutants import Mutant
+from dev.mutation.targets import MUTATED
+from dev.mutation.workbench import TestsHangError, Workbench
+
+
+class Verdict(StrEnum):
+    """What became of a mutant."""
+
+    REFUSED = "refused"  # by the compiler: no mutant
+    IDENTICAL = "identical"  # compiled to the code of the original: no mutant
+    KILLED = "killed"
+    HUNG = "hung"  # the tests did not end, which nobody would miss: killed
+    SURVIVED = "survived"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict on a mutant, and which test killed it."""
+
+    mutant: Mutant
+    verdict: Verdict
+    killer: str | None = None
+
+
+@dataclass(frozen=True)
+class Project:
+    """What stands before anything is changed."""
+
+    sources: Mapping[str, bytes]
+    builds: Mapping[str, Build]  # by target, as the workbenches build
+    codes: Mapping[str, Code | None]  # what those builds make of the sources
+
+
+def try_all(
+    project: Project, mutants: Sequence[Mutant], benches: Sequence[Workbench], *, end: float
+) -> Iterator[Outcome]:
+    """Try mutants in their order, as many at a time as there are benches; start none after `end` (monotonic)."""
+    free: SimpleQueue[Workbench] = SimpleQueue()
+    for bench in benches:
+        free.put(bench)
+
+    def attempt(mutant: Mutant) -> Outcome | None:
+        if time.monotonic() > end:
+            return None
+        bench = free.get()
+        try:
+            return _try(project, mutant, bench)
+        finally:
+            free.put(bench)
+
+    with ThreadPoolExecutor(len(benches)) as pool:
+        yield from (outcome for outcome in pool.map(attempt, mutants) if outcome is not None)
+
+
+def _try(project: Project, mutant: Mutant, bench: Workbench) -> Outcome:
+    changed = {mutant.file: mutant.apply(project.sources[mutant.file])}
+    verdict = Verdict.IDENTICAL
+    for target in MUTATED[mutant.file]:
+        code = bench.compiler.compile(project.builds[target], changed)
+        if code is None:
+            return Outcome(mutant, Verdict.REFUSED)
+        if code == project.codes[target]:
+            continue
+        try:
+            with bench.deployed(target, code):
+                killer = bench.failing_test()
+        except TestsHangError:
+            return Outcome(mutant, Verdict.HUNG)
+        if killer is not None:
+            return Outcome(mutant, Verdict.KILLED, killer)
+        verdict = Verdict.SURVIVED
+    return Outcome(mutant, verdict)
