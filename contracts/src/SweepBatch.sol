@@ -215,9 +215,11 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     /// @dev The closer look if a router and a token share a mark. A token that is also a listed router could move or approve what
     /// is here while it is swapped.
     function _requireRoutersAreNoTokens(Leg[] calldata legs, address settlementToken) private pure {
+        address last = address(0); // as the router of a leg without one
         for (uint256 i = 0; i < legs.length; ++i) {
             address router = legs[i].router;
-            if (router == address(0)) continue; // a leg without a router
+            if (router == last || router == address(0)) continue;
+            last = router;
             if (router == settlementToken) revert RouterIsToken(i, router);
             for (uint256 j = 0; j < legs.length; ++j) {
                 if (legs[j].token == router) revert RouterIsToken(i, router);
