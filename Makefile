@@ -64,6 +64,9 @@ coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## which lines, functions and branche
 		--exclude-tests --report lcov --report-file ../var/coverage.lcov
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
+bench-gas: $(CONTRACTS_READY) ## what sweeps cost beside other ways: a table, and exit status 1 if a target is missed
+	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
+
 abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build, and the record of its bytecode
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs

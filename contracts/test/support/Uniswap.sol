@@ -53,10 +53,45 @@ interface ISwapRouter02 {
         uint256 amountOutMinimum;
     }
 
+    function factory() external view returns (address);
+    function factoryV2() external view returns (address);
     function exactInputSingle(ExactInputSingleParams calldata params) external payable returns (uint256 amountOut);
     function exactInput(ExactInputParams calldata params) external payable returns (uint256 amountOut);
     function swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, address[] calldata path, address to)
         external
         payable
         returns (uint256 amountOut);
+}
+
+interface IUniversalRouter {
+    struct Deployment {
+        address permit2;
+        address weth9;
+        address v2Factory;
+        address v3Factory;
+        bytes32 pairInitCodeHash;
+        bytes32 poolInitCodeHash;
+        address v4PoolManager;
+        address v3NFTPositionManager;
+        address v4PositionManager;
+        address spokePool;
+    }
+
+    function execute(bytes calldata commands, bytes[] calldata inputs, uint256 deadline) external payable;
+}
+
+/// @notice The part of Permit2 that gives standing allowances, which the Universal Router spends.
+interface IAllowanceTransfer {
+    struct PermitDetails {
+        address token;
+        uint160 amount;
+        uint48 expiration;
+        uint48 nonce;
+    }
+
+    struct PermitBatch {
+        PermitDetails[] details;
+        address spender;
+        uint256 sigDeadline;
+    }
 }

@@ -145,7 +145,7 @@ abstract contract World is Test {
     }
 
     /// @dev For artifacts of npm packages, whose `bytecode` is a string, with or without 0x.
-    function _deploy(string memory artifact, bytes memory arguments) private returns (address deployed) {
+    function _deploy(string memory artifact, bytes memory arguments) internal returns (address deployed) {
         bytes memory code = vm.parseBytes(vm.parseJsonString(vm.readFile(artifact), ".bytecode"));
         bytes memory creationCode = bytes.concat(code, arguments);
         assembly ("memory-safe") {

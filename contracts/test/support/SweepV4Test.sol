@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {IServiceBatchV4 as IV4} from "../../src/interfaces/IServiceBatchV4.sol";
+import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
+import {SweepTest} from "./SweepTest.sol";
+import {ISwapRouter02} from "./Uniswap.sol";
+
+/// @title SweepV4Test
+/// @notice The rollback contract beside the other, and what a page and a user do around a sweep through it.
+abstract contract SweepV4Test is SweepTest {
+    /// @dev Everything that goes into one transaction, and who sends it.
+    struct SweepV4 {
+        address sender;
+        ISweepBatch.Leg[] legs;
+        IV4.SweepOrderV4 order;
+        uint256 permitNonce;
+        uint256 permitDeadline;
+        bytes permitSignature;
+    }
+
+    bytes32 internal constant REF = keccak256("sweep");
+    IV4 internal v4;
+
+    function setUp() public virtual override {
+        super.setUp();
+        v4 = IV4(
+            deployCode(
+                _built("ServiceBatchV4"), abi.encode(address(manager), PERMIT2, address(weth), uint16(75), protocol)
+            )
+        );
+        v4.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(router));
+    }
+
+    function _usdcSweepV4(uint8 funding) internal returns (SweepV4 memory) {
+        return _sweepV4(_legs(_v3LegTo(usdc, address(weth), 1_000e6, funding, address(v4))), address(weth));
+    }
+
+    function _sweepV4(ISweepBatch.Leg[] memory legs, address outputToken) internal view returns (SweepV4 memory s) {
+        s.sender = user;
+        s.legs = legs;
+        s.order = IV4.SweepOrderV4(outputToken, 1, 75, REF);
+        (s.permitNonce, s.permitDeadline) = (11, block.timestamp + 900);
+        _signV4(s);
+    }
+
+    function _signV4(SweepV4 memory s) internal view {
+        s.permitSignature = _signature(userKey, _permitDigestV4(s));
+    }
+
+    function _permitDigestV4(SweepV4 memory s) internal view returns (bytes32) {
+        string memory orderType =
+            "SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)";
+        bytes32 orderHash = keccak256(abi.encode(keccak256(bytes(orderType)), s.order));
+        Permit memory permit = Permit(address(v4), s.permitNonce, s.permitDeadline);
+        return _permitDigest(s.legs, permit, "SweepOrderV4 witness)", orderType, orderHash);
+    }
+
+    function _sendV4(SweepV4 memory s) internal {
+        vm.prank(s.sender);
+        v4.sweep(s.legs, s.order, s.permitNonce, s.permitDeadline, s.permitSignature);
+    }
+
+    function _expectRevertV4(SweepV4 memory s, bytes memory reason) internal {
+        vm.expectRevert(reason);
+        _sendV4(s);
+    }
+}
