@@ -8,10 +8,12 @@ from django.test import Client
 from pytest_django import Settings
 
 from sweepapi import chains
+from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.signer import FeeSigner
 from sweeps import availability
+from tests.administration import Administration
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 from tests.openapi import assert_documented
@@ -111,6 +113,28 @@ def test_a_contract_with_another_fee_signer_makes_the_chain_unavailable(
     assert chain.contracts
     other = FeeSigner("0x" + "01" * 32)
     monkeypatch.setattr(chains, "fee_signer", lambda: other)
+    assert is_available(anonymous) == (False, False)
+
+
+def test_whatever_differs_makes_the_chain_unavailable_and_is_logged_once(
+    anonymous: Client, chain: LocalChain, caplog: pytest.LogCaptureFixture
+) -> None:
+    administration = Administration(chain)
+    administration.call(administration.guardian, "v4", Function("pause()"))
+    for _ in range(3):
+        assert is_available(anonymous) == (False, False)
+        vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
+    administration.call(administration.owner, "v4", Function("unpause()"))
+    assert is_available(anonymous) == (True, True)
+    told = [record for record in caplog.records if "contracts_" in record.getMessage()]
+    assert [record.levelname for record in told] == ["WARNING", "INFO"], "once that it differs, once that it agrees"
+    assert "ServiceBatchV4 paused / no / yes" in told[0].getMessage()
+
+
+def test_a_chain_of_which_the_file_says_too_little_is_unavailable(
+    anonymous: Client, change_chain: Callable[..., Chain]
+) -> None:
+    change_chain(protocol_recipient=None)
     assert is_available(anonymous) == (False, False)
 
 

@@ -43,8 +43,46 @@ def test_a_good_chain_is_read_with_addresses_in_their_one_form(tmp_path: Path) -
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
     assert (mars.v5_contract, mars.protocol_recipient, mars.vetted_tokens) == (None, None, frozenset())
+    assert (mars.v4_contract, mars.access_manager, mars.deployed_at_block, mars.v4_fee_bps) == (None, None, None, None)
+    assert (mars.role_holders, mars.previous_fee_signer) == ({}, None)
     assert (mars.finality.safe, mars.finality.final, mars.finality.max_head_age_seconds) == (10, "finalized", None)
     assert mars.routers[0].fee_tiers == ()
+
+
+DEPLOYED = f"""
+[chains.mars.roles]
+guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]
+
+[chains.mars.contracts]
+access_manager = "{ADDRESS}"
+v5 = "{ADDRESS}"
+v4 = "{ADDRESS}"
+deployed_at_block = 7
+"""
+
+
+def test_a_deployed_chain_has_its_contracts_and_the_holders_of_their_roles(tmp_path: Path) -> None:
+    mars = load(tmp_path, GOOD + DEPLOYED)["mars"]
+    assert (mars.access_manager, mars.v5_contract, mars.v4_contract, mars.deployed_at_block) == (*[ADDRESS] * 3, 7)
+    assert mars.role_holders == {"guardian": (ADDRESS, ADDRESS)}
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "message"),
+    [
+        (f'v4 = "{ADDRESS}"', "", "chain 'mars': 'v4' is missing"),
+        (f'access_manager = "{ADDRESS}"', "", "chain 'mars': 'access_manager' is missing"),
+        ("deployed_at_block = 7", "", "chain 'mars': 'deployed_at_block' is missing"),
+        (f'guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]', f'guardian = "{ADDRESS}"', "is no list of addresses"),
+        (f'guardian = ["{ADDRESS.lower()}"', 'guardian = ["0x1"', "'0x1' is no address"),
+    ],
+)
+def test_a_deployed_chain_that_leaves_something_out_is_refused(
+    tmp_path: Path, good: str, bad: str, message: str
+) -> None:
+    assert good in DEPLOYED
+    with pytest.raises(ChainsFileError, match=message):
+        load(tmp_path, GOOD + DEPLOYED.replace(good, bad))
 
 
 @pytest.mark.parametrize(
