@@ -309,8 +309,8 @@ def test_nothing_is_sent_while_a_transaction_of_the_deployer_waits(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert empty
-    monkeypatch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
-    with chain.mining_paused():
+    with chain.mining_paused(), monkeypatch.context() as patch:
+        patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
         chain.send(deployer, {"to": deployer.address, "data": "0x"}, gas=21_000)
         assert "waiting to be mined; run it again later" in str(refused())
         chain.mine()
@@ -322,8 +322,8 @@ def test_nothing_is_sent_while_a_transaction_of_the_deployer_waits(
 def test_a_transaction_that_is_not_mined_in_time_is_not_replaced(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
-    with chain.mining_paused():
+    with chain.mining_paused(), monkeypatch.context() as patch:
+        patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
         assert "is not mined yet; run it again later" in str(refused())
         chain.mine()
     assert differences(recorded(empty, deploy())) == []
