@@ -80,13 +80,11 @@ abstract contract GasMeter is SweepV4Test {
         _log("bare swaps with approvals", count, keeping, swaps + approvals);
     }
 
-    /// @dev What chance does to addresses is kept out of the figures. Every other token stands before the wrapped coin in its
-    /// pool, which is a little cheaper to swap. And no token's address ends in the byte that the router's ends in: the contracts
-    /// then look closer, in one of 26 sweeps of ten legs and one of 13 of twenty.
+    /// @dev What chance does to addresses is kept out of the figures: every other token stands before the wrapped coin in its
+    /// pool, which is a little cheaper to swap, and none shares the router's mark, for which the contracts look closer.
     function _isNext(IERC20 token) private view returns (bool) {
         bool before = address(token) < address(weth);
-        bool sharesMark = uint8(uint160(address(token))) == uint8(uint160(address(router)));
-        return before == (tokens.length % 2 == 0) && !sharesMark;
+        return before == (tokens.length % 2 == 0) && uint8(uint160(address(token))) != uint8(uint160(address(router)));
     }
 
     function _giveOneUnitOfEach() internal {

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_account import Account
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
 
 ROOT = Path(__file__).parents[3]
+VECTORS = ROOT / "tests" / "vectors"
 DESCRIPTOR = json.loads((ROOT / "contracts" / "erc7730" / "eip712-sweep.json").read_text(encoding="utf-8"))
 SCHEMA = json.loads((ROOT / "contracts" / "erc7730" / "erc7730-v2.schema.json").read_text(encoding="utf-8"))
 FORMATS: dict[str, dict[str, Any]] = {item["$id"]: item for item in DESCRIPTOR["display"]["formats"].values()}
@@ -44,6 +46,18 @@ def fields_of(version: str) -> dict[str, dict[str, Any]]:
     return {
         field["path"]: definitions.get(field.get("$ref", "").removeprefix("$.display.definitions."), {}) | field
         for field in FORMATS[version]["fields"]
+    }
+
+
+def permit_of(vector: dict[str, Any]) -> dict[str, Any]:
+    """Return the message that the user of a vector signed."""
+    permitted = vector.get("permitted") or [{key: leg[key] for key in ("token", "amount")} for leg in vector["legs"]]
+    return {
+        "permitted": permitted,
+        "spender": vector["verifyingContract"],
+        "nonce": vector["permitNonce"],
+        "deadline": vector["permitDeadline"],
+        "witness": vector["order"],
     }
 
 
@@ -84,6 +98,24 @@ def test_the_message_described_is_the_one_that_the_service_has_users_sign() -> N
         for struct, struct_fields in asked.types.items()
     }
     assert structs_of("V5") == members
+
+
+@pytest.mark.parametrize(("version", "file"), [("V5", "eip712.json"), ("V4", "eip712_v4.json")])
+def test_a_wallet_that_knows_only_the_descriptor_signs_what_permit2_takes(version: str, file: str) -> None:
+    """The signatures are an independent implementation's; the contracts' tests show that Permit2 takes them."""
+    vectors = json.loads((VECTORS / file).read_text(encoding="utf-8"))
+    types = {
+        name: [{"name": member, "type": kind} for member, kind in struct.items()]
+        for name, struct in structs_of(version).items()
+    }
+    for vector in vectors["vectors"]:
+        signed = Account.sign_typed_data(
+            vectors["user"]["privateKey"],
+            domain_data={"name": "Permit2", "chainId": int(vector["chainId"]), "verifyingContract": vectors["permit2"]},
+            message_types=types,
+            message_data=permit_of(vector),
+        )
+        assert "0x" + bytes(signed.signature).hex() == vector["permitSignature"], vector["name"]
 
 
 @each
