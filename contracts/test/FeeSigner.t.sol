@@ -63,6 +63,26 @@ contract FeeSigner is SweepTest {
         _expectCounts(nextKey);
     }
 
+    function test_the_first_signer_follows_nobody() public {
+        bytes memory arguments = abi.encode(address(manager), PERMIT2, address(weth), signer);
+        vm.expectEmit();
+        emit IV5.FeeSignerChanged(address(0), signer, block.timestamp);
+        IV5 fresh = IV5(deployCode(_built("ServiceBatchV5PartnerFees"), arguments));
+        assertEq(fresh.feeSigner(), signer);
+        (address previous, uint64 goodUntil) = fresh.previousFeeSigner();
+        assertEq(previous, address(0));
+        assertEq(goodUntil, block.timestamp);
+    }
+
+    /// @dev After 2106 seconds do not fit 32 bits any more.
+    function test_a_handover_ends_in_time_in_any_century() public {
+        vm.warp(1 << 33);
+        v5.setFeeSigner(next, 1 hours);
+        (, uint64 goodUntil) = v5.previousFeeSigner();
+        assertEq(goodUntil, (1 << 33) + 1 hours);
+        _expectCounts(signerKey);
+    }
+
     function test_a_handover_lasts_a_day_at_most() public {
         assertEq(v5.MAX_HANDOVER_SECONDS(), 1 days);
         uint256 snapshot = vm.snapshotState();

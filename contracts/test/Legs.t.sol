@@ -140,6 +140,20 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 1, address(dai)));
     }
 
+    /// @dev However often a router comes, with however many of its functions.
+    function test_a_router_that_comes_again_is_no_token_either() public {
+        bytes4[2] memory selectors = [ISwapRouter02.exactInput.selector, ISwapRouter02.exactInputSingle.selector];
+        ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](3);
+        for (uint256 i = 0; i < 2; ++i) {
+            v5.allowRouter(address(dai), selectors[i], PREFUNDED + 1, address(0));
+            legs[i] = _leg(i == 0 ? usdc : wbtc, 1e6, PREFUNDED, abi.encodePacked(selectors[i]));
+            legs[i].router = address(dai);
+        }
+        legs[2] = _v3Leg(dai, 1e18, PREFUNDED);
+        bytes memory expected = abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 0, address(dai));
+        _expectRevert(_sweep(legs, address(weth)), expected);
+    }
+
     /// @dev The contract marks what it saw by the lowest byte of the address; that two share it must mean nothing.
     function test_tokens_and_routers_that_share_a_mark_are_still_different() public {
         address usdcTwin = _twin(address(usdc));
@@ -189,6 +203,19 @@ contract Legs is SweepTest {
         Sweep memory s = _sweep(_legs(_v3Leg(dai, 1e18, APPROVED), leg), address(weth));
         bytes memory reason = abi.encodeWithSignature("Error(string)", "Too little received");
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegFailed.selector, 1, address(router), reason));
+    }
+
+    function test_a_reason_of_any_length_is_passed_on_as_it_is() public {
+        uint8[6] memory lengths = [0, 1, 31, 32, 33, 100];
+        for (uint256 i = 0; i < lengths.length; ++i) {
+            bytes memory reason = new bytes(lengths[i]);
+            for (uint256 j = 0; j < reason.length; ++j) {
+                reason[j] = bytes1(uint8(j + 1));
+            }
+            vm.mockCallRevert(address(router), abi.encodePacked(ISwapRouter02.exactInputSingle.selector), reason);
+            Sweep memory s = _usdcSweep(APPROVED);
+            _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegFailed.selector, 0, address(router), reason));
+        }
     }
 
     function test_a_removed_router_is_not_called() public {

@@ -90,6 +90,14 @@ contract NativeOutput is SweepTest {
         assertLt(before - gasleft(), 350_000);
     }
 
+    /// @dev The recipient's code stores the gas it finds: GAS (which costs two), PUSH0, SSTORE.
+    function test_a_fee_recipient_gets_fifty_thousand_gas_and_the_stipend() public {
+        vm.etch(partner, hex"5a5f55");
+        _send(_unwrapSweep());
+        assertEq(uint256(vm.load(partner, 0)), 50_000 + 2_300 - 2);
+        assertEq(partner.balance, 0.006e18);
+    }
+
     function test_a_user_that_does_not_take_coin_reverts() public {
         user = address(new ContractWallet(false));
         Sweep memory s = _unwrapSweep();

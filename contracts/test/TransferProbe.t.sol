@@ -47,6 +47,12 @@ contract TransferProbeTest is World {
         _assertProbe(taxed, 10_000, [uint256(10_000), 9_900, 9_801]);
     }
 
+    function test_what_the_peer_holds_already_did_not_arrive() public {
+        _fund(address(taxed), address(holder), 1e18);
+        _fund(address(taxed), peer, 5e18);
+        _assertProbe(taxed, 10_000, [uint256(10_000), 9_900, 9_801]);
+    }
+
     function test_no_more_is_sent_than_is_there() public {
         _fund(address(dai), address(holder), 3);
         _assertProbe(dai, type(uint256).max, [uint256(3), 3, 3]);
