@@ -17,7 +17,7 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge coverage abi vectors lock clean
+.PHONY: help demo dev test check pytest slither mutants forge coverage bench-gas abi vectors lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
