@@ -12,6 +12,8 @@ from dev.process import Program
 from dev.supervisor import Supervisor
 
 CHAIN_ID = 31337
+# States of older blocks are forgotten. Otherwise each is a megabyte on disk, and a run of the tests makes thousands.
+_STATES_KEPT = 500
 _PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
 
 
@@ -19,10 +21,10 @@ def start(supervisor: Supervisor) -> Rpc:
     """Start an empty chain; returns its endpoint."""
     rpc = Rpc(f"http://127.0.0.1:{free_port()}")
     listen = ["--host", "127.0.0.1", "--port", rpc.url.rpartition(":")[2], "--chain-id", str(CHAIN_ID)]
-    folder = ["--cache-path", str(supervisor.folder / "anvil")]
+    memory = ["--prune-history", str(_STATES_KEPT)]
     program = Program(
         name="anvil",
-        argv=[str(_binary()), *listen, *folder, "--accounts", "1", "--silent"],
+        argv=[str(_binary()), *listen, *memory, "--accounts", "1", "--silent"],
         log=supervisor.folder / "anvil.log",
     )
     supervisor.start(program, ready=lambda: _answers(rpc))
