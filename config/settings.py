@@ -43,6 +43,9 @@ FIRST_CHECK_SECONDS = env.int("FIRST_CHECK_SECONDS", default=2)
 CHECK_BACKOFF_FACTOR = env.int("CHECK_BACKOFF_FACTOR", default=2)
 MAX_CHECK_DELAY_SECONDS = env.int("MAX_CHECK_DELAY_SECONDS", default=300)
 
+# What a cancellation that the service sends may pay for a unit of gas.
+MAX_FEE_PER_GAS_GWEI = env.int("MAX_FEE_PER_GAS_GWEI", default=300)
+
 # --- Django -----------------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "unfold",
@@ -198,6 +201,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "indexer.check_due",
         "schedule": DUE_SWEEP_SECONDS,
         # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
+        "options": {"expires": DUE_SWEEP_SECONDS},
+    },
+    "send-cancellations": {
+        "task": "indexer.send_cancellations",
+        "schedule": DUE_SWEEP_SECONDS,
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
 }

@@ -1,10 +1,12 @@
 """Looking at due sweeps: claim them, read the chain once for all of them, settle each.
 
-1. ``claims`` leases rows that are due. 2. The chain is read outside any transaction, one batch a chain. 3. ``settle``
-writes what was seen, by compare-and-set on the lease; if nobody answered, only the time of the next look is written.
+1. ``claims`` leases rows that are due. 2. The chain is read outside any transaction, one batch a chain. 3. What used a
+nonce that no known transaction explains is searched for. 4. ``settle`` writes what was seen, by compare-and-set on the
+lease; if nobody answered, only the time of the next look is written.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -19,11 +21,12 @@ from sweepapi import chains
 from sweepapi.evm import answers
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.nonce_use import MAX_SEARCHES, Finding, find_uses
 from sweepapi.evm.rpc import Call, ProviderPool
 from sweepapi.evm.sightings import Sighting, look
 from sweeps import schedule
 from sweeps.models import NOBODY_ANSWERED, Sweep, SweepStatus, SweepTransaction
-from sweeps.settle import LeaseLostError, settle, watched
+from sweeps.settle import LeaseLostError, search_for, settle, watched
 
 log = structlog.get_logger(__name__)
 
@@ -105,7 +108,22 @@ def _look(chain: Chain, sweeps: Sequence[Sweep]) -> Iterator[tuple[Sweep, Sighti
         yield from _look(chain, sweeps[:middle])
         yield from _look(chain, sweeps[middle:])
     else:
-        yield from ((sweep, seen[sweep.id]) for sweep in sweeps)
+        searched = _search(chain, {sweep: seen[sweep.id] for sweep in sweeps})
+        yield from searched.items()
+
+
+def _search(chain: Chain, seen: Mapping[Sweep, Sighting]) -> dict[Sweep, Sighting]:
+    """Return the sightings, with what used each nonce that none of the receipts explains, as far as it was found."""
+    searches = [search for sweep, sighting in seen.items() if (search := search_for(sweep, sighting)) is not None]
+    findings: dict[Hashable, Finding] = {}
+    for start in range(0, len(searches), MAX_SEARCHES):
+        try:
+            findings |= find_uses(
+                chain=chain, pool=chains.pool(chain.chain_id), searches=searches[start : start + MAX_SEARCHES]
+            )
+        except ChainUnavailableError as error:
+            log.warning("search_failed", chain_id=chain.chain_id, error=str(error))
+    return {sweep: replace(sighting, finding=findings.get(sweep.id)) for sweep, sighting in seen.items()}
 
 
 def _answers(pool: ProviderPool) -> bool:

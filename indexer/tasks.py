@@ -4,8 +4,8 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks
-from sweeps.nudge import CHECK_TASK, nudge
+from indexer import cancellations, checks
+from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
 
 
 @shared_task(name=CHECK_TASK)
@@ -24,3 +24,9 @@ def check_sweep(sweep_id: str) -> None:
 def check_due() -> None:
     """Look at every sweep that is due and whose message was lost, or that is watched without any."""
     checks.check_due()
+
+
+@shared_task(name=CANCEL_TASK)
+def send_cancellations() -> None:
+    """Sign and send what is to be cancelled on chain, and send again what waits there."""
+    cancellations.send_wanted()

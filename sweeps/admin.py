@@ -3,6 +3,8 @@
 Nothing is edited here. Two actions exist: look at the chain now, which only asks the worker to, and void.
 """
 
+from decimal import Decimal
+
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -14,12 +16,13 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
 from ledger.admin import ReadOnly
 from ledger.reading import postings_of
 from sweepapi import chains
-from sweeps.models import FeeAuthorization, Sweep, SweepToken, SweepTransaction
+from sweepapi.evm.sending import GWEI
+from sweeps.models import Cancellation, FeeAuthorization, Sweep, SweepToken, SweepTransaction
 from sweeps.nudge import check_now
 from sweeps.voiding import NotVoidableError, void
 
@@ -27,9 +30,15 @@ STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning"
 
 
 class VoidForm(BaseDialogForm):
-    """Why a sweep is voided."""
+    """Why a sweep is voided, and whether nobody may execute it any more."""
 
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
+    cancel_on_chain = forms.BooleanField(
+        required=False,
+        label="Also cancel on chain, at once",
+        help_text="The fee signer pays the gas. From then on nobody can execute what was signed.",
+        widget=UnfoldBooleanSwitchWidget,
+    )
 
 
 class TokenInline(ReadOnly, TabularInline):
@@ -44,6 +53,28 @@ class AuthorizationInline(ReadOnly, StackedInline):
     """What the service signed."""
 
     model = FeeAuthorization
+
+
+class CancellationInline(ReadOnly, StackedInline):
+    """Who wants it cancelled on chain, and how far that is."""
+
+    model = Cancellation
+    hide_title = True
+    fields = readonly_fields = ["requested_by", "requested_at", "last_error", "show_transactions"]
+
+    @display(description="Transactions")
+    def show_transactions(self, cancellation: Cancellation) -> SafeString:
+        """Show what was signed, the newest last; the one that was mined is named in the sweep's void reason."""
+        rows = format_html_join(
+            "",
+            '<tr><td class="pr-6 py-1 font-mono break-all">{}</td><td class="pr-6">nonce {}</td>'
+            '<td class="pr-6">at most {} gwei</td><td>{}</td></tr>',
+            (
+                (row.tx_hash, row.account_nonce, Decimal(row.max_fee) / GWEI, f"{row.signed_at:%H:%M:%S}")
+                for row in cancellation.transactions.all()
+            ),
+        )
+        return format_html("<table>{}</table>", rows) if rows else SafeString("None yet.")
 
 
 class TransactionInline(ReadOnly, TabularInline):
@@ -72,7 +103,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     list_filter = ["status", "is_open", "partner", "chain_id"]
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "transactions__tx_hash"]
-    inlines = [TokenInline, AuthorizationInline, TransactionInline]
+    inlines = [TokenInline, AuthorizationInline, TransactionInline, CancellationInline]
     actions_detail = ["check_now", "void"]
     fieldsets = [
         (None, {"fields": ["id", "show_status", "flags", "partner", "show_chain", "wallet", "created_at"]}),
@@ -181,21 +212,25 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         dialog={
             "title": "Void this sweep",
             "description": "Only a pending sweep without a submitted transaction can be voided. "
-            "The user can still execute what was signed until its deadline; that would be booked and flagged.",
+            "Until its deadline the user can still execute what was signed, unless it is cancelled on chain; an "
+            "execution would be booked and flagged.",
             "form_class": VoidForm,
             "form_submit_text": "Void",
         },
     )
     def void(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
-        """Void the sweep for the given reason."""
-        reason = form.cleaned_data["reason"]
+        """Void the sweep for the given reason, and on request cancel it on chain."""
+        reason, cancels = form.cleaned_data["reason"], form.cleaned_data["cancel_on_chain"]
+        cancelled_by = request.user.get_username() if cancels else None
         try:
-            sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason)
+            sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason, cancelled_by=cancelled_by)
         except NotVoidableError:
             messages.error(request, "This sweep is not pending, or a transaction was submitted for it.")
         else:
-            self.log_change(request, sweep, f"Voided: {reason}")
-            messages.success(request, "The sweep is void.")
+            self.log_change(request, sweep, f"Voided{' and cancelled on chain' if cancels else ''}: {reason}")
+            messages.success(
+                request, "The sweep is void." + (" The worker is cancelling it on chain." if cancels else "")
+            )
         return self._back_to(object_id)
 
     def _back_to(self, object_id: str) -> HttpResponse:

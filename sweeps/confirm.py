@@ -114,6 +114,8 @@ def _record(sweep: Sweep, tx_hash: str) -> None:
 
 
 def _answer(settled: Settled, tx_hash: str) -> Sweep:
+    if settled.sweep.status == SweepStatus.VOID:  # the worker found the cancellation while this looked for the receipt
+        raise SweepVoid
     tx = settled.sweep.transactions.get(tx_hash=tx_hash)
     if tx.status == Tx.REPLACED:
         raise _already_confirmed(settled.sweep.transactions.get(status=Tx.ACCEPTED))

@@ -3,7 +3,8 @@
 A ``Sweep`` is one build. It has the tokens that go in (``SweepToken``), the message that the service signed for it
 (``FeeAuthorization``) and the transactions that may have executed it (``SweepTransaction``). What happens on chain is
 identified by (chain id, contract, authorization nonce); a transaction hash is a hint where to look. A sweep is *open*
-until its authorization is executed and final, or proven unused after its deadline, whatever its status says.
+until its authorization is executed and final, cancelled on chain, or proven unused after its deadline, whatever its
+status says.
 """
 
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ class Flag(models.TextChoices):
     BELOW_MINIMUM = "below_minimum"  # executed for less than the minimum that was quoted
     EXECUTED_AFTER_VOID = "executed_after_void"
     INCONSISTENT_AMOUNTS = "inconsistent_amounts"  # an event whose fees contradict the signed basis points
+    CANCELLED_ON_CHAIN = "cancelled_on_chain"  # its authorization can never run
     NONCE_USED = "nonce_used"  # the chain says used, and no known transaction explains it
     REORGANISED = "reorganised"  # was completed, and its block left the chain
 
@@ -58,6 +60,7 @@ class Sweep(models.Model):
     expected_gross = Uint256Field()
     min_gross = Uint256Field()
     permit_nonce = Uint256Field()
+    built_at_block = models.PositiveBigIntegerField()  # the head that was read for it; nothing of it happened before
     created_at = models.DateTimeField(auto_now_add=True)
 
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)
@@ -82,6 +85,7 @@ class Sweep(models.Model):
     check_attempts = models.PositiveIntegerField(default=0)
     last_checked_at = models.DateTimeField(null=True, blank=True)  # null until the first look at the chain
     last_error = models.TextField(blank=True)
+    search_from_block = models.PositiveBigIntegerField(null=True, blank=True)  # null unless a search is half done
     lease_token = models.UUIDField(null=True, blank=True)  # null unless a check is under way
     lease_until = models.DateTimeField(null=True, blank=True)  # null with the token
 
@@ -294,6 +298,46 @@ class SweepTransaction(models.Model):
                     status="accepted", confirmed_at__isnull=False, block_number__isnull=False, block_hash__isnull=False
                 )
                 | (~Q(status="accepted") & Q(confirmed_at__isnull=True)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.tx_hash
+
+
+class Cancellation(models.Model):
+    """That a void sweep's authorization shall be cancelled on chain; the worker sees to it while the sweep is open."""
+
+    sweep = models.OneToOneField(Sweep, on_delete=models.PROTECT, related_name="cancellation")
+    requested_by = models.CharField(max_length=150)  # the name of the admin's user
+    requested_at = models.DateTimeField(auto_now_add=True)
+    last_error = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"cancellation of {self.sweep_id}"
+
+
+class CancellationTransaction(models.Model):
+    """A transaction signed for a cancellation, kept before it is sent; one that is stuck is signed anew, and dearer."""
+
+    cancellation = models.ForeignKey(Cancellation, on_delete=models.PROTECT, related_name="transactions")
+    chain_id = models.PositiveBigIntegerField()
+    account = AddressField()  # the fee signer of that time
+    account_nonce = models.PositiveBigIntegerField()
+    attempt = models.PositiveSmallIntegerField()  # counts from zero for each nonce of the account
+    gas = models.PositiveBigIntegerField()
+    max_fee = Uint256Field()  # wei for a unit of gas
+    priority_fee = Uint256Field()  # as above
+    tx_hash = Hash32Field(unique=True)
+    raw = models.BinaryField()
+    signed_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        triggers: ClassVar = append_only()
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["chain_id", "account", "account_nonce", "attempt"], name="account_nonce_once_an_attempt"
             ),
         ]
 

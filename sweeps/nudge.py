@@ -14,15 +14,22 @@ from sweeps.models import Sweep
 log = structlog.get_logger(__name__)
 
 CHECK_TASK = "indexer.check_sweep"
+CANCEL_TASK = "indexer.send_cancellations"
 PUBLISH_TIMEOUT_SECONDS = 0.5
 
 
 def nudge(sweep_id: UUID, *, at: datetime) -> None:
-    """Ask the worker to look at a sweep at this time; call it after the commit that set ``next_check_at``.
+    """Ask the worker to look at a sweep at this time; call it after the commit that set ``next_check_at``."""
+    _publish(CHECK_TASK, str(sweep_id), countdown_seconds=max((at - timezone.now()).total_seconds(), 0.0))
 
-    A broker that is down or slow is logged and forgotten.
-    """
-    countdown_seconds = max((at - timezone.now()).total_seconds(), 0.0)
+
+def nudge_cancellations() -> None:
+    """Ask the worker to send what is to be cancelled; call it after the commit that recorded it."""
+    _publish(CANCEL_TASK)
+
+
+def _publish(task: str, *arguments: str, countdown_seconds: float = 0.0) -> None:
+    """Send a message; a broker that is down or slow is logged and forgotten."""
     transport_options = {
         **current_app.conf.broker_transport_options,
         "socket_timeout": PUBLISH_TIMEOUT_SECONDS,
@@ -33,11 +40,9 @@ def nudge(sweep_id: UUID, *, at: datetime) -> None:
         with current_app.connection_for_write(
             connect_timeout=PUBLISH_TIMEOUT_SECONDS, transport_options=transport_options
         ) as connection:
-            current_app.send_task(
-                CHECK_TASK, args=[str(sweep_id)], countdown=countdown_seconds, connection=connection, retry=False
-            )
+            current_app.send_task(task, args=arguments, countdown=countdown_seconds, connection=connection, retry=False)
     except OperationalError as error:
-        log.warning("nudge_lost", sweep_id=str(sweep_id), error=type(error).__name__)
+        log.warning("nudge_lost", task=task, arguments=arguments, error=type(error).__name__)
 
 
 def check_now(sweep_id: UUID) -> bool:

@@ -16,14 +16,19 @@ from django.utils import timezone
 from ledger import posting
 from sweepapi import chains
 from sweepapi.evm.answers import Receipt
+from sweepapi.evm.nonce_use import Finding, NonceUse, Search
 from sweepapi.evm.sightings import Depth, Sighting, Watched
 from sweepapi.evm.v5 import SweepExecuted
 from sweeps import schedule
 from sweeps.matching import Mismatch, Verdict, judge
-from sweeps.models import Flag, Sweep, SweepStatus, SweepTransaction
+from sweeps.models import Cancellation, Flag, Sweep, SweepStatus, SweepTransaction
 
 Tx = SweepTransaction.Status
 Finality = SweepTransaction.Finality
+
+
+# A reorganisation, or a provider ahead of the others, may put an event below the head that its build has seen.
+SEARCH_MARGIN_BLOCKS = 64
 
 
 class LeaseLostError(Exception):
@@ -59,6 +64,24 @@ def block_of(tx: SweepTransaction) -> tuple[int, str]:
     return tx.block_number, tx.block_hash
 
 
+def search_for(sweep: Sweep, sighting: Sighting) -> Search | None:
+    """Return where to search for what used the sweep's nonce; None if it is unused, or a known transaction used it."""
+    authorization = sweep.authorization
+    receipts = [receipt for receipt in sighting.receipts.values() if receipt is not None]
+    if sweep.status == SweepStatus.COMPLETED or not sighting.nonce_used or sighting.safe_number is None:
+        return None
+    if any(judge(receipt, authorization).executed for receipt in receipts):
+        return None
+    first_block = sweep.search_from_block or max(sweep.built_at_block - SEARCH_MARGIN_BLOCKS, 0)
+    return Search(
+        key=sweep.id,
+        contract=authorization.contract,
+        nonce=authorization.nonce,
+        first_block=min(first_block, sighting.safe_number),
+        last_block=sighting.safe_number,
+    )
+
+
 def settle(*, sweep_id: UUID, sighting: Sighting, lease: UUID | None = None) -> Settled:
     """Apply a sighting to a sweep and return what came of it.
 
@@ -86,6 +109,8 @@ class _Settlement:
         self.authorization = sweep.authorization
         self.candidates = list(sweep.transactions.all())
         self.sighting = sighting
+        self.finding = sighting.finding
+        self.receipts = dict(sighting.receipts)
         self.now = now
         self.mismatches: dict[str, Sequence[Mismatch]] = {}
 
@@ -95,14 +120,25 @@ class _Settlement:
         if self.sweep.status == SweepStatus.COMPLETED:
             self._watch()
         else:
+            self._admit_discovered()
             self._judge_receipts()
             if self.sweep.status != SweepStatus.COMPLETED:
                 self._weigh_nonce()
         self._note_check()
 
+    def _admit_discovered(self) -> None:
+        """Make a candidate of an execution that nobody reported."""
+        receipt = self.finding.receipt if self.finding is not None else None
+        if receipt is None or not receipt.succeeded:
+            return
+        self.receipts[receipt.tx_hash] = receipt
+        if all(tx.tx_hash != receipt.tx_hash for tx in self.candidates):
+            source = SweepTransaction.Source.DISCOVERED
+            self.candidates.append(self.sweep.transactions.create(tx_hash=receipt.tx_hash, source=source))
+
     def _judge_receipts(self) -> None:
         for tx in self.candidates:
-            receipt = self.sighting.receipts.get(tx.tx_hash)
+            receipt = self.receipts.get(tx.tx_hash)
             if receipt is not None:
                 self._apply_verdict(tx, receipt, judge(receipt, self.authorization))
                 if self.sweep.status == SweepStatus.COMPLETED:
@@ -160,15 +196,45 @@ class _Settlement:
         """Close the sweep if its nonce can never be used; flag it if the nonce was used by nobody we know."""
         if self.sighting.nonce_used:
             self.sweep.flag(Flag.NONCE_USED)
-        if not (self.sighting.agreed and self.sighting.proves_unused(self.authorization.deadline_seconds)):
-            return
+        elif self.sighting.nonce_used is False:
+            self.sweep.lower(Flag.NONCE_USED)
+        if self.finding is not None:
+            self._weigh_finding(self.finding)
+        elif self.sighting.agreed and self.sighting.proves_unused(self.authorization.deadline_seconds):
+            self._end()
+
+    def _end(self) -> None:
         if self.sweep.status == SweepStatus.PENDING:
             self.sweep.status = SweepStatus.FAILED if self.candidates else SweepStatus.EXPIRED
+        self._drop_submitted("The authorization ran out before the transaction was mined.")
+        self._close()
+
+    def _weigh_finding(self, finding: Finding) -> None:
+        """Close the sweep if its nonce was cancelled for good; otherwise say what is in the way."""
+        self.sweep.search_from_block = finding.resume_at
+        if finding.use is not None and finding.use.cancelled_by is not None:
+            if finding.agreed:
+                self._cancel(finding.use)
+            else:
+                self.sweep.last_error = "The providers disagree about a cancellation on chain."
+        elif finding.use is None:
+            self.sweep.last_error = "The nonce is used, and no event was found yet that says by what."
+
+    def _cancel(self, use: NonceUse) -> None:
+        sweep = self.sweep
+        reason = f"Cancelled on chain by {use.cancelled_by} in {use.tx_hash}."
+        sweep.status, sweep.voided_at = SweepStatus.VOID, sweep.voided_at or self.now
+        sweep.void_reason = f"{sweep.void_reason}\n{reason}".strip()
+        sweep.lower(Flag.NONCE_USED)
+        sweep.flag(Flag.CANCELLED_ON_CHAIN)
+        self._drop_submitted("The authorization was cancelled on chain.")
+        self._close()
+
+    def _drop_submitted(self, reason: str) -> None:
         for tx in self.candidates:
             if tx.status == Tx.SUBMITTED:
-                tx.status, tx.reason = Tx.DROPPED, "The authorization ran out before the transaction was mined."
+                tx.status, tx.reason = Tx.DROPPED, reason
                 tx.save()
-        self._close()
 
     def _watch(self) -> None:
         """Follow the accepted transaction until its block is final; take the completion back if it left the chain."""
@@ -224,13 +290,22 @@ class _Settlement:
         safe_timestamp = self.sighting.safe_timestamp
         return safe_timestamp is not None and safe_timestamp > self.authorization.deadline_seconds
 
+    def _changes_within_blocks(self) -> bool:
+        sweep = self.sweep
+        return (
+            sweep.status == SweepStatus.COMPLETED
+            or Flag.REORGANISED in sweep.flags  # mined again within blocks, as a rule
+            or sweep.search_from_block is not None
+            or (sweep.status == SweepStatus.VOID and Cancellation.objects.filter(sweep=sweep).exists())
+        )
+
     def _next_check_at(self) -> datetime:
-        if self.sweep.status == SweepStatus.COMPLETED:
-            return self._recheck_at()
-        if Flag.REORGANISED in self.sweep.flags:  # mined again within blocks, as a rule
+        if self._changes_within_blocks():
             return self._recheck_at()
         if any(tx.status == Tx.SUBMITTED for tx in self.candidates):
             return schedule.backed_off(self.now, since=max(tx.submitted_at for tx in self.candidates))
         if self.now < self.authorization.deadline and not self._has_run_out():
+            if Flag.NONCE_USED in self.sweep.flags:
+                return self._recheck_at()
             return schedule.after_deadline(self.authorization.deadline_seconds)
         return schedule.backed_off(self.now, since=self.authorization.deadline)

@@ -42,6 +42,7 @@ def store(  # noqa: PLR0913 - everything that was decided
         expected_gross=sum(leg.expected_output for leg in planned),
         min_gross=sum(leg.min_output for leg in planned),
         permit_nonce=signed.permission.nonce,
+        built_at_block=facts.head.number,
         next_check_at=schedule.after_deadline(signed.authorization.deadline),
     )
     with transaction.atomic():

@@ -15,10 +15,14 @@ from eth_account.signers.local import LocalAccount
 from web3 import HTTPProvider, Web3
 from web3.types import RPCEndpoint, TxReceipt
 
+from sweepapi.evm.abi import Function
 from sweepapi.evm.erc20 import APPROVE, BALANCE_OF, UNLIMITED
+from sweepapi.evm.v5 import CANCEL_AUTHORIZATION
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 GAS = 12_000_000
+PAUSE = Function("pause()")
+REVOKE_FEE_SIGNER = Function("revokeFeeSigner(address)")
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,33 @@ class LocalChain:
     def receipt(self, tx_hash: str) -> TxReceipt:
         """Return the receipt of a transaction as soon as it is mined."""
         return self.web3.eth.wait_for_transaction_receipt(tx_hash, timeout=10, poll_latency=0.01)  # type: ignore[arg-type]
+
+    def cancel(self, nonce: int, *, by: LocalAccount | None = None) -> str:
+        """Cancel an authorization on chain, as operations would with a wallet; returns the hash."""
+        data = "0x" + CANCEL_AUTHORIZATION.encode(nonce).hex()
+        return self.send(by or self.holder("ops"), {"to": self.contracts["v5"], "data": data})
+
+    def pause(self) -> None:
+        """Pause the contract."""
+        self._guard(PAUSE.encode())
+
+    def revoke_fee_signer(self, signer: str) -> None:
+        """Let nothing that this signer signs count any more."""
+        self._guard(REVOKE_FEE_SIGNER.encode(signer))
+
+    def _guard(self, calldata: bytes) -> None:
+        tx_hash = self.send(self.holder("guardian"), {"to": self.contracts["v5"], "data": "0x" + calldata.hex()})
+        assert self.receipt(tx_hash)["status"] == 1
+
+    def holder(self, role: str) -> LocalAccount:
+        """Return who holds a role of the contracts, with coins for gas."""
+        account: LocalAccount = Account.from_key(self.world["roles"][role]["privateKey"])
+        self.give_coins(account.address)
+        return account
+
+    def give_coins(self, account: str, wei: int = 10**19) -> None:
+        """Let an account have this much of the native coin."""
+        self.rpc("anvil_setBalance", account, hex(wei))
 
     def approve(self, user: LocalAccount, *tokens: Token, amount: int = UNLIMITED) -> None:
         """Give Permit2 an allowance of these tokens."""

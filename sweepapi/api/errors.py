@@ -123,7 +123,7 @@ class SweepExpired(ApiError):
 
 
 class SweepVoid(ApiError):
-    """The sweep was voided."""
+    """The sweep was voided, or its authorization cancelled on chain."""
 
     code, status = "sweep_void", 409
 

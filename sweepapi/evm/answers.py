@@ -36,6 +36,16 @@ class Log:
 
 
 @dataclass(frozen=True)
+class MinedLog:
+    """A log with the place it was mined at."""
+
+    log: Log
+    tx_hash: str
+    block_number: int
+    block_hash: str
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What became of a mined transaction."""
 
@@ -116,6 +126,24 @@ def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to R
 def effective_gas_price(value: object) -> int:
     """Return what a mined transaction paid for a unit of gas, in wei, from its receipt."""
     return quantity(_mapping(value).get("effectiveGasPrice"))
+
+
+def mined_logs(value: object) -> list[MinedLog]:
+    """Return the logs that a query found; one that is not in a block, or no longer, makes the answer a bad one."""
+    if not isinstance(value, list):
+        raise BadAnswerError("expected logs")
+    return [_mined_log(_mapping(log)) for log in value]
+
+
+def _mined_log(fields: dict[str, object]) -> MinedLog:
+    if fields.get("removed", False) is not False:
+        raise BadAnswerError("the log was removed")
+    return MinedLog(
+        log=_log(fields),
+        tx_hash=hash32(fields.get("transactionHash")),
+        block_number=counter(fields.get("blockNumber")),
+        block_hash=hash32(fields.get("blockHash")),
+    )
 
 
 def logs(value: object) -> tuple[Log, ...]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from eth_account.signers.local import LocalAccount
 from eth_account.types import TransactionDictType
-from eth_typing import HexStr
 
 from sweepapi.evm import answers
 from sweepapi.evm.answers import Block
@@ -65,7 +64,7 @@ class Transaction:
             "maxPriorityFeePerGas": self.fees.priority_fee,
         }
         if self.to is not None:
-            fields["to"] = HexStr(self.to)
+            fields["to"] = bytes.fromhex(self.to[2:])
         signed = account.sign_transaction(fields)
         return SignedTransaction(raw=bytes(signed.raw_transaction), tx_hash=signed.hash.to_0x_hex())
 

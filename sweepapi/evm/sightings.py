@@ -15,6 +15,7 @@ from sweepapi.evm.answers import Block, Receipt
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
+from sweepapi.evm.nonce_use import Finding
 from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
 from sweepapi.evm.v5 import IS_NONCE_USED
 
@@ -53,6 +54,7 @@ class Sighting:
     nonce_used: bool | None  # on the safe block; None where that can't be read
     safe_timestamp: int | None  # seconds since 1970, of the same block as ``nonce_used``
     agreed: bool = True  # False: a second provider should have confirmed what closes the sweep, and did not
+    finding: Finding | None = None  # what used the nonce; None if nobody looked for that
 
     def proves_unused(self, deadline: int) -> bool:
         """Whether the nonce can never be used: unused on a safe block whose time is past the deadline."""

@@ -1,10 +1,11 @@
-"""The key that signs fee authorizations; its bytes stay inside this object."""
+"""The key that signs fee authorizations, and what cancels them; its bytes stay inside this object."""
 
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.sending import SignedTransaction, Transaction
 
 
 class FeeSigner:
@@ -20,6 +21,10 @@ class FeeSigner:
     def address(self) -> str:
         """The address that the contract must have as its fee signer."""
         return self._account.address
+
+    def sign_transaction(self, transaction: Transaction) -> SignedTransaction:
+        """Return a transaction of this account, ready to send; it pays for the gas."""
+        return transaction.signed_by(self._account)
 
     def sign(self, typed_data: TypedData) -> bytes:
         """Return the 65-byte signature (r, s, v) of the message; s is low, as the contract demands."""

@@ -32,6 +32,7 @@ _ORDER = "(address,uint256,uint16,bytes32,uint256)"
 _AUTHORIZATION = "(address,bytes32,address,address,address,uint16,uint16,uint256,uint256,bytes32)"
 SWEEP = Function(f"sweep({_LEG}[],{_ORDER},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
 IS_NONCE_USED = Function("isNonceUsed(uint256)", "(bool)")
+CANCEL_AUTHORIZATION = Function("cancelAuthorization(uint256)")
 FEE_SIGNER = Function("feeSigner()", "(address)")
 PAUSED = Function("paused()", "(bool)")
 
@@ -40,6 +41,8 @@ EXECUTED_TOPIC = keccak_hex(
     b"SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
 )
 _EXECUTED_TOPICS = 4
+CANCELLED_TOPIC = keccak_hex(b"AuthorizationCancelled(uint256,address)")
+_CANCELLED_TOPICS = 3
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,14 @@ class SweepExecuted:
 
 
 @dataclass(frozen=True)
+class AuthorizationCancelled:
+    """A decoded ``AuthorizationCancelled``: which nonce can never run, and who saw to that."""
+
+    nonce: int
+    by: str
+
+
+@dataclass(frozen=True)
 class Permission:
     """The user's side of the call: the Permit2 nonce, its deadline, and the signature over both."""
 
@@ -198,3 +209,10 @@ def decode_executed(log: Log) -> SweepExecuted | None:
         to_checksum_address(output_token),
         *amounts,
     )
+
+
+def decode_cancelled(log: Log) -> AuthorizationCancelled | None:
+    """Return the event of this log, or None if it is not a well-formed ``AuthorizationCancelled``; see above."""
+    if len(log.topics) != _CANCELLED_TOPICS or log.topics[0] != CANCELLED_TOPIC or log.data:
+        return None
+    return AuthorizationCancelled(int(log.topics[1], 16), to_checksum_address(log.topics[2][-40:]))

@@ -95,6 +95,7 @@ class SweepFactory(DjangoModelFactory[Sweep]):
     expected_gross = 1_000_000
     min_gross = 990_000
     permit_nonce = Sequence(int)
+    built_at_block = 10
     next_check_at = LazyFunction(timezone.now)
     authorization = RelatedFactory(FeeAuthorizationFactory, factory_related_name="sweep")
 

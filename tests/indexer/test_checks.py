@@ -186,25 +186,6 @@ def test_a_void_sweep_is_closed_as_void(app: PartnerApp) -> None:
     assert status_of(built) == ("void", False)
 
 
-def test_an_execution_that_nobody_reported_is_noticed_and_keeps_the_sweep_open(app: PartnerApp) -> None:
-    built = app.build()
-    app.execute(built)
-    app.chain.mine(seconds=FAR_APART)
-    app.chain.mine(40)
-    assert checks.check_due() == 1
-    assert status_of(built) == ("pending", True)
-    assert Sweep.objects.get().flags == ["nonce_used"]
-
-
-def test_a_late_report_of_it_completes_the_sweep_and_lowers_the_flag(app: PartnerApp) -> None:
-    built = app.build()
-    tx_hash = app.execute(built)
-    app.chain.mine(40)
-    look_at(built)
-    assert Sweep.objects.get().flags == ["nonce_used"]
-    assert app.confirm(built, tx_hash)["flags"] == []
-
-
 # --- finality ---------------------------------------------------------------------------------------------------------
 
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sweeps import nudge
-from sweeps.models import Sweep
+from sweeps import nudge, voiding
+from sweeps.models import Cancellation, Sweep
 from tests.factories.ledger import book_fee
 from tests.factories.sweeps import SweepFactory, SweepTokenFactory, SweepTransactionFactory
 
@@ -90,6 +90,36 @@ def test_a_void_needs_a_reason_and_is_logged(ops: Client) -> None:
     sweep.refresh_from_db()
     assert (sweep.status, sweep.is_open, sweep.void_reason) == ("void", True, "wrong wallet")
     assert LogEntry.objects.get().get_change_message() == "Voided: wrong wallet"
+
+
+def test_a_void_may_be_cancelled_on_chain_too_and_the_log_says_so(ops: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(voiding, "nudge_cancellations", lambda: told.append("worker"))
+    sweep = SweepFactory.create()
+    ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"})
+    wish = Cancellation.objects.get()
+    assert (wish.sweep, wish.requested_by, told) == (sweep, "ops", ["worker"])
+    assert LogEntry.objects.get().get_change_message() == "Voided and cancelled on chain: stolen key"
+    assert "The worker is cancelling it on chain." in ops.get(page(sweep)).content.decode()
+
+
+def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
+    sweep = SweepFactory.create(status="void", voided_at=timezone.now(), void_reason="stolen key")
+    wish = Cancellation.objects.create(sweep=sweep, requested_by="alice", last_error="No money for gas.")
+    transaction = wish.transactions.create(
+        chain_id=sweep.chain_id,
+        account=sweep.wallet,
+        account_nonce=77,
+        attempt=0,
+        gas=60_000,
+        max_fee=31_000_000_001,
+        priority_fee=1,
+        tx_hash="0x" + "cd" * 32,
+        raw=b"\x02",
+    )
+    text = ops.get(page(sweep)).content.decode()
+    shown = ["alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
+    assert [fact for fact in shown if fact not in text] == []
 
 
 def test_a_sweep_with_a_submitted_transaction_is_not_voided(ops: Client) -> None:

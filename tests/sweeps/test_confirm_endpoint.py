@@ -16,6 +16,7 @@ from indexer import checks
 from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
 from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.sightings import look
 from sweeps import confirm
 from sweeps.models import Sweep
 from sweeps.voiding import void
@@ -196,6 +197,24 @@ def test_a_sweep_that_ops_voided_refuses_while_it_is_still_open(app: PartnerApp,
     round_trips.clear()
     assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
     assert round_trips == []
+
+
+def test_a_cancellation_that_the_worker_finds_meanwhile_is_answered_as_such(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = app.build()
+    app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
+    app.chain.mine(40)
+
+    def slow_look(**question: Any) -> Any:
+        seen = look(**question)
+        make_overdue(built["sweepId"])
+        checks.check_due()
+        return seen
+
+    monkeypatch.setattr(confirm, "look", slow_look)
+    assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
+    assert app.state(built["sweepId"])["status"] == "void"
 
 
 def test_the_reverted_hash_of_a_closed_sweep_is_still_said_to_have_reverted(app: PartnerApp, partner: Partner) -> None:

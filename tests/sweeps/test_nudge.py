@@ -12,7 +12,7 @@ from celery import current_app
 from django.utils import timezone
 
 from sweepapi.evm.rpc import ProviderPool
-from sweeps.nudge import CHECK_TASK, nudge
+from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, nudge_cancellations
 from tests.partner_app import PartnerApp
 
 SLOW_SECONDS = 3.0  # far above the timeout of half a second, far below what a blocked publish would take
@@ -68,6 +68,12 @@ def test_a_confirm_that_could_not_ask_the_chain_sends_it_too(
 def test_a_completed_confirm_leaves_the_rest_to_beat(app: PartnerApp, queue: Any) -> None:
     app.complete()
     assert queue.get(no_ack=True) is None
+
+
+def test_a_wish_to_cancel_is_told_at_once(queue: Any) -> None:
+    nudge_cancellations()
+    message = queue.get(no_ack=True)
+    assert (message.headers["task"], message.payload[0], message.headers["eta"]) == (CANCEL_TASK, [], None)
 
 
 def test_a_broker_that_is_down_is_forgotten_at_once(

@@ -1,5 +1,6 @@
 """Every move of a sweep that the chain causes, from crafted sightings; the database and its books are real."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
+from sweepapi.evm.nonce_use import Finding, NonceUse
 from sweepapi.evm.sightings import Sighting
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
@@ -244,6 +246,57 @@ def test_a_revert_leaves_a_void_sweep_void(void_sweep: Sweep) -> None:
     assert apply(void_sweep, sighting(receipt_of(tx, succeeded=False))).status == "void"
 
 
+# --- cancelled on chain -----------------------------------------------------------------------------------------------
+
+CANCELLER = "0x" + "cA" * 20
+
+
+def cancelled(*, agreed: bool = True, **facts: object) -> Sighting:
+    """Return a look that found the cancellation of the nonce at a height of 60."""
+    use = NonceUse(random_hash(), 60, block_at(60).hash, CANCELLER)
+    return sighting(nonce_used=True, finding=Finding(use, None, agreed=agreed, resume_at=None), **facts)
+
+
+@pytest.mark.parametrize("status", ["pending", "failed"])
+def test_a_cancelled_sweep_is_void_and_closed(status: str) -> None:
+    sweep = apply(SweepFactory.create(status=status), cancelled())
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("void", False, ["cancelled_on_chain"])
+    assert sweep.void_reason.startswith(f"Cancelled on chain by {CANCELLER} in 0x")
+
+
+def test_the_flag_of_the_unexplained_nonce_is_lowered(sweep: Sweep) -> None:
+    assert apply(sweep, cancelled(agreed=False)).flags == ["nonce_used"]
+    assert apply(sweep, cancelled()).flags == ["cancelled_on_chain"]
+
+
+def test_a_cancellation_without_the_second_providers_word_closes_nothing(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, cancelled(agreed=False))
+    assert (sweep.status, sweep.is_open, statuses(sweep)) == ("pending", True, ["submitted"])
+    assert sweep.last_error == "The providers disagree about a cancellation on chain."
+
+
+def test_an_execution_goes_before_a_cancellation(tx: SweepTransaction) -> None:
+    seen = cancelled()
+    sweep = apply(tx.sweep, replace(seen, receipts={tx.tx_hash: executed_receipt(tx)}))
+    assert (sweep.status, sweep.is_open) == ("completed", True)
+
+
+def test_a_completed_sweep_is_not_voided_by_an_older_look(tx: SweepTransaction) -> None:
+    complete(tx)
+    sweep = apply(tx.sweep, cancelled())
+    assert (sweep.status, fees_booked(sweep)) == ("completed", BOOKED)
+
+
+def test_an_event_that_contradicts_the_signed_bps_is_not_booked_when_it_is_discovered(sweep: Sweep) -> None:
+    stranger = SweepTransaction(sweep=sweep, tx_hash=random_hash())
+    receipt = executed_receipt(stranger, total_fee=7_499)
+    use = NonceUse(receipt.tx_hash, receipt.block_number, receipt.block_hash, cancelled_by=None)
+    sweep = apply(sweep, sighting(nonce_used=True, finding=Finding(use, receipt, agreed=True, resume_at=None)))
+    assert (sweep.status, sweep.is_open) == ("pending", True)
+    assert sweep.flags == ["inconsistent_amounts", "nonce_used"]
+    assert [(tx.status, tx.source) for tx in sweep.transactions.all()] == [("rejected", "discovered")]
+
+
 # --- completed --------------------------------------------------------------------------------------------------------
 
 
@@ -354,6 +407,17 @@ def test_the_delay_between_looks_grows_with_the_time_awaited_up_to_a_bound(tx: S
         assert sweep.last_checked_at is not None
         delays.append(round((sweep.next_check_at - sweep.last_checked_at).total_seconds()))
     assert delays == [2, 2, 10, 60, 300]
+
+
+def test_an_unexplained_nonce_is_looked_into_soon_and_after_the_deadline_ever_less(sweep: Sweep) -> None:
+    unexplained = sighting(nonce_used=True, finding=Finding(None, None, agreed=False, resume_at=None))
+    sweep = apply(sweep, unexplained)
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
+    old = SweepFactory.create(authorization__deadline_seconds=1)
+    sweep = apply(old, unexplained)
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at - timezone.now() > timedelta(seconds=290)
 
 
 def test_an_unsubmitted_sweep_is_looked_at_when_its_deadline_has_passed(sweep: Sweep) -> None:

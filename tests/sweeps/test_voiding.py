@@ -1,8 +1,13 @@
 """Ops may void a sweep that nobody is known to have sent, for a reason."""
 
-import pytest
+from datetime import timedelta
+from typing import Any
 
-from sweeps.models import Sweep
+import pytest
+from django.utils import timezone
+
+from sweeps import voiding
+from sweeps.models import Cancellation, Sweep
 from sweeps.voiding import NotVoidableError, void
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 
@@ -41,3 +46,32 @@ def test_a_reason_is_required(reason: str) -> None:
     sweep = SweepFactory.create()
     with pytest.raises(ValueError, match="reason"):
         void(sweep_id=sweep.id, reason=reason)
+
+
+def test_a_wish_to_cancel_is_recorded_with_the_void_and_the_worker_told_after_the_commit(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(voiding, "nudge_cancellations", lambda: told.append(Cancellation.objects.count()))
+    sweep = SweepFactory.create(next_check_at=timezone.now() + timedelta(days=1))
+    with django_capture_on_commit_callbacks(execute=True):
+        void(sweep_id=sweep.id, reason="why", cancelled_by="ops")
+        assert told == []
+    assert told == [1]
+    wish = Cancellation.objects.get()
+    assert (wish.sweep, wish.requested_by, wish.last_error) == (sweep, "ops", "")
+    sweep.refresh_from_db()
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
+
+
+def test_without_the_wish_nothing_is_recorded() -> None:
+    void(sweep_id=SweepFactory.create().id, reason="why")
+    assert Cancellation.objects.count() == 0
+
+
+def test_what_is_not_voided_is_not_cancelled() -> None:
+    tx = SweepTransactionFactory.create()
+    with pytest.raises(NotVoidableError):
+        void(sweep_id=tx.sweep.id, reason="why", cancelled_by="ops")
+    assert Cancellation.objects.count() == 0

@@ -32,7 +32,7 @@ COIN = 10**18
 def account(chain: LocalChain) -> LocalAccount:
     """An account that nobody has used, with a coin."""
     fresh: LocalAccount = Account.from_key(secrets.token_bytes(32))
-    chain.rpc("anvil_setBalance", fresh.address, hex(COIN))
+    chain.give_coins(fresh.address, COIN)
     return fresh
 
 

@@ -57,7 +57,13 @@ def test_the_exported_files_are_those_of_the_build() -> None:
 
 @pytest.mark.parametrize(
     ("name", "function"),
-    [("sweep", v5.SWEEP), ("isNonceUsed", v5.IS_NONCE_USED), ("feeSigner", v5.FEE_SIGNER), ("paused", v5.PAUSED)],
+    [
+        ("sweep", v5.SWEEP),
+        ("isNonceUsed", v5.IS_NONCE_USED),
+        ("cancelAuthorization", v5.CANCEL_AUTHORIZATION),
+        ("feeSigner", v5.FEE_SIGNER),
+        ("paused", v5.PAUSED),
+    ],
 )
 def test_selectors_are_those_of_the_build(name: str, function: Function) -> None:
     assert function.selector == function_abi_to_4byte_selector(entry("function", name))  # type: ignore[arg-type]
@@ -69,6 +75,13 @@ def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -
     fields = [_camel(name) for name in v5.SweepExecuted.__dataclass_fields__]
     assert fields == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True] * 3 + [False] * 9
+
+
+def test_a_cancellations_topic_and_fields_are_those_of_the_build() -> None:
+    event = entry("event", "AuthorizationCancelled")
+    assert "0x" + event_abi_to_log_topic(event).hex() == v5.CANCELLED_TOPIC  # type: ignore[arg-type]
+    assert list(v5.AuthorizationCancelled.__dataclass_fields__) == names(event["inputs"])
+    assert [item["indexed"] for item in event["inputs"]] == [True, True]
 
 
 def test_the_structs_fields_stand_in_the_builds_order() -> None:

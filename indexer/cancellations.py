@@ -1,0 +1,239 @@
+"""Sending the cancellations that operations asked for, until their sweeps are closed.
+
+1. What the chain says of the fee signer's account and of the nonces is read in one batch. 2. What has to be signed is
+signed and stored, under a lock on the account, so that its nonces are given out one by one. 3. All that is not mined
+yet is sent to every provider; what was sent before is sent again, byte by byte the same.
+
+Whether an authorization was cancelled is not judged here: the event closes the sweep (``sweeps.settle``).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count, groupby
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from sweepapi import chains
+from sweepapi.evm import answers
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
+from sweepapi.evm.multicall import Read, multicall
+from sweepapi.evm.rpc import Call, MayFail
+from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send, terms_calls, terms_of
+from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
+from sweeps.models import NOBODY_ANSWERED, Cancellation, CancellationTransaction, SweepStatus
+
+STUCK_AFTER = timedelta(seconds=60)
+MAX_AT_ONCE = 50  # each is a call of the batch
+
+RAN_OUT = "The authorization ran out: there is nothing left to cancel."
+CONTRACT_REFUSES = "The contract refuses this: it has another fee signer than {account}."
+TOO_DEAR = "Gas costs more than MAX_FEE_PER_GAS_GWEI allows."
+TOO_POOR = "The fee signer {account} can't pay the gas: it has {balance} wei and needs {needed}."
+RECEPTIONS = {
+    Reception.REFUSED: "Every provider refused the transaction.",
+    Reception.INSUFFICIENT_FUNDS: "The fee signer can't pay the gas, say the providers.",
+    Reception.UNDERPRICED: "The providers want higher fees; it is signed anew in a minute.",
+}
+
+
+def send_wanted() -> None:
+    """Go through the steps once for every chain on which a cancellation is wanted."""
+    known = [chain.chain_id for chain in chains.known().values()]
+    wanted = (
+        Cancellation.objects.filter(sweep__is_open=True, sweep__chain_id__in=known)
+        .exclude(sweep__status=SweepStatus.COMPLETED)
+        .select_related("sweep__authorization")
+        .order_by("sweep__chain_id", "id")
+    )
+    for chain_id, group in groupby(wanted, key=lambda cancellation: cancellation.sweep.chain_id):
+        of_chain = list(group)
+        for start in range(0, len(of_chain), MAX_AT_ONCE):
+            batch = of_chain[start : start + MAX_AT_ONCE]
+            _note(batch, _Round(chains.by_id(chain_id), batch).errors())
+
+
+def _note(wanted: Sequence[Cancellation], errors: Mapping[int, str]) -> None:
+    for cancellation in wanted:
+        error = errors.get(cancellation.id, "")
+        if cancellation.last_error != error:
+            Cancellation.objects.filter(id=cancellation.id).update(last_error=error)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the chain says; the last two by cancellation."""
+
+    terms: Terms
+    used: Mapping[int, bool]  # whether the nonce is
+    gas: Mapping[int, int | CallFailedError]  # what cancelling needs, or that the contract refuses
+
+
+class _Round:
+    """The steps for cancellations on one chain."""
+
+    def __init__(self, chain: Chain, wanted: Sequence[Cancellation]) -> None:
+        self.chain = chain
+        self.pool = chains.pool(chain.chain_id)
+        self.wanted = wanted
+        self.account = chains.fee_signer().address
+        self.max_fee_cap = settings.MAX_FEE_PER_GAS_GWEI * GWEI
+        self._errors: dict[int, str] = {}
+
+    def errors(self) -> dict[int, str]:
+        """Go through the steps and return what was in the way, by cancellation."""
+        try:
+            facts = self._read()
+            useful = [cancellation for cancellation in self.wanted if self._is_useful(cancellation, facts)]
+            for row in self._sign(useful, facts) if useful else []:
+                self._send(row)
+        except ChainUnavailableError:
+            return {cancellation.id: NOBODY_ANSWERED for cancellation in self.wanted}
+        return self._errors
+
+    def _read(self) -> _Facts:
+        reads = [
+            Read(cancellation.sweep.contract, IS_NONCE_USED, (cancellation.sweep.authorization.nonce,))
+            for cancellation in self.wanted
+        ]
+        calls = [
+            *terms_calls(self.account),
+            multicall(multicall3=self.chain.multicall3, reads=reads, all_needed=True),
+            *[self._estimate_call(cancellation) for cancellation in self.wanted],
+        ]
+        values = self.pool.batch(calls)
+        gas = values[-len(self.wanted) :]
+        *terms, used = values[: -len(self.wanted)]
+        ids = [cancellation.id for cancellation in self.wanted]
+        return _Facts(
+            terms=terms_of(terms),
+            used={key: is_used for key, (is_used,) in zip(ids, used, strict=True)},
+            gas=dict(zip(ids, gas, strict=True)),
+        )
+
+    def _estimate_call(self, cancellation: Cancellation) -> Call:
+        """Return the call that tells the gas, or, by failing, that the contract refuses."""
+        data = "0x" + _calldata(cancellation).hex()
+        fields = {"from": self.account, "to": cancellation.sweep.contract, "data": data}
+        return Call("eth_estimateGas", (fields, "latest"), _with_margin, MayFail.IN_THE_EVM)
+
+    def _is_useful(self, cancellation: Cancellation, facts: _Facts) -> bool:
+        """Whether cancelling still makes a difference."""
+        if facts.used[cancellation.id]:
+            return False
+        if facts.terms.head.timestamp > cancellation.sweep.authorization.deadline_seconds:
+            self._errors[cancellation.id] = RAN_OUT
+            return False
+        return True
+
+    def _sign(self, useful: Sequence[Cancellation], facts: _Facts) -> list[CancellationTransaction]:
+        """Sign what has to be signed, and return all transactions of the account that the chain does not have yet.
+
+        Among them are those that became useless: later nonces of the account wait behind them.
+        """
+        with transaction.atomic():
+            self._lock_account()
+            waiting = [self._renewed(row, facts) for row in self._waiting(facts)]
+            have_one = {row.cancellation_id for row in waiting} | self._just_signed(useful)
+            for cancellation in useful:
+                if cancellation.id not in have_one:
+                    waiting += self._first(cancellation, facts, taken={row.account_nonce for row in waiting})
+        return waiting
+
+    def _lock_account(self) -> None:
+        with connection.cursor() as cursor:
+            name = f"transactions of {self.account} on {self.chain.chain_id}"
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+    def _waiting(self, facts: _Facts) -> QuerySet[CancellationTransaction]:
+        """Return the newest transaction for each of the account's nonces that the chain has not used."""
+        return (
+            CancellationTransaction.objects.filter(
+                chain_id=self.chain.chain_id, account=self.account, account_nonce__gte=facts.terms.account_nonce
+            )
+            .select_related("cancellation__sweep__authorization")
+            .order_by("account_nonce", "-attempt")
+            .distinct("account_nonce")
+        )
+
+    def _just_signed(self, useful: Sequence[Cancellation]) -> set[int]:
+        """Return which have a transaction that is mined, as it seems: a node that lags may not show its effect yet."""
+        recent = CancellationTransaction.objects.filter(
+            cancellation__in=useful, account=self.account, signed_at__gt=timezone.now() - STUCK_AFTER
+        )
+        return set(recent.values_list("cancellation_id", flat=True))
+
+    def _renewed(self, row: CancellationTransaction, facts: _Facts) -> CancellationTransaction:
+        """Return a transaction itself, or, if it has waited for too long, one that pays more in its place."""
+        if timezone.now() - row.signed_at < STUCK_AFTER:
+            return row
+        market = facts.terms.fees(max_fee_cap=self.max_fee_cap)
+        paid = Fees(row.max_fee, row.priority_fee)
+        fees = paid.raised_to(market, max_fee_cap=self.max_fee_cap) if market is not None else None
+        if fees is None:
+            self._errors[row.cancellation_id] = TOO_DEAR
+            return row
+        return self._store(
+            row.cancellation, account_nonce=row.account_nonce, attempt=row.attempt + 1, gas=row.gas, fees=fees
+        )
+
+    def _first(
+        self, cancellation: Cancellation, facts: _Facts, *, taken: Collection[int]
+    ) -> list[CancellationTransaction]:
+        """Return a transaction for a cancellation that has none, or nothing, with the reason noted."""
+        gas, fees = facts.gas[cancellation.id], facts.terms.fees(max_fee_cap=self.max_fee_cap)
+        if isinstance(gas, CallFailedError):
+            error = CONTRACT_REFUSES.format(account=self.account)
+        elif fees is None:
+            error = TOO_DEAR
+        elif facts.terms.balance < (needed := gas * fees.max_fee):
+            error = TOO_POOR.format(account=self.account, balance=facts.terms.balance, needed=needed)
+        else:
+            free = next(nonce for nonce in count(facts.terms.account_nonce) if nonce not in taken)
+            return [self._store(cancellation, account_nonce=free, attempt=0, gas=gas, fees=fees)]
+        self._errors[cancellation.id] = error
+        return []
+
+    def _store(
+        self, cancellation: Cancellation, *, account_nonce: int, attempt: int, gas: int, fees: Fees
+    ) -> CancellationTransaction:
+        signed = chains.fee_signer().sign_transaction(
+            Transaction(
+                chain_id=self.chain.chain_id,
+                account_nonce=account_nonce,
+                to=cancellation.sweep.contract,
+                data=_calldata(cancellation),
+                gas=gas,
+                fees=fees,
+            )
+        )
+        return CancellationTransaction.objects.create(
+            cancellation=cancellation,
+            chain_id=self.chain.chain_id,
+            account=self.account,
+            account_nonce=account_nonce,
+            attempt=attempt,
+            gas=gas,
+            max_fee=fees.max_fee,
+            priority_fee=fees.priority_fee,
+            tx_hash=signed.tx_hash,
+            raw=signed.raw,
+        )
+
+    def _send(self, row: CancellationTransaction) -> None:
+        reception = send(pool=self.pool, raw=bytes(row.raw))
+        if reception in RECEPTIONS:
+            self._errors.setdefault(row.cancellation_id, RECEPTIONS[reception])
+
+
+def _calldata(cancellation: Cancellation) -> bytes:
+    return CANCEL_AUTHORIZATION.encode(cancellation.sweep.authorization.nonce)
+
+
+def _with_margin(estimate: object) -> int:
+    """Return the gas to allow: the block to come may need a little more than the estimate."""
+    return answers.counter(estimate) * 5 // 4

@@ -1,0 +1,190 @@
+"""Finding out what used an authorization's nonce: the contract says "used", and one of two events says by what.
+
+One targeted log query for one authorization, cut into spans that providers take, over the blocks between its build and
+the safe block. An execution is only a hint whose receipt is read, like a hash that a partner reports. A cancellation
+closes a sweep, so it counts only on a safe block and, where there are two providers, if both show the same.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sweepapi.evm import answers
+from sweepapi.evm.answers import MinedLog, Receipt
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
+from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
+
+# Providers cap the blocks of a log query at a thousand or more, and the calls of a batch at a hundred or more.
+SPAN_BLOCKS = 1_000
+SPANS_AT_ONCE = 9
+MAX_SEARCHES = 10
+
+
+@dataclass(frozen=True)
+class Search:
+    """Whose nonce was used, and the blocks to search, both ends included; the last one is safe."""
+
+    key: Hashable
+    contract: str
+    nonce: int
+    first_block: int
+    last_block: int
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Return the first blocks of the search in spans that a provider takes, as many as fit one look."""
+        starts = range(self.first_block, self.last_block + 1, SPAN_BLOCKS)[:SPANS_AT_ONCE]
+        return [(start, min(start + SPAN_BLOCKS - 1, self.last_block)) for start in starts]
+
+
+@dataclass(frozen=True)
+class NonceUse:
+    """The event that used the nonce, and where it lies."""
+
+    tx_hash: str
+    block_number: int
+    block_hash: str
+    cancelled_by: str | None  # None: it was executed
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search found."""
+
+    use: NonceUse | None
+    receipt: Receipt | None  # of an execution; None if no provider gave it
+    agreed: bool  # a cancellation lies on a safe block, and a second provider, where there is one, says so too
+    resume_at: int | None  # the first block that was not searched; None if something was found, or all was searched
+
+
+@dataclass(frozen=True)
+class _Opinion:
+    """What one provider showed of one search."""
+
+    use: NonceUse | None
+    is_safe: bool  # whether the block of the use is
+    resume_at: int | None
+
+    @property
+    def is_executed(self) -> bool:
+        return self.use is not None and self.use.cancelled_by is None
+
+
+def find_uses(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dict[Hashable, Finding]:
+    """Return what was found for each of at most ``MAX_SEARCHES`` searches, by its key.
+
+    One round trip a provider, two providers at most, and one more for the receipts of executions. Raises
+    ``ChainUnavailableError``.
+    """
+    deadline = time.monotonic() + pool.timeout_seconds
+    first, opinions = _ask(chain, pool, searches, deadline=deadline)
+    doubtful = [search for search in searches if not opinions[search.key].is_executed]
+    seconds: dict[Hashable, _Opinion] = {}
+    if doubtful and len(pool.providers) > 1:
+        try:
+            _, seconds = _ask(chain, pool, doubtful, deadline=deadline, besides=first)
+        except ChainUnavailableError:
+            seconds = {search.key: replace(opinions[search.key], is_safe=False) for search in doubtful}
+    findings = {key: _finding(opinion, seconds.get(key, opinion)) for key, opinion in opinions.items()}
+    return _with_receipts(pool, findings, deadline=deadline)
+
+
+def _finding(first: _Opinion, second: _Opinion) -> Finding:
+    use = second.use if first.use is None or second.is_executed else first.use
+    agreed = first.is_safe and second.is_safe and first.use == second.use
+    resume_at = None if first.resume_at is None or second.resume_at is None else max(first.resume_at, second.resume_at)
+    return Finding(use, receipt=None, agreed=agreed, resume_at=resume_at)
+
+
+def _ask(
+    chain: Chain,
+    pool: ProviderPool,
+    searches: Sequence[Search],
+    *,
+    deadline: float,
+    besides: Provider | None = None,
+) -> tuple[Provider, dict[Hashable, _Opinion]]:
+    safe = chain.finality.safe
+    calls = [Call("eth_getBlockByNumber", ("latest", False), answers.block)]
+    if isinstance(safe, str):
+        calls.append(Call("eth_getBlockByNumber", (safe, False), answers.optional_block))
+    for search in searches:
+        calls += [_logs_call(search, *span) for span in search.spans()]
+    provider, (head, *values) = pool.ask(calls, timeout_seconds=_left(deadline), besides=besides)
+    tagged = values.pop(0) if isinstance(safe, str) else None
+    safe_number = (tagged.number if tagged is not None else -1) if isinstance(safe, str) else head.number - safe
+    remaining = iter(values)
+    return provider, {search.key: _opinion(search, remaining, safe_number) for search in searches}
+
+
+def _opinion(search: Search, found: Iterator[Any], safe_number: int) -> _Opinion:
+    """Read the answers to the spans of a search; what lies behind a span that was refused counts as not searched."""
+    resume_at = search.first_block
+    answered = [(last, next(found)) for _, last in search.spans()]
+    for last, use in answered:
+        if isinstance(use, NonceUse):
+            return _Opinion(use, is_safe=use.block_number <= safe_number, resume_at=None)
+        if isinstance(use, CallFailedError):
+            return _Opinion(None, is_safe=False, resume_at=resume_at)
+        resume_at = last + 1
+    return _Opinion(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
+
+
+def _logs_call(search: Search, first: int, last: int) -> Call:
+    nonce_topic = f"0x{search.nonce:064x}"
+    query = {
+        "address": search.contract,
+        "fromBlock": hex(first),
+        "toBlock": hex(last),
+        "topics": [[EXECUTED_TOPIC, CANCELLED_TOPIC], nonce_topic],
+    }
+    return Call("eth_getLogs", (query,), _use_in(search, first, last), MayFail.ANYHOW)
+
+
+def _use_in(search: Search, first: int, last: int) -> Callable[[object], NonceUse | None]:
+    """Return the decoder of one span; a log that was not asked for makes the whole answer a bad one."""
+
+    def decode(value: object) -> NonceUse | None:
+        logs = answers.mined_logs(value)
+        if any(log.log.address != search.contract or not first <= log.block_number <= last for log in logs):
+            raise BadAnswerError("a log is from elsewhere")
+        uses = {_use(log, search.nonce) for log in logs}
+        if len(uses) > 1:
+            raise BadAnswerError("a nonce was used twice")
+        return next(iter(uses), None)
+
+    return decode
+
+
+def _use(mined: MinedLog, nonce: int) -> NonceUse:
+    cancelled = decode_cancelled(mined.log)
+    event = cancelled or decode_executed(mined.log)
+    if event is None or event.nonce != nonce:
+        raise BadAnswerError("a log is of another event")
+    by = cancelled.by if cancelled is not None else None
+    return NonceUse(mined.tx_hash, mined.block_number, mined.block_hash, by)
+
+
+def _with_receipts(
+    pool: ProviderPool, findings: Mapping[Hashable, Finding], *, deadline: float
+) -> dict[Hashable, Finding]:
+    executed = {key: found.use for key, found in findings.items() if found.use and found.use.cancelled_by is None}
+    calls = [
+        Call("eth_getTransactionReceipt", (use.tx_hash,), answers.receipt_of(use.tx_hash), MayFail.ANYHOW)
+        for use in executed.values()
+    ]
+    try:
+        receipts = pool.ask(calls, timeout_seconds=_left(deadline))[1] if calls else []
+    except ChainUnavailableError:
+        receipts = [None] * len(calls)
+    return dict(findings) | {
+        key: replace(findings[key], receipt=receipt)
+        for (key, use), receipt in zip(executed.items(), receipts, strict=True)
+        if isinstance(receipt, Receipt) and receipt.block_hash == use.block_hash
+    }
+
+
+def _left(deadline: float) -> float:
+    return max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)

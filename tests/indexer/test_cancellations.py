@@ -1,0 +1,450 @@
+"""The worker carries out what ops want cancelled: signed once, kept, sent until the chain has it, never twice."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from celery import current_app
+from celery.contrib.testing.worker import start_worker
+from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dev.waiting import wait_until
+from indexer import cancellations, checks, tasks
+from indexer.cancellations import send_wanted
+from sweepapi import chains
+from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.sending import GWEI, Reception, send
+from sweepapi.evm.v5 import IS_NONCE_USED
+from sweeps.models import Cancellation, CancellationTransaction, Sweep
+from sweeps.voiding import void
+from tests.fake_node import FakeNode
+from tests.partner_app import PartnerApp, error_of
+
+pytestmark = pytest.mark.django_db
+
+SAFE_AFTER = 40  # blocks; anvil's safe block lies 32 below the head
+LATER = timedelta(minutes=5)
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
+
+
+@pytest.fixture
+def signer(app: PartnerApp) -> str:
+    """The fee signer's address; it has coins, and nobody has seen a transaction of it."""
+    address = chains.fee_signer().address
+    app.chain.give_coins(address)
+    assert app.chain.web3.eth.get_transaction_count(address) == 0  # type: ignore[arg-type]
+    return address
+
+
+def wanted(app: PartnerApp) -> Cancellation:
+    """Return the wish to cancel a sweep that was just built, and voided."""
+    built = app.build()
+    sweep = void(sweep_id=UUID(built["sweepId"]), reason="stolen key", cancelled_by="ops")
+    return sweep.cancellation
+
+
+def send_and_mine(app: PartnerApp) -> None:
+    """Go through a round and mine what it sent."""
+    send_wanted()
+    app.chain.mine()
+
+
+def sent(**which: Any) -> list[CancellationTransaction]:
+    return list(CancellationTransaction.objects.filter(**which).order_by("account_nonce", "attempt"))
+
+
+def error(cancellation: Cancellation) -> str:
+    cancellation.refresh_from_db()
+    return cancellation.last_error
+
+
+def settled(cancellation: Cancellation) -> tuple[str, bool]:
+    """Let the worker look at the sweep once a cancellation would be safe."""
+    Sweep.objects.update(next_check_at=timezone.now())
+    checks.check_due()
+    sweep = Sweep.objects.get(id=cancellation.sweep_id)
+    return sweep.status, sweep.is_open
+
+
+def is_used(app: PartnerApp, cancellation: Cancellation) -> bool:
+    """Whether the nonce is, says the contract itself."""
+    data = "0x" + IS_NONCE_USED.encode(cancellation.sweep.authorization.nonce).hex()
+    return int(app.chain.rpc("eth_call", {"to": app.chain.contracts["v5"], "data": data}, "latest"), 16) == 1
+
+
+# --- the ordinary way -------------------------------------------------------------------------------------------------
+
+
+def test_a_wanted_cancellation_is_sent_by_the_fee_signer_and_closes_the_sweep(app: PartnerApp, signer: str) -> None:
+    cancellation = wanted(app)
+    send_and_mine(app)
+    (row,) = sent()
+    receipt = app.chain.receipt(row.tx_hash)
+    assert (receipt["status"], receipt["from"], receipt["to"]) == (1, signer, app.chain.contracts["v5"])
+    assert (row.account, row.account_nonce, row.attempt) == (signer, 0, 0)
+    assert receipt["gasUsed"] <= row.gas <= 2 * receipt["gasUsed"]
+    app.chain.mine(SAFE_AFTER)
+    assert settled(cancellation) == ("void", False)
+    reason = Sweep.objects.get().void_reason
+    assert reason == f"stolen key\nCancelled on chain by {signer} in {row.tx_hash}."
+
+
+def test_it_works_while_the_contract_is_paused(app: PartnerApp, signer: str) -> None:
+    cancellation = wanted(app)
+    app.chain.pause()
+    send_and_mine(app)
+    assert is_used(app, cancellation)
+    assert sent(account=signer)[0].cancellation == cancellation
+
+
+@pytest.mark.usefixtures("signer")
+def test_rounds_after_that_send_nothing(app: PartnerApp, round_trips: list[list[str]]) -> None:
+    cancellation = wanted(app)
+    send_and_mine(app)
+    round_trips.clear()
+    send_wanted()
+    assert (len(round_trips), len(sent()), error(cancellation)) == (1, 1, "")
+    app.chain.mine(SAFE_AFTER)
+    settled(cancellation)
+    round_trips.clear()
+    send_wanted()
+    assert round_trips == [], "the sweep is closed"
+
+
+def test_without_a_wish_the_chain_is_not_asked(app: PartnerApp, round_trips: list[list[str]]) -> None:
+    void(sweep_id=UUID(app.build()["sweepId"]), reason="why")
+    round_trips.clear()
+    send_wanted()
+    assert round_trips == []
+
+
+@pytest.mark.usefixtures("signer")
+def test_several_are_sent_in_one_round_with_nonces_in_sequence(app: PartnerApp) -> None:
+    wishes = [wanted(app) for _ in range(3)]
+    with app.chain.mining_paused():
+        send_wanted()
+        assert [(row.cancellation, row.account_nonce) for row in sent()] == [(wish, i) for i, wish in enumerate(wishes)]
+    app.chain.mine()
+    assert all(is_used(app, wish) for wish in wishes)
+
+
+def test_the_sweep_is_looked_at_again_and_again_until_it_is_closed(app: PartnerApp) -> None:
+    wanted(app)
+    for _ in range(2):
+        sweep = Sweep.objects.get()
+        assert sweep.next_check_at is not None
+        assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
+        settled(sweep.cancellation)
+
+
+# --- crashes, reorganisations, and workers at once --------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = wanted(app)
+    with monkeypatch.context() as crash:
+
+        def die(**_what: object) -> None:
+            raise KeyboardInterrupt
+
+        crash.setattr(cancellations, "send", die)
+        with pytest.raises(KeyboardInterrupt):
+            send_wanted()
+    (stored,) = sent()
+    assert not is_used(app, cancellation)
+    send_and_mine(app)
+    assert sent() == [stored]
+    assert app.chain.receipt(stored.tx_hash)["status"] == 1
+
+
+@pytest.mark.usefixtures("signer")
+def test_what_waits_is_sent_again_byte_by_byte(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancellation = wanted(app)
+    receptions: list[tuple[bytes, Reception]] = []
+
+    def noted(*, pool: ProviderPool, raw: bytes) -> Reception:
+        receptions.append((raw, send(pool=pool, raw=raw)))
+        return receptions[-1][1]
+
+    monkeypatch.setattr(cancellations, "send", noted)
+    with app.chain.mining_paused():
+        send_wanted()
+        send_wanted()
+    raw = bytes(sent()[0].raw)
+    assert receptions == [(raw, Reception.ACCEPTED), (raw, Reception.ALREADY_KNOWN)]
+    assert (len(sent()), error(cancellation)) == (1, "")
+
+
+@pytest.mark.usefixtures("signer")
+def test_one_that_left_the_chain_is_sent_again(app: PartnerApp) -> None:
+    cancellation = wanted(app)
+    before = app.chain.rpc("evm_snapshot")
+    send_and_mine(app)
+    assert is_used(app, cancellation)
+    assert app.chain.rpc("evm_revert", before)
+    send_and_mine(app)
+    assert is_used(app, cancellation)
+    assert len(sent()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("signer")
+def test_workers_at_once_sign_one_transaction_a_cancellation(app: PartnerApp) -> None:
+    for _ in range(3):
+        wanted(app)
+
+    def run(_number: int) -> None:
+        try:
+            send_wanted()
+        finally:
+            connection.close()
+
+    with app.chain.mining_paused(), ThreadPoolExecutor(6) as threads:
+        list(threads.map(run, range(6)))
+        assert [(row.account_nonce, row.attempt) for row in sent()] == [(0, 0), (1, 0), (2, 0)]
+        assert len({row.cancellation_id for row in sent()}) == 3
+
+
+def test_what_was_signed_is_never_changed(app: PartnerApp, signer: str) -> None:
+    wanted(app)
+    send_and_mine(app)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        sent(account=signer)[0].save()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        sent()[0].delete()
+
+
+# --- stuck ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_stuck_one_is_replaced_by_one_that_pays_more(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancellation = wanted(app)
+    with app.chain.mining_paused():
+        send_wanted()
+        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+        send_wanted()
+        monkeypatch.undo()
+        app.chain.mine()
+    first, second = sent()
+    assert (second.account_nonce, second.attempt, second.gas) == (first.account_nonce, 1, first.gas)
+    assert second.max_fee * 10 >= first.max_fee * 11
+    assert second.priority_fee * 10 >= first.priority_fee * 11
+    assert app.chain.receipt(second.tx_hash)["status"] == 1
+    assert is_used(app, cancellation)
+
+
+@pytest.mark.usefixtures("signer")
+def test_one_that_is_not_stuck_yet_is_left_alone(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted(app)
+    with app.chain.mining_paused():
+        send_wanted()
+        later = timezone.now() + cancellations.STUCK_AFTER - timedelta(seconds=5)
+        monkeypatch.setattr(timezone, "now", lambda: later)
+        send_wanted()
+    assert len(sent()) == 1
+
+
+@pytest.mark.usefixtures("signer")
+def test_it_is_not_replaced_past_the_cap(app: PartnerApp, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    cancellation = wanted(app)
+    with app.chain.mining_paused():
+        send_wanted()
+        settings.MAX_FEE_PER_GAS_GWEI = sent()[0].max_fee * 1.1 / GWEI
+        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+        send_wanted()
+    assert (len(sent()), error(cancellation)) == (1, cancellations.TOO_DEAR)
+
+
+@pytest.mark.usefixtures("signer")
+def test_one_behind_a_stuck_one_that_became_useless_gets_through(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    useless = wanted(app)
+    with app.chain.mining_paused():
+        send_wanted()
+        app.chain.rpc("anvil_dropAllTransactions")
+        Sweep.objects.filter(id=useless.sweep_id).update(is_open=False, closed_at=timezone.now(), next_check_at=None)
+        urgent = wanted(app)
+        send_wanted()
+        assert [row.cancellation for row in sent()] == [useless, urgent]
+        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+        send_wanted()
+        monkeypatch.undo()
+        app.chain.mine()
+    assert is_used(app, urgent)
+
+
+# --- what can be in the way -------------------------------------------------------------------------------------------
+
+
+def test_without_money_for_gas_nothing_is_signed_and_ops_read_why(app: PartnerApp) -> None:
+    signer = chains.fee_signer().address
+    app.chain.give_coins(signer, 1000)
+    cancellation = wanted(app)
+    send_and_mine(app)
+    assert sent() == []
+    assert error(cancellation).startswith(f"The fee signer {signer} can't pay the gas: it has 1000 wei and needs ")
+    app.chain.give_coins(signer)
+    send_and_mine(app)
+    assert (is_used(app, cancellation), error(cancellation)) == (True, "")
+
+
+def test_money_that_went_meanwhile_is_told_too(app: PartnerApp, signer: str) -> None:
+    cancellation = wanted(app)
+    with app.chain.mining_paused():
+        send_wanted()
+        app.chain.rpc("anvil_dropAllTransactions")
+        app.chain.give_coins(signer, 1000)
+        send_wanted()
+    assert error(cancellation) == "The fee signer can't pay the gas, say the providers."
+
+
+def test_gas_above_the_cap_is_not_paid(app: PartnerApp, signer: str, settings: Any) -> None:
+    settings.MAX_FEE_PER_GAS_GWEI = 1
+    app.chain.rpc("anvil_setNextBlockBaseFeePerGas", hex(2 * GWEI))
+    app.chain.mine()
+    cancellation = wanted(app)
+    send_and_mine(app)
+    assert (sent(account=signer), error(cancellation)) == ([], cancellations.TOO_DEAR)
+
+
+def test_another_fee_signer_on_chain_is_told(app: PartnerApp, signer: str) -> None:
+    cancellation = wanted(app)
+    app.chain.revoke_fee_signer(signer)
+    send_and_mine(app)
+    assert sent() == []
+    assert error(cancellation) == f"The contract refuses this: it has another fee signer than {signer}."
+
+
+@pytest.mark.usefixtures("signer")
+def test_after_the_deadline_there_is_nothing_to_cancel(app: PartnerApp) -> None:
+    cancellation = wanted(app)
+    app.chain.mine(seconds=1000)
+    send_and_mine(app)
+    assert (sent(), error(cancellation)) == ([], cancellations.RAN_OUT)
+    app.chain.mine(SAFE_AFTER)
+    assert settled(cancellation) == ("void", False)
+
+
+@pytest.mark.usefixtures("signer")
+def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(app: PartnerApp) -> None:
+    built = app.build()
+    sweep = void(sweep_id=UUID(built["sweepId"]), reason="why", cancelled_by="ops")
+    app.execute(built)
+    send_and_mine(app)
+    app.chain.mine(SAFE_AFTER)
+    assert (sent(), settled(sweep.cancellation)) == ([], ("completed", True))
+    assert Sweep.objects.get().flags == ["executed_after_void"]
+
+
+@pytest.mark.usefixtures("signer")
+def test_an_execution_that_overtakes_a_cancellation_reverts_it_and_is_booked(app: PartnerApp) -> None:
+    built = app.build()
+    app.approve(built)
+    sweep = void(sweep_id=UUID(built["sweepId"]), reason="why", cancelled_by="ops")
+    with app.chain.mining_paused():
+        app.chain.sign_and_send(app.user, built)
+        send_wanted()
+        app.chain.mine()
+    (row,) = sent()
+    assert app.chain.receipt(row.tx_hash)["status"] == 0
+    send_and_mine(app)
+    assert len(sent()) == 1
+    app.chain.mine(SAFE_AFTER)
+    assert settled(sweep.cancellation) == ("completed", True)
+
+
+def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers: Providers) -> None:
+    cancellation = wanted(app)
+    use_providers("http://127.0.0.1:1")
+    send_and_mine(app)
+    assert (sent(account=signer), error(cancellation)) == ([], "No provider answered in time.")
+    use_providers(app.chain.world["rpcUrl"])
+    send_and_mine(app)
+    assert (is_used(app, cancellation), error(cancellation)) == (True, "")
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_provider_that_keeps_it_to_itself_delays_nothing(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    cancellation = wanted(app)
+    silent = start_node()
+    silent.swallow = "eth_sendRawTransaction"
+    use_providers(silent.url, app.chain.world["rpcUrl"])
+    send_and_mine(app)
+    assert is_used(app, cancellation)
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_node_that_does_not_show_the_effect_yet_does_not_make_it_sign_twice(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    cancellation = wanted(app)
+    send_and_mine(app)
+    behind = start_node()
+    behind.alter = lambda method, _params, result: result[:-1] + "0" if method == "eth_call" else result
+    behind.swallow = "eth_estimateGas"  # and answers it with a figure
+    use_providers(behind.url)
+    assert is_used(app, cancellation)
+    send_wanted()
+    assert len(sent()) == 1
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_nonce_that_somebody_else_used_up_is_replaced_by_the_next(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = wanted(app)
+    with app.chain.mining_paused():
+        send_wanted()
+        app.chain.rpc("anvil_dropAllTransactions")
+        app.chain.send(
+            chains.fee_signer()._account,  # noqa: SLF001 the same key, used by hand
+            {"to": app.user.address, "data": "0x"},
+            gas=21_000,
+        )
+        app.chain.mine()
+    monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+    send_and_mine(app)
+    assert [row.account_nonce for row in sent()] == [0, 1]
+    assert is_used(app, cancellation)
+
+
+# --- from the button to the chain -------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("signer")
+def test_the_admins_button_reaches_the_chain_through_a_real_worker(app: PartnerApp) -> None:
+    built = app.build()
+    ops = Client()
+    ops.force_login(User.objects.create_superuser("ops"))
+    with start_worker(current_app, pool="solo", perform_ping_check=False):
+        ops.post(
+            reverse("admin:sweeps_sweep_void", args=[built["sweepId"]]),
+            {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"},
+        )
+        cancellation = Cancellation.objects.select_related("sweep__authorization").get()
+        wait_until(lambda: is_used(app, cancellation), within_seconds=10, what="the worker cancels it on chain")
+    assert cancellation.requested_by == "ops"
+    app.chain.mine(SAFE_AFTER)
+    assert settled(cancellation) == ("void", False)
+    assert error_of(app.post_confirm(built["sweepId"], "0x" + "ab" * 32)) == (409, "sweep_void")
+
+
+def test_beat_carries_on_what_a_lost_message_left() -> None:
+    assert current_app.conf.beat_schedule["send-cancellations"]["task"] == tasks.send_cancellations.name

@@ -1,0 +1,414 @@
+"""A nonce that was used without anybody reporting it: cancelled on chain, or executed; the worker finds out which."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from indexer import checks
+from ledger.reading import postings_of
+from sweepapi import chains
+from sweepapi.evm import nonce_use
+from sweepapi.evm.rpc import ProviderPool
+from sweeps import settle
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.voiding import void
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import SweepTransactionFactory
+from tests.fake_node import FakeNode
+from tests.partner_app import PartnerApp, error_of
+
+pytestmark = pytest.mark.django_db
+
+SAFE_AFTER = 40  # blocks; anvil's safe block lies 32 below the head
+FAR_APART = 1000  # seconds: longer than any authorization lives
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
+
+
+def check(built: dict[str, Any]) -> Sweep:
+    """Let the sweep be due now, check it as its message would, and return what the database holds then."""
+    Sweep.objects.filter(id=built["sweepId"]).update(next_check_at=timezone.now())
+    checks.check_one(UUID(built["sweepId"]))
+    return Sweep.objects.get(id=built["sweepId"])
+
+
+def cancel(app: PartnerApp, built: dict[str, Any], *, by: Any = None) -> str:
+    """Cancel on chain with a wallet."""
+    return app.chain.cancel(int(built["feeAuthorization"]["nonce"]), by=by)
+
+
+def seconds_until_due(sweep: Sweep) -> float:
+    assert sweep.next_check_at is not None
+    return (sweep.next_check_at - timezone.now()).total_seconds()
+
+
+# --- cancelled --------------------------------------------------------------------------------------------------------
+
+
+def test_a_cancelled_sweep_is_void_and_closed_and_says_who_did_it(app: PartnerApp) -> None:
+    built = app.build()
+    tx_hash = cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("void", False, ["cancelled_on_chain"])
+    assert sweep.void_reason == f"Cancelled on chain by {app.chain.holder('ops').address} in {tx_hash}."
+    assert sweep.voided_at is not None
+    state = app.state(built["sweepId"])
+    assert (state["status"], state["open"], state["flags"]) == ("void", False, ["cancelled_on_chain"])
+    assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
+    assert checks.check_due() == 0
+
+
+def test_the_fee_signer_may_have_cancelled_it(app: PartnerApp) -> None:
+    built = app.build()
+    signer = chains.fee_signer()
+    app.chain.give_coins(signer.address)
+    cancel(app, built, by=signer._account)  # noqa: SLF001 a wallet with the signer's key
+    app.chain.mine(SAFE_AFTER)
+    assert f"by {signer.address}" in check(built).void_reason
+
+
+def test_nobody_else_can(app: PartnerApp) -> None:
+    built = app.build()
+    assert app.chain.receipt(cancel(app, built, by=app.user))["status"] == 0
+    app.chain.mine(SAFE_AFTER)
+    assert check(built).status == "pending"
+
+
+def test_a_cancellation_that_is_not_safe_yet_closes_nothing(app: PartnerApp) -> None:
+    built = app.build()
+    cancel(app, built)
+    app.chain.mine(5)
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("pending", True, [])
+
+
+def test_one_that_left_the_chain_leaves_the_sweep_executable(app: PartnerApp) -> None:
+    built = app.build()
+    before = app.chain.rpc("evm_snapshot")
+    cancel(app, built)
+    check(built)
+    assert app.chain.rpc("evm_revert", before)
+    assert app.confirm(built, app.execute(built))["status"] == "completed"
+
+
+def test_candidates_that_were_submitted_before_are_dropped(app: PartnerApp) -> None:
+    built = app.build()
+    app.confirm(built, random_hash(), status=202)
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    assert check(built).status == "void"
+    tx = SweepTransaction.objects.get()
+    assert (tx.status, tx.reason) == ("dropped", "The authorization was cancelled on chain.")
+
+
+def test_a_transaction_that_came_too_late_reverts_and_the_sweep_ends_void(app: PartnerApp) -> None:
+    built = app.build()
+    cancel(app, built)
+    late = app.execute(built)
+    assert error_of(app.post_confirm(built["sweepId"], late)) == (422, "transaction_reverted")
+    app.chain.mine(SAFE_AFTER)
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open) == ("void", False)
+    assert SweepTransaction.objects.get().status == "reverted"
+
+
+def test_a_candidate_that_executed_something_else_does_not_hide_a_cancellation(app: PartnerApp) -> None:
+    built, other = app.build(), app.build()
+    app.post_confirm(built["sweepId"], app.execute(other))
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    assert check(built).status == "void"
+
+
+def test_what_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None:
+    built = app.build()
+    voided = void(sweep_id=UUID(built["sweepId"]), reason="asked for by the user")
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open, sweep.voided_at) == ("void", False, voided.voided_at)
+    assert sweep.void_reason.startswith("asked for by the user\nCancelled on chain by ")
+
+
+def test_a_cancellation_after_the_deadline_is_one_all_the_same(app: PartnerApp) -> None:
+    built = app.build()
+    app.chain.mine(seconds=FAR_APART)
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    assert checks.check_due() == 1
+    assert Sweep.objects.get().status == "void"
+
+
+def test_a_sweep_whose_execution_left_the_chain_can_be_cancelled(app: PartnerApp) -> None:
+    built = app.build()
+    app.approve(built)
+    before = app.chain.rpc("evm_snapshot")
+    app.confirm(built, app.chain.sign_and_send(app.user, built))
+    assert app.chain.rpc("evm_revert", before)
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER, seconds=7)
+    check(built)
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open, sweep.gross_output) == ("void", False, None)
+    assert sum(posting.amount for posting in postings_of(sweep.id) if posting.account.partner) == 0
+
+
+def test_a_completed_sweep_is_never_searched_for(app: PartnerApp, round_trips: list[list[str]]) -> None:
+    built = app.build()
+    app.confirm(built, app.execute(built))
+    app.chain.mine(SAFE_AFTER)
+    round_trips.clear()
+    check(built)
+    assert len(round_trips) == 1
+
+
+def test_a_confirm_never_searches_however_deep_the_transaction_lies(
+    app: PartnerApp, round_trips: list[list[str]]
+) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    round_trips.clear()
+    app.confirm(built, tx_hash)
+    assert len(round_trips) == 1
+
+
+# --- several providers, and lies --------------------------------------------------------------------------------------
+
+
+def no_logs(method: str, _params: list[Any], result: Any) -> Any:
+    return [] if method == "eth_getLogs" else result
+
+
+@pytest.mark.parametrize("blind_is_first", [True, False])
+def test_a_cancellation_that_only_one_of_two_providers_shows_closes_nothing(
+    app: PartnerApp, use_providers: Providers, start_node: Start, *, blind_is_first: bool
+) -> None:
+    built = app.build()
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    blind = start_node()
+    blind.alter = no_logs
+    urls = [blind.url, app.chain.world["rpcUrl"]]
+    use_providers(*(urls if blind_is_first else reversed(urls)))
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("pending", True, ["nonce_used"])
+    assert sweep.last_error == "The providers disagree about a cancellation on chain."
+    assert seconds_until_due(sweep) < 30
+    use_providers(app.chain.world["rpcUrl"], app.chain.world["rpcUrl"])
+    assert check(built).status == "void"
+
+
+def test_a_provider_that_invents_a_cancellation_closes_nothing(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    built, other = app.build(), app.build()
+    cancel(app, other)
+    app.chain.mine(SAFE_AFTER)
+    ours, others = (f"0x{int(sweep['feeAuthorization']['nonce']):064x}" for sweep in (built, other))
+    liar = start_node()
+
+    def invent(method: str, params: list[Any], result: Any) -> Any:
+        if method == "eth_call":
+            return result[:-1] + "1"  # the last word: the nonce is used
+        if method == "eth_getLogs" and params[0]["topics"][1] == ours:
+            topics = [params[0]["topics"][0][1], ours, "0x" + "00" * 12 + app.chain.holder("ops").address[2:]]
+            return [{**a_log, "topics": topics}]
+        return result
+
+    found = app.chain.rpc(
+        "eth_getLogs", {"fromBlock": "0x0", "address": app.chain.contracts["v5"], "topics": [None, others]}
+    )
+    (a_log,) = found
+    liar.alter = invent
+    use_providers(liar.url, app.chain.world["rpcUrl"])
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open) == ("pending", True)
+    use_providers(app.chain.world["rpcUrl"])
+    assert check(built).flags == [], "it is unused after all"
+    use_providers(liar.url)
+    assert check(built).status == "void", "alone, it would have been believed"
+
+
+def test_a_refused_log_query_is_told_and_tried_again(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    built = app.build()
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    stingy = start_node()
+    stingy.alter = lambda method, _params, result: None if method == "eth_getLogs" else result
+    use_providers(stingy.url)
+    sweep = check(built)
+    assert (sweep.status, sweep.last_error) == (
+        "pending",
+        "The nonce is used, and no event was found yet that says by what.",
+    )
+    stingy.alter = lambda _method, _params, result: result
+    assert check(built).status == "void"
+
+
+def test_a_provider_that_dies_during_the_search_costs_only_time(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    built = app.build()
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    dying = start_node()
+    dying.refuse = lambda batch: any(request["method"] == "eth_getLogs" for request in batch)
+    use_providers(dying.url)
+    sweep = check(built)
+    assert (sweep.status, sweep.flags, sweep.lease_token) == ("pending", ["nonce_used"], None)
+
+
+# --- executed ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_execution_that_nobody_reported_is_discovered_and_booked(app: PartnerApp) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    sweep = check(built)
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("completed", True, [])
+    state = app.state(built["sweepId"])
+    assert (state["transaction"]["txHash"], state["transaction"]["source"]) == (tx_hash, "discovered")
+    assert state["transaction"]["status"] == "accepted"
+    assert len(state["ledger"]["entries"]) == 3
+    assert app.confirm(built, tx_hash)["transactions"] == state["transactions"]
+
+
+def test_it_goes_before_expiry(app: PartnerApp) -> None:
+    built = app.build()
+    app.execute(built)
+    app.chain.mine(seconds=FAR_APART)
+    app.chain.mine(SAFE_AFTER)
+    assert checks.check_due() == 1
+    assert Sweep.objects.get(id=built["sweepId"]).status == "completed"
+
+
+def test_an_execution_after_ops_voided_it_is_found_and_flagged(app: PartnerApp) -> None:
+    built = app.build()
+    void(sweep_id=UUID(built["sweepId"]), reason="asked for")
+    app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    sweep = check(built)
+    assert (sweep.status, sweep.flags) == ("completed", ["executed_after_void"])
+
+
+def test_a_wrong_hash_that_was_reported_does_not_hide_the_true_one(app: PartnerApp) -> None:
+    built = app.build()
+    app.confirm(built, random_hash(), status=202)
+    app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    assert check(built).status == "completed"
+    assert [(tx.status, tx.source) for tx in SweepTransaction.objects.order_by("id")] == [
+        ("replaced", "partner"),
+        ("accepted", "discovered"),
+    ]
+
+
+def test_ten_reported_hashes_leave_room_for_the_true_one(app: PartnerApp) -> None:
+    built = app.build()
+    SweepTransactionFactory.create_batch(10, sweep=Sweep.objects.get())
+    app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    assert check(built).status == "completed"
+
+
+def test_a_provider_that_shows_no_log_is_made_good_by_another(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    built = app.build()
+    app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    blind = start_node()
+    blind.alter = no_logs
+    use_providers(blind.url, app.chain.world["rpcUrl"])
+    assert check(built).status == "completed"
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"status": "0x0"},
+        {"blockHash": "0x" + "ab" * 32},
+        None,
+    ],
+)
+def test_a_hint_whose_receipt_does_not_bear_it_out_leaves_no_trace(
+    app: PartnerApp, use_providers: Providers, start_node: Start, lie: dict[str, str] | None
+) -> None:
+    built = app.build()
+    app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    liar = start_node()
+    liar.alter = lambda method, _params, result: (
+        (result | lie if lie else None) if method == "eth_getTransactionReceipt" else result
+    )
+    use_providers(liar.url)
+    sweep = check(built)
+    assert (sweep.status, sweep.flags, sweep.transactions.count()) == ("pending", ["nonce_used"], 0)
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_search_is_done_in_steps_whose_progress_is_kept(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 5)
+    monkeypatch.setattr(nonce_use, "SPANS_AT_ONCE", 2)
+    monkeypatch.setattr(settle, "SEARCH_MARGIN_BLOCKS", 0)
+    built = app.build()
+    built_at = Sweep.objects.get().built_at_block
+    app.chain.mine(25)
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    seen = []
+    for _ in range(3):
+        sweep = check(built)
+        seen.append((sweep.status, sweep.search_from_block))
+        assert sweep.status == "void" or seconds_until_due(sweep) < 30
+    assert seen == [("pending", built_at + 10), ("pending", built_at + 20), ("void", None)]
+
+
+def test_the_search_begins_at_the_build_and_ends_at_the_safe_block(
+    app: PartnerApp, use_providers: Providers, start_node: Start
+) -> None:
+    built = app.build()
+    built_at = app.chain.web3.eth.block_number
+    cancel(app, built)
+    app.chain.mine(SAFE_AFTER)
+    queries: list[dict[str, Any]] = []
+    node = start_node()
+
+    def note(method: str, params: list[Any], result: Any) -> Any:
+        queries.extend(params if method == "eth_getLogs" else [])
+        return result
+
+    node.alter = note
+    use_providers(node.url)
+    check(built)
+    (query,) = queries
+    assert int(query["fromBlock"], 16) == max(built_at - settle.SEARCH_MARGIN_BLOCKS, 0)
+    assert int(query["toBlock"], 16) == app.chain.web3.eth.get_block("safe")["number"]
+    assert query["address"] == app.chain.contracts["v5"]
+
+
+def test_several_sweeps_are_searched_together(app: PartnerApp, round_trips: list[list[str]]) -> None:
+    cancelled, executed, neither = app.build(), app.build(), app.build()
+    cancel(app, cancelled)
+    app.execute(executed)
+    app.chain.mine(SAFE_AFTER)
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
+    round_trips.clear()
+    assert checks.check_due() == 3
+    statuses = [Sweep.objects.get(id=built["sweepId"]).status for built in (cancelled, executed, neither)]
+    assert statuses == ["void", "completed", "pending"]
+    assert len(round_trips) == 4, "the safe block's time, the look, the logs, the receipt"

@@ -1,0 +1,273 @@
+"""The one event that used a nonce is found, and no provider's lie or refusal is taken for it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from eth_utils.address import to_checksum_address
+
+from sweepapi import chains
+from sweepapi.evm import nonce_use, v5
+from sweepapi.evm.chains import Chain, Finality
+from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
+from sweepapi.evm.rpc import ProviderPool
+from tests.factories.ledger import random_hash
+from tests.fake_node import FakeNode
+from tests.local_chain import LocalChain
+
+NONCE = 2**255 + 7
+STRANGER = to_checksum_address("0x" + "0f" * 20)
+SAFE_AFTER = 40  # blocks; anvil's safe block lies 32 below the head
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """A cancellation that lies deep enough, and the search that should find it."""
+
+    chain: LocalChain
+    tx_hash: str
+    search: Search
+
+    @property
+    def use(self) -> NonceUse:
+        receipt = self.chain.receipt(self.tx_hash)
+        return NonceUse(
+            self.tx_hash, receipt["blockNumber"], receipt["blockHash"].to_0x_hex(), self.chain.holder("ops").address
+        )
+
+
+@pytest.fixture
+def cancelled(chain: LocalChain) -> Cancelled:
+    tx_hash = chain.cancel(NONCE)
+    chain.cancel(NONCE + 1)
+    chain.mine(SAFE_AFTER)
+    return Cancelled(chain, tx_hash, search(chain))
+
+
+def search(chain: LocalChain, **changes: Any) -> Search:
+    """Return a search for the nonce over all that is safe."""
+    safe = chain.web3.eth.get_block("safe")["number"]
+    return replace(Search("one", chain.contracts["v5"], NONCE, first_block=0, last_block=safe), **changes)
+
+
+def find(pool: ProviderPool, *searches: Search) -> Finding:
+    """Return what was found for the first search."""
+    found = find_uses(chain=chains.by_id(31337), pool=pool, searches=searches)
+    assert set(found) == {one.key for one in searches}
+    return found[searches[0].key]
+
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
+
+
+@pytest.fixture
+def pool(chain: LocalChain, use_providers: Providers) -> ProviderPool:
+    return use_providers(chain.world["rpcUrl"])
+
+
+def test_a_cancellation_is_found_with_who_made_it(cancelled: Cancelled, pool: ProviderPool) -> None:
+    assert find(pool, cancelled.search) == Finding(cancelled.use, None, agreed=True, resume_at=None)
+
+
+def test_only_the_authorizations_own_nonce_counts(cancelled: Cancelled, pool: ProviderPool) -> None:
+    nobodys = replace(cancelled.search, nonce=NONCE + 2)
+    assert find(pool, nobodys) == Finding(None, None, agreed=False, resume_at=None)
+
+
+def test_many_searches_are_one_round_trip(
+    cancelled: Cancelled, pool: ProviderPool, round_trips: list[list[str]]
+) -> None:
+    searches = [replace(cancelled.search, key=number) for number in range(nonce_use.MAX_SEARCHES)]
+    assert find(pool, *searches).use == cancelled.use
+    assert len(round_trips) == 1
+
+
+def test_as_many_searches_as_may_be_stay_under_a_hundred_calls(
+    chain: LocalChain, pool: ProviderPool, round_trips: list[list[str]]
+) -> None:
+    endless = [search(chain, key=number, last_block=10**7) for number in range(nonce_use.MAX_SEARCHES)]
+    find(pool, *endless)
+    assert len(round_trips[0]) <= 100
+
+
+def test_a_long_search_goes_on_where_it_stopped(
+    cancelled: Cancelled, pool: ProviderPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 10)
+    monkeypatch.setattr(nonce_use, "SPANS_AT_ONCE", 2)
+    height = cancelled.use.block_number
+    far = replace(cancelled.search, first_block=height - 25)
+    assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 5)
+    assert find(pool, replace(far, first_block=height - 5)).use == cancelled.use
+
+
+def test_a_search_that_ends_without_a_find_begins_anew(cancelled: Cancelled, pool: ProviderPool) -> None:
+    after = replace(cancelled.search, first_block=cancelled.use.block_number + 1)
+    assert find(pool, after) == Finding(None, None, agreed=False, resume_at=None)
+
+
+def test_the_spans_cover_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 10)
+    spans = Search("one", STRANGER, 1, first_block=5, last_block=30).spans()
+    assert spans == [(5, 14), (15, 24), (25, 30)]
+
+
+# --- how deep ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_cancellation_above_the_safe_block_does_not_count(chain: LocalChain, pool: ProviderPool) -> None:
+    chain.cancel(NONCE)
+    found = find(pool, search(chain, last_block=chain.web3.eth.block_number))
+    assert found.use is not None
+    assert not found.agreed
+
+
+@pytest.mark.parametrize(("depth", "agreed"), [(3, True), (4, False)])
+def test_depth_is_counted_from_the_head_where_a_chain_has_no_tags(
+    chain: LocalChain, pool: ProviderPool, change_chain: Callable[..., Chain], depth: int, *, agreed: bool
+) -> None:
+    change_chain(finality=Finality(safe=depth, final=9, recheck_seconds=3, max_head_age_seconds=None))
+    chain.cancel(NONCE)
+    chain.mine(3)
+    assert find(pool, search(chain, last_block=chain.web3.eth.block_number)).agreed is agreed
+
+
+# --- several providers ------------------------------------------------------------------------------------------------
+
+
+def forged(cancelled: Cancelled, **changes: Any) -> Callable[[str, list[Any], Any], Any]:
+    """Return the manner of a node that changes the log it shows."""
+
+    def alter(method: str, _params: list[Any], result: Any) -> Any:
+        return [log | changes for log in result] if method == "eth_getLogs" else result
+
+    assert cancelled.search.key == "one"
+    return alter
+
+
+def test_two_providers_that_show_the_same_agree(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    nodes = [start_node() for _ in range(3)]
+    found = find(use_providers(*(node.url for node in nodes)), cancelled.search)
+    assert (found.use, found.agreed) == (cancelled.use, True)
+    assert [len(node.asked) for node in nodes] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("liar_is_first", [True, False])
+@pytest.mark.parametrize(
+    "lie", [{"blockHash": random_hash()}, {"transactionHash": random_hash()}, {"blockNumber": "0x1"}]
+)
+def test_two_that_show_different_blocks_do_not(
+    cancelled: Cancelled,
+    use_providers: Providers,
+    start_node: Start,
+    lie: dict[str, str],
+    *,
+    liar_is_first: bool,
+) -> None:
+    liar = start_node()
+    liar.alter = forged(cancelled, **lie)
+    urls = [liar.url, cancelled.chain.world["rpcUrl"]]
+    found = find(use_providers(*(urls if liar_is_first else reversed(urls))), cancelled.search)
+    assert found.use is not None
+    assert not found.agreed
+
+
+@pytest.mark.parametrize("blind_is_first", [True, False])
+def test_a_cancellation_that_only_one_shows_is_told_and_does_not_count(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start, *, blind_is_first: bool
+) -> None:
+    blind = start_node()
+    blind.alter = lambda method, _params, result: [] if method == "eth_getLogs" else result
+    urls = [blind.url, cancelled.chain.world["rpcUrl"]]
+    found = find(use_providers(*(urls if blind_is_first else reversed(urls))), cancelled.search)
+    assert (found.use, found.agreed) == (cancelled.use, False)
+
+
+def test_a_second_provider_whose_safe_block_is_lower_does_not_agree_yet(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    behind = start_node()
+    behind.alter = lambda method, params, result: (
+        result | {"number": "0x1"} if (method, params[:1]) == ("eth_getBlockByNumber", ["safe"]) else result
+    )
+    assert not find(use_providers(cancelled.chain.world["rpcUrl"], behind.url), cancelled.search).agreed
+
+
+def test_a_second_provider_that_is_down_confirms_nothing(cancelled: Cancelled, use_providers: Providers) -> None:
+    found = find(use_providers(cancelled.chain.world["rpcUrl"], "http://127.0.0.1:1"), cancelled.search)
+    assert (found.use, found.agreed) == (cancelled.use, False)
+
+
+def test_if_nobody_answers_it_is_told(cancelled: Cancelled, no_providers: ProviderPool) -> None:
+    with pytest.raises(ChainUnavailableError):
+        find(no_providers, cancelled.search)
+
+
+# --- hostile answers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"address": STRANGER},
+        {"topics": [v5.CANCELLED_TOPIC, f"0x{NONCE + 1:064x}", "0x" + "00" * 32]},
+        {"topics": [random_hash(), f"0x{NONCE:064x}", "0x" + "00" * 32]},
+        {"topics": [v5.EXECUTED_TOPIC, f"0x{NONCE:064x}", "0x" + "00" * 32, "0x" + "00" * 32]},
+        {"topics": [v5.CANCELLED_TOPIC, f"0x{NONCE:064x}"]},
+        {"topics": []},
+        {"data": "0x00"},
+        {"removed": True},
+        {"removed": "false"},
+        {"blockNumber": "0x7fffffff"},
+        {"blockNumber": None},
+        {"blockHash": None},
+        {"transactionHash": "0x12"},
+    ],
+)
+def test_a_log_that_was_not_asked_for_is_no_find(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start, lie: dict[str, Any]
+) -> None:
+    liar = start_node()
+    liar.alter = forged(cancelled, **lie)
+    found = find(use_providers(liar.url), cancelled.search)
+    assert found == Finding(None, None, agreed=False, resume_at=0)
+
+
+@pytest.mark.parametrize("answer", [None, {}, "0x", [None], [[]]])
+def test_an_answer_of_another_shape_is_no_find(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start, answer: Any
+) -> None:
+    liar = start_node()
+    liar.alter = lambda method, _params, result: answer if method == "eth_getLogs" else result
+    assert find(use_providers(liar.url), cancelled.search).use is None
+
+
+def test_a_nonce_that_was_used_twice_is_a_lie(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    liar = start_node()
+    liar.alter = lambda method, _params, result: (
+        [*result, *(log | {"transactionHash": random_hash()} for log in result)] if method == "eth_getLogs" else result
+    )
+    assert find(use_providers(liar.url), cancelled.search).use is None
+
+
+def test_a_span_that_is_refused_is_searched_again_and_spoils_no_other_search(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 10)
+    first_block = cancelled.use.block_number - 15
+    stingy = start_node()
+    stingy.alter = lambda method, params, result: (
+        None if method == "eth_getLogs" and params[0]["fromBlock"] == hex(first_block + 10) else result
+    )
+    refused = replace(cancelled.search, key="refused", first_block=first_block)
+    granted = replace(cancelled.search, first_block=first_block + 5)
+    found = find_uses(chain=chains.by_id(31337), pool=use_providers(stingy.url), searches=[refused, granted])
+    assert found["refused"] == Finding(None, None, agreed=False, resume_at=first_block + 10)
+    assert found["one"].use == cancelled.use
