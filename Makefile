@@ -17,7 +17,7 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge coverage bench-gas abi vectors lock clean
+.PHONY: help demo dev test check pytest slither mutants forge invariants coverage bench-gas abi vectors lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,6 +56,12 @@ forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the ex
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
+
+invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and what they came to (half an hour)
+	rm -f contracts/cache/invariants.jsonl
+	cd contracts && PATH="$(NODE_BIN):$$PATH" INVARIANT_TALLY=cache/invariants.jsonl FOUNDRY_PROFILE=invariants \
+		$(FORGE) test --match-contract Invariants
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/tally-invariants.mjs cache/invariants.jsonl
 
 # Without the optimizer, so that every line is there to be counted: the gas of that build is no measure, and its invariants are slow.
 coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## which lines, functions and branches of the contracts the tests run; exits 1 below 98 %

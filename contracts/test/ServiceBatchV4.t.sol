@@ -7,64 +7,13 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {IServiceBatchV4 as IV4} from "../src/interfaces/IServiceBatchV4.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {CallingRecipient, CallingToken, RefusingRecipient} from "./support/Hostile.sol";
-import {SweepTest} from "./support/SweepTest.sol";
-import {ISwapRouter02} from "./support/Uniswap.sol";
+import {SweepV4Test} from "./support/SweepV4Test.sol";
 
 /// @title ServiceBatchV4Test
 /// @notice The rollback path: the user's word alone, one configured fee, one sweep a reference and user. What it shares with V5
 /// is tested there.
-contract ServiceBatchV4Test is SweepTest {
-    struct SweepV4 {
-        ISweepBatch.Leg[] legs;
-        IV4.SweepOrderV4 order;
-        uint256 permitNonce;
-        uint256 permitDeadline;
-        bytes permitSignature;
-    }
-
+contract ServiceBatchV4Test is SweepV4Test {
     bytes4 private constant INVALID_SIGNER = bytes4(keccak256("InvalidSigner()"));
-    bytes32 private constant REF = keccak256("sweep");
-    IV4 private v4;
-
-    function setUp() public override {
-        super.setUp();
-        v4 = IV4(
-            deployCode(
-                _built("ServiceBatchV4"), abi.encode(address(manager), PERMIT2, address(weth), uint16(75), protocol)
-            )
-        );
-        v4.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(router));
-    }
-
-    function _usdcSweepV4(uint8 funding) private returns (SweepV4 memory) {
-        return _sweepV4(_legs(_v3LegTo(usdc, address(weth), 1_000e6, funding, address(v4))), address(weth));
-    }
-
-    function _sweepV4(ISweepBatch.Leg[] memory legs, address outputToken) private view returns (SweepV4 memory s) {
-        s.legs = legs;
-        s.order = IV4.SweepOrderV4(outputToken, 1, 75, REF);
-        (s.permitNonce, s.permitDeadline) = (11, block.timestamp + 900);
-        _signV4(s);
-    }
-
-    function _signV4(SweepV4 memory s) private view {
-        string memory orderType =
-            "SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)";
-        bytes32 orderHash = keccak256(abi.encode(keccak256(bytes(orderType)), s.order));
-        Permit memory permit = Permit(address(v4), s.permitNonce, s.permitDeadline);
-        bytes32 digest = _permitDigest(s.legs, permit, "SweepOrderV4 witness)", orderType, orderHash);
-        s.permitSignature = _signature(userKey, digest);
-    }
-
-    function _sendV4(SweepV4 memory s) private {
-        vm.prank(user);
-        v4.sweep(s.legs, s.order, s.permitNonce, s.permitDeadline, s.permitSignature);
-    }
-
-    function _expectRevertV4(SweepV4 memory s, bytes memory reason) private {
-        vm.expectRevert(reason);
-        _sendV4(s);
-    }
 
     // ---------------------------------------------------------------- the sweep
 

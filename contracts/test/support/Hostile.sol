@@ -127,7 +127,7 @@ contract ZeroRefusingToken is FreeToken {
     }
 }
 
-/// @notice A token of shares whose balances grow, and whose transfers round to whole shares, so that a unit can get lost.
+/// @notice A token of shares whose balances grow and shrink, and whose transfers round to whole shares, so that a unit can get lost.
 contract RebasingToken {
     string public constant name = "Rebasing";
     string public constant symbol = "REBASE";
@@ -151,6 +151,11 @@ contract RebasingToken {
     /// @dev The growth is odd on purpose: after it, a share is no whole number of units.
     function rebase() external {
         supply += supply / 7 + 1;
+    }
+
+    /// @dev What validators lose.
+    function shrink() external {
+        supply -= supply / 8;
     }
 
     function balanceOf(address account) public view returns (uint256) {
@@ -245,91 +250,5 @@ contract ContractWallet {
 contract DenyingSigner {
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
         return 0xffffffff;
-    }
-}
-
-/// @notice Tries the same doors at every chance: each call into `_intrude` knocks at the next, and remembers if one opened or
-/// gave another answer than that of the re-entrancy guard.
-abstract contract Intruder {
-    bytes4 private constant GUARDED = bytes4(keccak256("ReentrancyGuardReentrantCall()"));
-    address private target;
-    bytes[] private doors;
-    uint256 public knocks;
-    bool public intruded;
-
-    function equip(address target_, bytes[] calldata doors_) external {
-        target = target_;
-        for (uint256 i = 0; i < doors_.length; ++i) {
-            doors.push(doors_[i]);
-        }
-    }
-
-    function _intrude() internal {
-        if (doors.length == 0) return;
-        (bool opened, bytes memory answer) = target.call(doors[knocks++ % doors.length]);
-        if (opened || bytes4(answer) != GUARDED) intruded = true;
-    }
-}
-
-/// @notice A token that intrudes at every transfer and every approval.
-contract IntrudingToken is FreeToken, Intruder {
-    bool private armed;
-
-    constructor() ERC20("Intruding", "INTRUDE") {}
-
-    function approve(address spender, uint256 amount) public override returns (bool) {
-        if (armed) _intrude();
-        return super.approve(spender, amount);
-    }
-
-    function arm(bool armed_) external {
-        armed = armed_;
-    }
-
-    function _update(address from, address to, uint256 amount) internal override {
-        super._update(from, to, amount);
-        if (armed) _intrude();
-    }
-}
-
-/// @notice Takes the coin and intrudes.
-contract IntrudingRecipient is Intruder {
-    receive() external payable {
-        _intrude();
-    }
-}
-
-/// @notice A contract wallet that accepts every signature, takes the coin and intrudes.
-contract IntrudingWallet is Intruder {
-    receive() external payable {
-        _intrude();
-    }
-
-    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
-        return this.isValidSignature.selector;
-    }
-}
-
-/// @notice A listed router that intrudes, spends half of what it may, pays out of its own pocket and lies about how much.
-contract HostileRouter is Intruder {
-    struct Swap {
-        address tokenIn;
-        address tokenOut;
-        uint24 fee;
-        address recipient;
-        uint256 amountIn;
-        uint256 amountOutMinimum;
-        uint160 sqrtPriceLimitX96;
-    }
-
-    uint256 private constant PAID = 1e6;
-
-    function exactInputSingle(Swap calldata swap) external payable returns (uint256) {
-        _intrude();
-        ERC20 token = ERC20(swap.tokenIn);
-        uint256 allowed = token.allowance(msg.sender, address(this));
-        if (allowed > 1) token.transferFrom(msg.sender, address(this), allowed / 2);
-        ERC20(swap.tokenOut).transfer(msg.sender, PAID);
-        return type(uint256).max;
     }
 }

@@ -2,331 +2,163 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IServiceBatchV4 as IV4} from "../../src/interfaces/IServiceBatchV4.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
-import {Vm, VmSafe} from "forge-std/Vm.sol";
-import {
-    BurningRecipient,
-    FalseToken,
-    HostileRouter,
-    Intruder,
-    IntrudingRecipient,
-    IntrudingToken,
-    IntrudingWallet,
-    RebasingToken,
-    RefusingRecipient,
-    ZeroRefusingToken
-} from "./Hostile.sol";
-import {SweepTest} from "./SweepTest.sol";
+import {HostileRouter, IntrudingWallet} from "./Intruders.sol";
+import {Reasons} from "./Reasons.sol";
+import {SweepRules} from "./SweepRules.sol";
 import {ISwapRouter02} from "./Uniswap.sol";
 
 /// @title SweepHandler
-/// @notice Does to the contract what its world does: users sweep tokens of every kind through Uniswap and through a hostile
-/// router, both signatures are forged and spoiled, admins administrate, strangers send tokens. After every step it compares what
-/// happened with what must hold, by numbers of the rules in contracts/README.md, and remembers what broke.
-contract SweepHandler is SweepTest {
-    /// @dev The part of the event that is not indexed.
-    struct Executed {
-        address partnerRecipient;
-        address protocolRecipient;
-        address outputToken;
-        uint256 tokenCount;
-        uint256 grossOutput;
-        uint256 totalFee;
-        uint256 partnerFee;
-        uint256 protocolFee;
-        uint256 userAmount;
+/// @notice Does to both contracts what their world does: users sweep tokens of every kind through Uniswap and through a hostile
+/// router, signatures are forged and spoiled, sent sweeps are sent again, admins administrate, rightly and wrongly, strangers send
+/// tokens, tokens change their minds. After every step it compares what happened with what must hold.
+contract SweepHandler is SweepRules {
+    /// @dev A sweep of V5 with who signs for the service.
+    struct Draft {
+        Sweep sweep;
+        address feeSigner;
+        bool possible;
     }
 
-    /// @dev Balances by account and token; the coin stands behind the tokens.
-    struct Balances {
-        uint256[][] held;
-    }
+    uint256 private constant LEG_SPOILS = 12; // first of the ways to spoil a sweep, the same for both contracts
+    uint256 private constant ORDER_SPOILS = 14;
+    uint256 private constant LATE_SPOILS = 6; // after signing
 
-    uint256 private constant V5 = 0; // places in `accounts`
-    uint256 private constant FIRST_USER = 1;
-    uint256 private constant USERS = 3;
-    uint256 private constant REBASE_UNITS = 2;
-    bytes32 private constant TRANSFER = keccak256("Transfer(address,address,uint256)");
-
-    mapping(uint256 rule => bool) public broken;
-    mapping(bytes4 reason => bool) public reached;
-    uint256 public sweeps;
-    uint256 public refusals;
-    uint256 public intrusionsRefused;
-
-    address[] private accounts;
-    address[] private tokens;
-    Intruder[] private intruders;
-    IntrudingToken private intruding;
-    RebasingToken private rebasing;
-    HostileRouter private hostile;
-    uint256[2] private signerKeys;
-    mapping(uint256 nonce => uint256 times) private executed;
-    mapping(uint256 nonce => uint256 times) private cancelled;
+    uint256 public steps;
+    address[] private intruders; // a token, a router, a wallet, a delegating user, a fee recipient
+    address private stranger;
     uint256 private permitNonces;
-    uint256 private random;
+    // what the contracts are believed to hold, from what they were told
+    address private currentSigner;
+    address private previousSigner;
+    uint256 private previousGoodUntil;
+    uint16 private feeBpsV4 = 75;
+    address private feeRecipientV4;
+    mapping(address batch => bool) private unlisted; // the router's swaps along a path
 
     function setUp() public override {
         super.setUp();
-        intruding = new IntrudingToken();
-        rebasing = new RebasingToken();
-        FalseToken falsy = new FalseToken();
-        ZeroRefusingToken zero = new ZeroRefusingToken();
-        _addPools(intruding, 2_000_000e18);
-        _addPools(falsy, 2_000_000e18);
-        _addPools(zero, 2_000_000e18);
-        _addV2Pool(IERC20(address(rebasing)), address(weth), 2_000_000e18, POOL_WETH);
-        tokens = [address(weth), address(usdc), address(dai), address(usdt), address(gusd), address(wbtc)];
-        tokens.push(address(intruding));
-        tokens.push(address(falsy));
-        tokens.push(address(zero));
-        tokens.push(address(taxed));
-        tokens.push(address(rebasing));
-
-        hostile = new HostileRouter();
-        _fund(address(weth), address(hostile), 1e18);
-        _fund(address(usdc), address(hostile), 1e18);
-        v5.allowRouter(address(hostile), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(hostile));
-
-        IntrudingWallet wallet = new IntrudingWallet();
-        IntrudingRecipient recipient = new IntrudingRecipient();
-        accounts = [address(v5), user, makeAddr("second user"), address(wallet), partner, protocol];
-        accounts.push(address(recipient));
-        accounts.push(address(new RefusingRecipient()));
-        accounts.push(address(new BurningRecipient()));
-        intruders = [Intruder(intruding), Intruder(hostile), Intruder(wallet), Intruder(recipient)];
-        _equipIntruders();
-        (, signerKeys[0]) = makeAddrAndKey("fee signer");
-        (, signerKeys[1]) = makeAddrAndKey("other fee signer");
-    }
-
-    /// @dev Even an administrator gets in by no door while a sweep runs.
-    function _equipIntruders() private {
-        Sweep memory empty;
-        bytes[] memory doors = new bytes[](8);
-        doors[0] = abi.encodeCall(v5.sweep, (empty.legs, empty.order, empty.authorization, "", 0, 0, ""));
-        doors[1] = abi.encodeCall(v5.rescue, (address(usdc), address(hostile), 1));
-        doors[2] = abi.encodeCall(v5.cancelAuthorization, (1));
-        doors[3] = abi.encodeCall(v5.pause, ());
-        doors[4] = abi.encodeCall(v5.setFeeSigner, (address(hostile), 0));
-        doors[5] = abi.encodeCall(v5.revokeFeeSigner, (signer));
-        doors[6] = abi.encodeCall(v5.removeRouter, (address(router), ISwapRouter02.exactInput.selector));
-        doors[7] = abi.encodeCall(
-            v5.allowRouter, (address(router), ISwapRouter02.exactInput.selector, BOTH_MODES, address(router))
-        );
-        for (uint256 i = 0; i < intruders.length; ++i) {
-            manager.grantRole(0, address(intruders[i]), 0);
-            intruders[i].equip(address(v5), doors);
-        }
+        (currentSigner, feeRecipientV4) = (signer, protocol);
+        uint256 strangerKey;
+        (stranger, strangerKey) = makeAddrAndKey("stranger");
+        keys[stranger] = strangerKey;
+        intruders = [address(intruding), address(hostile), accounts[3], accounts[4], accounts[7]];
     }
 
     // ---------------------------------------------------------------- steps
 
-    /// @notice One step, chosen by the seed: mostly a sweep.
-    function act(uint256 seed) external {
-        random = seed;
-        if (_isPaused() && _pick(2) == 0) v5.unpause();
-        uint256 kind = _pick(20);
-        if (kind < 12) _sweepOnce();
-        else if (kind < 15) _sweepSpoiled();
-        else if (kind == 15) _cancel();
-        else if (kind == 16) _donate();
-        else if (kind == 17) _rescue();
-        else if (kind == 18) _administrate();
+    /// @notice One step, chosen by the numbers: mostly a sweep.
+    function act(uint256 seed, uint256 salt) external {
+        ++steps;
+        _shuffle(seed, salt);
+        _letThemRun();
+        uint256 kind = _pick(26);
+        if (kind < 7) _attempt(_randomV5(0));
+        else if (kind < 12) _attempt(_randomV4(0));
+        else if (kind < 16) _attempt(_randomV5(1 + _pick(ORDER_SPOILS + LEG_SPOILS + LATE_SPOILS)));
+        else if (kind < 18) _attempt(_randomV4(1 + _pick(ORDER_SPOILS + LEG_SPOILS + LATE_SPOILS)));
+        else if (kind == 18) _cancel();
+        else if (kind == 19) _repeat();
+        else if (kind == 20) _donate();
+        else if (kind == 21) _rescue();
+        else if (kind == 22) _administrate(_pickBatch());
+        else if (kind == 23) _administrateWrongly(_pickBatch());
+        else if (kind == 24) _misbehave();
         else vm.warp(block.timestamp + 1 + _pick(1 days));
-        _checkIntruders();
+        _must(!burglar.entered(), 9);
     }
 
-    function _sweepOnce() private {
-        (Sweep memory s, bool possible) = _randomSweep();
-        _attempt(s, possible);
+    /// @dev Whatever was stopped is soon let run again, or a campaign would try nothing.
+    function _letThemRun() private {
+        if (paused[address(v5)] && _pick(2) == 0) _unpause(v5);
+        if (paused[address(v4)] && _pick(2) == 0) _unpause(v4);
+        if (unlisted[address(v5)] && _pick(4) == 0) _listAgain(v5);
+        if (unlisted[address(v4)] && _pick(4) == 0) _listAgain(v4);
+        if (currentSigner == address(0) && _pick(2) == 0) _setFeeSigner(_pickFrom(signers), 0);
     }
 
-    /// @dev A sweep in which one thing is wrong, signed by all the same where the wrong is not in the signatures.
-    function _sweepSpoiled() private {
-        (Sweep memory s,) = _randomSweep();
-        uint256 kind = _pick(16);
-        if (kind == 0) s.order.minUserOutput = type(uint256).max;
-        if (kind == 1) s.authorization.deadline = block.timestamp - 1;
-        if (kind == 2) s.authorization.user = address(this);
-        if (kind == 3) s.legs[0].router = address(dai);
-        if (kind == 4) s.legs[0].amount = 0;
-        if (kind == 5) s.order.totalFeeBps = s.authorization.totalFeeBps = 301;
-        if (kind == 6) s.authorization.partnerShareBps = 10_001;
-        if (kind == 7) s.authorization.protocolRecipient = address(v5);
-        if (kind == 8) s.order.partnerId = bytes32(uint256(1));
-        if (kind == 9) s.legs[0].funding = 3;
-        if (kind == 10) s.legs = _legs(s.legs[0], s.legs[0]);
-        if (kind == 11) s.legs[0].data = "abc";
-        if (kind == 12) s.order.authorizationNonce = s.authorization.nonce + 1;
-        if (kind == 13) s.legs = new ISweepBatch.Leg[](31);
-        _sign(s);
-        if (kind == 14) s.legs[0].amount += 1;
-        if (kind == 15) s.authorization.partnerRecipient = address(hostile);
-        _attempt(s, false);
+    function _unpause(ISweepBatch batch) private {
+        batch.unpause();
+        paused[address(batch)] = false;
     }
 
-    function _cancel() private {
+    // ---------------------------------------------------------------- sweeps
+
+    function _randomV5(uint256 spoil) private returns (Attempt memory) {
+        Draft memory draft = _draft();
+        Sweep memory s = draft.sweep;
+        if (spoil != 0) draft.possible = false;
+        if (spoil > ORDER_SPOILS && spoil <= ORDER_SPOILS + LEG_SPOILS) {
+            s.legs = _spoilLegs(spoil - ORDER_SPOILS, v5, s.legs);
+        } else if (spoil != 0) {
+            _spoilV5(spoil, s);
+        }
+        _signDraft(draft);
+        if (spoil > ORDER_SPOILS + LEG_SPOILS) _spoilLateV5(spoil - ORDER_SPOILS - LEG_SPOILS, s);
+        return _attemptV5(draft);
+    }
+
+    function _draft() private returns (Draft memory draft) {
+        Sweep memory s = draft.sweep;
+        address output = _pickFrom(outputs);
+        s.sender = _pickUser();
+        s.legs = _randomLegs(v5, output);
         uint256 nonce = _randomNonce();
-        bool usedBefore = v5.isNonceUsed(nonce);
-        try v5.cancelAuthorization(nonce) {
-            ++cancelled[nonce];
-            _must(!usedBefore, 6);
-        } catch {
-            _must(usedBefore, 6);
-        }
-        _checkNonce(nonce);
+        bytes32 partnerId = bytes32(_pick(3));
+        uint16 feeBps = uint16(_pick(301));
+        s.order = IV5.SweepOrder(output, _pick(2), feeBps, partnerId, nonce);
+        s.authorization = IV5.FeeAuthorization({
+            user: s.sender,
+            partnerId: partnerId,
+            partnerRecipient: _pickRecipient(),
+            protocolRecipient: _pickRecipient(),
+            outputToken: output,
+            totalFeeBps: feeBps,
+            partnerShareBps: _pick(4) == 0 ? 10_000 : uint16(_pick(10_001)),
+            nonce: nonce,
+            deadline: block.timestamp + _pick(2) * 900, // now is not too late
+            legsHash: 0
+        });
+        (s.permitNonce, s.permitDeadline) = (++permitNonces, block.timestamp + _pick(2) * 900);
+        _maybeBlock(output, s.authorization.protocolRecipient);
+        draft.feeSigner = _pick(8) == 0 ? previousSigner : currentSigner;
+        bool counts =
+            draft.feeSigner != address(0) && (draft.feeSigner == currentSigner || block.timestamp < previousGoodUntil);
+        draft.possible = counts && !v5.isNonceUsed(nonce) && _mayRun(v5, s.legs, output);
     }
 
-    function _donate() private {
-        _fund(tokens[_pick(tokens.length)], address(v5), 1 + _pick(1e9));
-        vm.deal(address(v5), address(v5).balance + _pick(10));
-        if (_pick(4) == 0) rebasing.rebase();
+    function _maybeBlock(address output, address recipient) private {
+        if (output == address(blocking)) blocking.blockAccount(_pick(3) == 0 ? recipient : stranger);
     }
 
-    function _rescue() private {
-        address token = tokens[_pick(tokens.length - 2)]; // the taxed and the rebasing one do not arrive whole
-        uint256 idle = IERC20(token).balanceOf(address(v5));
-        if (idle == 0) return;
-        uint256 amount = 1 + _pick(idle);
-        uint256 before = IERC20(token).balanceOf(address(this));
-        v5.rescue(token, address(this), amount);
-        _must(IERC20(token).balanceOf(address(this)) == before + amount, 12);
-        _must(IERC20(token).balanceOf(address(v5)) == idle - amount, 12);
-    }
-
-    function _administrate() private {
-        uint256 kind = _pick(4);
-        if (kind == 0 && !_isPaused()) v5.pause();
-        if (kind == 1) {
-            (signerKeys[0], signerKeys[1]) = (signerKeys[1], signerKeys[0]);
-            v5.setFeeSigner(vm.addr(signerKeys[0]), uint32(_pick(2) * 1 hours));
-            signerKey = signerKeys[0];
-        }
-        bytes4 selector = ISwapRouter02.exactInput.selector;
-        (uint8 modes,) = v5.routerRule(address(router), selector);
-        if (kind == 2 && modes != 0) v5.removeRouter(address(router), selector);
-        if (kind == 3 && modes == 0) v5.allowRouter(address(router), selector, BOTH_MODES, address(router));
-    }
-
-    // ---------------------------------------------------------------- making a sweep
-
-    /// @dev A sweep of one to three tokens, and whether nothing speaks against it.
-    function _randomSweep() private returns (Sweep memory s, bool possible) {
-        user = accounts[FIRST_USER + _pick(USERS)];
-        userKey = user == makeAddr("user") ? _key("user") : _key("second user");
-        address[3] memory outputs = [address(weth), NATIVE, address(usdc)];
-        address output = outputs[_pick(3)];
-        ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](1 + _pick(3));
-        uint256 first = _pick(tokens.length);
-        possible = true;
-        for (uint256 i = 0; i < legs.length; ++i) {
-            legs[i] = _randomLeg(tokens[(first + i) % tokens.length], output);
-            possible = possible && _isListed(legs[i]) && tokens[(first + i) % tokens.length] != output;
-            if (legs[i].router == address(0) && output != NATIVE) possible = false;
-        }
-
-        uint256 nonce = _randomNonce();
-        s = _sweep(legs, output);
-        s.order.authorizationNonce = s.authorization.nonce = nonce;
-        s.permitNonce = permitNonces++;
-        s.order.totalFeeBps = s.authorization.totalFeeBps = uint16(_pick(301));
-        s.authorization.partnerShareBps = uint16(_pick(10_001));
-        s.authorization.partnerRecipient = accounts[4 + _pick(5)];
-        s.authorization.protocolRecipient = accounts[4 + _pick(5)];
-        _sign(s);
-        possible = possible && !v5.isNonceUsed(nonce) && !_isPaused();
-    }
-
-    /// @dev Mostly a new one; one of a few that come again and again otherwise.
+    /// @dev Mostly a new one; one of a few at the borders of words that come again and again otherwise.
     function _randomNonce() private returns (uint256) {
-        return _pick(8) == 0 ? _pick(8) : _pick(type(uint256).max);
+        if (_pick(8) != 0) return uint256(keccak256(abi.encode(permitNonces)));
+        uint256[6] memory borders = [uint256(0), 1, 255, 256, 257, type(uint256).max];
+        return borders[_pick(6)];
     }
 
-    function _key(string memory name) private returns (uint256 key) {
-        (, key) = makeAddrAndKey(name);
+    function _signDraft(Draft memory draft) private {
+        Sweep memory s = draft.sweep;
+        s.authorization.legsHash = keccak256(abi.encode(s.legs));
+        address by = draft.feeSigner == address(0) ? stranger : draft.feeSigner;
+        s.authorizationSignature = _signBy(by, v5.hashAuthorization(s.authorization), false);
+        s.permitSignature = _signBy(s.sender, _permitDigest(s), _pick(2) == 0);
     }
 
-    function _isListed(ISweepBatch.Leg memory leg) private view returns (bool) {
-        if (leg.funding == UNROUTED) return true;
-        (uint8 modes,) = v5.routerRule(leg.router, bytes4(leg.data));
-        return modes != 0;
-    }
-
-    function _randomLeg(address token, address output) private returns (ISweepBatch.Leg memory leg) {
-        uint8 funding = uint8(_pick(2));
-        uint256 amount = 10_000 + _pick(1e7);
-        if (token == address(weth)) {
-            leg = _wethLeg(amount);
-        } else if (token == address(taxed) || token == address(rebasing)) {
-            leg = _v2RandomLeg(token, output, amount, APPROVED);
-        } else if (_pick(4) == 0) {
-            address settlement = output == NATIVE ? address(weth) : output;
-            leg = _v3LegTo(IERC20(token), settlement, amount, funding, address(v5));
-            leg.router = address(hostile);
-        } else if (_pick(2) == 0) {
-            leg = _v2RandomLeg(token, output, amount, funding);
-        } else {
-            leg = output == address(usdc)
-                ? _v3PathLeg(IERC20(token), usdc, amount, funding)
-                : _v3Leg(IERC20(token), amount, funding);
-        }
-    }
-
-    /// @dev Expects of what arrives only what is sure: a tax takes 1 %, a rebasing token two units.
-    function _v2RandomLeg(address token, address output, uint256 amount, uint8 funding)
-        private
-        returns (ISweepBatch.Leg memory leg)
-    {
-        address[] memory path = new address[](output == address(usdc) ? 3 : 2);
-        (path[0], path[1]) = (token, address(weth));
-        if (output == address(usdc)) path[2] = output;
-        leg = _v2PathLeg(path, amount, funding);
-        if (funding == PREFUNDED) return leg;
-        uint256 spent = amount;
-        if (token == address(taxed)) spent = amount - amount / 100 - 1;
-        if (token == address(rebasing)) spent = amount - REBASE_UNITS;
-        leg.data = abi.encodeCall(ISwapRouter02.swapExactTokensForTokens, (spent, 0, path, address(v5)));
-    }
-
-    // ---------------------------------------------------------------- sending it, and what must hold
-
-    function _attempt(Sweep memory s, bool possible) private {
-        s.order.minUserOutput = possible ? _pick(2) : s.order.minUserOutput;
-        if (possible) _sign(s);
-        bool paused = _isPaused();
-        bool usedBefore = v5.isNonceUsed(s.authorization.nonce);
-        Balances memory before = _balances();
-        intruding.arm(true);
-        vm.recordLogs();
-        vm.startStateDiffRecording();
-        (bool succeeded, bytes memory reason) = _trySend(s);
-        VmSafe.AccountAccess[] memory calls = vm.stopAndReturnStateDiff();
-        Vm.Log[] memory logs = vm.getRecordedLogs();
-        intruding.arm(false);
-        Balances memory afterwards = _balances();
-
-        if (!succeeded) {
-            ++refusals;
-            reached[bytes4(reason)] = true;
-            _must(_equal(before, afterwards) && v5.isNonceUsed(s.authorization.nonce) == usedBefore, 3);
-            return;
-        }
-        ++sweeps;
-        ++executed[s.authorization.nonce];
-        _must(possible, 10);
-        _must(!paused, 11);
-        _must(!usedBefore, 6);
-        _checkNonce(s.authorization.nonce);
-        _checkCalls(s, calls);
-        _checkMoney(s, _executed(s, logs), _inflow(s, logs), before, afterwards);
-        _checkContract(before, afterwards);
-        _checkDebits(s, before, afterwards);
-    }
-
-    function _trySend(Sweep memory s) private returns (bool, bytes memory) {
-        bytes memory call = abi.encodeCall(
+    function _attemptV5(Draft memory draft) private view returns (Attempt memory a) {
+        Sweep memory s = draft.sweep;
+        a.batch = v5;
+        (a.sender, a.legs, a.possible) = (s.sender, s.legs, draft.possible);
+        (a.outputToken, a.minUserOutput, a.id) =
+        (s.order.outputToken, s.order.minUserOutput, bytes32(s.authorization.nonce));
+        (a.feeBps, a.partnerShareBps) = (s.authorization.totalFeeBps, s.authorization.partnerShareBps);
+        (a.partnerId, a.permitNonce) = (s.authorization.partnerId, s.permitNonce);
+        (a.partnerRecipient, a.protocolRecipient) =
+        (s.authorization.partnerRecipient, s.authorization.protocolRecipient);
+        a.call = abi.encodeCall(
             v5.sweep,
             (
                 s.legs,
@@ -338,176 +170,290 @@ contract SweepHandler is SweepTest {
                 s.permitSignature
             )
         );
-        vm.prank(s.sender);
-        return address(v5).call(call);
     }
 
-    function _checkNonce(uint256 nonce) private {
-        uint256 times = executed[nonce] + cancelled[nonce];
-        _must(times <= 1 && v5.isNonceUsed(nonce) == (times == 1), 6);
+    function _randomV4(uint256 spoil) private returns (Attempt memory a) {
+        SweepV4 memory s;
+        address output = _pickFrom(outputs);
+        s.sender = _pickUser();
+        s.legs = _randomLegs(v4, output);
+        s.order = IV4.SweepOrderV4(output, _pick(2), feeBpsV4, bytes32(_randomNonce()));
+        (s.permitNonce, s.permitDeadline) = (++permitNonces, block.timestamp + _pick(2) * 900);
+        _maybeBlock(output, feeRecipientV4);
+        a.possible = spoil == 0 && !v4.isSweepRefUsed(s.sender, s.order.sweepRef) && _mayRun(v4, s.legs, output);
+        if (spoil > ORDER_SPOILS && spoil <= ORDER_SPOILS + LEG_SPOILS) {
+            s.legs = _spoilLegs(spoil - ORDER_SPOILS, v4, s.legs);
+        } else if (spoil != 0 && spoil <= ORDER_SPOILS) {
+            _spoilV4(spoil, s);
+        }
+        s.permitSignature = _signBy(s.sender, _permitDigestV4(s), _pick(2) == 0);
+        if (spoil > ORDER_SPOILS + LEG_SPOILS) _spoilLateV4(spoil - ORDER_SPOILS - LEG_SPOILS, s);
+
+        a.batch = v4;
+        (a.sender, a.legs, a.permitNonce) = (s.sender, s.legs, s.permitNonce);
+        (a.outputToken, a.minUserOutput, a.id) = (s.order.outputToken, s.order.minUserOutput, s.order.sweepRef);
+        (a.feeBps, a.protocolRecipient) = (feeBpsV4, feeRecipientV4);
+        a.call = abi.encodeCall(v4.sweep, (s.legs, s.order, s.permitNonce, s.permitDeadline, s.permitSignature));
     }
 
-    /// @dev The contract calls Permit2, tokens of the sweep, who is paid, and listed functions of the routers; nothing else.
-    function _checkCalls(Sweep memory s, VmSafe.AccountAccess[] memory calls) private {
-        for (uint256 i = 0; i < calls.length; ++i) {
-            VmSafe.AccountAccess memory call = calls[i];
-            if (call.accessor != address(v5)) continue;
-            _must(call.kind != VmSafe.AccountAccessKind.DelegateCall, 8);
-            _must(call.kind != VmSafe.AccountAccessKind.Create, 8);
-            if (call.kind != VmSafe.AccountAccessKind.Call || call.data.length < 4) continue;
-            _must(_isExpectedCall(s, call.account, bytes4(call.data)), 8);
+    // ---------------------------------------------------------------- what can be wrong
+
+    /// @dev Wrong in what is signed, and signed by all the same.
+    function _spoilV5(uint256 kind, Sweep memory s) private {
+        if (kind == 1) s.order.minUserOutput = type(uint256).max;
+        if (kind == 2) s.authorization.deadline = block.timestamp - 1;
+        if (kind == 3) s.authorization.user = stranger;
+        if (kind == 4) s.order.totalFeeBps = s.authorization.totalFeeBps = 301;
+        if (kind == 5) s.authorization.partnerShareBps = 10_001;
+        if (kind == 6) s.authorization.protocolRecipient = _pick(2) == 0 ? address(v5) : address(weth);
+        if (kind == 7) s.order.partnerId = bytes32(uint256(7));
+        if (kind == 8) s.order.authorizationNonce ^= 1;
+        if (kind == 9) s.order.outputToken = address(gusd);
+        if (kind == 10) s.order.totalFeeBps ^= 1;
+        if (kind == 11) s.order.authorizationNonce = s.authorization.nonce = _usedNonce();
+        if (kind == 12) s.permitDeadline = block.timestamp - 1;
+        if (kind == 13) (s.permitNonce, s.permitDeadline) = _spentPermit(s.sender);
+        if (kind == 14) {
+            s.authorization.partnerRecipient = address(0);
+            s.authorization.partnerShareBps = 1;
+            s.order.totalFeeBps = s.authorization.totalFeeBps = 300;
         }
     }
 
-    function _isExpectedCall(Sweep memory s, address callee, bytes4 selector) private view returns (bool) {
-        if (callee == PERMIT2) return selector == 0xfe8ec1a7; // permitWitnessTransferFrom, batch form
-        if (callee == address(weth) && (selector == 0x2e1a7d4d || selector == 0xd0e30db0)) return true; // withdraw, deposit
-        bool moves = selector == IERC20.transfer.selector || selector == IERC20.approve.selector;
-        if (callee == s.order.outputToken || callee == address(weth)) return selector == IERC20.transfer.selector;
-        for (uint256 i = 0; i < s.legs.length; ++i) {
-            if (callee == s.legs[i].token) return moves;
-        }
-        (uint8 modes,) = v5.routerRule(callee, selector);
-        return modes != 0;
+    /// @dev A nonce that Permit2 has seen from this user, or a deadline that is over.
+    function _spentPermit(address sender) private view returns (uint256, uint256) {
+        uint256 nonce = lastPermitNonce[sender];
+        return (nonce, nonce == 0 ? block.timestamp - 1 : block.timestamp);
     }
 
-    function _executed(Sweep memory s, Vm.Log[] memory logs) private returns (Executed memory e) {
-        uint256 events = 0;
-        for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter != address(v5) || logs[i].topics[0] != IV5.SweepExecutedV5.selector) continue;
-            ++events;
-            e = abi.decode(logs[i].data, (Executed));
-            _must(uint256(logs[i].topics[1]) == s.authorization.nonce, 11);
-            _must(logs[i].topics[2] == bytes32(uint256(uint160(s.sender))), 11);
-            _must(logs[i].topics[3] == s.authorization.partnerId, 11);
-        }
-        _must(events == 1, 11);
-        _must(e.partnerRecipient == s.authorization.partnerRecipient, 11);
-        _must(e.protocolRecipient == s.authorization.protocolRecipient, 11);
-        _must(e.outputToken == s.order.outputToken && e.tokenCount == s.legs.length, 11);
+    function _usedNonce() private returns (uint256 nonce) {
+        nonce = permitNonces;
+        if (v5.isNonceUsed(nonce)) return nonce;
+        v5.cancelAuthorization(nonce);
+        ++cancelled[nonce];
     }
 
-    /// @dev What came in of the output, by the tokens' own events.
-    function _inflow(Sweep memory s, Vm.Log[] memory logs) private view returns (uint256 inflow) {
-        address settlement = s.order.outputToken == NATIVE ? address(weth) : s.order.outputToken;
-        for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter != settlement || logs[i].topics[0] != TRANSFER) continue;
-            if (logs[i].topics[2] == bytes32(uint256(uint160(address(v5))))) {
-                inflow += abi.decode(logs[i].data, (uint256));
-            }
-        }
+    function _spoilV4(uint256 kind, SweepV4 memory s) private view {
+        if (kind % 5 == 0) s.order.minUserOutput = type(uint256).max;
+        if (kind % 5 == 1) s.order.feeBps = feeBpsV4 ^ 1;
+        if (kind % 5 == 2) s.permitDeadline = block.timestamp - 1;
+        if (kind % 5 == 3) (s.permitNonce, s.permitDeadline) = _spentPermit(s.sender);
+        if (kind % 5 != 4) return;
+        if (lastBatch == address(v4)) (s.sender, s.order.sweepRef) = (lastSender, lastId);
+        else s.order.feeBps = 301;
     }
 
-    function _checkMoney(
-        Sweep memory s,
-        Executed memory e,
-        uint256 inflow,
-        Balances memory before,
-        Balances memory afterwards
-    ) private {
-        _must(e.userAmount + e.partnerFee + e.protocolFee == e.grossOutput && e.grossOutput == inflow, 1);
-        _must(e.totalFee == e.grossOutput * s.order.totalFeeBps / 10_000, 2);
-        _must(e.totalFee <= e.grossOutput * 300 / 10_000, 2);
-        _must(e.partnerFee == e.totalFee * s.authorization.partnerShareBps / 10_000, 2);
-
-        uint256 userGrowth = _growth(s.sender, s.order.outputToken, before, afterwards);
-        _must(userGrowth >= s.order.minUserOutput, 3);
-        _must(userGrowth == e.userAmount, 11);
-        address partner_ = s.authorization.partnerRecipient;
-        address protocol_ = s.authorization.protocolRecipient;
-        uint256 partnerGrowth = _growth(partner_, s.order.outputToken, before, afterwards);
-        uint256 protocolGrowth = _growth(protocol_, s.order.outputToken, before, afterwards);
-        bool same = partner_ == protocol_;
-        _must(partnerGrowth == e.partnerFee + (same ? e.protocolFee : 0), 11);
-        _must(protocolGrowth == e.protocolFee + (same ? e.partnerFee : 0), 11);
-    }
-
-    /// @dev For the native coin a fee recipient's wrapped coin counts, too; a user never has any here but as an input.
-    function _growth(address account, address output, Balances memory before, Balances memory afterwards)
+    function _spoilLegs(uint256 kind, ISweepBatch batch, ISweepBatch.Leg[] memory legs)
         private
-        view
-        returns (uint256 growth)
+        returns (ISweepBatch.Leg[] memory)
     {
-        uint256 who = 0;
-        while (accounts[who] != account) ++who;
-        uint256 coin = tokens.length;
-        if (output != NATIVE) {
-            uint256 token = output == address(weth) ? 0 : 1;
-            return afterwards.held[who][token] - before.held[who][token];
-        }
-        growth = afterwards.held[who][coin] - before.held[who][coin];
-        if (who >= FIRST_USER + USERS) growth += afterwards.held[who][0] - before.held[who][0];
+        ISweepBatch.Leg memory leg = legs[0];
+        if (kind == 1) (leg.router, leg.funding) = (stranger, APPROVED);
+        if (kind == 2) leg.amount = 0;
+        if (kind == 3) leg.funding = 3;
+        if (kind == 4) legs = _legs(leg, leg);
+        if (kind == 5) (leg.data, leg.funding) = ("abc", APPROVED);
+        if (kind == 6) legs = new ISweepBatch.Leg[](_pick(2) * 31);
+        if (kind == 7) legs[0] = _otherRouted(address(dai), APPROVED); // DAI as its own router
+        if (kind == 8) legs[0] = _otherRouted(vanished, PREFUNDED);
+        if (kind == 9) legs[0] = _otherRouted(address(hostile), APPROVED);
+        if (kind == 10) (leg.token, leg.amount) = (address(dai), type(uint256).max); // more than anybody has
+        if (kind == 11) (leg.data, leg.funding) = (bytes.concat(batch.pause.selector, leg.data), APPROVED);
+        if (kind == 12) (leg.router, leg.funding) = (address(batch), APPROVED);
+        return legs;
     }
 
-    function _checkContract(Balances memory before, Balances memory afterwards) private {
-        for (uint256 i = 0; i <= tokens.length; ++i) {
-            (uint256 b, uint256 a) = (before.held[V5][i], afterwards.held[V5][i]);
-            uint256 slack = i < tokens.length && tokens[i] == address(rebasing) ? REBASE_UNITS : 0;
-            _must(a + slack >= b && b + slack >= a, 4);
-            _must(a + slack >= b, 12);
+    function _otherRouted(address by, uint8 funding) private view returns (ISweepBatch.Leg memory) {
+        return ISweepBatch.Leg(address(dai), 1e18, by, funding, abi.encodePacked(ISwapRouter02.exactInput.selector));
+    }
+
+    /// @dev Changed or forged after it was signed.
+    function _spoilLateV5(uint256 kind, Sweep memory s) private {
+        if (kind == 1) s.legs[0].amount += 1;
+        if (kind == 2) s.authorization.partnerRecipient = stranger;
+        if (kind == 3) s.order.minUserOutput += 1;
+        if (kind == 4) {
+            s.authorization.deadline += 1; // a signer with code answers for what it did sign, whatever comes as signature
+            s.authorizationSignature = _forged(v5.hashAuthorization(s.authorization));
         }
+        if (kind == 5) s.permitNonce = ++permitNonces;
+        if (kind == 6) (s.permitSignature, s.order.minUserOutput) = (new bytes(66), s.order.minUserOutput + 1);
+    }
+
+    function _spoilLateV4(uint256 kind, SweepV4 memory s) private {
+        if (kind == 1) s.legs[0].amount += 1;
+        if (kind == 2) s.order.sweepRef = keccak256(abi.encode(s.order.sweepRef));
+        if (kind == 3) s.order.minUserOutput += 1;
+        if (kind == 4) (s.permitSignature, s.order.minUserOutput) = (new bytes(66), s.order.minUserOutput + 1);
+        if (kind == 5) s.permitNonce = ++permitNonces;
+        if (kind == 6) s.permitDeadline += 1;
+    }
+
+    function _forged(bytes32 digest) private returns (bytes memory) {
+        return _pick(2) == 0 ? _signature(keys[stranger], digest) : new bytes(_pick(67));
+    }
+
+    // ---------------------------------------------------------------- what else happens
+
+    /// @dev Sent again to the byte, by the same sender.
+    function _repeat() private {
+        if (lastBatch == address(0)) return;
+        (bool succeeded, bytes memory answer) = _sendAs(lastSender, lastBatch, lastCall);
+        _must(!succeeded, 6);
+        if (!succeeded) _refused(answer);
+    }
+
+    function _cancel() private {
+        uint256 nonce = _randomNonce();
+        bool usedBefore = v5.isNonceUsed(nonce);
+        (bool succeeded, bytes memory answer) = address(v5).call(abi.encodeCall(v5.cancelAuthorization, (nonce)));
+        _must(succeeded == !usedBefore, 6);
+        if (succeeded) ++cancelled[nonce];
+        else _refused(answer);
+        _checkNonce(nonce);
+    }
+
+    function _donate() private {
+        address batch = address(_pickBatch());
+        blocking.blockAccount(stranger);
+        _fund(_pickFrom(tokens), batch, 1 + _pick(1e9));
+        vm.deal(batch, batch.balance + _pick(10));
+        vm.deal(stranger, 1);
+        vm.prank(stranger);
+        (bool succeeded, bytes memory answer) = batch.call{value: 1}("");
+        _must(!succeeded, 4);
+        _refused(answer);
+    }
+
+    function _rescue() private {
+        ISweepBatch batch = _pickBatch();
+        address token = _pickFrom(tokens);
+        if (token == address(taxed) || token == address(rebasing)) return; // these do not arrive whole
+        uint256 idle = IERC20(token).balanceOf(address(batch));
+        if (idle == 0) return;
+        uint256 amount = 1 + _pick(idle);
+        uint256 before = IERC20(token).balanceOf(address(this));
+        batch.rescue(token, address(this), amount);
+        _must(IERC20(token).balanceOf(address(this)) == before + amount, 12);
+        _must(IERC20(token).balanceOf(address(batch)) == idle - amount, 12);
+    }
+
+    function _administrate(ISweepBatch batch) private {
+        uint256 kind = _pick(6);
+        if (kind == 0 && !paused[address(batch)]) {
+            batch.pause();
+            paused[address(batch)] = true;
+        }
+        if (kind == 1) _setFeeSigner(_pickFrom(signers), uint32(_pick(2) * 1 hours));
+        if (kind == 2) _revoke(_pick(4) == 0 ? previousSigner : currentSigner);
+        if (kind == 3) {
+            (feeBpsV4, feeRecipientV4) = (uint16(_pick(301)), _pickRecipient());
+            v4.setFee(feeBpsV4, feeRecipientV4);
+        }
+        if (kind > 3 && !unlisted[address(batch)]) {
+            batch.removeRouter(address(router), ISwapRouter02.exactInput.selector);
+            unlisted[address(batch)] = true;
+        }
+    }
+
+    function _listAgain(ISweepBatch batch) private {
+        batch.allowRouter(address(router), ISwapRouter02.exactInput.selector, BOTH_MODES, address(router));
+        unlisted[address(batch)] = false;
+    }
+
+    function _setFeeSigner(address next, uint32 handoverSeconds) private {
+        v5.setFeeSigner(next, handoverSeconds);
+        (previousSigner, currentSigner) = (currentSigner, next);
+        previousGoodUntil = block.timestamp + handoverSeconds;
+    }
+
+    function _revoke(address whom) private {
+        if (whom == address(0)) return;
+        v5.revokeFeeSigner(whom);
+        if (previousSigner == whom) (previousSigner, previousGoodUntil) = (address(0), 0);
+        if (currentSigner == whom) currentSigner = address(0);
+    }
+
+    /// @dev What no admin may do, and what no stranger may. None of it must succeed.
+    function _administrateWrongly(ISweepBatch batch) private {
+        bytes4 swap = ISwapRouter02.exactInputSingle.selector;
+        bytes[] memory calls = new bytes[](13);
+        calls[0] = abi.encodeCall(batch.allowRouter, (PERMIT2, swap, 2, address(0)));
+        calls[1] = abi.encodeCall(batch.allowRouter, (address(router), swap, 1, address(weth)));
+        calls[2] = abi.encodeCall(batch.allowRouter, (stranger, swap, 2, address(0)));
+        calls[3] = abi.encodeCall(batch.allowRouter, (address(router), IERC20.transferFrom.selector, 2, address(0)));
+        calls[4] = abi.encodeCall(batch.allowRouter, (address(router), swap, 4, address(0)));
+        calls[5] = abi.encodeCall(batch.allowRouter, (address(router), swap, 1, address(0)));
+        calls[6] = abi.encodeCall(batch.removeRouter, (address(router), IERC20.transferFrom.selector));
+        calls[7] = abi.encodeCall(batch.rescue, (NATIVE, address(batch), 0));
+        calls[8] = paused[address(batch)] ? abi.encodeCall(batch.pause, ()) : abi.encodeCall(batch.unpause, ());
+        calls[9] = abi.encodeCall(v5.setFeeSigner, (address(0), 0));
+        calls[10] = abi.encodeCall(v5.setFeeSigner, (signer, 1 days + 1));
+        calls[11] = abi.encodeCall(v5.revokeFeeSigner, (stranger));
+        calls[12] = abi.encodeCall(v4.setFee, (301, protocol));
+        uint256 which = _pick(calls.length);
+        address target = which < 9 ? address(batch) : which < 12 ? address(v5) : address(v4);
+        if (_pick(4) == 0) vm.prank(stranger);
+        (bool succeeded, bytes memory answer) = target.call(calls[which]);
+        _must(!succeeded, 8);
+        if (!succeeded) _refused(answer);
+    }
+
+    function _misbehave() private {
+        uint256 kind = _pick(6);
+        if (kind == 0) _rebase();
+        if (kind == 1) hostile.setMood(HostileRouter.Mood(_pick(4)));
+        if (kind == 2) IntrudingWallet(payable(accounts[FIRST_USER + 1 + _pick(2)])).refuse(_pick(4) == 0);
+        if (kind == 3) blocking.blockAccount(_pick(2) == 0 ? stranger : _pickFrom(accounts));
+        if (kind == 4) raiding.arm(_pick(4) == 0 ? address(0) : address(router), _pickFrom(tokens));
+        if (kind == 5) lying.lie();
+    }
+
+    /// @dev A share stays worth one to two units, as it does in tokens of this kind: what rounds is a share.
+    function _rebase() private {
+        if (rebasing.supply() * 2 < rebasing.totalShares() * 3) rebasing.rebase();
+        else rebasing.shrink();
+    }
+
+    // ---------------------------------------------------------------- what it came to
+
+    /// @notice What happened until now, as one line of JSON.
+    function tally() external view returns (string memory line) {
+        line = string.concat('{"steps": ', vm.toString(steps));
+        line = string.concat(line, ', "sweeps V5": ', vm.toString(sweeps[address(v5)]));
+        line = string.concat(line, ', "sweeps V4": ', vm.toString(sweeps[address(v4)]));
+        line = string.concat(line, ', "refusals": ', vm.toString(refusals));
+        line = string.concat(line, ', "knocks": ', vm.toString(burglar.knocks()));
+        Reasons.Reason[] memory reasons = Reasons.all();
+        for (uint256 i = 0; i < reasons.length; ++i) {
+            line = string.concat(line, ', "', reasons[i].name, '": ', vm.toString(reached[reasons[i].selector]));
+        }
+        return string.concat(line, "}");
+    }
+
+    function sweepsOfV5() external view returns (uint256) {
+        return sweeps[address(v5)];
+    }
+
+    function sweepsOfV4() external view returns (uint256) {
+        return sweeps[address(v4)];
+    }
+
+    function knocks() external view returns (uint256) {
+        return burglar.knocks();
+    }
+
+    /// @notice Whether every kind of token was swept by both contracts, every output paid, and every intruder let knock.
+    function reachedEverybody() external view returns (bool) {
         for (uint256 i = 0; i < tokens.length; ++i) {
-            _must(IERC20(tokens[i]).allowance(address(v5), address(router)) == 0, 5);
-            _must(IERC20(tokens[i]).allowance(address(v5), address(hostile)) == 0, 5);
-            _must(IERC20(tokens[i]).allowance(address(v5), PERMIT2) == 0, 5);
+            if (swept[address(v5)][tokens[i]] == 0 || swept[address(v4)][tokens[i]] == 0) return false;
         }
-    }
-
-    function _checkDebits(Sweep memory s, Balances memory before, Balances memory afterwards) private {
-        for (uint256 i = FIRST_USER; i < accounts.length; ++i) {
-            for (uint256 j = 0; j < tokens.length; ++j) {
-                uint256 slack = tokens[j] == address(rebasing) ? REBASE_UNITS : 0;
-                uint256 signed = accounts[i] == s.sender ? _signedAmount(s, tokens[j]) : 0;
-                _must(afterwards.held[i][j] + signed + slack >= before.held[i][j], 7);
-            }
-            _must(afterwards.held[i][tokens.length] >= before.held[i][tokens.length], 7);
+        for (uint256 i = 0; i < outputs.length; ++i) {
+            if (paidOut[outputs[i]] == 0) return false;
         }
-    }
-
-    function _signedAmount(Sweep memory s, address token) private pure returns (uint256) {
-        for (uint256 i = 0; i < s.legs.length; ++i) {
-            if (s.legs[i].token == token) return s.legs[i].amount;
-        }
-        return 0;
-    }
-
-    function _checkIntruders() private {
-        uint256 knocks = 0;
         for (uint256 i = 0; i < intruders.length; ++i) {
-            _must(!intruders[i].intruded(), 9);
-            knocks += intruders[i].knocks();
+            if (burglar.knocksOf(intruders[i]) == 0) return false;
         }
-        intrusionsRefused = knocks;
-    }
-
-    // ---------------------------------------------------------------- small parts
-
-    function _balances() private view returns (Balances memory balances) {
-        balances.held = new uint256[][](accounts.length);
-        for (uint256 i = 0; i < accounts.length; ++i) {
-            balances.held[i] = new uint256[](tokens.length + 1);
-            for (uint256 j = 0; j < tokens.length; ++j) {
-                balances.held[i][j] = IERC20(tokens[j]).balanceOf(accounts[i]);
-            }
-            balances.held[i][tokens.length] = accounts[i].balance;
-        }
-    }
-
-    function _equal(Balances memory a, Balances memory b) private pure returns (bool) {
-        return keccak256(abi.encode(a)) == keccak256(abi.encode(b));
-    }
-
-    function _isPaused() private view returns (bool paused) {
-        (, bytes memory answer) = address(v5).staticcall(abi.encodeWithSignature("paused()"));
-        return abi.decode(answer, (bool));
-    }
-
-    function _pick(uint256 below) private returns (uint256) {
-        random = uint256(keccak256(abi.encode(random)));
-        return random % below;
-    }
-
-    function _must(bool holds, uint256 rule) private {
-        if (!holds) broken[rule] = true;
+        return true;
     }
 }
