@@ -58,7 +58,7 @@ forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the ex
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
 
 invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and what they came to (half an hour)
-	rm -f contracts/cache/invariants.jsonl
+	mkdir -p contracts/cache && : > contracts/cache/invariants.jsonl
 	cd contracts && PATH="$(NODE_BIN):$$PATH" INVARIANT_TALLY=cache/invariants.jsonl FOUNDRY_PROFILE=invariants \
 		$(FORGE) test --match-contract Invariants
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/tally-invariants.mjs cache/invariants.jsonl
