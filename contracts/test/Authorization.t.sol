@@ -7,7 +7,8 @@ import {ContractWallet, DenyingSigner} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title Authorization
-/// @notice What the service and the user signed is what runs, and nothing else does: each check of it, and its error.
+/// @notice What the service and the user signed is what runs, and nothing else does: each check of it, and its error. Signatures
+/// in other forms, deadlines to the second and other chains are in BadInput.t.sol.
 contract Authorization is SweepTest {
     function test_the_fee_signer_must_have_signed() public {
         Sweep memory s = _usdcSweep(APPROVED);
@@ -22,26 +23,6 @@ contract Authorization is SweepTest {
         s.authorization.partnerRecipient = makeAddr("thief");
         bytes32 digest = v5.hashAuthorization(s.authorization);
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
-    }
-
-    function test_a_high_s_signature_is_refused() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        bytes32 digest = v5.hashAuthorization(s.authorization);
-        (uint8 v, bytes32 r, bytes32 low) = vm.sign(signerKey, digest);
-        uint256 order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
-        s.authorizationSignature = abi.encodePacked(r, order - uint256(low), v == 27 ? uint8(28) : uint8(27));
-        _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
-    }
-
-    function test_a_compact_or_empty_authorization_signature_is_refused() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        bytes32 digest = v5.hashAuthorization(s.authorization);
-        bytes memory expected = abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest);
-        (bytes32 r, bytes32 vs) = vm.signCompact(signerKey, digest);
-        s.authorizationSignature = abi.encodePacked(r, vs);
-        _expectRevert(s, expected);
-        s.authorizationSignature = "";
-        _expectRevert(s, expected);
     }
 
     function test_a_contract_signs_as_fee_signer_by_eip1271() public {
@@ -204,13 +185,6 @@ contract Authorization is SweepTest {
         }
     }
 
-    function test_the_same_signatures_are_worth_nothing_on_another_chain() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        vm.chainId(8453);
-        bytes32 digest = v5.hashAuthorization(s.authorization);
-        _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
-    }
-
     // ---------------------------------------------------------------- the user's signature, as Permit2 checks it
 
     bytes4 private constant INVALID_SIGNER = bytes4(keccak256("InvalidSigner()"));
@@ -248,30 +222,6 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSignature("InvalidNonce()"));
     }
 
-    function test_a_permit_ends_at_its_own_deadline() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        s.permitDeadline = block.timestamp - 1;
-        _sign(s);
-        _expectRevert(s, abi.encodeWithSignature("SignatureExpired(uint256)", block.timestamp - 1));
-    }
-
-    function test_a_compact_permit_signature_is_good() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        (bytes32 r, bytes32 vs) = vm.signCompact(userKey, _permitDigest(s));
-        s.permitSignature = abi.encodePacked(r, vs);
-        _send(s);
-        assertGt(weth.balanceOf(user), 0);
-    }
-
-    function test_a_permit_signature_has_64_or_65_bytes() public {
-        uint8[3] memory lengths = [0, 63, 66];
-        for (uint256 i = 0; i < lengths.length; ++i) {
-            Sweep memory s = _usdcSweep(APPROVED);
-            s.permitSignature = new bytes(lengths[i]);
-            _expectRevert(s, abi.encodeWithSignature("InvalidSignatureLength()"));
-        }
-    }
-
     /// @dev Permit2 takes either s of a key's signature. That opens nothing: its nonce is used once all the same.
     function test_a_permit_signature_with_a_high_s_is_as_good_and_runs_once() public {
         Sweep memory s = _usdcSweep(APPROVED);
@@ -282,29 +232,5 @@ contract Authorization is SweepTest {
         (s.order.authorizationNonce, s.authorization.nonce) = (8, 8);
         _sign(s);
         _expectRevert(s, abi.encodeWithSignature("InvalidNonce()"));
-    }
-
-    function test_an_authorization_signature_of_66_bytes_is_refused() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        s.authorizationSignature = bytes.concat(s.authorizationSignature, hex"00");
-        bytes32 digest = v5.hashAuthorization(s.authorization);
-        _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
-    }
-
-    /// @dev EIP-7702: the user's code answers for the user, as Permit2 asks whoever has code.
-    function test_a_user_that_delegates_to_code_sweeps_by_it() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        vm.etch(user, abi.encodePacked(hex"ef0100", address(new ContractWallet(true))));
-        s.permitSignature = "anything it accepts";
-        _send(s);
-        assertGt(weth.balanceOf(user), 0);
-    }
-
-    function test_a_contract_wallet_sweeps_by_eip1271() public {
-        user = address(new ContractWallet(true));
-        Sweep memory s = _usdcSweep(APPROVED);
-        s.permitSignature = "anything it accepts";
-        _send(s);
-        assertGt(weth.balanceOf(user), 0);
     }
 }

@@ -8,18 +8,9 @@ import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title Legs
-/// @notice Which legs run at all: their number, their tokens, their funding and what they call.
+/// @notice Which legs run at all: their number, their tokens, their funding and what they call; too many, doubled or cut off they are
+/// in BadInput.t.sol.
 contract Legs is SweepTest {
-    function test_a_sweep_has_legs() public {
-        Sweep memory s = _sweep(new ISweepBatch.Leg[](0), address(weth));
-        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegCountOutOfRange.selector, 0, 30));
-    }
-
-    function test_thirty_one_legs_are_too_many() public {
-        Sweep memory s = _sweep(new ISweepBatch.Leg[](31), address(weth));
-        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegCountOutOfRange.selector, 31, 30));
-    }
-
     function test_thirty_legs_run() public {
         ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](30);
         for (uint256 i = 0; i < 30; ++i) {
@@ -32,16 +23,6 @@ contract Legs is SweepTest {
     function test_a_leg_takes_something() public {
         Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED), _v3Leg(dai, 0, PREFUNDED)), address(weth));
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.ZeroLegAmount.selector, 1));
-    }
-
-    function test_a_token_comes_once() public {
-        Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED), _v2Leg(usdc, 1e6, APPROVED)), address(weth));
-        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.DuplicateToken.selector, address(usdc)));
-    }
-
-    function test_the_output_is_no_input() public {
-        Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED)), address(usdc));
-        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.TokenIsOutput.selector, address(usdc)));
     }
 
     function test_the_wrapped_coin_is_no_routed_input_of_the_native_coin() public {
@@ -80,13 +61,6 @@ contract Legs is SweepTest {
             s,
             abi.encodeWithSelector(ISweepBatch.UnroutedLegInvalid.selector, 0, leg.token, leg.router, leg.data.length)
         );
-    }
-
-    function test_a_call_has_a_selector() public {
-        Sweep memory s = _usdcSweep(APPROVED);
-        s.legs[0].data = hex"04e45a";
-        _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.SelectorMissing.selector, 0, 3));
     }
 
     function test_only_listed_functions_of_a_router_are_called() public {

@@ -211,14 +211,14 @@ abstract contract SweepRules is HandlerWorld {
             (uint256 b, uint256 now_) = _beforeAndAfter(seen, who, j);
             if (j == seen.tokens.length) {
                 _must(now_ == b + (isNative ? owed - wrapped : 0), 11);
-                if (isNative && account == a.sender) _must(now_ >= b + a.minUserOutput, 3);
+                if (isNative && account == a.sender) _must(now_ >= b && now_ - b >= a.minUserOutput, 3);
                 continue;
             }
             address token = seen.tokens[j];
             uint256 signed = account == a.sender ? _signedAmount(a, token) : 0;
             _must(now_ + signed + _slack(token) >= b, 7);
             if (token == a.outputToken) _must(now_ == b + owed, 11);
-            if (token == a.outputToken && account == a.sender) _must(now_ >= b + a.minUserOutput, 3);
+            if (token == a.outputToken && account == a.sender) _must(now_ >= b && now_ - b >= a.minUserOutput, 3);
             if (isNative && token == address(weth)) _must(now_ + signed == b + wrapped, 11);
         }
     }
