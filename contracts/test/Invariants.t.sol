@@ -11,6 +11,8 @@ import {SweepHandler} from "./support/SweepHandler.sol";
 /// compared. Each rule has a campaign of its own, with a seed of its own, because forge would make the same steps in all of them;
 /// at the end of each run all the rules are held against it. FOUNDRY_PROFILE=invariants makes a million steps.
 contract Invariants is Test {
+    uint256 private constant WHOLE_RUN = 60; // steps; what is shorter is a part that forge tries to find a failure in
+
     SweepHandler private handler;
 
     function setUp() public {
@@ -24,10 +26,11 @@ contract Invariants is Test {
 
     /// @dev A run in which nothing was swept proves nothing. What a long campaign came to is kept where INVARIANT_TALLY says.
     function afterInvariant() public {
+        _assertNothingBroken();
+        if (handler.steps() < WHOLE_RUN) return;
         assertGt(handler.sweepsOfV5(), 0, "no sweep of V5 succeeded");
         assertGt(handler.sweepsOfV4(), 0, "no sweep of V4 succeeded");
         assertGt(handler.knocks(), 0, "nobody tried to enter again");
-        _assertNothingBroken();
         string memory path = vm.envOr("INVARIANT_TALLY", string(""));
         if (bytes(path).length != 0) vm.writeLine(path, handler.tally());
     }
@@ -105,6 +108,7 @@ contract Invariants is Test {
             vm.resetGasMetering();
         }
         console.log(handler.tally());
+        _assertNothingBroken();
         assertGt(handler.sweepsOfV5(), 300, "sweeps of V5");
         assertGt(handler.sweepsOfV4(), 300, "sweeps of V4");
         assertGt(handler.knocks(), 300, "intrusions");
@@ -113,6 +117,5 @@ contract Invariants is Test {
         for (uint256 i = 0; i < reasons.length; ++i) {
             assertGt(handler.reached(reasons[i].selector), 0, reasons[i].name);
         }
-        _assertNothingBroken();
     }
 }
