@@ -155,9 +155,31 @@ contract Legs is SweepTest {
     }
 
     function _twin(address account) private returns (address twin) {
-        twin = address(uint160(account) ^ (1 << 100));
-        deployCodeTo(_built("MintableToken"), abi.encode("TWIN", "TWIN", uint8(18)), twin);
+        twin = _tokenAt(address(uint160(account) ^ (1 << 100)));
         _addPools(IERC20(twin), POOL_TOKENS * 1e18);
+    }
+
+    function _tokenAt(address account) private returns (address) {
+        deployCodeTo(_built("MintableToken"), abi.encode("TWIN", "TWIN", uint8(18)), account);
+        return account;
+    }
+
+    function test_no_address_escapes_its_mark() public {
+        uint8[6] memory lowestBytes = [0, 1, 2, 127, 254, 255];
+        bytes memory data = abi.encodePacked(ISwapRouter02.exactInput.selector);
+        for (uint256 i = 0; i < lowestBytes.length; ++i) {
+            address token = _tokenAt(address(uint160(0x111100) + lowestBytes[i]));
+            ISweepBatch.Leg memory once = _v3Leg(IERC20(token), 1e18, APPROVED);
+            bytes memory expected = abi.encodeWithSelector(ISweepBatch.DuplicateToken.selector, token);
+            _expectRevert(_sweep(_legs(once, once), address(weth)), expected);
+
+            v5.allowRouter(token, ISwapRouter02.exactInput.selector, PREFUNDED + 1, address(0));
+            ISweepBatch.Leg memory through = _leg(usdc, 1e6, PREFUNDED, data);
+            through.router = token;
+            expected = abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 0, token);
+            _expectRevert(_sweep(_legs(through, once), address(weth)), expected);
+            _expectRevert(_sweep(_legs(through), token), expected);
+        }
     }
 
     function test_a_router_that_lost_its_code_is_not_called() public {

@@ -46,6 +46,11 @@ contract NativeOutput is SweepTest {
         }
     }
 
+    function test_a_leg_without_a_router_calls_nobody() public {
+        vm.expectCall(address(0), "", 0);
+        _send(_unwrapSweep());
+    }
+
     function test_idle_coin_and_idle_wrapped_coin_stay() public {
         vm.deal(address(v5), 3e18);
         _fund(address(weth), address(v5), 4e18);

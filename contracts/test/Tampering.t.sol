@@ -92,6 +92,14 @@ contract Tampering is SweepTest {
         assertEq(v5.hashLegs(legs), keccak256(abi.encode(legs)));
     }
 
+    function test_data_of_any_length_is_hashed_with_its_padding_and_no_more() public view {
+        ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](2);
+        for (uint256 length = 0; length <= 65; ++length) {
+            legs[1].data = new bytes(length);
+            assertEq(v5.hashLegs(legs), keccak256(abi.encode(legs)), vm.toString(length));
+        }
+    }
+
     function test_no_legs_have_a_hash_too() public view {
         ISweepBatch.Leg[] memory none = new ISweepBatch.Leg[](0);
         assertEq(v5.hashLegs(none), keccak256(abi.encode(none)));

@@ -19,7 +19,7 @@ from dev.mutation.campaign import Project, Verdict, try_all
 from dev.mutation.mutants import Mutant, distinct, in_rounds
 from dev.mutation.survivors import read_reasons
 from dev.mutation.targets import MUTATED
-from dev.mutation.workbench import Workbench, make_copy
+from dev.mutation.workbench import Workbench, builds_in, make_copy
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "var" / "mutants"
@@ -70,9 +70,14 @@ def _mutants(bench: Workbench, slither_python: str, sources: Mapping[str, bytes]
 
 
 def _project(bench: Workbench, sources: Mapping[str, bytes]) -> Project:
-    builds = bench.build()
-    codes = {target: bench.compiler.compile(build, {}) for target, build in builds.items()}
-    return Project(sources=sources, builds=builds, codes=codes)
+    tested, deployed = bench.build(), builds_in(ROOT / "contracts")
+    return Project(
+        sources=sources,
+        tested=tested,
+        tested_codes={target: bench.compiler.compile(build, {}) for target, build in tested.items()},
+        deployed=deployed,
+        deployed_codes={target: bench.compiler.compile(build, {}) for target, build in deployed.items()},
+    )
 
 
 def _further_bench(stack: ExitStack, number: int) -> Workbench:

@@ -17,7 +17,7 @@ class Verdict(StrEnum):
     """What became of a mutant."""
 
     REFUSED = "refused"  # by the compiler: no mutant
-    IDENTICAL = "identical"  # compiled to the code of the original: no mutant
+    IDENTICAL = "identical"  # compiles to the code of the original, as tested or as deployed: no mutant
     KILLED = "killed"
     HUNG = "hung"  # the tests did not end, which nobody would miss: killed
     SURVIVED = "survived"
@@ -34,11 +34,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Project:
-    """What stands before anything is changed."""
+    """What stands before anything is changed; builds and codes by target."""
 
     sources: Mapping[str, bytes]
-    builds: Mapping[str, Build]  # by target, as the workbenches build
-    codes: Mapping[str, Code | None]  # what those builds make of the sources
+    tested: Mapping[str, Build]  # as the workbenches build
+    tested_codes: Mapping[str, Code | None]
+    deployed: Mapping[str, Build]  # as for any chain, with all of the optimizer, which takes ten times as long
+    deployed_codes: Mapping[str, Code | None]
 
 
 def try_all(
@@ -66,10 +68,10 @@ def _try(project: Project, mutant: Mutant, bench: Workbench) -> Outcome:
     changed = {mutant.file: mutant.apply(project.sources[mutant.file])}
     verdict = Verdict.IDENTICAL
     for target in MUTATED[mutant.file]:
-        code = bench.compiler.compile(project.builds[target], changed)
+        code = bench.compiler.compile(project.tested[target], changed)
         if code is None:
             return Outcome(mutant, Verdict.REFUSED)
-        if code == project.codes[target]:
+        if code == project.tested_codes[target]:
             continue
         try:
             with bench.deployed(target, code):
@@ -78,5 +80,6 @@ def _try(project: Project, mutant: Mutant, bench: Workbench) -> Outcome:
             return Outcome(mutant, Verdict.HUNG)
         if killer is not None:
             return Outcome(mutant, Verdict.KILLED, killer)
-        verdict = Verdict.SURVIVED
+        if bench.compiler.compile(project.deployed[target], changed) != project.deployed_codes[target]:
+            verdict = Verdict.SURVIVED
     return Outcome(mutant, verdict)

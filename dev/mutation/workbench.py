@@ -56,6 +56,11 @@ def _tells_mutants(test: Path) -> bool:
     return not test.name.startswith("Gas") and slow.search(test.read_text()) is None
 
 
+def builds_in(contracts: Path) -> dict[str, Build]:
+    """Return how each target was built, there or in a copy."""
+    return {target: Build.of(contracts, target) for target in TARGETS}
+
+
 class Workbench:
     """One copy and one compiler, for one thread at a time."""
 
@@ -68,7 +73,7 @@ class Workbench:
     def build(self) -> dict[str, Build]:
         """Build project and tests as they are; returns how each target was built."""
         self.run(["forge", "build", "--quiet"])
-        builds = {target: Build.of(self.contracts, target) for target in TARGETS}
+        builds = builds_in(self.contracts)
         self._retire_compiler(builds[TARGETS[0]].compiler)
         return builds
 
