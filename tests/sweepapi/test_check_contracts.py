@@ -280,6 +280,18 @@ def test_a_delay_that_the_manager_sets_back_is_told_once_it_counts(
     assert differences() == [line]
 
 
+def test_a_holder_whose_role_has_not_begun_is_told(chain: LocalChain, administration: Administration) -> None:
+    guardian = holder(chain, "guardian")
+    administration.after_the_delay(KEYS[MANAGER], Function("setGrantDelay(uint64,uint32)"), GUARDIAN, 60)
+    chain.mine(seconds=5 * 86_400)
+    administration.after_the_delay(KEYS[MANAGER], Function("revokeRole(uint64,address)"), GUARDIAN, guardian)
+    administration.after_the_delay(KEYS[MANAGER], Function("grantRole(uint64,address,uint32)"), GUARDIAN, guardian, 0)
+    grant = f"{guardian} holds guardian (3) / yes, delay 0 s / yes, delay 0 s, since "
+    assert [line.startswith(grant) for line in differences()] == [False, True]
+    chain.mine(seconds=60)
+    assert len(differences()) == 1, "but for the delay of grants"
+
+
 @pytest.mark.parametrize("name", [V5, V4, MANAGER])
 def test_a_single_other_byte_of_code_is_told(chain: LocalChain, name: str) -> None:
     address = chain.contracts[KEYS[name]]

@@ -30,6 +30,7 @@ from tests.local_chain import LocalChain
 
 OUT = Path(__file__).parents[2] / "contracts" / "out"
 COIN = 10**18
+MINES = True
 STEPS = (f"create {MANAGER}", f"create {V5}", f"create {V4}", CONFIGURE)
 STRANGER = "0x000000000000000000000000000000000000bEEF"
 
@@ -83,7 +84,8 @@ def deployment(empty: Chain, deployer: LocalAccount, *, max_fee_gwei: int = 100)
 
 
 def transactions_of(chain: LocalChain, account: LocalAccount) -> int:
-    return chain.web3.eth.get_transaction_count(account.address)
+    """Count what the account has sent, also what the node is about to mine."""
+    return chain.web3.eth.get_transaction_count(account.address, "pending")
 
 
 def facts(text: str) -> dict[str, Any]:
@@ -328,6 +330,42 @@ def test_a_transaction_that_is_not_mined_in_time_is_not_replaced(
         chain.mine()
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 4
+
+
+def test_what_an_earlier_run_sent_is_waited_for_before_anything_is_planned(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the same contract would be sent again, in vain."""
+    with chain.mining_paused():
+        with monkeypatch.context() as patch:
+            patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
+            refused()
+        asked = 0
+
+        def mine_meanwhile(method: str, params: list[Any], result: Any) -> Any:
+            nonlocal asked
+            asked += (method, params[-1:]) == ("eth_getTransactionCount", ["pending"])
+            if asked == 1:
+                chain.rpc("evm_setAutomine", MINES)
+                chain.rpc("evm_mine")
+            return result
+
+        node.alter = mine_meanwhile
+        assert differences(recorded(empty, deploy())) == []
+    assert transactions_of(chain, deployer) == 4
+
+
+def test_a_node_that_never_shows_what_was_mined_gets_no_second_transaction(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode
+) -> None:
+    at = deployment(empty, deployer).plan().at
+
+    def blind(method: str, params: list[Any], result: Any) -> Any:
+        return "0x" if method == "eth_getCode" and params[0] == at.manager else result
+
+    node.alter = blind
+    assert f"create {MANAGER} was mined, and the node does not show it" in str(refused())
+    assert transactions_of(chain, deployer) == 1
 
 
 def test_who_deploys_our_bytes_before_us_deploys_ours(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:

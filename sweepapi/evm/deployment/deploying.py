@@ -62,11 +62,18 @@ class Deployment:
         Stops where nothing is missing or what is can't be put right from here; ``plan`` then tells. Raises as ``plan``
         does, and ``DeploymentError`` if the deployer is too poor for the rest, or a step fails.
         """
+        sender = self._sender()
+        sender.settled_terms()  # what an earlier run sent belongs to what the chain has already
+        taken: set[str] = set()
         while (plan := self.plan()).steps:
+            step = plan.steps[0]
+            if step.name in taken:
+                raise DeploymentError(f"{step.name} was mined, and the node does not show it; run it again later")
             if plan.balance < plan.cost_bound:
                 message = f"has {plan.balance} wei, and what is missing may cost {plan.cost_bound} wei"
                 raise DeploymentError(f"the deployer {self.account.address} {message}")
-            yield from self._sender().take(plan.steps[0])
+            yield from sender.take(step)
+            taken.add(step.name)
 
     def plan(self) -> Plan:
         """Return what is missing.

@@ -62,6 +62,15 @@ class Sender:
         terms = terms_of(self.pool.batch(terms_calls(self.account.address)))
         return self._fees(terms).max_fee, terms.balance
 
+    def settled_terms(self) -> Terms:
+        """Return the terms once nothing that was sent is waiting to be mined; raises ``DeploymentError``."""
+        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), answers.counter)
+        for _ in _polls(MINED_WITHIN_SECONDS):
+            *values, sent = self.pool.batch([*terms_calls(self.account.address), pending])
+            if sent <= terms_of(values).account_nonce:
+                return terms_of(values)
+        raise DeploymentError(f"transactions of {self.account.address} are waiting to be mined; run it again later")
+
     def take(self, step: Step) -> Iterator[Sent | Done]:
         """Sign the step's transaction, yield its hash, send it and yield it as mined; raises ``DeploymentError``."""
         signed = self._signed(step)
@@ -73,7 +82,7 @@ class Sender:
 
     def _signed(self, step: Step) -> SignedTransaction:
         request = {"from": self.account.address, "to": step.to, "data": "0x" + step.data.hex()}
-        terms = self._terms_without_pending()
+        terms = self.settled_terms()
         (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), answers.counter, MayFail.IN_THE_EVM)])
         if isinstance(gas, CallFailedError):
             raise DeploymentError(f"{step.name} would revert; look at the chain and run it again")
@@ -86,15 +95,6 @@ class Sender:
             fees=self._fees(terms),
         )
         return transaction.signed_by(self.account)
-
-    def _terms_without_pending(self) -> Terms:
-        """Return the terms once nothing that an earlier run sent is still waiting to be mined."""
-        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), answers.counter)
-        for _ in _polls(MINED_WITHIN_SECONDS):
-            *values, sent = self.pool.batch([*terms_calls(self.account.address), pending])
-            if sent <= terms_of(values).account_nonce:
-                return terms_of(values)
-        raise DeploymentError(f"transactions of {self.account.address} are waiting to be mined; run it again later")
 
     def _fees(self, terms: Terms) -> Fees:
         fees = terms.fees(max_fee_cap=self.max_fee_cap)
