@@ -48,7 +48,7 @@ abstract contract SweepRules is HandlerWorld {
         Executed executed;
         uint256 events;
         uint256 inflow;
-        uint256[] paidWrapped; // by account
+        uint256[] paidWrapped; // by account; the last place is everybody else's
     }
 
     /// @dev Balances of all accounts before and after, by account and token; the coin stands behind the tokens.
@@ -179,7 +179,7 @@ abstract contract SweepRules is HandlerWorld {
     function _checkSuccess(Attempt memory a, Seen memory seen) private {
         Told memory told = _listen(a, vm.getRecordedLogs());
         Executed memory e = told.executed;
-        _must(told.events == 1, 11);
+        _must(told.events == 1 && told.paidWrapped[accounts.length] == 0, 11);
         _must(e.outputToken == a.outputToken && e.tokenCount == a.legs.length, 11);
         _must(e.userAmount + e.partnerFee + e.protocolFee == e.grossOutput && e.grossOutput == told.inflow, 1);
         _must(e.totalFee == e.grossOutput * a.feeBps / 10_000 && e.totalFee <= e.grossOutput * 300 / 10_000, 2);
@@ -210,7 +210,7 @@ abstract contract SweepRules is HandlerWorld {
         for (uint256 j = 0; j <= seen.tokens.length; ++j) {
             (uint256 b, uint256 now_) = _beforeAndAfter(seen, who, j);
             if (j == seen.tokens.length) {
-                _must(now_ == b + (isNative ? owed - wrapped : 0), 11);
+                _must(isNative ? now_ + wrapped == b + owed : now_ == b, 11);
                 if (isNative && account == a.sender) _must(now_ >= b && now_ - b >= a.minUserOutput, 3);
                 continue;
             }
@@ -272,7 +272,7 @@ abstract contract SweepRules is HandlerWorld {
     // ---------------------------------------------------------------- what was told
 
     function _listen(Attempt memory a, Vm.Log[] memory logs) private returns (Told memory told) {
-        told.paidWrapped = new uint256[](accounts.length);
+        told.paidWrapped = new uint256[](accounts.length + 1);
         address settlement = a.outputToken == NATIVE ? address(weth) : a.outputToken;
         bytes32 batch = bytes32(uint256(uint160(address(a.batch))));
         for (uint256 i = 0; i < logs.length; ++i) {
@@ -284,23 +284,24 @@ abstract contract SweepRules is HandlerWorld {
             if (log.topics[0] == ISweepBatch.PaidWrapped.selector) {
                 uint256 who = _place(address(uint160(uint256(log.topics[1]))));
                 told.paidWrapped[who] += abi.decode(log.data, (uint256));
-            } else {
+            } else if (log.topics[0] == (_isV5(a) ? IV5.SweepExecutedV5.selector : IV4.SweepExecutedV4.selector)) {
                 ++told.events;
                 told.executed = _isV5(a) ? _executedV5(a, log) : _executedV4(a, log);
+            } else {
+                _must(false, 9); // something was administrated
             }
         }
     }
 
     function _executedV5(Attempt memory a, Vm.Log memory log) private returns (Executed memory e) {
         e = abi.decode(log.data, (Executed));
-        _must(log.topics[0] == IV5.SweepExecutedV5.selector && log.topics[1] == a.id, 11);
-        _must(log.topics[2] == bytes32(uint256(uint160(a.sender))) && log.topics[3] == a.partnerId, 11);
+        _must(log.topics[1] == a.id && log.topics[3] == a.partnerId, 11);
+        _must(log.topics[2] == bytes32(uint256(uint160(a.sender))), 11);
         _must(e.partnerRecipient == a.partnerRecipient && e.protocolRecipient == a.protocolRecipient, 11);
     }
 
     function _executedV4(Attempt memory a, Vm.Log memory log) private returns (Executed memory e) {
-        _must(log.topics[0] == IV4.SweepExecutedV4.selector && log.topics[1] == a.id, 11);
-        _must(log.topics[2] == bytes32(uint256(uint160(a.sender))), 11);
+        _must(log.topics[1] == a.id && log.topics[2] == bytes32(uint256(uint160(a.sender))), 11);
         (e.outputToken, e.tokenCount, e.grossOutput, e.totalFee, e.userAmount) =
             abi.decode(log.data, (address, uint256, uint256, uint256, uint256));
         e.protocolFee = e.totalFee;
@@ -353,6 +354,6 @@ abstract contract SweepRules is HandlerWorld {
     }
 
     function _place(address account) private view returns (uint256 place) {
-        while (accounts[place] != account) ++place;
+        while (place < accounts.length && accounts[place] != account) ++place;
     }
 }
