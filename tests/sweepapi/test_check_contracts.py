@@ -324,6 +324,19 @@ def test_another_value_at_any_place_of_an_immutable_is_told(
     assert any(difference.startswith(f"{name} immutable {immutable} / 0x") for difference in differences())
 
 
+@pytest.mark.parametrize("name", [V5, V4])
+def test_a_contract_that_burns_all_gas_or_fails_is_told_in_short_lines_that_stay_the_same(
+    chain: LocalChain, name: str
+) -> None:
+    for code in ("fe", "60006000fd", "600160005260206000f3", "62fffff06000f3"):  # invalid, revert, one, a megabyte
+        chain.put_code(chain.contracts[KEYS[name]], code)
+        found = differences()
+        chain.mine(seconds=1)
+        assert differences() == found
+        assert found[0].startswith(f"{name} code, immutables masked / ")
+        assert all(len(line) < 400 for line in found)
+
+
 @pytest.mark.parametrize("name", [V5, V4, MANAGER])
 def test_of_an_address_without_code_only_that_is_told(chain: LocalChain, name: str) -> None:
     chain.put_code(chain.contracts[KEYS[name]], "")

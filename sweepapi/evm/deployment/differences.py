@@ -9,6 +9,7 @@ from eth_utils.address import is_hex_address, to_checksum_address
 from sweepapi.evm.multicall import Read
 
 NOTHING = "no answer"
+MAX_TEXT = 80
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def text(value: object) -> str:
         return f"0x{value.hex()}"
     if isinstance(value, str) and is_hex_address(value):
         return to_checksum_address(value)
-    return ascii(value)[1:-1] if isinstance(value, str) else str(value)
+    # What is no contract of ours may answer anything, at any length.
+    return ascii(value)[:MAX_TEXT]
 
 
 def _plain(value: object) -> object:
