@@ -22,8 +22,9 @@ contract SweepHandler is SweepRules {
         bool possible;
     }
 
-    uint256 private constant LEG_SPOILS = 12; // first of the ways to spoil a sweep, the same for both contracts
+    // how many ways there are to spoil a sweep; numbered through, in this order
     uint256 private constant ORDER_SPOILS = 14;
+    uint256 private constant LEG_SPOILS = 12;
     uint256 private constant LATE_SPOILS = 6; // after signing
 
     uint256 public steps;
@@ -45,6 +46,9 @@ contract SweepHandler is SweepRules {
         (stranger, strangerKey) = makeAddrAndKey("stranger");
         keys[stranger] = strangerKey;
         intruders = [address(intruding), address(hostile), accounts[3], accounts[4], accounts[7]];
+        for (uint256 i = 0; i < intruders.length; ++i) {
+            burglar.expect(intruders[i]);
+        }
     }
 
     // ---------------------------------------------------------------- steps
@@ -243,6 +247,7 @@ contract SweepHandler is SweepRules {
         else s.order.feeBps = 301;
     }
 
+    /// @dev Wrong in what is to be run, and signed by all the same.
     function _spoilLegs(uint256 kind, ISweepBatch batch, ISweepBatch.Leg[] memory legs)
         private
         returns (ISweepBatch.Leg[] memory)
@@ -424,6 +429,11 @@ contract SweepHandler is SweepRules {
         line = string.concat(line, ', "sweeps V4": ', vm.toString(sweeps[address(v4)]));
         line = string.concat(line, ', "refusals": ', vm.toString(refusals));
         line = string.concat(line, ', "knocks": ', vm.toString(burglar.knocks()));
+        line = string.concat(line, ', "knocks of a token": ', vm.toString(burglar.knocksOf(intruders[0])));
+        line = string.concat(line, ', "knocks of a router": ', vm.toString(burglar.knocksOf(intruders[1])));
+        line = string.concat(line, ', "knocks of a wallet": ', vm.toString(burglar.knocksOf(intruders[2])));
+        line = string.concat(line, ', "knocks of a delegating user": ', vm.toString(burglar.knocksOf(intruders[3])));
+        line = string.concat(line, ', "knocks of a fee recipient": ', vm.toString(burglar.knocksOf(intruders[4])));
         Reasons.Reason[] memory reasons = Reasons.all();
         for (uint256 i = 0; i < reasons.length; ++i) {
             line = string.concat(line, ', "', reasons[i].name, '": ', vm.toString(reached[reasons[i].selector]));
