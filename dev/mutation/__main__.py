@@ -1,7 +1,7 @@
 """The command ``python -m dev.mutation SLITHER_PYTHON``: makes mutants of the contracts and has their tests find them.
 
 Needs node on the PATH, the contracts' npm packages and what their tests read. Exits with 1 if too many mutants survive,
-with 2 if a test fails before anything is changed.
+with 2 if the tests fail before anything is changed.
 """
 
 import json
@@ -15,11 +15,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dev.mutation import operators, report
-from dev.mutation.campaign import Project, Verdict, try_all
+from dev.mutation.campaign import Outcome, Project, Verdict, try_all
 from dev.mutation.mutants import Mutant, distinct, in_rounds
 from dev.mutation.survivors import read_reasons
 from dev.mutation.targets import MUTATED
-from dev.mutation.workbench import Workbench, builds_in, make_copy
+from dev.mutation.workbench import BrokenProjectError, Workbench, builds_in, make_copy
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "var" / "mutants"
@@ -30,27 +30,16 @@ TRYING_SECONDS = 50 * 60  # an hour, with what comes before and after
 
 def main(slither_python: str) -> int:
     """Try the mutants, tell and write what became of them; returns the exit code."""
-    started, reasons = time.monotonic(), read_reasons(REASONS)
-    first = Workbench(make_copy(ROOT, FOLDER / "0"))
-    sources = {file: (first.contracts / file).read_bytes() for file in MUTATED}
-    mutants = in_rounds(_mutants(first, slither_python, sources), SEED)
-    with ExitStack() as stack:
-        stack.callback(first.compiler.close)
-        project = _project(first, sources)
-        if failed := first.failing_test():
-            print(f"{failed} fails before anything is changed", file=sys.stderr)
-            return 2
-        benches = [first, *(_further_bench(stack, number) for number in range(1, os.cpu_count() or 1))]
-        print(f"{len(mutants)} mutants, {len(benches)} at a time", flush=True)
-        outcomes = []
-        for outcome in try_all(project, mutants, benches, end=time.monotonic() + TRYING_SECONDS):
-            outcomes.append(outcome)
-            if outcome.verdict is Verdict.SURVIVED:
-                report.tell_survivor(outcome.mutant, sources[outcome.mutant.file], reasons)
+    started = time.monotonic()
+    try:
+        outcomes, generated = _campaign(slither_python)
+    except BrokenProjectError as error:
+        print(error, file=sys.stderr)
+        return 2
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = report.Run(
         outcomes=outcomes,
-        generated=len(mutants),
+        generated=generated,
         seed=SEED,
         wall_seconds=time.monotonic() - started,
         cpu_seconds=usage.ru_utime + usage.ru_stime,
@@ -58,6 +47,26 @@ def main(slither_python: str) -> int:
     report.write(run, FOLDER / "report.json")
     report.tell(run)
     return 0 if run.score_percent >= report.LEAST_SCORE_PERCENT else 1
+
+
+def _campaign(slither_python: str) -> tuple[list[Outcome], int]:
+    """Return what became of the mutants that time allowed to try, and how many there are."""
+    reasons, outcomes = read_reasons(REASONS), []
+    first = Workbench(make_copy(ROOT, FOLDER / "0"))
+    sources = {file: (first.contracts / file).read_bytes() for file in MUTATED}
+    with ExitStack() as stack:
+        stack.callback(first.compiler.close)
+        mutants = in_rounds(_mutants(first, slither_python, sources), SEED)
+        project = _project(first, sources)
+        if failed := first.failing_test():
+            raise BrokenProjectError(f"{failed} fails before anything is changed")
+        benches = [first, *(_further_bench(stack, number) for number in range(1, os.cpu_count() or 1))]
+        print(f"{len(mutants)} mutants, {len(benches)} at a time", flush=True)
+        for outcome in try_all(project, mutants, benches, end=time.monotonic() + TRYING_SECONDS):
+            outcomes.append(outcome)
+            if outcome.verdict is Verdict.SURVIVED:
+                report.tell_survivor(outcome.mutant, sources[outcome.mutant.file], reasons)
+    return outcomes, len(mutants)
 
 
 def _mutants(bench: Workbench, slither_python: str, sources: Mapping[str, bytes]) -> list[Mutant]:

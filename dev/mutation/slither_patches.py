@@ -38,9 +38,7 @@ def _changes(unit: Any, contract: Any, mutator: Any) -> Iterator[dict[str, Any]]
     made = mutator(unit, 0, "", None, contract, None, verbose=False, output_folder=Path(), dont_mutate_line=[])
     for patch in made._mutate().get("patches", {}).get(name.absolute, []):  # noqa: SLF001 - the public way tests at once
         old, new, start = patch["old_string"], patch["new_string"], patch["start"]
-        end = start + len(
-            old.encode()
-        )  # a header's patch gives the end of the header and the text of the whole function
+        end = start + len(old.encode())  # a header's patch ends with the header, its text with the function
         if mutator.NAME == "CR" and "\n" in old:  # a comment mark would take the first line and leave the others
             new, end = "", end + source[end:].startswith(b";")
         elif mutator.NAME == "MIA" and "?" in old:

@@ -27,8 +27,8 @@ _SETTINGS = ("contracts/foundry.toml", "contracts/roles.json")
 _FAILED = re.compile(r"^\[FAIL.*\] (\w+)", re.MULTILINE)
 
 
-class ForgeError(Exception):
-    """The project itself does not build, or no test ran: nothing can be said of mutants."""
+class BrokenProjectError(Exception):
+    """The project itself does not build, or its tests fail or do not run: nothing can be said of mutants."""
 
 
 class TestsHangError(Exception):
@@ -83,15 +83,15 @@ class Workbench:
             compiler.write_text(f'#!/bin/sh\necho "Version: {version}.Linux.g++"\n')
 
     def run(self, argv: Sequence[str], **env: str) -> None:
-        """Run a command in the copy. Raises ForgeError if it fails."""
+        """Run a command in the copy. Raises BrokenProjectError if it fails."""
         ran = subprocess.run(argv, cwd=self.contracts, env=self._env | env, capture_output=True, text=True, check=False)
         if ran.returncode != 0:
-            raise ForgeError(f"{argv[0]} failed:\n{ran.stdout}{ran.stderr}")
+            raise BrokenProjectError(f"{argv[0]} failed:\n{ran.stdout}{ran.stderr}")
 
     def failing_test(self) -> str | None:
         """Run the tests until one fails; returns its name, None if all pass.
 
-        Raises TestsHangError, and ForgeError if forge cannot test at all.
+        Raises TestsHangError, and BrokenProjectError if forge cannot test at all.
         """
         shutil.rmtree(self.contracts / "cache" / "fuzz", ignore_errors=True)  # inputs that another mutant failed on
         argv = [str(self.contracts / _FORGE), "test", "--fail-fast", "--threads", "1"]
@@ -106,7 +106,7 @@ class Workbench:
             raise TestsHangError
         failed = _FAILED.search(told)
         if failed is None:
-            raise ForgeError(f"forge could not test:\n{told}")
+            raise BrokenProjectError(f"forge could not test:\n{told}")
         return failed[1]
 
     @contextmanager
