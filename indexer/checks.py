@@ -21,7 +21,7 @@ from sweepapi import chains
 from sweepapi.evm import answers
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.nonce_use import MAX_SEARCHES, Finding, find_uses
+from sweepapi.evm.nonce_use import MAX_SEARCHES, Finding, Search, find_uses
 from sweepapi.evm.rpc import Call, ProviderPool
 from sweepapi.evm.sightings import Sighting, look
 from sweeps import schedule
@@ -108,22 +108,26 @@ def _look(chain: Chain, sweeps: Sequence[Sweep]) -> Iterator[tuple[Sweep, Sighti
         yield from _look(chain, sweeps[:middle])
         yield from _look(chain, sweeps[middle:])
     else:
-        searched = _search(chain, {sweep: seen[sweep.id] for sweep in sweeps})
-        yield from searched.items()
+        yield from _search(chain, [(sweep, seen[sweep.id]) for sweep in sweeps])
 
 
-def _search(chain: Chain, seen: Mapping[Sweep, Sighting]) -> dict[Sweep, Sighting]:
-    """Return the sightings, with what used each nonce that none of the receipts explains, as far as it was found."""
-    searches = [search for sweep, sighting in seen.items() if (search := search_for(sweep, sighting)) is not None]
-    findings: dict[Hashable, Finding] = {}
-    for start in range(0, len(searches), MAX_SEARCHES):
-        try:
-            findings |= find_uses(
-                chain=chain, pool=chains.pool(chain.chain_id), searches=searches[start : start + MAX_SEARCHES]
-            )
-        except ChainUnavailableError as error:
-            log.warning("search_failed", chain_id=chain.chain_id, error=str(error))
-    return {sweep: replace(sighting, finding=findings.get(sweep.id)) for sweep, sighting in seen.items()}
+def _search(chain: Chain, seen: Sequence[tuple[Sweep, Sighting]]) -> Iterator[tuple[Sweep, Sighting]]:
+    """Yield the sightings, with what used each nonce that none of the receipts explains, as far as it was found."""
+    searches = {sweep.id: search for sweep, sighting in seen if (search := search_for(sweep, sighting)) is not None}
+    yield from ((sweep, sighting) for sweep, sighting in seen if sweep.id not in searches)
+    unexplained = [(sweep, sighting) for sweep, sighting in seen if sweep.id in searches]
+    for start in range(0, len(unexplained), MAX_SEARCHES):
+        batch = unexplained[start : start + MAX_SEARCHES]
+        findings = _findings(chain, [searches[sweep.id] for sweep, _ in batch])
+        yield from ((sweep, replace(sighting, finding=findings.get(sweep.id))) for sweep, sighting in batch)
+
+
+def _findings(chain: Chain, searches: Sequence[Search]) -> Mapping[Hashable, Finding]:
+    try:
+        return find_uses(chain=chain, pool=chains.pool(chain.chain_id), searches=searches)
+    except ChainUnavailableError as error:
+        log.warning("search_failed", chain_id=chain.chain_id, error=str(error))
+        return {}
 
 
 def _answers(pool: ProviderPool) -> bool:

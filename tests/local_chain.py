@@ -81,8 +81,10 @@ class LocalChain:
     def mining_paused(self) -> Iterator[None]:
         """Mine nothing but by hand until the end of the block."""
         self._set_mining(on=False)
-        yield
-        self._set_mining(on=True)
+        try:
+            yield
+        finally:
+            self._set_mining(on=True)
 
     def _set_mining(self, *, on: bool) -> None:
         self._mines = on

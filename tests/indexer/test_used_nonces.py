@@ -159,6 +159,17 @@ def test_a_sweep_whose_execution_left_the_chain_can_be_cancelled(app: PartnerApp
     assert sum(posting.amount for posting in postings_of(sweep.id) if posting.account.partner) == 0
 
 
+def test_a_nonce_that_a_reported_transaction_explains_is_not_searched_for(
+    app: PartnerApp, round_trips: list[list[str]]
+) -> None:
+    built = app.build()
+    SweepTransactionFactory.create(sweep=Sweep.objects.get(), tx_hash=app.execute(built))
+    app.chain.mine(SAFE_AFTER)
+    round_trips.clear()
+    assert check(built).status == "completed"
+    assert len(round_trips) == 1
+
+
 def test_a_completed_sweep_is_never_searched_for(app: PartnerApp, round_trips: list[list[str]]) -> None:
     built = app.build()
     app.confirm(built, app.execute(built))

@@ -420,6 +420,14 @@ def test_an_unexplained_nonce_is_looked_into_soon_and_after_the_deadline_ever_le
     assert sweep.next_check_at - timezone.now() > timedelta(seconds=290)
 
 
+def test_a_search_that_is_half_done_goes_on_soon_however_old_the_sweep_is() -> None:
+    old = SweepFactory.create(authorization__deadline_seconds=1)
+    sweep = apply(old, sighting(nonce_used=True, finding=Finding(None, None, agreed=False, resume_at=50)))
+    assert sweep.search_from_block == 50
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
+
+
 def test_an_unsubmitted_sweep_is_looked_at_when_its_deadline_has_passed(sweep: Sweep) -> None:
     sweep = apply(sweep, sighting())
     assert sweep.next_check_at == datetime.fromtimestamp(sweep.authorization.deadline_seconds + 1, tz=UTC)
