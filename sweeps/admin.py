@@ -67,14 +67,13 @@ class CancellationInline(ReadOnly, StackedInline):
         """Show what was signed, the newest last; the one that was mined is named in the sweep's void reason."""
         rows = format_html_join(
             "",
-            '<tr><td class="pr-6 py-1 font-mono break-all">{}</td><td class="pr-6">nonce {}</td>'
-            '<td class="pr-6">at most {} gwei</td><td>{}</td></tr>',
+            '<p class="break-all pb-2">{}<br>nonce {} of the account, at most {} gwei, signed at {}</p>',
             (
                 (row.tx_hash, row.account_nonce, Decimal(row.max_fee) / GWEI, f"{row.signed_at:%H:%M:%S}")
                 for row in cancellation.transactions.all()
             ),
         )
-        return format_html("<table>{}</table>", rows) if rows else SafeString("None yet.")
+        return rows or SafeString("None yet.")
 
 
 class TransactionInline(ReadOnly, TabularInline):

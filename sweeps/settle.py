@@ -222,9 +222,9 @@ class _Settlement:
 
     def _cancel(self, use: NonceUse) -> None:
         sweep = self.sweep
-        reason = f"Cancelled on chain by {use.cancelled_by} in {use.tx_hash}."
+        reason = f"cancelled on chain by {use.cancelled_by} in {use.tx_hash}"
         sweep.status, sweep.voided_at = SweepStatus.VOID, sweep.voided_at or self.now
-        sweep.void_reason = f"{sweep.void_reason}\n{reason}".strip()
+        sweep.void_reason = f"{sweep.void_reason}; {reason}" if sweep.void_reason else reason
         sweep.lower(Flag.NONCE_USED)
         sweep.flag(Flag.CANCELLED_ON_CHAIN)
         self._drop_submitted("The authorization was cancelled on chain.")

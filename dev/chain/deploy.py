@@ -51,6 +51,7 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
             token.symbol: sender.create(token.contract, token.name, token.symbol, token.decimals) for token in TOKENS
         }
         market.open_pools(sender, contracts, tokens)
+        rpc.call("anvil_setBalance", address_of(keys.fee_signer), hex(_COIN))  # for cancellations
         _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
     tokens |= {"WETH": contracts["weth"]}
     chains_file.write_text(chain_facts(keys, contracts, tokens))

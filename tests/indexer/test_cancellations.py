@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -95,7 +96,7 @@ def test_a_wanted_cancellation_is_sent_by_the_fee_signer_and_closes_the_sweep(ap
     app.chain.mine(SAFE_AFTER)
     assert settled(cancellation) == ("void", False)
     reason = Sweep.objects.get().void_reason
-    assert reason == f"stolen key\nCancelled on chain by {signer} in {row.tx_hash}."
+    assert reason == f"stolen key; cancelled on chain by {signer} in {row.tx_hash}"
 
 
 def test_it_works_while_the_contract_is_paused(app: PartnerApp, signer: str) -> None:
@@ -236,13 +237,15 @@ def test_a_stuck_one_is_replaced_by_one_that_pays_more(app: PartnerApp, monkeypa
         send_wanted()
         monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
         send_wanted()
+        send_wanted()
         monkeypatch.undo()
         app.chain.mine()
-    first, second = sent()
-    assert (second.account_nonce, second.attempt, second.gas) == (first.account_nonce, 1, first.gas)
-    assert second.max_fee * 10 >= first.max_fee * 11
-    assert second.priority_fee * 10 >= first.priority_fee * 11
-    assert app.chain.receipt(second.tx_hash)["status"] == 1
+    rows = sent()
+    assert [(row.account_nonce, row.attempt, row.gas) for row in rows] == [(0, i, rows[0].gas) for i in range(3)]
+    for cheap, dear in pairwise(rows):
+        assert dear.max_fee * 10 >= cheap.max_fee * 11
+        assert dear.priority_fee * 10 >= cheap.priority_fee * 11
+    assert app.chain.receipt(rows[-1].tx_hash)["status"] == 1
     assert is_used(app, cancellation)
 
 
@@ -340,13 +343,19 @@ def test_after_the_deadline_there_is_nothing_to_cancel(app: PartnerApp) -> None:
 
 
 @pytest.mark.usefixtures("signer")
-def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(app: PartnerApp) -> None:
+def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(
+    app: PartnerApp, round_trips: list[list[str]]
+) -> None:
     built = app.build()
     sweep = void(sweep_id=UUID(built["sweepId"]), reason="why", cancelled_by="ops")
     app.execute(built)
     send_and_mine(app)
+    assert (sent(), error(sweep.cancellation)) == ([], "")
     app.chain.mine(SAFE_AFTER)
-    assert (sent(), settled(sweep.cancellation)) == ([], ("completed", True))
+    assert settled(sweep.cancellation) == ("completed", True)
+    round_trips.clear()
+    send_wanted()
+    assert round_trips == [], "there is nothing left to ask"
     assert Sweep.objects.get().flags == ["executed_after_void"]
 
 

@@ -56,7 +56,7 @@ def test_a_cancelled_sweep_is_void_and_closed_and_says_who_did_it(app: PartnerAp
     app.chain.mine(SAFE_AFTER)
     sweep = check(built)
     assert (sweep.status, sweep.is_open, sweep.flags) == ("void", False, ["cancelled_on_chain"])
-    assert sweep.void_reason == f"Cancelled on chain by {app.chain.holder('ops').address} in {tx_hash}."
+    assert sweep.void_reason == f"cancelled on chain by {app.chain.holder('ops').address} in {tx_hash}"
     assert sweep.voided_at is not None
     state = app.state(built["sweepId"])
     assert (state["status"], state["open"], state["flags"]) == ("void", False, ["cancelled_on_chain"])
@@ -133,7 +133,7 @@ def test_what_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None
     app.chain.mine(SAFE_AFTER)
     sweep = check(built)
     assert (sweep.status, sweep.is_open, sweep.voided_at) == ("void", False, voided.voided_at)
-    assert sweep.void_reason.startswith("asked for by the user\nCancelled on chain by ")
+    assert sweep.void_reason.startswith("asked for by the user; cancelled on chain by ")
 
 
 def test_a_cancellation_after_the_deadline_is_one_all_the_same(app: PartnerApp) -> None:

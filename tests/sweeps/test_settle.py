@@ -261,7 +261,7 @@ def cancelled(*, agreed: bool = True, **facts: object) -> Sighting:
 def test_a_cancelled_sweep_is_void_and_closed(status: str) -> None:
     sweep = apply(SweepFactory.create(status=status), cancelled())
     assert (sweep.status, sweep.is_open, sweep.flags) == ("void", False, ["cancelled_on_chain"])
-    assert sweep.void_reason.startswith(f"Cancelled on chain by {CANCELLER} in 0x")
+    assert sweep.void_reason.startswith(f"cancelled on chain by {CANCELLER} in 0x")
 
 
 def test_the_flag_of_the_unexplained_nonce_is_lowered(sweep: Sweep) -> None:
