@@ -25,7 +25,7 @@ contract SweepHandler is SweepRules {
     // how many ways there are to spoil a sweep; numbered through, in this order
     uint256 private constant ORDER_SPOILS = 14;
     uint256 private constant LEG_SPOILS = 12;
-    uint256 private constant LATE_SPOILS = 6; // after signing
+    uint256 private constant LATE_SPOILS = 7; // after signing
 
     uint256 public steps;
     address[] private intruders; // a token, a router, a wallet, a delegating user, a fee recipient
@@ -283,12 +283,13 @@ contract SweepHandler is SweepRules {
         }
         if (kind == 5) s.permitNonce = ++permitNonces;
         if (kind == 6) (s.permitSignature, s.order.minUserOutput) = (new bytes(66), s.order.minUserOutput + 1);
+        if (kind == 7) s.legs[0].data = bytes.concat(s.legs[0].data, hex"00"); // no signature of the user's covers the route
     }
 
     function _spoilLateV4(uint256 kind, SweepV4 memory s) private {
         if (kind == 1) s.legs[0].amount += 1;
         if (kind == 2) s.order.sweepRef = keccak256(abi.encode(s.order.sweepRef));
-        if (kind == 3) s.order.minUserOutput += 1;
+        if (kind == 3 || kind == 7) s.order.minUserOutput += 1;
         if (kind == 4) (s.permitSignature, s.order.minUserOutput) = (new bytes(66), s.order.minUserOutput + 1);
         if (kind == 5) s.permitNonce = ++permitNonces;
         if (kind == 6) s.permitDeadline += 1;

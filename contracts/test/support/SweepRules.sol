@@ -59,7 +59,7 @@ abstract contract SweepRules is HandlerWorld {
     }
 
     uint256 private constant BATCHES = 2; // first in `accounts`
-    uint256 private constant THOROUGH = 4; // each fourth sweep is watched call by call and on all tokens
+    uint256 private constant THOROUGH = 16; // each sixteenth sweep is watched call by call and on all tokens, which is slow
     uint256 private constant SWEEP_GAS = 5_000_000; // old routers use up all they have when they assert
     bytes32 private constant TRANSFER = keccak256("Transfer(address,address,uint256)");
 
