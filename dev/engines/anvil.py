@@ -12,8 +12,9 @@ from dev.process import Program
 from dev.supervisor import Supervisor
 
 CHAIN_ID = 31337
-# States of older blocks are forgotten. Otherwise each is a megabyte on disk, and a run of the tests makes thousands.
-_STATES_KEPT = 500
+# States of older blocks are forgotten; on disk, where they would go, each is a megabyte. A run of the tests makes fewer
+# than this, those counted that are taken back after each test; each takes a sixth of a megabyte of memory.
+_STATES_KEPT = 5_000
 _PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
 
 

@@ -75,7 +75,6 @@ def payment(chain: LocalChain) -> str:
 def test_a_look_finds_what_was_mined_in_one_round_trip(
     chain: LocalChain, use_providers: Callable[..., ProviderPool], round_trips: list[list[str]]
 ) -> None:
-    chain.mine(40)  # the local chain forgets what was safe long before
     tx_hash = payment(chain)
     seen = ask(use_providers(chain.world["rpcUrl"]), watched(chain, tx_hash))["one"]
     receipt = seen.receipts[tx_hash]
