@@ -8,6 +8,7 @@ logged whenever it changes.
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from threading import Lock, Thread
 
 import structlog
@@ -51,32 +52,32 @@ def available_chains() -> dict[str, bool]:
     if _memory.age_seconds() >= STALE_SECONDS:
         with _memory.measuring:
             if _memory.age_seconds() >= STALE_SECONDS:
-                _remember()
+                _remember(timeout_seconds=MEASURE_TIMEOUT_SECONDS)
     elif _memory.age_seconds() >= FRESH_SECONDS and _memory.measuring.acquire(blocking=False):
         Thread(target=_remember_and_release, daemon=True).start()
     return _memory.available
 
 
-def _remember() -> None:
-    _memory.available = _measure()
+def _remember(*, timeout_seconds: float | None) -> None:
+    _memory.available = _measure(timeout_seconds)
     _memory.measured_at = time.monotonic()
 
 
 def _remember_and_release() -> None:
     try:
-        _remember()
+        _remember(timeout_seconds=None)  # nobody waits, so a slow provider has as long as for everything else
     finally:
         _memory.measuring.release()
 
 
-def _measure() -> dict[str, bool]:
+def _measure(timeout_seconds: float | None) -> dict[str, bool]:
     enabled = chains.enabled()
     with ThreadPoolExecutor(max_workers=max(len(enabled), 1)) as executor:
-        results = executor.map(_is_available, enabled)
+        results = executor.map(_is_available, enabled, repeat(timeout_seconds))
         return {chain.name: result for chain, result in zip(enabled, results, strict=True)}
 
 
-def _is_available(chain: Chain) -> bool:
+def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
     at = deployed(chain)
     if at is None:
         return False
@@ -85,7 +86,7 @@ def _is_available(chain: Chain) -> bool:
             specification=chains.specification(chain),
             at=at,
             pool=chains.pool(chain.chain_id),
-            timeout_seconds=MEASURE_TIMEOUT_SECONDS,
+            timeout_seconds=timeout_seconds,
         )
     except ChainUnavailableError:
         return False

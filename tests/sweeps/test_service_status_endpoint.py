@@ -185,6 +185,25 @@ def test_a_remembered_answer_is_given_while_a_new_measurement_hangs(
     assert memory.measuring.acquire(timeout=10), "the measurement ends"
 
 
+def test_a_slow_provider_does_not_make_the_chain_unavailable_once_nobody_waits_for_it(
+    anonymous: Client,
+    use_providers: Callable[..., ProviderPool],
+    start_node: Callable[[], FakeNode],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow = start_node()
+    use_providers(slow.url, timeout_seconds=10)
+    assert is_available(anonymous) == (True, True)
+    memory = vars(availability)["_memory"]
+    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 0.05)
+    memory.measured_at -= availability.FRESH_SECONDS
+    with slow.hung():
+        assert is_available(anonymous) == (True, True)
+        assert not memory.measuring.acquire(timeout=0.3), "the measurement waits on"
+    assert memory.measuring.acquire(timeout=10), "the measurement ends"
+    assert is_available(anonymous) == (True, True)
+
+
 def test_an_answer_from_long_ago_is_not_given(anonymous: Client, use_providers: Callable[..., ProviderPool]) -> None:
     assert is_available(anonymous) == (True, True)
     vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
