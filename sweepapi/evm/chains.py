@@ -8,6 +8,7 @@ from typing import Any
 
 from eth_utils.address import is_address, to_checksum_address
 
+from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.errors import ChainsFileError
 
 
@@ -138,7 +139,8 @@ def _router(table: Mapping[str, Any]) -> Router:
 def _address(value: object) -> str:
     if isinstance(value, str) and is_address(value):
         address = to_checksum_address(value)
-        if value in (address, address.lower()):  # any other casing is a checksum that a typing error broke
+        # Any other casing is a checksum that a typing error broke, and zero is nobody: what it rules, nobody rules.
+        if value in (address, address.lower()) and address != ZERO_ADDRESS:
             return address
     raise ValueError(f"{value!r} is no address")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.errors import ChainsFileError
 from sweepapi.evm.routes.finder import KINDS
@@ -75,6 +76,7 @@ def test_a_deployed_chain_has_its_contracts_and_the_holders_of_their_roles(tmp_p
         ("deployed_at_block = 7", "", "chain 'mars': 'deployed_at_block' is missing"),
         (f'guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]', f'guardian = "{ADDRESS}"', "is no list of addresses"),
         (f'guardian = ["{ADDRESS.lower()}"', 'guardian = ["0x1"', "'0x1' is no address"),
+        (f'guardian = ["{ADDRESS.lower()}"', f'guardian = ["{ZERO_ADDRESS}"', f"'{ZERO_ADDRESS}' is no address"),
     ],
 )
 def test_a_deployed_chain_that_leaves_something_out_is_refused(
