@@ -405,6 +405,28 @@ def test_what_is_left_to_the_holders_of_roles_is_told(
     assert transactions_of(chain, deployer) == 4
 
 
+def test_other_facts_after_the_hand_over_make_no_stray_contract(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
+) -> None:
+    deploy()
+    change_chain(**vars(empty) | {"v4_fee_bps": 80})
+    assert "handed over" in str(refused("--dry-run"))
+    assert "name its contracts in the chains file, or use another key" in str(refused())
+    assert transactions_of(chain, deployer) == 4
+
+
+def test_a_dry_run_over_contracts_that_differ_tells_how(
+    deployer: LocalAccount, change_chain: Callable[..., Chain]
+) -> None:
+    assert deployer
+    change_chain(v4_fee_bps=80)
+    out = StringIO()
+    with pytest.raises(SystemExit) as end:
+        call_command("deploy_contracts", "local", "--dry-run", stdout=out)
+    assert end.value.code == 1
+    assert f"differs: {V4} fee in bps / 80 / 75\n" in out.getvalue()
+
+
 def test_contracts_that_the_chains_file_names_are_taken_as_they_are(
     chain: LocalChain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:

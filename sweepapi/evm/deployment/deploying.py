@@ -20,7 +20,7 @@ from sweepapi.evm.deployment.differences import Difference, Operation
 from sweepapi.evm.deployment.history import block_before
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.sender import Done, Sender, Sent, Step
-from sweepapi.evm.deployment.specification import Addresses, Specification, deployed
+from sweepapi.evm.deployment.specification import MANAGER, Addresses, Specification, deployed
 from sweepapi.evm.errors import DeploymentError, SpecificationError
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.rpc import Call, ProviderPool
@@ -83,7 +83,7 @@ class Deployment:
         """
         self._refuse_a_holder()
         at, missing = self._contracts()
-        operations, differences = self._of_new_contracts(at) if missing else self._of_contracts(at)
+        operations, differences = self._of_new_contracts(at, missing) if missing else self._of_contracts(at)
         steps = [Step(f"create {one.name}", CREATOR, one.data, _creation_gas(one)) for one in missing]
         if operations:
             steps.append(_configuration(at, operations))
@@ -119,8 +119,13 @@ class Deployment:
             raise DeploymentError(f"the chain has no deterministic deployer at {CREATOR}")
         return addresses(made), [one for one, code in zip(made, codes, strict=True) if not code]
 
-    def _of_new_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
+    def _of_new_contracts(
+        self, at: Addresses, missing: Sequence[Creation]
+    ) -> tuple[list[Operation], tuple[Difference, ...]]:
         """Return what contracts need that nobody configured yet."""
+        if all(one.name != MANAGER for one in missing) and not self._is_admin(at):
+            handed_over = f"the deployer {self.account.address} handed over {at.manager} already, under other facts"
+            raise DeploymentError(f"{handed_over}: name its contracts in the chains file, or use another key")
         unset = [difference for check in checks(self.specification, at) for difference in check.judge(None, 0)]
         return self._operations(unset), ()
 

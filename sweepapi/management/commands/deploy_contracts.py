@@ -20,6 +20,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import Artifacts
 from sweepapi.evm.deployment.deploying import Deployment, Plan
+from sweepapi.evm.deployment.differences import Difference
 from sweepapi.evm.deployment.sender import Done
 from sweepapi.evm.deployment.specification import CONTRACTS, Specification
 from sweepapi.evm.errors import EvmError
@@ -53,8 +54,10 @@ class Command(BaseCommand):
                 pool=chains.pool(chain.chain_id),
                 max_fee_cap=options["max_fee_gwei"] * GWEI,
             )
-            self._show(deployment.plan(), chain)
+            plan = deployment.plan()
+            self._show(plan, chain)
             if options["dry_run"]:
+                self._end_with(plan.differences)
                 return
             self._run(deployment, chain)
             self._compare(deployment.recorded())
@@ -95,13 +98,15 @@ class Command(BaseCommand):
             f'access_manager = "{chain.access_manager}"\nv5 = "{chain.v5_contract}"\nv4 = "{chain.v4_contract}"\n'
             f"deployed_at_block = {chain.deployed_at_block}"
         )
-        found = audit(specification=recorded, pool=chains.pool(chain.chain_id))
-        for difference in found.differences:
+        self._end_with(audit(specification=recorded, pool=chains.pool(chain.chain_id)).differences)
+        self.stdout.write("The chain is as configured.")
+
+    def _end_with(self, differences: Sequence[Difference]) -> None:
+        for difference in differences:
             self.stdout.write(f"differs: {difference}")
-        if found.differences:
+        if differences:
             self.stdout.write("What differs is left to those who hold the roles, or to the configuration.")
             sys.exit(DIFFERENT)
-        self.stdout.write("The chain is as configured.")
 
 
 def _chain(name: str) -> Chain:
