@@ -13,6 +13,7 @@ from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain, Router
 from sweepapi.evm.deployment.code import record_of
 from sweepapi.evm.deployment.comparison import compare
+from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.signer import FeeSigner
@@ -121,7 +122,7 @@ CHANGES = {
         "owner",
         V5,
         "setFeeSigner(address,uint32)",
-        lambda _: (STRANGER, 0),
+        lambda _: (STRANGER, 3600),
         (f"{V5} fee signer / SIGNER / {STRANGER}", f"{V5} previous fee signer / none / SIGNER until "),
     ),
     "a fee signer revoked": Change(
@@ -267,6 +268,7 @@ def test_a_change_on_the_chain_is_told_in_a_line_and_by_the_exit_status(
     ("signature", "arguments", "line"),
     [
         ("setGrantDelay(uint64,uint32)", (OPS, 60), "grant delay of ops (4) in seconds / 0 / 60"),
+        ("setGrantDelay(uint64,uint32)", (ADMIN, 60), "grant delay of admin (0) in seconds / 0 / 60"),
         ("setTargetAdminDelay(address,uint32)", (V5, 60), f"{V5} admin delay in seconds / 0 / 60"),
     ],
 )
@@ -402,20 +404,31 @@ def test_a_known_previous_signer_is_no_difference_and_an_expired_one_neither(
     (line,) = differences()
     assert line.startswith(f"{V5} previous fee signer / none / {former.address} until ")
     assert differences(replace(chains.known()["local"], previous_fee_signer=former.address)) == []
-    chain.mine(seconds=3601)
-    assert differences() == []
+    chain.mine(seconds=3600)
+    assert differences() == [], "the contract takes it before that second only"
 
 
 # --- the past ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_scheduled_is_told_and_no_difference(administration: Administration) -> None:
-    administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
+    set_signer = Function("setFeeSigner(address,uint32)")
+    administration.schedule("v5", set_signer, STRANGER, 0)
     status, out, _ = check("local")
     owner, v5 = administration.owner.address, administration.chain.contracts["v5"]
-    selector = Function("setFeeSigner(address,uint32)").selector.hex()
     assert status == 0
-    assert f"local: scheduled: {owner} calls 0x{selector} of {v5}, from " in out
+    assert f"local: scheduled: {owner} calls {v5} with 0x{set_signer.encode(STRANGER, 0).hex()}, from " in out
+
+
+def test_the_guardian_cancels_what_a_configurator_scheduled_with_just_what_was_told(
+    administration: Administration,
+) -> None:
+    administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
+    (line, _) = check("local")[1].splitlines()
+    caller, _, target, _, data = line.partition("scheduled: ")[2].partition(",")[0].split()
+    cancel = Function("cancel(address,address,bytes)")
+    administration.call(administration.guardian, "accessManager", cancel, caller, target, bytes.fromhex(data[2:]))
+    assert check("local")[1] == "local: no differences\n"
 
 
 def test_a_holder_is_found_through_a_provider_that_gives_few_blocks_at_once(
@@ -444,9 +457,86 @@ def test_a_provider_cannot_hide_a_holder_that_another_one_shows(
     liar = start_node()
     liar.alter = lambda method, _params, result: [] if method == "eth_getLogs" else result
     use_providers(liar.url)
-    assert check("local")[0] == 0, "nobody else is asked"
+    assert check("local")[0] == 3, "the logs of what does hold are missing, too"
     use_providers(liar.url, administration.chain.world["rpcUrl"])
     assert check("local")[0] == 1
+
+
+def test_a_provider_that_stays_in_the_past_cannot_hide_what_another_one_shows(
+    administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
+) -> None:
+    stuck = start_node()
+    remembered: dict[str, Any] = {}
+
+    def as_at_first(method: str, params: list[Any], result: Any) -> Any:
+        return remembered.setdefault(str((method, params)), result) if method == "eth_call" else result
+
+    stuck.alter = as_at_first
+    use_providers(stuck.url)
+    assert check("local")[0] == 0
+    administration.call(administration.guardian, "v5", Function("pause()"))
+    assert check("local")[0] == 0, "nobody else is asked"
+    use_providers(stuck.url, administration.chain.world["rpcUrl"])
+    paused = f"local: {V5} paused / no / yes (by 1 of 2 providers)\nlocal: 1 differences\n"
+    assert check("local") == (1, paused, "")
+
+
+def test_a_block_of_deployment_that_is_too_late_is_no_agreement(
+    chain: LocalChain, change_chain: Callable[..., Chain]
+) -> None:
+    change_chain(deployed_at_block=chain.web3.eth.block_number)
+    status, out, err = check("local")
+    assert (status, out) == (3, "")
+    assert "lack grants that hold" in err
+
+
+def test_what_differs_now_is_told_though_nobody_gives_the_logs(
+    administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
+) -> None:
+    administration.call(administration.guardian, "v5", Function("pause()"))
+    silent = start_node()
+    silent.alter = lambda method, _params, result: None if method == "eth_getLogs" else result
+    use_providers(silent.url)
+    status, out, _ = check("local")
+    assert status == 1
+    assert f"local: {V5} paused / no / yes\nlocal: logs of the access manager / all / no provider gives" in out
+
+
+@pytest.mark.parametrize("many", [10, 100])
+def test_a_range_that_a_provider_answers_with_an_http_error_is_asked_for_in_parts(
+    administration: Administration,
+    use_providers: Callable[..., ProviderPool],
+    start_node: Callable[[], FakeNode],
+    many: int,
+) -> None:
+    grant = Function("grantRole(uint64,address,uint32)")
+    administration.after_the_delay("accessManager", grant, GUARDIAN, STRANGER, 0)
+    overloaded = start_node()
+
+    def is_long(request: dict[str, Any]) -> bool:
+        fields = request["params"][0] if request["method"] == "eth_getLogs" else {}
+        return bool(fields) and int(fields["toBlock"], 16) - int(fields["fromBlock"], 16) > many
+
+    overloaded.refuse = lambda batch: any(is_long(request) for request in batch)
+    use_providers(overloaded.url, timeout_seconds=10)
+    assert check("local")[0] == 1
+
+
+def test_a_scheduled_call_of_an_impossible_length_is_no_answer(
+    administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
+) -> None:
+    administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
+    odd = start_node()
+    length = f"{128:064x}"  # as the offset of the call's data; what follows it is how long they are
+
+    def endless(method: str, _params: list[Any], result: Any) -> Any:
+        for log in result if method == "eth_getLogs" else ():
+            log["data"] = log["data"].replace(length, length + "f" * 64)
+        return result
+
+    odd.alter = endless
+    use_providers(odd.url)
+    assert check("local")[0] == 3
 
 
 @pytest.mark.parametrize("nonsense", [[{"topics": []}], [7], "0x", {"address": STRANGER}])
@@ -470,7 +560,7 @@ def test_a_chain_that_does_not_answer_has_a_status_of_its_own(no_providers: Prov
     assert no_providers.providers
     status, out, err = check("local")
     assert (status, out) == (3, "")
-    assert err == "local: no provider answered in time\n"
+    assert err == "local: <provider 0 of chain 31337>: no provider answered in time\n"
 
 
 def test_a_difference_weighs_more_than_a_chain_that_does_not_answer(
@@ -494,10 +584,20 @@ def test_a_chain_that_is_not_deployed_to_is_left_out_unless_it_is_named(
 ) -> None:
     assert chain.contracts
     change_chain(v5_contract=None)
-    assert check() == (0, "", "")
-    with pytest.raises(CommandError, match="no contracts") as refusal:
-        check("local")
+    assert check("local") == (2, "", "local: chain 'local' has no contracts\n")
+    with pytest.raises(CommandError, match="Nothing is checked") as refusal:
+        check()
     assert refusal.value.returncode == 2
+
+
+def test_a_chain_of_which_the_file_says_too_little_keeps_no_other_from_being_checked(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = chains.known()["local"]
+    monkeypatch.setattr(chains, "enabled", lambda: (replace(local, name="vague", v4_fee_bps=None), local))
+    assert check() == (2, "local: no differences\n", "vague: chain 'vague' needs: v4_fee_bps\n")
+    administration.call(administration.guardian, "v5", Function("pause()"))
+    assert check()[0] == 1
 
 
 def test_an_unknown_chain_is_no_difference(chain: LocalChain) -> None:

@@ -4,8 +4,9 @@ The access manager emits an event for each of these, so its logs name all candid
 says which of them still hold.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from eth_abi.abi import decode
@@ -29,6 +30,8 @@ MAX_CHUNK_BLOCKS = 10_000_000
 TOPICS = (manager.ROLE_GRANTED_TOPIC, manager.FUNCTION_ROLE_TOPIC, manager.SCHEDULED_TOPIC)
 READS_PER_CALL = 200
 
+Ask = Callable[[Sequence[Read]], Iterator[Any]]  # gives the values of each read
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -36,7 +39,7 @@ class Candidates:
 
     holders: frozenset[tuple[int, str]]  # (role, account)
     functions: frozenset[tuple[str, bytes]]  # (contract, selector)
-    scheduled: Mapping[bytes, str]  # what is called, by operation id
+    scheduled: Mapping[bytes, str]  # what is called, with all that cancelling it takes, by operation id
 
 
 @dataclass(frozen=True)
@@ -50,34 +53,49 @@ class Remains:
 def remains(
     *, specification: Specification, at: Addresses, pool: ProviderPool, from_block: int, to_block: int
 ) -> Remains:
-    """Return what the access manager's past left beside the specification. Raises ``ChainUnavailableError``."""
+    """Return what the access manager's past left beside the specification.
+
+    Raises ``ChainUnavailableError``, also if the logs are not all there: what holds was granted in one of them.
+    """
     candidates = _candidates(logs(pool, at.manager, from_block, to_block))
-    holders = sorted(candidates.holders - {(grant.role, grant.account) for grant in specification.grants})
-    functions = sorted(candidates.functions - _specified_functions(specification, at))
-    operations = sorted(candidates.scheduled)
-    reads = [
-        *(Read(at.manager, manager.GET_ACCESS, holder) for holder in holders),
-        *(Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, function) for function in functions),
-        *(Read(at.manager, manager.GET_SCHEDULE, (operation,)) for operation in operations),
-    ]
-    values = iter(_read(specification.chain.multicall3, pool, reads))
+    specified = {(grant.role, grant.account) for grant in specification.grants}
+    ask = partial(_ask, specification.chain.multicall3, pool)
+    if any(_held(ask, at, specified - candidates.holders)):
+        raise ChainUnavailableError(f"the logs from block {from_block} on lack grants that hold")
     label = specification.roles.label
-    found = [
+    holders = (
         Difference(f"{account} holds {label(role)}", "no", access_text(access))
-        for (role, account), access in zip(holders, values, strict=False)
-        if access[0] != 0
-    ]
-    found += [
+        for (role, account), access in _held(ask, at, candidates.holders - specified)
+    )
+    functions = (
         Difference(f"role of {text(selector)} of {target}", label(ADMIN), label(role))
-        for (target, selector), (role,) in zip(functions, values, strict=False)
-        if role != ADMIN
-    ]
-    scheduled = [
-        f"{candidates.scheduled[operation]}, from {when} on"
-        for operation, (when,) in zip(operations, values, strict=True)
-        if when != 0
-    ]
-    return Remains(tuple(found), tuple(scheduled))
+        for (target, selector), role in _given_out(ask, at, candidates.functions - _functions(specification, at))
+    )
+    return Remains((*holders, *functions), tuple(_waiting(ask, at, candidates.scheduled)))
+
+
+def _held(
+    ask: Ask, at: Addresses, holders: Iterable[tuple[int, str]]
+) -> Iterator[tuple[tuple[int, str], Sequence[int]]]:
+    """Yield those of these (role, account) that hold now, each with what ``getAccess`` says."""
+    asked = sorted(holders)
+    accesses = ask([Read(at.manager, manager.GET_ACCESS, holder) for holder in asked])
+    return ((holder, access) for holder, access in zip(asked, accesses, strict=True) if access[0] != 0)
+
+
+def _given_out(
+    ask: Ask, at: Addresses, functions: Iterable[tuple[str, bytes]]
+) -> Iterator[tuple[tuple[str, bytes], int]]:
+    """Yield those of these (contract, selector) that are not the admin's now, each with its role."""
+    asked = sorted(functions)
+    roles = ask([Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, function) for function in asked])
+    return ((function, role) for function, (role,) in zip(asked, roles, strict=True) if role != ADMIN)
+
+
+def _waiting(ask: Ask, at: Addresses, scheduled: Mapping[bytes, str]) -> Iterator[str]:
+    """Yield those of these operations that wait now, in words."""
+    times = ask([Read(at.manager, manager.GET_SCHEDULE, (operation,)) for operation in scheduled])
+    return (f"{call}, from {when} on" for call, (when,) in zip(scheduled.values(), times, strict=True) if when != 0)
 
 
 def block_before(*, pool: ProviderPool, access_manager: str, admin: str, head: int) -> int:
@@ -98,7 +116,7 @@ def logs(pool: ProviderPool, address: str, from_block: int, to_block: int) -> It
     while start <= to_block:
         end = min(start + size - 1, to_block)
         call = _logs_call(address, start, end)
-        given = [chunk for (chunk,) in pool.ask_all([call]) if not isinstance(chunk, CallFailedError)]
+        given = _given(pool, call)
         if given:
             yield from (log for chunk in given for log in chunk)
             start, size = end + 1, min(2 * size, MAX_CHUNK_BLOCKS)
@@ -106,6 +124,15 @@ def logs(pool: ProviderPool, address: str, from_block: int, to_block: int) -> It
             size //= 2
         else:
             raise ChainUnavailableError("no provider gives the logs, not even those of one block")
+
+
+def _given(pool: ProviderPool, call: Call) -> list[tuple[Log, ...]]:
+    """Return the logs of each provider that gives them; silence and HTTP errors are refusals of the range, too."""
+    try:
+        answered = pool.ask_all([call])
+    except ChainUnavailableError:
+        return []
+    return [chunk for (chunk,) in answered if not isinstance(chunk, CallFailedError)]
 
 
 def _logs_call(address: str, start: int, end: int) -> Call:
@@ -130,25 +157,25 @@ def _candidates(found: Iterable[Log]) -> Candidates:
                 functions.add((_address(log.topics[1]), decode(["bytes4"], log.data)[0]))
             else:
                 scheduled[bytes.fromhex(log.topics[1][2:])] = _call_text(log.data)
-        except (DecodingError, IndexError) as error:
+        except (DecodingError, OverflowError, IndexError) as error:
             raise ChainUnavailableError("a provider answered with logs of another shape") from error
     return Candidates(frozenset(holders), frozenset(functions), scheduled)
 
 
 def _call_text(scheduled: bytes) -> str:
     _, caller, target, call = decode(["uint48", "address", "address", "bytes"], scheduled)
-    return f"{text(caller)} calls {text(call[:4])} of {text(target)}"
+    return f"{text(caller)} calls {text(target)} with {text(call)}"
 
 
 def _address(topic: str) -> str:
     return to_checksum_address(topic[-40:])
 
 
-def _specified_functions(specification: Specification, at: Addresses) -> set[tuple[str, bytes]]:
+def _functions(specification: Specification, at: Addresses) -> set[tuple[str, bytes]]:
     return {(at.of(name), function.selector) for name in BATCHES for function, _ in specification.function_roles(name)}
 
 
-def _read(multicall3: str, pool: ProviderPool, reads: Sequence[Read]) -> Iterator[Any]:
+def _ask(multicall3: str, pool: ProviderPool, reads: Sequence[Read]) -> Iterator[Any]:
     for start in range(0, len(reads), READS_PER_CALL):
         part = reads[start : start + READS_PER_CALL]
         (values,) = pool.batch([multicall(multicall3=multicall3, reads=part, all_needed=True)])

@@ -18,6 +18,9 @@ def rights(specification: Specification, at: Addresses) -> Iterator[Check]:
     yield from _targets(at)
     for role in specification.roles.listed:
         yield from _role(specification, at, role)
+    for number in (ADMIN, *(role.number for role in specification.roles.listed)):
+        grant_delay = Read(at.manager, manager.GET_ROLE_GRANT_DELAY, (number,))
+        yield equal(f"grant delay of {specification.roles.label(number)} in seconds", grant_delay, 0)
     for grant in specification.grants:
         yield _grant(specification, at, grant)
 
@@ -50,8 +53,6 @@ def _role(specification: Specification, at: Addresses, role: Role) -> Iterator[C
     remedy_or_none = _unless_default(role.guardian, remedy)
     yield equal(f"guardian of {name}", guardian, role.guardian, remedy=remedy_or_none, show=label)
     yield equal(f"admin of {name}", Read(at.manager, manager.GET_ROLE_ADMIN, (role.number,)), ADMIN, show=label)
-    grant_delay = Read(at.manager, manager.GET_ROLE_GRANT_DELAY, (role.number,))
-    yield equal(f"grant delay of {name} in seconds", grant_delay, 0)
 
 
 def _unless_default(role: int, remedy: Operation) -> Operation | None:

@@ -80,9 +80,9 @@ def _previous_signer(expected: str | None) -> Judge:
     """One whose time is over counts for nothing; another one than the configured counts as much as the current."""
 
     def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        signer, good_until = answer or (None, now)
+        signer, good_until = answer or (None, now + 1)
         known = signer == ZERO_ADDRESS or (expected is not None and signer == expected.lower())
-        if good_until >= now and not known:
+        if good_until > now and not known:
             on_chain = NOTHING if signer is None else f"{text(signer)} until {good_until}"
             yield Difference(f"{V5} previous fee signer", expected or "none", on_chain)
 

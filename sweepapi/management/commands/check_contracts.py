@@ -1,10 +1,14 @@
 """Compares the contracts of chains with the configuration, whole, and tells each difference.
 
-The exit status is for whoever runs it every day: 0 all is as configured, 1 something differs, 3 a chain did not answer
-(and nothing else differs), 2 the command or the configuration can't be understood.
+The exit status is for whoever runs it every day: 0 all is as configured, 1 something differs, else 2 the command or the
+configuration can't be understood, else 3 a chain did not answer. Every provider is asked for itself, so that none can
+hide what another one shows.
 """
 
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sweepapi import chains
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.deployment.audit import audit
+from sweepapi.evm.deployment.audit import Audit, audit
 from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
 
 DIFFERENT, NOT_UNDERSTOOD, NO_ANSWER = 1, 2, 3
@@ -30,25 +34,39 @@ class Command(BaseCommand):
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
         """Check each chain; ends with the worst status."""
         named = [_chain(name) for name in options["chain"]]
-        found = [self._check(chain) for chain in named or chains.enabled() if named or chain.v5_contract is not None]
-        worst = next((status for status in (DIFFERENT, NO_ANSWER) if status in found), 0)
+        checked = named or [chain for chain in chains.enabled() if chain.v5_contract is not None]
+        if not checked:
+            raise CommandError("Nothing is checked: no chain has providers and contracts.", returncode=NOT_UNDERSTOOD)
+        found = {self._check(chain) for chain in checked}
+        worst = next((status for status in (DIFFERENT, NOT_UNDERSTOOD, NO_ANSWER) if status in found), 0)
         if worst:
             sys.exit(worst)
 
     def _check(self, chain: Chain) -> int:
         try:
-            found = audit(specification=chains.specification(chain), pool=chains.pool(chain.chain_id))
+            audits = list(self._audits(chain))
         except SpecificationError as error:
-            raise CommandError(str(error), returncode=NOT_UNDERSTOOD) from error
-        except ChainUnavailableError as error:
             self.stderr.write(f"{chain.name}: {error}")
+            return NOT_UNDERSTOOD
+        if not audits:
             return NO_ANSWER
-        for difference in found.differences:
-            self.stdout.write(f"{chain.name}: {difference}")
-        for operation in found.scheduled:
+        differences = Counter(str(difference) for found in audits for difference in dict.fromkeys(found.differences))
+        for difference, shown in differences.items():
+            by = "" if shown == len(audits) else f" (by {shown} of {len(audits)} providers)"
+            self.stdout.write(f"{chain.name}: {difference}{by}")
+        for operation in dict.fromkeys(operation for found in audits for operation in found.scheduled):
             self.stdout.write(f"{chain.name}: scheduled: {operation}")
-        self.stdout.write(f"{chain.name}: {len(found.differences) or 'no'} differences")
-        return DIFFERENT if found.differences else 0
+        self.stdout.write(f"{chain.name}: {len(differences) or 'no'} differences")
+        return DIFFERENT if differences else 0
+
+    def _audits(self, chain: Chain) -> Iterator[Audit]:
+        """Yield what each provider shows; one that does not answer, or not wholly, is told and left out."""
+        specification, pool = chains.specification(chain), chains.pool(chain.chain_id)
+        for provider in pool.providers:
+            try:
+                yield audit(specification=specification, pool=replace(pool, providers=[provider]))
+            except ChainUnavailableError as error:
+                self.stderr.write(f"{chain.name}: {provider!r}: {error}")
 
 
 def _chain(name: str) -> Chain:
