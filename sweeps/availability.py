@@ -49,23 +49,20 @@ def available_chains() -> dict[str, bool]:
     The answer is seconds old as a rule. Only the first request in a long time waits for a measurement, and no longer
     than its timeout.
     """
-    if _memory.age_seconds() >= STALE_SECONDS:
-        with _memory.measuring:
-            if _memory.age_seconds() >= STALE_SECONDS:
-                _remember(timeout_seconds=MEASURE_TIMEOUT_SECONDS)
-    elif _memory.age_seconds() >= FRESH_SECONDS and _memory.measuring.acquire(blocking=False):
-        Thread(target=_remember_and_release, daemon=True).start()
+    age_seconds = _memory.age_seconds()
+    if age_seconds >= STALE_SECONDS and _memory.measuring.acquire(timeout=MEASURE_TIMEOUT_SECONDS):
+        _remember_and_release(MEASURE_TIMEOUT_SECONDS)
+    elif age_seconds >= FRESH_SECONDS and _memory.measuring.acquire(blocking=False):
+        # Nobody waits, so a slow provider has as long as for everything else.
+        Thread(target=_remember_and_release, args=(None,), daemon=True).start()
     return _memory.available
 
 
-def _remember(*, timeout_seconds: float | None) -> None:
-    _memory.available = _measure(timeout_seconds)
-    _memory.measured_at = time.monotonic()
-
-
-def _remember_and_release() -> None:
+def _remember_and_release(timeout_seconds: float | None) -> None:
     try:
-        _remember(timeout_seconds=None)  # nobody waits, so a slow provider has as long as for everything else
+        if _memory.age_seconds() >= FRESH_SECONDS:  # else another request measured while this one waited
+            _memory.available = _measure(timeout_seconds)
+            _memory.measured_at = time.monotonic()
     finally:
         _memory.measuring.release()
 

@@ -204,6 +204,27 @@ def test_a_slow_provider_does_not_make_the_chain_unavailable_once_nobody_waits_f
     assert is_available(anonymous) == (True, True)
 
 
+def test_no_request_waits_for_a_measurement_that_hangs_beside_it(
+    anonymous: Client,
+    use_providers: Callable[..., ProviderPool],
+    start_node: Callable[[], FakeNode],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hanging = start_node()
+    use_providers(hanging.url, timeout_seconds=30)
+    assert is_available(anonymous) == (True, True)
+    memory = vars(availability)["_memory"]
+    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 0.1)
+    memory.measured_at -= availability.FRESH_SECONDS
+    with hanging.hung():
+        assert is_available(anonymous) == (True, True)
+        memory.measured_at -= availability.STALE_SECONDS
+        before = time.monotonic()
+        assert is_available(anonymous) == (True, True)
+        assert time.monotonic() - before < 2
+    assert memory.measuring.acquire(timeout=10), "the measurement ends"
+
+
 def test_an_answer_from_long_ago_is_not_given(anonymous: Client, use_providers: Callable[..., ProviderPool]) -> None:
     assert is_available(anonymous) == (True, True)
     vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
