@@ -10,11 +10,12 @@ from django.core.management import CommandError, call_command
 
 from sweepapi import chains
 from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain, Router
+from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.code import record_of
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
+from sweepapi.evm.routes.finder import swaps
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.signer import FeeSigner
 from tests.administration import Administration
@@ -388,8 +389,22 @@ def test_a_contract_of_another_chain_id_is_told(chain: LocalChain, monkeypatch: 
 
 def test_a_router_that_was_added_to_the_configuration_is_missing_on_the_chain(chain: LocalChain) -> None:
     local = chains.known()["local"]
-    added = Router("new", "uniswap_v2", chain.contracts["quoterV2"], STRANGER, STRANGER, ())
-    assert len(differences(replace(local, routers=(*local.routers, added)))) == 2  # one a contract
+    known = local.routers[0]
+    second = replace(known, name="second", address=chain.contracts["quoterV2"])  # which has the same factory
+    assert len(differences(replace(local, routers=(*local.routers, second)))) == 2 * len(swaps(known))
+
+
+@pytest.mark.parametrize("kind", ["uniswap_v2", "uniswap_v3"])
+def test_a_router_or_a_quoter_of_another_factory_than_the_configured_is_told(chain: LocalChain, kind: str) -> None:
+    local = chains.known()["local"]
+    (known,) = (each for each in local.routers if each.kind == kind)
+    moved = replace(known, factory=STRANGER)
+    others = [each for each in local.routers if each != known]
+    assert chain.contracts
+    assert differences(replace(local, routers=(*others, moved))) == [
+        f"factory of {known.name}'s router / {STRANGER} / {known.factory}",
+        f"factory of {known.name}'s quoter / {STRANGER} / {known.factory}",
+    ]
 
 
 # --- a rotation -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The values in the contracts that must be as specified: what they are bound to, what they take, what they allow."""
+"""The values in the contracts, and in the routers they may call, that must be as specified."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,6 +12,7 @@ from sweepapi.evm.deployment.specification import BATCHES, FUNDING_MODES, V4, V5
 from sweepapi.evm.eip712 import domain_separator
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.permit2 import DOMAIN_SEPARATOR
+from sweepapi.evm.routes.finder import factory_reads
 from sweepapi.evm.v5 import CONTRACT_NAME, FEE_SIGNER, HARD_CAP_BPS, PAUSED, Authorization
 
 AUTHORITY = Function("authority()", "(address)")
@@ -35,11 +36,19 @@ _NO_SALT, _NO_EXTENSIONS = bytes(32), ()
 
 
 def values(specification: Specification, at: Addresses) -> Iterator[Check]:
-    """Yield the checks of everything in the contracts but who rules them."""
+    """Yield the checks of everything but who rules the contracts."""
+    yield from _routers(specification.chain)
     yield from _identity(specification.chain, at)
     yield from _state(specification, at)
     for name in BATCHES:
         yield _allow_list(specification, at, name)
+
+
+def _routers(chain: Chain) -> Iterator[Check]:
+    """Yield the checks that what is quoted in a factory's pools is swapped in the same pools."""
+    for router in chain.routers:
+        for what, read in factory_reads(router):
+            yield equal(what, read, router.factory)
 
 
 def _identity(chain: Chain, at: Addresses) -> Iterator[Check]:

@@ -86,6 +86,13 @@ def swaps(router: Router) -> tuple[Function, ...]:
     return functions
 
 
+def factory_reads(router: Router) -> Iterator[tuple[str, Read]]:
+    """Yield, with a name for it, each read that must tell the router's configured factory."""
+    kind = KINDS[router.kind]
+    yield f"factory of {router.name}'s router", Read(router.address, kind.ROUTERS_FACTORY)
+    yield f"factory of {router.name}'s quoter", Read(router.quoter, kind.QUOTERS_FACTORY)
+
+
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
     """Return the calldata that runs this route; ``amount_in`` is zero for a prefunded swap."""
     calldata: bytes = KINDS[route.router.kind].swap_call(

@@ -11,6 +11,8 @@ from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.routes.types import Hop, Route
 
+ROUTERS_FACTORY = Function("factoryV2()", "(address)")
+QUOTERS_FACTORY = Function("factory()", "(address)")
 GET_PAIR = Function("getPair(address,address)", "(address)")
 GET_AMOUNTS_OUT = Function("getAmountsOut(uint256,address[])", "(uint256[])")
 SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address)")

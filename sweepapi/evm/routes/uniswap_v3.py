@@ -11,6 +11,8 @@ from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.routes.types import Hop, Route
 
+ROUTERS_FACTORY = Function("factory()", "(address)")
+QUOTERS_FACTORY = Function("factory()", "(address)")
 GET_POOL = Function("getPool(address,address,uint24)", "(address)")
 QUOTE_EXACT_INPUT = Function("quoteExactInput(bytes,uint256)", "(uint256,uint160[],uint32[],uint256)")
 EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
