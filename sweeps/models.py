@@ -69,9 +69,8 @@ class Sweep(models.Model):
     incarnation = models.PositiveIntegerField(default=0)  # rises with each reversal, so that a new execution books anew
     completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
     closed_at = models.DateTimeField(null=True, blank=True)  # null while open
-    voided_at = models.DateTimeField(
-        null=True, blank=True
-    )  # null unless ops voided it; kept if it executed all the same
+    # Null unless ops voided it, or the chain did by a cancellation; kept if it executed all the same.
+    voided_at = models.DateTimeField(null=True, blank=True)
     void_reason = models.TextField(blank=True)
 
     # What the event said; all null unless completed.

@@ -129,7 +129,7 @@ class _Settlement:
     def _admit_discovered(self) -> None:
         """Make a candidate of an execution that nobody reported."""
         receipt = self.finding.receipt if self.finding is not None else None
-        if receipt is None or not receipt.succeeded:
+        if receipt is None:
             return
         self.receipts[receipt.tx_hash] = receipt
         if all(tx.tx_hash != receipt.tx_hash for tx in self.candidates):
@@ -198,6 +198,7 @@ class _Settlement:
             self.sweep.flag(Flag.NONCE_USED)
         elif self.sighting.nonce_used is False:
             self.sweep.lower(Flag.NONCE_USED)
+            self.sweep.search_from_block = None
         if self.finding is not None:
             self._weigh_finding(self.finding)
         elif self.sighting.agreed and self.sighting.proves_unused(self.authorization.deadline_seconds):
@@ -219,6 +220,8 @@ class _Settlement:
                 self.sweep.last_error = "The providers disagree about a cancellation on chain."
         elif finding.use is None:
             self.sweep.last_error = "The nonce is used, and no event was found yet that says by what."
+        else:
+            self.sweep.last_error = "An event says that it was executed, and no receipt bears that out."
 
     def _cancel(self, use: NonceUse) -> None:
         sweep = self.sweep

@@ -54,7 +54,7 @@ class Finding:
     """What a search found."""
 
     use: NonceUse | None
-    receipt: Receipt | None  # of an execution; None if no provider gave it
+    receipt: Receipt | None  # of an execution, with its event; None if no provider gave it
     agreed: bool  # a cancellation lies on a safe block, and a second provider, where there is one, says so too
     resume_at: int | None  # the first block that was not searched; None if something was found, or all was searched
 
@@ -75,8 +75,8 @@ class _Opinion:
 def find_uses(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dict[Hashable, Finding]:
     """Return what was found for each of at most ``MAX_SEARCHES`` searches, by its key.
 
-    One round trip a provider, two providers at most, and one more for the receipts of executions. Raises
-    ``ChainUnavailableError``.
+    One round trip a provider, two providers at most, and one more to every provider for the receipts of executions.
+    Raises ``ChainUnavailableError``.
     """
     deadline = time.monotonic() + pool.timeout_seconds
     first, opinions = _ask(chain, pool, searches, deadline=deadline)
@@ -88,7 +88,7 @@ def find_uses(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -
         except ChainUnavailableError:
             seconds = {search.key: replace(opinions[search.key], is_safe=False) for search in doubtful}
     findings = {key: _finding(opinion, seconds.get(key, opinion)) for key, opinion in opinions.items()}
-    return _with_receipts(pool, findings, deadline=deadline)
+    return _with_receipts(pool, searches, findings)
 
 
 def _finding(first: _Opinion, second: _Opinion) -> Finding:
@@ -168,22 +168,34 @@ def _use(mined: MinedLog, nonce: int) -> NonceUse:
 
 
 def _with_receipts(
-    pool: ProviderPool, findings: Mapping[Hashable, Finding], *, deadline: float
+    pool: ProviderPool, searches: Sequence[Search], findings: Mapping[Hashable, Finding]
 ) -> dict[Hashable, Finding]:
-    executed = {key: found.use for key, found in findings.items() if found.use and found.use.cancelled_by is None}
+    """Add the receipts of executions; every provider is asked, for one that knows none must not hide it for good."""
+    uses = {search: findings[search.key].use for search in searches}
+    executed = {search: use for search, use in uses.items() if use is not None and use.cancelled_by is None}
     calls = [
         Call("eth_getTransactionReceipt", (use.tx_hash,), answers.receipt_of(use.tx_hash), MayFail.ANYHOW)
         for use in executed.values()
     ]
     try:
-        receipts = pool.ask(calls, timeout_seconds=_left(deadline))[1] if calls else []
+        answered = pool.ask_all(calls) if calls else []
     except ChainUnavailableError:
-        receipts = [None] * len(calls)
+        answered = []
     return dict(findings) | {
-        key: replace(findings[key], receipt=receipt)
-        for (key, use), receipt in zip(executed.items(), receipts, strict=True)
-        if isinstance(receipt, Receipt) and receipt.block_hash == use.block_hash
+        search.key: replace(
+            findings[search.key], receipt=next((one for one in receipts if _shows(one, search, use)), None)
+        )
+        for (search, use), *receipts in zip(executed.items(), *answered, strict=True)
     }
+
+
+def _shows(receipt: object, search: Search, use: NonceUse) -> bool:
+    """Whether this is a receipt of that very block with the event in it."""
+    if not isinstance(receipt, Receipt) or not receipt.succeeded:
+        return False
+    events = [decode_executed(log) for log in receipt.logs if log.address == search.contract]
+    is_there = any(event is not None and event.nonce == search.nonce for event in events)
+    return is_there and (receipt.block_number, receipt.block_hash) == (use.block_number, use.block_hash)
 
 
 def _left(deadline: float) -> float:

@@ -18,7 +18,7 @@ from sweeps.models import Sweep, SweepTransaction
 from sweeps.voiding import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
-from tests.fake_node import FakeNode
+from tests.fake_node import Alter, FakeNode
 from tests.partner_app import PartnerApp, error_of
 
 pytestmark = pytest.mark.django_db
@@ -344,27 +344,49 @@ def test_a_provider_that_shows_no_log_is_made_good_by_another(
     assert check(built).status == "completed"
 
 
+def receipts_with(lie: dict[str, Any] | None) -> Alter:
+    """Return what falsifies every receipt, or hides it."""
+    return lambda method, _params, result: (
+        (result | lie if lie else None) if method == "eth_getTransactionReceipt" else result
+    )
+
+
 @pytest.mark.parametrize(
     "lie",
     [
         {"status": "0x0"},
         {"blockHash": "0x" + "ab" * 32},
+        {"blockNumber": "0x1"},
+        {"blockNumber": "0x7fffffff"},
+        {"logs": []},
         None,
     ],
 )
 def test_a_hint_whose_receipt_does_not_bear_it_out_leaves_no_trace(
-    app: PartnerApp, use_providers: Providers, start_node: Start, lie: dict[str, str] | None
+    app: PartnerApp, use_providers: Providers, start_node: Start, lie: dict[str, Any] | None
 ) -> None:
     built = app.build()
     app.execute(built)
     app.chain.mine(SAFE_AFTER)
     liar = start_node()
-    liar.alter = lambda method, _params, result: (
-        (result | lie if lie else None) if method == "eth_getTransactionReceipt" else result
-    )
+    liar.alter = receipts_with(lie)
     use_providers(liar.url)
     sweep = check(built)
     assert (sweep.status, sweep.flags, sweep.transactions.count()) == ("pending", ["nonce_used"], 0)
+    assert sweep.last_error == "An event says that it was executed, and no receipt bears that out."
+
+
+@pytest.mark.parametrize("lie", [{"logs": []}, {"status": "0x0"}, None])
+def test_a_receipt_that_the_first_provider_withholds_comes_from_another(
+    app: PartnerApp, use_providers: Providers, start_node: Start, lie: dict[str, Any] | None
+) -> None:
+    built = app.build()
+    app.execute(built)
+    app.chain.mine(SAFE_AFTER)
+    liar = start_node()
+    liar.alter = receipts_with(lie)
+    use_providers(liar.url, app.chain.world["rpcUrl"])
+    assert check(built).status == "completed"
 
 
 # --- the search -------------------------------------------------------------------------------------------------------
