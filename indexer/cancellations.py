@@ -20,7 +20,7 @@ from django.utils import timezone
 from sweepapi import chains
 from sweepapi.evm import answers
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
+from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.rpc import Call, MayFail
 from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send, terms_calls, terms_of
@@ -29,6 +29,8 @@ from sweeps.models import NOBODY_ANSWERED, Cancellation, CancellationTransaction
 
 STUCK_AFTER = timedelta(seconds=60)
 MAX_AT_ONCE = 50  # each is a call of the batch
+# What any transaction needs, and what none may have (EIP-7825): a node that says otherwise is wrong.
+MIN_GAS, MAX_GAS = 21_000, 2**24
 
 RAN_OUT = "The authorization ran out: there is nothing left to cancel."
 CONTRACT_REFUSES = "The contract refuses this: it has another fee signer than {account}."
@@ -133,15 +135,19 @@ class _Round:
     def _sign(self, useful: Sequence[Cancellation], facts: _Facts) -> list[CancellationTransaction]:
         """Sign what has to be signed, and return all transactions of the account that the chain does not have yet.
 
-        Among them are those that became useless: later nonces of the account wait behind them.
+        Among them are those that became useless: later nonces of the account wait behind them. Behind a gap they would
+        wait for good, so there they count for nothing: a provider that once named too high a count blocks no account.
         """
         with transaction.atomic():
             self._lock_account()
-            waiting = [self._renewed(row, facts) for row in self._waiting(facts)]
+            rows = list(self._waiting(facts))
+            in_line = [row for nonce, row in zip(count(facts.terms.account_nonce), rows) if row.account_nonce == nonce]
+            waiting = [self._renewed(row, facts) for row in in_line]
             have_one = {row.cancellation_id for row in waiting} | self._just_signed(useful)
             for cancellation in useful:
                 if cancellation.id not in have_one:
-                    waiting += self._first(cancellation, facts, taken={row.account_nonce for row in waiting})
+                    taken = {row.account_nonce for row in [*rows, *waiting]}
+                    waiting += self._first(cancellation, facts, taken=taken)
         return waiting
 
     def _lock_account(self) -> None:
@@ -177,8 +183,10 @@ class _Round:
         if fees is None:
             self._errors[row.cancellation_id] = TOO_DEAR
             return row
+        needed = facts.gas.get(row.cancellation_id)
+        gas = needed if isinstance(needed, int) else row.gas  # what became useless can't be estimated any more
         return self._store(
-            row.cancellation, account_nonce=row.account_nonce, attempt=row.attempt + 1, gas=row.gas, fees=fees
+            row.cancellation, account_nonce=row.account_nonce, attempt=row.attempt + 1, gas=gas, fees=fees
         )
 
     def _first(
@@ -236,4 +244,7 @@ def _calldata(cancellation: Cancellation) -> bytes:
 
 def _with_margin(estimate: object) -> int:
     """Return the gas to allow: the block to come may need a little more than the estimate."""
-    return answers.counter(estimate) * 5 // 4
+    gas = answers.counter(estimate) * 5 // 4
+    if not MIN_GAS < gas <= MAX_GAS:
+        raise BadAnswerError("expected the gas of a transaction")
+    return gas

@@ -72,9 +72,6 @@ class FakeNode:
         return 200, json.dumps(list(answers.values())).encode()
 
 
-JSON = {"Content-Type": "application/json"}
-
-
 @contextmanager
 def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

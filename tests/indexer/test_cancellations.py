@@ -405,12 +405,64 @@ def test_a_node_that_does_not_show_the_effect_yet_does_not_make_it_sign_twice(
     cancellation = wanted(app)
     send_and_mine(app)
     behind = start_node()
-    behind.alter = lambda method, _params, result: result[:-1] + "0" if method == "eth_call" else result
-    behind.swallow = "eth_estimateGas"  # and answers it with a figure
+    behind.swallow = "eth_estimateGas"
+    behind.alter = lambda method, _params, result: {
+        "eth_call": result[:-1] + "0" if isinstance(result, str) else result,
+        "eth_estimateGas": hex(50_000),
+    }.get(method, result)
     use_providers(behind.url)
     assert is_used(app, cancellation)
     send_wanted()
-    assert len(sent()) == 1
+    assert (len(sent()), error(cancellation)) == (1, "")
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_provider_that_named_too_high_a_count_once_blocks_nothing(
+    app: PartnerApp, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = wanted(app)
+    liar = start_node()
+    liar.alter = lambda method, _params, result: "0x7" if method == "eth_getTransactionCount" else result
+    use_providers(liar.url)
+    send_wanted()
+    use_providers(app.chain.world["rpcUrl"])
+    send_wanted()
+    assert [row.account_nonce for row in sent()] == [7], "it may be that the others lag"
+    monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+    send_and_mine(app)
+    assert [row.account_nonce for row in sent()] == [0, 7]
+    assert (is_used(app, cancellation), error(cancellation)) == (True, "")
+
+
+@pytest.mark.usefixtures("signer")
+def test_one_that_was_given_too_little_gas_gets_enough_when_it_is_signed_anew(
+    app: PartnerApp, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = wanted(app)
+    stingy = start_node()
+    stingy.alter = lambda method, _params, result: hex(21_000) if method == "eth_estimateGas" else result
+    use_providers(stingy.url)
+    with app.chain.mining_paused():
+        send_wanted()
+        use_providers(app.chain.world["rpcUrl"])
+        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+        send_wanted()
+        app.chain.mine()
+    assert [row.account_nonce for row in sent()] == [0, 0]
+    assert is_used(app, cancellation)
+
+
+@pytest.mark.parametrize("estimate", [0, 1, 2**24, 2**39])
+@pytest.mark.usefixtures("signer")
+def test_an_estimate_that_no_transaction_can_have_is_asked_of_another(
+    app: PartnerApp, use_providers: Providers, start_node: Start, estimate: int
+) -> None:
+    cancellation = wanted(app)
+    liar = start_node()
+    liar.alter = lambda method, _params, result: hex(estimate) if method == "eth_estimateGas" else result
+    use_providers(liar.url, app.chain.world["rpcUrl"])
+    send_and_mine(app)
+    assert is_used(app, cancellation)
 
 
 @pytest.mark.usefixtures("signer")
