@@ -23,7 +23,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.rpc import Call, MayFail
-from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send, terms_calls, terms_of
+from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send_all, terms_calls, terms_of
 from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
 from sweeps.models import NOBODY_ANSWERED, Cancellation, CancellationTransaction, SweepStatus
 
@@ -91,8 +91,9 @@ class _Round:
         try:
             facts = self._read()
             useful = [cancellation for cancellation in self.wanted if self._is_useful(cancellation, facts)]
-            for row in self._sign(useful, facts) if useful else []:
-                self._send(row)
+            rows = self._sign(useful, facts) if useful else []
+            if rows:
+                self._send(rows[:MAX_AT_ONCE])  # the rest waits for these to be mined
         except ChainUnavailableError:
             return {cancellation.id: NOBODY_ANSWERED for cancellation in self.wanted}
         return self._errors
@@ -232,10 +233,10 @@ class _Round:
             raw=signed.raw,
         )
 
-    def _send(self, row: CancellationTransaction) -> None:
-        reception = send(pool=self.pool, raw=bytes(row.raw))
-        if reception in RECEPTIONS:
-            self._errors.setdefault(row.cancellation_id, RECEPTIONS[reception])
+    def _send(self, rows: Sequence[CancellationTransaction]) -> None:
+        for row, reception in zip(rows, send_all(pool=self.pool, raws=[bytes(row.raw) for row in rows]), strict=True):
+            if reception in RECEPTIONS:
+                self._errors.setdefault(row.cancellation_id, RECEPTIONS[reception])
 
 
 def _calldata(cancellation: Cancellation) -> bytes:

@@ -144,14 +144,18 @@ def reception_of(error: object) -> Reception:
 
 
 def send(*, pool: ProviderPool, raw: bytes) -> Reception:
-    """Send a signed transaction to every provider and return the best reception.
+    """Send a signed transaction to every provider and return the best reception; see ``send_all``."""
+    return send_all(pool=pool, raws=[raw])[0]
+
+
+def send_all(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[Reception]:
+    """Send signed transactions to every provider, one batch each, and return the best reception of each in order.
 
     To every one, because a node that takes it may still keep it to itself. Raises ``ChainUnavailableError`` if none
     answered.
     """
-    call = Call("eth_sendRawTransaction", ("0x" + raw.hex(),), _accepted, read_error=reception_of)
-    receptions: list[Reception] = [reception for (reception,) in pool.ask_all([call])]
-    return max(receptions)
+    calls = [Call("eth_sendRawTransaction", ("0x" + raw.hex(),), _accepted, read_error=reception_of) for raw in raws]
+    return [max(receptions) for receptions in zip(*pool.ask_all(calls), strict=True)]
 
 
 def _accepted(value: object) -> Reception:

@@ -1,6 +1,6 @@
 """The worker carries out what ops want cancelled: signed once, kept, sent until the chain has it, never twice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import pairwise
@@ -21,7 +21,7 @@ from indexer import cancellations, checks, tasks
 from indexer.cancellations import send_wanted
 from sweepapi import chains
 from sweepapi.evm.rpc import ProviderPool
-from sweepapi.evm.sending import GWEI, Reception, send
+from sweepapi.evm.sending import GWEI, Reception, send_all
 from sweepapi.evm.v5 import IS_NONCE_USED
 from sweeps.models import Cancellation, CancellationTransaction, Sweep
 from sweeps.voiding import void
@@ -129,10 +129,14 @@ def test_without_a_wish_the_chain_is_not_asked(app: PartnerApp, round_trips: lis
 
 
 @pytest.mark.usefixtures("signer")
-def test_several_are_sent_in_one_round_with_nonces_in_sequence(app: PartnerApp) -> None:
+def test_several_are_sent_in_one_round_trip_with_nonces_in_sequence(
+    app: PartnerApp, round_trips: list[list[str]]
+) -> None:
     wishes = [wanted(app) for _ in range(3)]
     with app.chain.mining_paused():
+        round_trips.clear()
         send_wanted()
+        assert round_trips[1:] == [["eth_sendRawTransaction"] * 3]
         assert [(row.cancellation, row.account_nonce) for row in sent()] == [(wish, i) for i, wish in enumerate(wishes)]
     app.chain.mine()
     assert all(is_used(app, wish) for wish in wishes)
@@ -145,6 +149,21 @@ def test_the_sweep_is_looked_at_again_and_again_until_it_is_closed(app: PartnerA
         assert sweep.next_check_at is not None
         assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
         settled(sweep.cancellation)
+
+
+@pytest.mark.usefixtures("signer")
+def test_more_than_fit_a_batch_go_through_round_by_round(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cancellations, "MAX_AT_ONCE", 2)
+    wishes = [wanted(app) for _ in range(3)]
+    with app.chain.mining_paused():
+        send_wanted()
+        assert [(row.cancellation, row.account_nonce) for row in sent()] == [(wish, i) for i, wish in enumerate(wishes)]
+        app.chain.mine()
+        assert [is_used(app, wish) for wish in wishes] == [True, True, False]
+        send_wanted()
+        app.chain.mine()
+    assert is_used(app, wishes[2])
+    assert len(sent()) == 3
 
 
 # --- crashes, reorganisations, and workers at once --------------------------------------------------------------------
@@ -160,7 +179,7 @@ def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
         def die(**_what: object) -> None:
             raise KeyboardInterrupt
 
-        crash.setattr(cancellations, "send", die)
+        crash.setattr(cancellations, "send_all", die)
         with pytest.raises(KeyboardInterrupt):
             send_wanted()
     (stored,) = sent()
@@ -175,11 +194,12 @@ def test_what_waits_is_sent_again_byte_by_byte(app: PartnerApp, monkeypatch: pyt
     cancellation = wanted(app)
     receptions: list[tuple[bytes, Reception]] = []
 
-    def noted(*, pool: ProviderPool, raw: bytes) -> Reception:
-        receptions.append((raw, send(pool=pool, raw=raw)))
-        return receptions[-1][1]
+    def noted(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[Reception]:
+        received = send_all(pool=pool, raws=raws)
+        receptions.extend(zip(raws, received, strict=True))
+        return received
 
-    monkeypatch.setattr(cancellations, "send", noted)
+    monkeypatch.setattr(cancellations, "send_all", noted)
     with app.chain.mining_paused():
         send_wanted()
         send_wanted()
