@@ -36,7 +36,8 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
         now = timezone.now()
         sweep.status, sweep.voided_at, sweep.void_reason = SweepStatus.VOID, now, reason.strip()
         if cancelled_by is not None:
-            Cancellation.objects.create(sweep=sweep, requested_by=cancelled_by)
+            # There is one already if the sweep was void before, executed all the same, and lost its block.
+            Cancellation.objects.get_or_create(sweep=sweep, defaults={"requested_by": cancelled_by})
             sweep.next_check_at = schedule.recheck(now, chains.by_id(sweep.chain_id).finality)
             transaction.on_commit(nudge_cancellations)
         sweep.save(update_fields=["status", "voided_at", "void_reason", "next_check_at"])

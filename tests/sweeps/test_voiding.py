@@ -65,6 +65,14 @@ def test_a_wish_to_cancel_is_recorded_with_the_void_and_the_worker_told_after_th
     assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
 
 
+def test_a_sweep_that_a_reorganisation_made_pending_again_can_be_voided_and_cancelled_again() -> None:
+    sweep = SweepFactory.create()
+    void(sweep_id=sweep.id, reason="why", cancelled_by="ops")
+    Sweep.objects.update(status="pending")
+    assert void(sweep_id=sweep.id, reason="still", cancelled_by="night shift").void_reason == "still"
+    assert Cancellation.objects.get().requested_by == "ops"
+
+
 def test_without_the_wish_nothing_is_recorded() -> None:
     void(sweep_id=SweepFactory.create().id, reason="why")
     assert Cancellation.objects.count() == 0
