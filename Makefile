@@ -48,7 +48,7 @@ slither: $(NODE_READY) $(SLITHER_READY) ## static analysis of the contracts; any
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=slither $(FORGE) build --quiet --build-info src
 	cd contracts && PATH="$(NODE_BIN):$(CURDIR)/contracts/$(dir $(FORGE)):$$PATH" ../.venv-slither/bin/slither .
 
-# Takes the better part of an hour, so it is no part of `test`.
+# Takes over half an hour, so it is no part of `test`.
 mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## have the contracts' tests find thousands of small faults in their sources
 	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
 
