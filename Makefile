@@ -57,7 +57,7 @@ forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the ex
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
 
-invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and what they came to (half an hour)
+invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and what they came to (an hour)
 	mkdir -p contracts/cache && : > contracts/cache/invariants.jsonl
 	cd contracts && PATH="$(NODE_BIN):$$PATH" INVARIANT_TALLY=cache/invariants.jsonl FOUNDRY_PROFILE=invariants \
 		$(FORGE) test --match-contract Invariants
