@@ -40,8 +40,7 @@ class Supervisor:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FolderInUseError(f"{self.folder} is in use by another run") from error
-        for ending in ENDING_SIGNALS:
-            signal.signal(ending, _interrupt)
+        _set_for_ending_signals(_interrupt)
         for name in reap(self.folder):
             say(f"ended {name}, left by a run that was killed")
         return self
@@ -49,13 +48,11 @@ class Supervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for ending in ENDING_SIGNALS:  # the stop has deadlines of its own; impatience must not leave a process behind
-            signal.signal(ending, signal.SIG_IGN)
+        _set_for_ending_signals(signal.SIG_IGN)
         for child in reversed(self._children):
             child.stop()
         end_strays(self.folder)
-        for ending in ENDING_SIGNALS:
-            signal.signal(ending, signal.SIG_DFL)
+        _set_for_ending_signals(signal.SIG_DFL)
         self._lock.close()
 
     def launch(self, program: Program) -> Child:
@@ -118,7 +115,14 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
+def _set_for_ending_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    for ending in ENDING_SIGNALS:
+        signal.signal(ending, handler)
+
+
 def _interrupt(number: int, _frame: FrameType | None) -> None:
+    # One is enough: the stop has deadlines of its own, and a second one raised on the way to it would prevent it.
+    _set_for_ending_signals(signal.SIG_IGN)
     raise Interrupted(signal.Signals(number).name)
 
 

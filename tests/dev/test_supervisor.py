@@ -17,6 +17,20 @@ from dev.waiting import wait_until
 ROOT = Path(__file__).parents[2]
 PARTS = {"postgres", "redis", "anvil", "parent", "grandchild"}
 Household: TypeAlias = subprocess.Popen[str]
+INTERRUPTED_ON_THE_WAY_OUT = """
+import os, pathlib, signal, sys
+from dev.process import Program
+from dev.supervisor import Interrupted, Supervisor
+
+with Supervisor(pathlib.Path(sys.argv[1])) as supervisor:
+    print(supervisor.launch(Program(name="sleeper", argv=["/bin/sleep", "600"])).pid, flush=True)
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except Interrupted:
+        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), ending)
+print("stopped in order")
+"""
 
 
 @pytest.fixture
@@ -67,6 +81,14 @@ def test_a_second_interrupt_during_the_stop_changes_nothing(
         household.send_signal(signal.SIGINT)
     household.communicate(timeout=30)
     assert are_gone(pids)()
+
+
+def test_interrupts_between_the_first_and_the_stop_do_not_prevent_it(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", INTERRUPTED_ON_THE_WAY_OUT, str(tmp_path)]
+    ended = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    pid, *rest = ended.stdout.splitlines()
+    assert rest == ["stopped in order"]
+    assert identity(int(pid)) is None
 
 
 def test_after_a_kill_the_next_start_ends_what_was_left_and_works(
