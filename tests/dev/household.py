@@ -12,7 +12,7 @@ from dev.errors import LocalWorldError
 from dev.process import Program
 from dev.supervisor import Interrupted, Supervisor
 
-FORK_AND_TELL = "import os, sys, time; print(os.fork() or os.getpid(), flush=True); time.sleep(600)"
+FORK_AND_TELL = "import os, time; child = os.fork(); child and os.write(1, b'%d\\n' % child); time.sleep(600)"
 
 
 def main(folder: Path) -> int:
@@ -24,9 +24,9 @@ def main(folder: Path) -> int:
         told = folder / "parent.log"
         told.unlink(missing_ok=True)
         parent = Program(name="parent", argv=[sys.executable, "-c", FORK_AND_TELL], log=told)
-        supervisor.start(parent, ready=lambda: len(told.read_text().splitlines()) == 2)
+        supervisor.start(parent, ready=lambda: told.read_text().endswith("\n"))
         records = {path.stem: json.loads(path.read_text())["pid"] for path in (folder / "processes").glob("*.json")}
-        print(json.dumps(records | {"grandchild": int(told.read_text().split()[-1])}), flush=True)
+        print(json.dumps(records | {"grandchild": int(told.read_text())}), flush=True)
         supervisor.watch()
 
 
