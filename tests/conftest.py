@@ -69,7 +69,7 @@ def chain() -> Iterator[LocalChain]:
     snapshot = local.rpc("evm_snapshot")
     local.catch_up()
     yield local
-    assert local.rpc("evm_revert", snapshot)
+    local.roll_back(snapshot)
 
 
 @pytest.fixture

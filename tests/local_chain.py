@@ -15,12 +15,16 @@ from eth_account.signers.local import LocalAccount
 from web3 import HTTPProvider, Web3
 from web3.types import RPCEndpoint, TxReceipt
 
+from dev.engines.anvil import FINAL_DEPTH_BLOCKS, SAFE_DEPTH_BLOCKS
 from sweepapi.evm.abi import Function
 from sweepapi.evm.erc20 import APPROVE, BALANCE_OF, UNLIMITED
 from sweepapi.evm.v5 import CANCEL_AUTHORIZATION
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 GAS = 12_000_000
+# Mine this many blocks, and the first of them is safe, or final.
+SAFE_AFTER = SAFE_DEPTH_BLOCKS + 1
+FINAL_AFTER = FINAL_DEPTH_BLOCKS + 1
 PAUSE = Function("pause()")
 REVOKE_FEE_SIGNER = Function("revokeFeeSigner(address)")
 
@@ -79,12 +83,25 @@ class LocalChain:
 
     @contextmanager
     def mining_paused(self) -> Iterator[None]:
-        """Mine nothing but by hand until the end of the block."""
+        """Mine nothing but by hand until the end of the block; what waits then is forgotten.
+
+        It would be mined some time later, maybe after the chain was rolled back for the next test.
+        """
         self._set_mining(on=False)
         try:
             yield
         finally:
+            self.rpc("anvil_dropAllTransactions")
             self._set_mining(on=True)
+
+    def roll_back(self, snapshot: str) -> None:
+        """Return to a snapshot, and forget what waits to be mined.
+
+        Where transactions are mined as they come, the last may be under way: it ends before the block mined here does.
+        """
+        with self.mining_paused():
+            self.mine()
+            assert self.rpc("evm_revert", snapshot)
 
     def _set_mining(self, *, on: bool) -> None:
         self._mines = on

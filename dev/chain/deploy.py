@@ -15,6 +15,7 @@ from dev.chain.catalog import TOKENS
 from dev.chain.chains_file import chain_facts
 from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
+from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.errors import NodeError
 from dev.keys import Keys, address_of
 from sweepapi.evm.deployment.creation import CREATOR  # anvil has it from the start
@@ -25,7 +26,6 @@ PERMIT2_SALT = bytes.fromhex("0000000000000000000000000000000000000000d3af2663da
 NO_ADDRESS = "0x" + "00" * 20
 ON, OFF, NO_TRANSACTIONS = True, False, False
 
-_BLOCKS_UNTIL_FINAL = 70  # anvil's `safe` and `finalized` lie 32 and 64 blocks below the head: what we built is final
 _COIN = 10**18
 _BUILDING_GAS_LIMIT = 10**12
 _DEPLOYER_COINS = 10**9
@@ -56,7 +56,7 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
     tokens |= {"WETH": contracts["weth"]}
     chains_file.write_text(chain_facts(keys, contracts, tokens))
     contracts |= deploy_batch(rpc, keys, chains_file)
-    rpc.call("anvil_mine", hex(_BLOCKS_UNTIL_FINAL))
+    rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # what we built is final
     _require_code(rpc, [*contracts.values(), *tokens.values()])
     return Deployment(contracts, tokens)
 

@@ -7,10 +7,10 @@ from typing import Any
 from dev.chain.sender import calldata
 from dev.demo.accounts import check_accounts
 from dev.demo.stage import Outcome, Stage
+from dev.engines.anvil import SAFE_DEPTH_BLOCKS
 from dev.partner_client import finalize
 
 AUTHORIZATION_SECONDS = 900
-BLOCKS_UNTIL_SAFE = 40  # anvil calls a block safe when 32 follow it
 
 Step = Callable[[Stage, Outcome], None]
 
@@ -93,7 +93,7 @@ def never_submitted(stage: Stage, outcome: Outcome) -> None:
     """Leave a sweep alone until a safe block is past its deadline, with its nonce unused."""
     built = stage.build(stage.wallets[4], "WETH", USDC=10)
     outcome.hold(stage.ours.sweep(built["sweepId"])["status"] == "pending", "a built sweep is pending")
-    stage.pass_time(AUTHORIZATION_SECONDS + 60, blocks=BLOCKS_UNTIL_SAFE)
+    stage.pass_time(AUTHORIZATION_SECONDS + 60, blocks=1 + SAFE_DEPTH_BLOCKS)
     outcome.sweep = stage.wait_for_status(built["sweepId"], "expired")
     outcome.hold(not outcome.sweep["open"], "the worker has the chain's proof: the sweep is expired and closed")
     late = "0x" + "ab" * 32

@@ -12,6 +12,10 @@ from dev.process import Program
 from dev.supervisor import Supervisor
 
 CHAIN_ID = 31337
+# How far `safe` and `finalized` lie below the head: near enough to be reached without mining for long, far enough that
+# what goes by the wrong one of the three shows. (Ethereum's lie about 32 and 64 blocks below.)
+SAFE_DEPTH_BLOCKS = 4
+FINAL_DEPTH_BLOCKS = 2 * SAFE_DEPTH_BLOCKS
 # States of older blocks are forgotten; on disk, where they would go, each is a megabyte. A run of the tests makes fewer
 # than this, those counted that are taken back after each test; each takes a sixth of a megabyte of memory.
 _STATES_KEPT = 5_000
@@ -22,10 +26,11 @@ def start(supervisor: Supervisor) -> Rpc:
     """Start an empty chain; returns its endpoint."""
     rpc = Rpc(f"http://127.0.0.1:{free_port()}")
     listen = ["--host", "127.0.0.1", "--port", rpc.url.rpartition(":")[2], "--chain-id", str(CHAIN_ID)]
+    finality = ["--slots-in-an-epoch", str(SAFE_DEPTH_BLOCKS)]
     memory = ["--prune-history", str(_STATES_KEPT)]
     program = Program(
         name="anvil",
-        argv=[str(_binary()), *listen, *memory, "--accounts", "1", "--silent"],
+        argv=[str(_binary()), *listen, *finality, *memory, "--accounts", "1", "--silent"],
         log=supervisor.folder / "anvil.log",
     )
     supervisor.start(program, ready=lambda: _answers(rpc))

@@ -26,11 +26,11 @@ from sweepapi.evm.v5 import IS_NONCE_USED
 from sweeps.models import Cancellation, CancellationTransaction, Sweep
 from sweeps.voiding import void
 from tests.fake_node import FakeNode
+from tests.local_chain import SAFE_AFTER
 from tests.partner_app import PartnerApp, error_of
 
 pytestmark = pytest.mark.django_db
 
-SAFE_AFTER = 40  # blocks; anvil's safe block lies 32 below the head
 LATER = timedelta(minutes=5)
 
 Providers = Callable[..., ProviderPool]
@@ -138,7 +138,7 @@ def test_several_are_sent_in_one_round_trip_with_nonces_in_sequence(
         send_wanted()
         assert round_trips[1:] == [["eth_sendRawTransaction"] * 3]
         assert [(row.cancellation, row.account_nonce) for row in sent()] == [(wish, i) for i, wish in enumerate(wishes)]
-    app.chain.mine()
+        app.chain.mine()
     assert all(is_used(app, wish) for wish in wishes)
 
 
@@ -214,7 +214,7 @@ def test_one_that_left_the_chain_is_sent_again(app: PartnerApp) -> None:
     before = app.chain.rpc("evm_snapshot")
     send_and_mine(app)
     assert is_used(app, cancellation)
-    assert app.chain.rpc("evm_revert", before)
+    app.chain.roll_back(before)
     send_and_mine(app)
     assert is_used(app, cancellation)
     assert len(sent()) == 1

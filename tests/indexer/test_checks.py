@@ -21,6 +21,7 @@ from sweeps.voiding import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import FakeNode
+from tests.local_chain import FINAL_AFTER, SAFE_AFTER
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -154,7 +155,7 @@ def test_an_unsubmitted_sweep_expires_when_a_safe_block_is_past_its_deadline_and
     built = app.build()
     app.chain.mine(seconds=FAR_APART)
     assert checks.check_due() == 0, "the head is past the deadline, the safe block is not"
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
     assert checks.check_due() == 1
     assert status_of(built) == ("expired", False)
     assert checks.check_due() == 0
@@ -171,7 +172,7 @@ def test_a_sweep_whose_candidates_never_came_is_failed_and_they_are_dropped(app:
     built = app.build()
     submitted(built)
     app.chain.mine(seconds=FAR_APART)
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
     look_at(built)
     assert status_of(built) == ("failed", False)
     assert SweepTransaction.objects.get().status == "dropped"
@@ -181,7 +182,7 @@ def test_a_void_sweep_is_closed_as_void(app: PartnerApp) -> None:
     built = app.build()
     void(sweep_id=UUID(built["sweepId"]), reason="asked for")
     app.chain.mine(seconds=FAR_APART)
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
     assert checks.check_due() == 1
     assert status_of(built) == ("void", False)
 
@@ -193,7 +194,7 @@ def test_a_completed_sweep_is_closed_once_its_block_is_final(app: PartnerApp) ->
     built = app.build()
     app.confirm(built, app.execute(built))
     seen = []
-    for blocks in (0, 35, 35):
+    for blocks in (0, SAFE_AFTER, SAFE_AFTER):
         app.chain.mine(blocks)
         look_at(built)
         seen.append((SweepTransaction.objects.get().finality, status_of(built)))
@@ -203,7 +204,7 @@ def test_a_completed_sweep_is_closed_once_its_block_is_final(app: PartnerApp) ->
         ("final", ("completed", False)),
     ]
     state = app.state(built["sweepId"])
-    assert (state["open"], state["transaction"]["confirmations"]) == (False, 71)
+    assert (state["open"], state["transaction"]["confirmations"]) == (False, 1 + 2 * SAFE_AFTER)
 
 
 def test_finality_by_depth_works_where_a_chain_has_no_tags(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
@@ -239,7 +240,7 @@ def test_a_block_that_leaves_the_chain_takes_the_completion_back_and_a_new_one_b
     tx_hash = app.chain.sign_and_send(app.user, built)
     app.confirm(built, tx_hash)
 
-    assert app.chain.rpc("evm_revert", before)
+    app.chain.roll_back(before)
     look_at(built)
     assert status_of(built) == ("completed", True), "a lower head is no reorganisation"
 
@@ -262,9 +263,9 @@ def test_a_sweep_that_left_the_chain_for_good_fails_and_its_books_are_even(app: 
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")
     app.confirm(built, app.chain.sign_and_send(app.user, built))
-    assert app.chain.rpc("evm_revert", before)
+    app.chain.roll_back(before)
     app.chain.mine(2, seconds=FAR_APART)
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
     for _ in range(2):
         look_at(built)
     assert status_of(built) == ("failed", False)
@@ -284,7 +285,7 @@ def test_two_providers_must_agree_that_a_block_is_final(
     use_providers(app.chain.world["rpcUrl"], doubter.url)
     built = app.build()
     app.confirm(built, app.execute(built))
-    app.chain.mine(70)
+    app.chain.mine(FINAL_AFTER)
     look_at(built)
     assert status_of(built) == ("completed", True)
     assert Sweep.objects.get().last_error == "The providers disagree about the accepted block."
@@ -298,9 +299,9 @@ def test_one_lying_provider_can_not_expire_a_sweep(
 ) -> None:
     built = app.build()
     app.execute(built)
-    app.chain.mine(40, seconds=1)
-    app.chain.mine(40, seconds=FAR_APART)
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER, seconds=1)
+    app.chain.mine(SAFE_AFTER, seconds=FAR_APART)
+    app.chain.mine(SAFE_AFTER)
     liar = start_node()
     liar.alter = lambda method, _params, result: forget_nonce(result) if method == "eth_call" else result
     use_providers(liar.url, app.chain.world["rpcUrl"])
@@ -339,6 +340,6 @@ def test_the_second_provider_being_down_closes_nothing(
     use_providers(app.chain.world["rpcUrl"], "http://127.0.0.1:1")
     built = app.build()
     app.chain.mine(seconds=FAR_APART)
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
     look_at(built)
     assert status_of(built) == ("pending", True)

@@ -19,11 +19,11 @@ from sweeps.voiding import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import Alter, FakeNode
+from tests.local_chain import SAFE_AFTER
 from tests.partner_app import PartnerApp, error_of
 
 pytestmark = pytest.mark.django_db
 
-SAFE_AFTER = 40  # blocks; anvil's safe block lies 32 below the head
 FAR_APART = 1000  # seconds: longer than any authorization lives
 
 Providers = Callable[..., ProviderPool]
@@ -83,7 +83,7 @@ def test_nobody_else_can(app: PartnerApp) -> None:
 def test_a_cancellation_that_is_not_safe_yet_closes_nothing(app: PartnerApp) -> None:
     built = app.build()
     cancel(app, built)
-    app.chain.mine(5)
+    app.chain.mine(SAFE_AFTER - 2)
     sweep = check(built)
     assert (sweep.status, sweep.is_open, sweep.flags) == ("pending", True, [])
 
@@ -93,7 +93,7 @@ def test_one_that_left_the_chain_leaves_the_sweep_executable(app: PartnerApp) ->
     before = app.chain.rpc("evm_snapshot")
     cancel(app, built)
     check(built)
-    assert app.chain.rpc("evm_revert", before)
+    app.chain.roll_back(before)
     assert app.confirm(built, app.execute(built))["status"] == "completed"
 
 
@@ -150,7 +150,7 @@ def test_a_sweep_whose_execution_left_the_chain_can_be_cancelled(app: PartnerApp
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")
     app.confirm(built, app.chain.sign_and_send(app.user, built))
-    assert app.chain.rpc("evm_revert", before)
+    app.chain.roll_back(before)
     cancel(app, built)
     app.chain.mine(SAFE_AFTER, seconds=7)
     check(built)

@@ -24,6 +24,7 @@ from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 from tests.fake_node import FakeNode
+from tests.local_chain import SAFE_AFTER
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of
 
@@ -121,8 +122,8 @@ def test_a_hash_that_is_not_mined_yet_is_pending_and_the_worker_completes_it(app
     with app.chain.mining_paused():
         tx_hash = app.chain.sign_and_send(app.user, built)
         state = app.confirm(built, tx_hash, status=202)
+        app.chain.mine()
     assert (state["status"], state["transaction"]["status"]) == ("pending", "submitted")
-    app.chain.mine()
     make_overdue(built["sweepId"])
     assert checks.check_due() == 1
     assert app.state(built["sweepId"])["status"] == "completed"
@@ -204,7 +205,7 @@ def test_a_cancellation_that_the_worker_finds_meanwhile_is_answered_as_such(
 ) -> None:
     built = app.build()
     app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
 
     def slow_look(**question: Any) -> Any:
         seen = look(**question)
@@ -227,7 +228,7 @@ def test_the_first_hash_after_the_deadline_is_taken_until_the_chain_proves_the_e
     built = app.build()
     app.chain.mine(seconds=1000)
     assert app.confirm(built, random_hash(), status=202)["status"] == "pending"
-    app.chain.mine(40)
+    app.chain.mine(SAFE_AFTER)
     response = app.post_confirm(built["sweepId"], random_hash())
     assert error_of(response) == (409, "sweep_failed")
     state = app.state(built["sweepId"])
@@ -329,7 +330,7 @@ def test_a_dead_broker_costs_delay_and_nothing_else(app: PartnerApp) -> None:
     with app.chain.mining_paused():
         tx_hash = app.chain.sign_and_send(app.user, built)
         assert app.confirm(built, tx_hash, status=202)["status"] == "pending"
-    app.chain.mine()
+        app.chain.mine()
     make_overdue(built["sweepId"])
     checks.check_due()
     assert app.state(built["sweepId"])["status"] == "completed"

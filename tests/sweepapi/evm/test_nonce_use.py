@@ -15,11 +15,10 @@ from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
 from sweepapi.evm.rpc import ProviderPool
 from tests.factories.ledger import random_hash
 from tests.fake_node import FakeNode
-from tests.local_chain import LocalChain
+from tests.local_chain import SAFE_AFTER, LocalChain
 
 NONCE = 2**255 + 7
 STRANGER = to_checksum_address("0x" + "0f" * 20)
-SAFE_AFTER = 40  # blocks; anvil's safe block lies 32 below the head
 
 
 @dataclass(frozen=True)
@@ -96,12 +95,12 @@ def test_as_many_searches_as_may_be_stay_under_a_hundred_calls(
 def test_a_long_search_goes_on_where_it_stopped(
     cancelled: Cancelled, pool: ProviderPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 10)
+    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 4)
     monkeypatch.setattr(nonce_use, "SPANS_AT_ONCE", 2)
     height = cancelled.use.block_number
-    far = replace(cancelled.search, first_block=height - 25)
-    assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 5)
-    assert find(pool, replace(far, first_block=height - 5)).use == cancelled.use
+    far = replace(cancelled.search, first_block=height - 10)
+    assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 2)
+    assert find(pool, replace(far, first_block=height - 2)).use == cancelled.use
 
 
 def test_a_search_that_ends_without_a_find_begins_anew(cancelled: Cancelled, pool: ProviderPool) -> None:
