@@ -108,6 +108,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = INSECURE_HTTP
+WHITENOISE_AUTOREFRESH = INSECURE_HTTP  # looked up when asked for, not at every start of the application
 
 DATABASES = {"default": env.db("DATABASE_URL")}
 # Only the web process sets a size: its threads share a pool, a prefork worker keeps one plain connection a process.
