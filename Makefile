@@ -28,7 +28,9 @@ demo: $(CONTRACTS_READY) ## run the whole story of a sweep on a local chain and 
 dev: $(CONTRACTS_READY) ## keep the whole world running: web, worker, beat, chain; see var/dev/world.json
 	@$(PY) -m dev up
 
-test: check slither forge pytest ## everything: checks, contracts, and tests on real engines
+# The longest first, and whatever else there is beside it; what each printed comes when it is done.
+test: ## everything: checks, contracts, and tests on real engines
+	@$(MAKE) --jobs=2 --output-sync=target pytest check slither forge
 
 check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment settings, formats
 	$(VENV)/bin/ruff check .
