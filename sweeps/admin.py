@@ -1,6 +1,7 @@
 """A sweep on one page for operations: its tokens, what was signed, its transactions and its books.
 
-Nothing is edited here. Two actions exist: look at the chain now, which only asks the worker to, and void.
+Nothing is edited here. Three actions exist: void, and two that only ask the worker: look at the chain now, and cancel
+on chain.
 """
 
 from decimal import Decimal
@@ -24,15 +25,20 @@ from sweepapi import chains
 from sweepapi.evm.sending import GWEI
 from sweeps.models import Cancellation, FeeAuthorization, Sweep, SweepToken, SweepTransaction
 from sweeps.nudge import check_now
-from sweeps.voiding import NotVoidableError, void
+from sweeps.voiding import NotCancellableError, NotVoidableError, cancel_on_chain, void
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
 
 
-class VoidForm(BaseDialogForm):
-    """Why a sweep is voided, and whether nobody may execute it any more."""
+class ReasonForm(BaseDialogForm):
+    """Why a sweep is withdrawn."""
 
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
+
+
+class VoidForm(ReasonForm):
+    """Why a sweep is voided, and whether nobody may execute it any more."""
+
     cancel_on_chain = forms.BooleanField(
         required=False,
         label="Also cancel on chain, at once",
@@ -60,7 +66,7 @@ class CancellationInline(ReadOnly, StackedInline):
 
     model = Cancellation
     hide_title = True
-    fields = readonly_fields = ["requested_by", "requested_at", "last_error", "show_transactions"]
+    fields = readonly_fields = ["requested_by", "requested_at", "reason", "last_error", "show_transactions"]
 
     @display(description="Transactions")
     def show_transactions(self, cancellation: Cancellation) -> SafeString:
@@ -103,7 +109,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "transactions__tx_hash"]
     inlines = [TokenInline, AuthorizationInline, TransactionInline, CancellationInline]
-    actions_detail = ["check_now", "void"]
+    actions_detail = ["check_now", "void", "cancel_on_chain"]
     fieldsets = [
         (None, {"fields": ["id", "show_status", "flags", "partner", "show_chain", "wallet", "created_at"]}),
         (
@@ -230,6 +236,33 @@ class SweepAdmin(ReadOnly, ModelAdmin):
             messages.success(
                 request, "The sweep is void." + (" The worker is cancelling it on chain." if cancels else "")
             )
+        return self._back_to(object_id)
+
+    @action(
+        description="Cancel on chain",
+        url_path="cancel-on-chain",
+        permissions=["operate"],
+        icon="link_off",
+        dialog={
+            "title": "Cancel this sweep on chain",
+            "description": "For any open sweep that was not executed, whatever was submitted for it. The fee signer "
+            "pays the gas. If its transaction is mined first, nobody can execute what was signed and the sweep becomes "
+            "void; if the user's is, that one is booked.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Cancel on chain",
+        },
+    )
+    def cancel_on_chain(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Have the worker cancel the sweep's authorization, for the given reason."""
+        reason, user = form.cleaned_data["reason"], request.user.get_username()
+        sweep_id = get_object_or_404(Sweep, id=object_id).id
+        try:
+            sweep = cancel_on_chain(sweep_id=sweep_id, reason=reason, requested_by=user)
+        except NotCancellableError:
+            messages.error(request, "This sweep was executed or is closed: there is nothing left to cancel.")
+        else:
+            self.log_change(request, sweep, f"Cancelled on chain: {reason}")
+            messages.success(request, "The worker is cancelling the sweep on chain.")
         return self._back_to(object_id)
 
     def _back_to(self, object_id: str) -> HttpResponse:

@@ -305,10 +305,11 @@ class SweepTransaction(models.Model):
 
 
 class Cancellation(models.Model):
-    """That a void sweep's authorization shall be cancelled on chain; the worker sees to it while the sweep is open."""
+    """That a sweep's authorization shall be cancelled on chain; the worker sees to it while the sweep is open."""
 
     sweep = models.OneToOneField(Sweep, on_delete=models.PROTECT, related_name="cancellation")
     requested_by = models.CharField(max_length=150)  # the name of the admin's user
+    reason = models.TextField()
     requested_at = models.DateTimeField(auto_now_add=True)
     last_error = models.TextField(blank=True)
 

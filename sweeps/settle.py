@@ -225,9 +225,10 @@ class _Settlement:
 
     def _cancel(self, use: NonceUse) -> None:
         sweep = self.sweep
-        reason = f"cancelled on chain by {use.cancelled_by} in {use.tx_hash}"
+        wanted = Cancellation.objects.filter(sweep=sweep).values_list("reason", flat=True).first()
+        reasons = [sweep.void_reason or wanted, f"cancelled on chain by {use.cancelled_by} in {use.tx_hash}"]
         sweep.status, sweep.voided_at = SweepStatus.VOID, sweep.voided_at or self.now
-        sweep.void_reason = f"{sweep.void_reason}; {reason}" if sweep.void_reason else reason
+        sweep.void_reason = "; ".join(filter(None, reasons))
         sweep.lower(Flag.NONCE_USED)
         sweep.flag(Flag.CANCELLED_ON_CHAIN)
         self._drop_submitted("The authorization was cancelled on chain.")
@@ -299,7 +300,7 @@ class _Settlement:
             sweep.status == SweepStatus.COMPLETED
             or Flag.REORGANISED in sweep.flags  # mined again within blocks, as a rule
             or sweep.search_from_block is not None
-            or (sweep.status == SweepStatus.VOID and Cancellation.objects.filter(sweep=sweep).exists())
+            or Cancellation.objects.filter(sweep=sweep).exists()
         )
 
     def _next_check_at(self) -> datetime:

@@ -1,7 +1,7 @@
-"""Voiding a sweep by hand: ops withdraws it before anybody is known to have sent it.
+"""Withdrawing a sweep by hand: voiding it before anybody is known to have sent it, cancelling it on chain, or both.
 
-That alone stops nobody who has the signature; a cancellation on chain does. Here it is only recorded: the worker signs
-and sends it.
+Voiding alone stops nobody who has the signature; a cancellation on chain does. Here it is only recorded: the worker
+signs and sends it.
 """
 
 from uuid import UUID
@@ -19,6 +19,10 @@ class NotVoidableError(Exception):
     """The sweep is not pending, or a transaction was submitted for it that may still be mined."""
 
 
+class NotCancellableError(Exception):
+    """The sweep was executed, or is closed: there is nothing that a cancellation could prevent."""
+
+
 def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Sweep:
     """Void a pending sweep and return it; it stays open until the chain proves that it can't execute any more.
 
@@ -26,19 +30,44 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
 
     Raises ``NotVoidableError``, and ``ValueError`` for an empty reason.
     """
-    if not reason.strip():
-        raise ValueError("A sweep is voided for a reason.")
+    reason = _required(reason)
     with transaction.atomic():
         sweep = Sweep.objects.select_for_update().get(id=sweep_id)
         submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
         if sweep.status != SweepStatus.PENDING or submitted:
             raise NotVoidableError
-        now = timezone.now()
-        sweep.status, sweep.voided_at, sweep.void_reason = SweepStatus.VOID, now, reason.strip()
+        sweep.status, sweep.voided_at, sweep.void_reason = SweepStatus.VOID, timezone.now(), reason
+        sweep.save(update_fields=["status", "voided_at", "void_reason"])
         if cancelled_by is not None:
-            # There is one already if the sweep was void before, executed all the same, and lost its block.
-            Cancellation.objects.get_or_create(sweep=sweep, defaults={"requested_by": cancelled_by})
-            sweep.next_check_at = schedule.recheck(now, chains.by_id(sweep.chain_id).finality)
-            transaction.on_commit(nudge_cancellations)
-        sweep.save(update_fields=["status", "voided_at", "void_reason", "next_check_at"])
+            _want_cancelled(sweep, reason=reason, requested_by=cancelled_by)
         return sweep
+
+
+def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> Sweep:
+    """Have an open sweep's authorization cancelled on chain, and return the sweep, whose status only the chain moves.
+
+    It does not matter what was submitted for the sweep: the transaction that is mined first wins.
+
+    Raises ``NotCancellableError``, and ``ValueError`` for an empty reason.
+    """
+    reason = _required(reason)
+    with transaction.atomic():
+        sweep = Sweep.objects.select_for_update().get(id=sweep_id)
+        if sweep.status == SweepStatus.COMPLETED or not sweep.is_open:
+            raise NotCancellableError
+        _want_cancelled(sweep, reason=reason, requested_by=requested_by)
+        return sweep
+
+
+def _required(reason: str) -> str:
+    if not reason.strip():
+        raise ValueError("A sweep is withdrawn for a reason.")
+    return reason.strip()
+
+
+def _want_cancelled(sweep: Sweep, *, reason: str, requested_by: str) -> None:
+    # The first wish stands: the sweep may have been executed all the same, and have lost its block.
+    Cancellation.objects.get_or_create(sweep=sweep, defaults={"requested_by": requested_by, "reason": reason})
+    sweep.next_check_at = schedule.recheck(timezone.now(), chains.by_id(sweep.chain_id).finality)
+    sweep.save(update_fields=["next_check_at"])
+    transaction.on_commit(nudge_cancellations)

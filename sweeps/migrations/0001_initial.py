@@ -164,6 +164,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("requested_by", models.CharField(max_length=150)),
                 ("requested_at", models.DateTimeField(auto_now_add=True)),
+                ("reason", models.TextField()),
                 ("last_error", models.TextField(blank=True)),
                 (
                     "sweep",

@@ -19,12 +19,13 @@ from django.utils import timezone
 from dev.waiting import wait_until
 from indexer import cancellations, checks, tasks
 from indexer.cancellations import send_wanted
+from indexer.claims import MESSAGE_GRACE
 from sweepapi import chains
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sending import GWEI, Reception, send_all
 from sweepapi.evm.v5 import IS_NONCE_USED
 from sweeps.models import Cancellation, CancellationTransaction, Sweep
-from sweeps.voiding import void
+from sweeps.voiding import cancel_on_chain, void
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
 from tests.partner_app import PartnerApp, error_of
@@ -53,6 +54,12 @@ def wanted(app: PartnerApp) -> Cancellation:
     return sweep.cancellation
 
 
+def wanted_while_pending(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
+    """Return the wish to cancel a sweep that is not void."""
+    sweep_id = UUID((built or app.build())["sweepId"])
+    return cancel_on_chain(sweep_id=sweep_id, reason="stolen key", requested_by="ops").cancellation
+
+
 def send_and_mine(app: PartnerApp) -> None:
     """Go through a round and mine what it sent."""
     send_wanted()
@@ -70,7 +77,7 @@ def error(cancellation: Cancellation) -> str:
 
 def settled(cancellation: Cancellation) -> tuple[str, bool]:
     """Let the worker look at the sweep once a cancellation would be safe."""
-    Sweep.objects.update(next_check_at=timezone.now())
+    Sweep.objects.update(next_check_at=timezone.now() - MESSAGE_GRACE)
     checks.check_due()
     sweep = Sweep.objects.get(id=cancellation.sweep_id)
     return sweep.status, sweep.is_open
@@ -142,8 +149,11 @@ def test_several_are_sent_in_one_round_trip_with_nonces_in_sequence(
     assert all(is_used(app, wish) for wish in wishes)
 
 
-def test_the_sweep_is_looked_at_again_and_again_until_it_is_closed(app: PartnerApp) -> None:
-    wanted(app)
+@pytest.mark.parametrize("want", [wanted, wanted_while_pending])
+def test_the_sweep_is_looked_at_again_and_again_until_it_is_closed(
+    app: PartnerApp, want: Callable[[PartnerApp], Cancellation]
+) -> None:
+    want(app)
     for _ in range(2):
         sweep = Sweep.objects.get()
         assert sweep.next_check_at is not None
@@ -394,6 +404,34 @@ def test_an_execution_that_overtakes_a_cancellation_reverts_it_and_is_booked(app
     assert len(sent()) == 1
     app.chain.mine(SAFE_AFTER)
     assert settled(sweep.cancellation) == ("completed", True)
+
+
+@pytest.mark.usefixtures("signer")
+def test_what_was_submitted_is_cancelled_before_it_is_mined_and_dropped(app: PartnerApp) -> None:
+    built = app.build()
+    app.confirm(built, "0x" + "ab" * 32, status=202)
+    cancellation = wanted_while_pending(app, built)
+    send_and_mine(app)
+    (row,) = sent()
+    app.chain.mine(SAFE_AFTER)
+    assert settled(cancellation) == ("void", False)
+    closed = Sweep.objects.get()
+    assert closed.void_reason == f"stolen key; cancelled on chain by {row.account} in {row.tx_hash}"
+    assert closed.transactions.get().status == "dropped"
+
+
+@pytest.mark.usefixtures("signer")
+def test_what_was_submitted_and_overtakes_a_cancellation_is_booked(app: PartnerApp) -> None:
+    built = app.build()
+    app.approve(built)
+    cancellation = wanted_while_pending(app, built)
+    with app.chain.mining_paused():
+        tx_hash = app.chain.sign_and_send(app.user, built)
+        app.confirm(built, tx_hash, status=202)
+        send_wanted()
+        app.chain.mine()
+    assert settled(cancellation) == ("completed", True)
+    assert Sweep.objects.get().flags == []
 
 
 def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers: Providers) -> None:

@@ -105,7 +105,9 @@ def test_a_void_may_be_cancelled_on_chain_too_and_the_log_says_so(ops: Client, m
 
 def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
     sweep = SweepFactory.create(status="void", voided_at=timezone.now(), void_reason="stolen key")
-    wish = Cancellation.objects.create(sweep=sweep, requested_by="alice", last_error="No money for gas.")
+    wish = Cancellation.objects.create(
+        sweep=sweep, requested_by="alice", reason="as above", last_error="No money for gas."
+    )
     transaction = wish.transactions.create(
         chain_id=sweep.chain_id,
         account=sweep.wallet,
@@ -129,6 +131,31 @@ def test_a_sweep_with_a_submitted_transaction_is_not_voided(ops: Client) -> None
     assert sweep.status == "pending"
 
 
+def test_a_sweep_with_a_submitted_transaction_is_cancelled_on_chain_for_a_reason_and_that_is_logged(
+    ops: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(voiding, "nudge_cancellations", lambda: told.append("worker"))
+    sweep = SweepTransactionFactory.create().sweep
+    ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": ""})
+    assert Cancellation.objects.count() == 0
+    answer = ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "stolen key"})
+    assert answer.headers["HX-Redirect"] == page(sweep)
+    wish = Cancellation.objects.get()
+    assert (wish.sweep, wish.requested_by, wish.reason, told) == (sweep, "ops", "stolen key", ["worker"])
+    assert LogEntry.objects.get().get_change_message() == "Cancelled on chain: stolen key"
+    text = ops.get(page(sweep)).content.decode()
+    assert [fact for fact in ("The worker is cancelling the sweep on chain.", "stolen key") if fact not in text] == []
+
+
+def test_a_closed_sweep_is_not_cancelled_and_the_page_says_why(ops: Client) -> None:
+    closed = {"is_open": False, "closed_at": timezone.now(), "next_check_at": None}
+    sweep = SweepFactory.create(status="expired", **closed)
+    ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "late"})
+    assert "there is nothing left to cancel" in ops.get(page(sweep)).content.decode()
+    assert (Cancellation.objects.count(), LogEntry.objects.count()) == (0, 0)
+
+
 def test_who_may_only_view_may_not_act() -> None:
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_sweep"))
@@ -137,4 +164,5 @@ def test_who_may_only_view_may_not_act() -> None:
     sweep = SweepFactory.create()
     assert client.get(page(sweep)).status_code == 200
     assert client.post(action("void", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
+    assert client.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
     assert client.post(action("check_now", sweep), {"_form_submitted": "true"}).status_code == 403
