@@ -16,9 +16,9 @@ from uuid_utils.compat import uuid7
 
 from partners import keys
 from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.v5 import BPS_DENOMINATOR
 from sweepapi.fields import AddressField
 
-BPS_DENOMINATOR = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 # Every key may do all of this until keys have scopes of their own.
 SCOPES = ("build", "read", "confirm", "ledger")

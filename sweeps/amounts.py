@@ -6,7 +6,7 @@ floor(gross times total fee bps / 10000), the partner's part floor(total times s
 
 from dataclasses import dataclass
 
-BPS_DENOMINATOR = 10_000
+from sweepapi.evm.v5 import BPS_DENOMINATOR
 
 
 @dataclass(frozen=True)

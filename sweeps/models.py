@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 
 from ledger.triggers import append_only
 from partners.models import Partner
+from sweepapi.evm import v5
 from sweepapi.fields import AddressField, Hash32Field, Uint256Field
 
 NOBODY_ANSWERED = "No provider answered in time."  # a last_error
@@ -169,6 +170,13 @@ class Sweep(models.Model):
 class SweepToken(models.Model):
     """One token that goes in, and the route that was signed for it."""
 
+    class Funding(models.IntegerChoices):
+        """How the router gets the token, numbered as in the contract."""
+
+        APPROVED = v5.FUNDING_APPROVED
+        PREFUNDED = v5.FUNDING_PREFUNDED
+        NONE = v5.FUNDING_NONE
+
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="tokens")
     position = models.PositiveSmallIntegerField()
     mint = AddressField()
@@ -177,7 +185,7 @@ class SweepToken(models.Model):
     decimals = models.PositiveSmallIntegerField()
     expected_output = Uint256Field()
     min_output = Uint256Field()
-    funding = models.PositiveSmallIntegerField()  # as in the contract: 0 approved, 1 prefunded, 2 none
+    funding = models.PositiveSmallIntegerField(choices=Funding.choices)
     router = models.CharField(max_length=32, blank=True)  # blank where nothing is swapped
     kind = models.CharField(max_length=32, blank=True)  # as above
     target = AddressField(null=True, blank=True)  # as above
@@ -224,7 +232,8 @@ class FeeAuthorization(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["chain_id", "contract", "nonce"], name="authorization_identity_on_chain"),
             models.CheckConstraint(
-                name="authorization_bps_in_range", condition=Q(total_fee_bps__lte=300, partner_share_bps__lte=10_000)
+                name="authorization_bps_in_range",
+                condition=Q(total_fee_bps__lte=v5.HARD_CAP_BPS, partner_share_bps__lte=v5.BPS_DENOMINATOR),
             ),
         ]
 

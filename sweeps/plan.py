@@ -7,8 +7,9 @@ from sweepapi.api.errors import FieldError, InsufficientOutput, InvalidRequest, 
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.probe import TransferTest
 from sweepapi.evm.routes.types import Route
+from sweepapi.evm.v5 import BPS_DENOMINATOR
 from sweepapi.fields import UINT256_MAX
-from sweeps.amounts import BPS_DENOMINATOR, floor_share
+from sweeps.amounts import floor_share
 from sweeps.market import Facts, Market, Quotes
 
 

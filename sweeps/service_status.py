@@ -6,8 +6,7 @@ from django.conf import settings
 
 from sweepapi import chains
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.v5 import HARD_CAP_BPS
-from sweeps.amounts import BPS_DENOMINATOR
+from sweepapi.evm.v5 import BPS_DENOMINATOR, HARD_CAP_BPS
 from sweeps.availability import available_chains
 from sweeps.modes import V5_PARTNER_FEES
 from sweeps.serializers.requests import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS

@@ -24,6 +24,7 @@ from sweepapi.evm.permit2 import SweepOrder
 CONTRACT_NAME = "ServiceBatchV5PartnerFees"
 HARD_CAP_BPS = 300
 MAX_LEGS = 30
+BPS_DENOMINATOR = 10_000  # of fees and shares
 FUNDING_APPROVED, FUNDING_PREFUNDED, FUNDING_NONE = 0, 1, 2
 SIGNATURE_BYTES = 65
 

@@ -185,7 +185,7 @@ class Migration(migrations.Migration):
                 ("decimals", models.PositiveSmallIntegerField()),
                 ("expected_output", sweepapi.fields.Uint256Field()),
                 ("min_output", sweepapi.fields.Uint256Field()),
-                ("funding", models.PositiveSmallIntegerField()),
+                ("funding", models.PositiveSmallIntegerField(choices=[(0, "Approved"), (1, "Prefunded"), (2, "None")])),
                 ("router", models.CharField(blank=True, max_length=32)),
                 ("kind", models.CharField(blank=True, max_length=32)),
                 ("target", sweepapi.fields.AddressField(blank=True, null=True)),

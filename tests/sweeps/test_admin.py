@@ -51,7 +51,7 @@ def test_the_page_shows_tokens_authorization_candidates_and_postings(ops: Client
     token, candidate = SweepTokenFactory.create(sweep=sweep), SweepTransactionFactory.create(sweep=sweep)
     entry = book_fee(sweep.partner, sweep_ref=sweep.id)
     text = ops.get(page(sweep)).content.decode()
-    shown = [token.mint, sweep.authorization.digest, candidate.tx_hash, "partner_settled", str(entry.id)]
+    shown = [token.mint, "Prefunded", sweep.authorization.digest, candidate.tx_hash, "partner_settled", str(entry.id)]
     assert [fact for fact in shown if fact not in text] == []
 
 
