@@ -5,9 +5,11 @@ on chain.
 """
 
 from decimal import Decimal
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.options import InlineModelAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -182,6 +184,12 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         """Read the partner along."""
         sweeps: QuerySet[Sweep] = super().get_queryset(request)
         return sweeps.select_related("partner")
+
+    def get_inlines(self, request: HttpRequest, obj: Sweep | None) -> "list[type[InlineModelAdmin[Any, Any]]]":
+        """Leave the cancellation out where nobody wants one: it would be a form of dashes."""
+        inlines = super().get_inlines(request, obj)
+        wanted = Cancellation.objects.filter(sweep=obj).exists()
+        return [inline for inline in inlines if wanted or inline is not CancellationInline]
 
     def has_operate_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
         """Let those act who may change sweeps, though nobody edits one."""

@@ -53,6 +53,7 @@ def test_the_page_shows_tokens_authorization_candidates_and_postings(ops: Client
     text = ops.get(page(sweep)).content.decode()
     shown = [token.mint, "Prefunded", sweep.authorization.digest, candidate.tx_hash, "partner_settled", str(entry.id)]
     assert [fact for fact in shown if fact not in text] == []
+    assert "Requested by" not in text, "nobody wants it cancelled"
 
 
 def test_nothing_can_be_added_changed_or_deleted(ops: Client) -> None:
@@ -120,7 +121,7 @@ def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
         raw=b"\x02",
     )
     text = ops.get(page(sweep)).content.decode()
-    shown = ["alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
+    shown = ["Requested by", "alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
     assert [fact for fact in shown if fact not in text] == []
 
 
