@@ -6,7 +6,7 @@ class LocalWorldError(Exception):
 
 
 class NotInstalledError(LocalWorldError):
-    """A package or a build is missing; `make install` and `make contracts` bring them."""
+    """A package or a build is missing; `make demo`, `make dev` and `make test` bring them."""
 
 
 class WaitedTooLongError(LocalWorldError):

@@ -46,7 +46,7 @@ def artifact(name: str) -> Artifact:
     """Return the compiled contract of this name; raises NotInstalledError if its package or our build is missing."""
     path = _FILES[name]
     if not path.exists():
-        raise NotInstalledError(f"{path.relative_to(CONTRACTS.parent)} is missing: run `make install contracts`")
+        raise NotInstalledError(f"{path.relative_to(CONTRACTS.parent)} is missing: `make demo` brings it")
     compiled = json.loads(path.read_text())
     code = compiled["bytecode"]
     inputs = [entry["inputs"] for entry in compiled["abi"] if entry["type"] == "constructor"]

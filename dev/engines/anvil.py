@@ -40,7 +40,7 @@ def start(supervisor: Supervisor) -> Rpc:
 def _binary() -> Path:
     found = sorted(_PACKAGES.glob("anvil-*/bin/anvil"))  # npm installs the package of this machine's system only
     if not found:
-        raise NotInstalledError("anvil is not installed: run `make install`")
+        raise NotInstalledError("anvil is not installed: `make demo` brings it")
     return found[0]
 
 

@@ -19,5 +19,5 @@ def package_folder(name: str) -> Path:
     """Find the folder of an installed package without importing it: only its binaries are wanted."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
-        raise NotInstalledError(f"the package {name} is not installed: run `make install`")
+        raise NotInstalledError(f"the package {name} is not installed: `make demo` brings it")
     return Path(spec.origin).parent
