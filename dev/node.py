@@ -43,9 +43,9 @@ def _in_environment() -> Path:
 
 
 def _link(link: Path, target: Path) -> None:
+    target.chmod(0o755)
     if link.is_symlink() and link.readlink() == target:  # another recipe of make may be using it just now
         return
-    target.chmod(0o755)
     link.unlink(missing_ok=True)
     link.symlink_to(target)
 

@@ -32,6 +32,7 @@ class Supervisor:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self._children: list[Child] = []
+        self._interrupted_by: str | None = None
 
     def __enter__(self) -> Self:
         records_of(self.folder).mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -40,7 +41,7 @@ class Supervisor:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FolderInUseError(f"{self.folder} is in use by another run") from error
-        _set_for_ending_signals(_interrupt)
+        _set_for_ending_signals(self._interrupt)
         for name in reap(self.folder):
             say(f"ended {name}, left by a run that was killed")
         return self
@@ -105,9 +106,17 @@ class Supervisor:
             time.sleep(POLL_SECONDS)
 
     def _check(self, *, except_for: Child | None = None) -> None:
+        if self._interrupted_by is not None:  # raised once already, where Python only prints it: in a finalizer
+            raise Interrupted(self._interrupted_by)
         for child in self._children:
             if child is not except_for and child.exit_code() is not None:
                 raise ChildDiedError(_obituary(child))
+
+    def _interrupt(self, number: int, _frame: FrameType | None) -> None:
+        # One is enough: the stop has deadlines of its own, and a second one raised on the way to it would prevent it.
+        _set_for_ending_signals(signal.SIG_IGN)
+        self._interrupted_by = signal.Signals(number).name
+        raise Interrupted(self._interrupted_by)
 
 
 def say(sentence: str) -> None:
@@ -118,12 +127,6 @@ def say(sentence: str) -> None:
 def _set_for_ending_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
     for ending in ENDING_SIGNALS:
         signal.signal(ending, handler)
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    # One is enough: the stop has deadlines of its own, and a second one raised on the way to it would prevent it.
-    _set_for_ending_signals(signal.SIG_IGN)
-    raise Interrupted(signal.Signals(number).name)
 
 
 def _obituary(child: Child) -> str:

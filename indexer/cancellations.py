@@ -105,15 +105,15 @@ class _Round:
         ]
         calls = [
             *terms_calls(self.account),
-            multicall(multicall3=self.chain.multicall3, reads=reads, all_needed=True),
+            # Before the nonces: one that is used up meanwhile must not look like a contract that refuses.
             *[self._estimate_call(cancellation) for cancellation in self.wanted],
+            multicall(multicall3=self.chain.multicall3, reads=reads, all_needed=True),
         ]
-        values = self.pool.batch(calls)
+        *values, used = self.pool.batch(calls)
         gas = values[-len(self.wanted) :]
-        *terms, used = values[: -len(self.wanted)]
         ids = [cancellation.id for cancellation in self.wanted]
         return _Facts(
-            terms=terms_of(terms),
+            terms=terms_of(values[: -len(self.wanted)]),
             used={key: is_used for key, (is_used,) in zip(ids, used, strict=True)},
             gas=dict(zip(ids, gas, strict=True)),
         )

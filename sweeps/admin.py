@@ -44,7 +44,7 @@ class VoidForm(ReasonForm):
     cancel_on_chain = forms.BooleanField(
         required=False,
         label="Also cancel on chain, at once",
-        help_text="The fee signer pays the gas. From then on nobody can execute what was signed.",
+        help_text="The fee signer pays the gas. Once that is mined, nobody can execute what was signed.",
         widget=UnfoldBooleanSwitchWidget,
     )
 
@@ -240,9 +240,9 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         except NotVoidableError:
             messages.error(request, "This sweep is not pending, or a transaction was submitted for it.")
         else:
-            self.log_change(request, sweep, f"Voided{' and cancelled on chain' if cancels else ''}: {reason}")
+            self.log_change(request, sweep, f"Voided{' and asked to cancel on chain' if cancels else ''}: {reason}")
             messages.success(
-                request, "The sweep is void." + (" The worker is cancelling it on chain." if cancels else "")
+                request, "The sweep is void." + (" The worker was asked to cancel it on chain." if cancels else "")
             )
         return self._back_to(object_id)
 
@@ -253,9 +253,9 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         icon="link_off",
         dialog={
             "title": "Cancel this sweep on chain",
-            "description": "For any open sweep that was not executed, whatever was submitted for it. The fee signer "
-            "pays the gas. If its transaction is mined first, nobody can execute what was signed and the sweep becomes "
-            "void; if the user's is, that one is booked.",
+            "description": "For any open sweep that was not executed, whatever was submitted for it, until its "
+            "deadline. The fee signer pays the gas. If its transaction is mined first, nobody can execute what was "
+            "signed and the sweep becomes void; if the user's is, that one is booked.",
             "form_class": ReasonForm,
             "form_submit_text": "Cancel on chain",
         },
@@ -263,14 +263,17 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def cancel_on_chain(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Have the worker cancel the sweep's authorization, for the given reason."""
         reason, user = form.cleaned_data["reason"], request.user.get_username()
-        sweep_id = get_object_or_404(Sweep, id=object_id).id
+        sweep = get_object_or_404(Sweep, id=object_id)
         try:
-            sweep = cancel_on_chain(sweep_id=sweep_id, reason=reason, requested_by=user)
+            is_first = cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by=user)
         except NotCancellableError:
             messages.error(request, "This sweep was executed or is closed: there is nothing left to cancel.")
         else:
-            self.log_change(request, sweep, f"Cancelled on chain: {reason}")
-            messages.success(request, "The worker is cancelling the sweep on chain.")
+            self.log_change(request, sweep, f"Asked to cancel on chain: {reason}")
+            if is_first:
+                messages.success(request, "The worker was asked to cancel the sweep on chain.")
+            else:
+                messages.warning(request, "The worker was asked to cancel this sweep before; it goes on trying.")
         return self._back_to(object_id)
 
     def _back_to(self, object_id: str) -> HttpResponse:

@@ -163,7 +163,7 @@ class Sweep(models.Model):
             self.flags = [*self.flags, flag.value]
 
     def lower(self, flag: Flag) -> None:
-        """Take a flag down: what it told of was explained."""
+        """Take a flag down: what it told of was explained, or did not happen after all."""
         self.flags = [raised for raised in self.flags if raised != flag]
 
 

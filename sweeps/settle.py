@@ -165,11 +165,12 @@ class _Settlement:
 
     def _complete(self, tx: SweepTransaction, event: SweepExecuted) -> None:
         sweep = self.sweep
-        if sweep.status == SweepStatus.VOID:
+        if sweep.voided_at is not None:
             sweep.flag(Flag.EXECUTED_AFTER_VOID)
         if event.gross_output < sweep.min_gross:
             sweep.flag(Flag.BELOW_MINIMUM)
         sweep.lower(Flag.NONCE_USED)
+        Cancellation.objects.filter(sweep=sweep).update(last_error="")  # whatever was in its way, it came too late
         sweep.status, sweep.completed_at = SweepStatus.COMPLETED, self.now
         sweep.gross_output, sweep.user_amount = event.gross_output, event.user_amount
         sweep.total_fee, sweep.partner_fee, sweep.protocol_fee = event.total_fee, event.partner_fee, event.protocol_fee
@@ -259,6 +260,8 @@ class _Settlement:
         posting.reverse(sweep_ref=sweep.id, incarnation=sweep.incarnation, tx_hash=tx.tx_hash)
         sweep.incarnation += 1
         sweep.flag(Flag.REORGANISED)
+        sweep.lower(Flag.BELOW_MINIMUM)
+        sweep.lower(Flag.EXECUTED_AFTER_VOID)
         sweep.status, sweep.completed_at = SweepStatus.PENDING, None
         sweep.gross_output = sweep.user_amount = sweep.total_fee = sweep.partner_fee = sweep.protocol_fee = None
         tx.status, tx.confirmed_at, tx.reason = Tx.SUBMITTED, None, "Its block left the chain."
@@ -300,14 +303,15 @@ class _Settlement:
             sweep.status == SweepStatus.COMPLETED
             or Flag.REORGANISED in sweep.flags  # mined again within blocks, as a rule
             or sweep.search_from_block is not None
-            or Cancellation.objects.filter(sweep=sweep).exists()
+            or (not self._has_run_out() and Cancellation.objects.filter(sweep=sweep).exists())
         )
 
     def _next_check_at(self) -> datetime:
-        if self._changes_within_blocks():
-            return self._recheck_at()
+        soon = [self._recheck_at()] if self._changes_within_blocks() else []
         if any(tx.status == Tx.SUBMITTED for tx in self.candidates):
-            return schedule.backed_off(self.now, since=max(tx.submitted_at for tx in self.candidates))
+            soon.append(schedule.backed_off(self.now, since=max(tx.submitted_at for tx in self.candidates)))
+        if soon:
+            return min(soon)
         if self.now < self.authorization.deadline and not self._has_run_out():
             if Flag.NONCE_USED in self.sweep.flags:
                 return self._recheck_at()

@@ -9,8 +9,6 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from sweepapi import chains
-from sweeps import schedule
 from sweeps.models import Cancellation, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge_cancellations
 
@@ -43,10 +41,11 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
         return sweep
 
 
-def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> Sweep:
-    """Have an open sweep's authorization cancelled on chain, and return the sweep, whose status only the chain moves.
+def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
+    """Have an open sweep's authorization cancelled on chain; its status is moved only by the chain.
 
-    It does not matter what was submitted for the sweep: the transaction that is mined first wins.
+    It does not matter what was submitted for the sweep: the transaction that is mined first wins. Returns False if
+    that was asked for before; the first wish stands.
 
     Raises ``NotCancellableError``, and ``ValueError`` for an empty reason.
     """
@@ -55,8 +54,7 @@ def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> Sweep:
         sweep = Sweep.objects.select_for_update().get(id=sweep_id)
         if sweep.status == SweepStatus.COMPLETED or not sweep.is_open:
             raise NotCancellableError
-        _want_cancelled(sweep, reason=reason, requested_by=requested_by)
-        return sweep
+        return _want_cancelled(sweep, reason=reason, requested_by=requested_by)
 
 
 def _required(reason: str) -> str:
@@ -65,9 +63,11 @@ def _required(reason: str) -> str:
     return reason.strip()
 
 
-def _want_cancelled(sweep: Sweep, *, reason: str, requested_by: str) -> None:
-    # The first wish stands: the sweep may have been executed all the same, and have lost its block.
-    Cancellation.objects.get_or_create(sweep=sweep, defaults={"requested_by": requested_by, "reason": reason})
-    sweep.next_check_at = schedule.recheck(timezone.now(), chains.by_id(sweep.chain_id).finality)
+def _want_cancelled(sweep: Sweep, *, reason: str, requested_by: str) -> bool:
+    wish = {"requested_by": requested_by, "reason": reason}
+    _, is_first = Cancellation.objects.get_or_create(sweep=sweep, defaults=wish)
+    now = timezone.now()
+    sweep.next_check_at = min(sweep.next_check_at or now, now)  # from then on ``settle`` keeps the pace
     sweep.save(update_fields=["next_check_at"])
     transaction.on_commit(nudge_cancellations)
+    return is_first

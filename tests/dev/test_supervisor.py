@@ -32,6 +32,23 @@ with Supervisor(pathlib.Path(sys.argv[1])) as supervisor:
 print("stopped in order")
 """
 
+INTERRUPTED_IN_A_FINALIZER = """
+import os, pathlib, signal, sys
+from dev.supervisor import Interrupted, Supervisor
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        str()  # the interpreter looks for signals between two calls
+
+try:
+    with Supervisor(pathlib.Path(sys.argv[1])) as supervisor:
+        Finalized()
+        supervisor.watch()
+except Interrupted as interrupted:
+    print(interrupted)
+"""
+
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[[], tuple[Household, dict[str, int]]]]:
@@ -89,6 +106,13 @@ def test_interrupts_between_the_first_and_the_stop_do_not_prevent_it(tmp_path: P
     pid, *rest = ended.stdout.splitlines()
     assert rest == ["stopped in order"]
     assert identity(int(pid)) is None
+
+
+def test_an_interrupt_that_python_only_prints_is_heeded_at_the_next_look(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", INTERRUPTED_IN_A_FINALIZER, str(tmp_path)]
+    ended = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    assert "Exception ignored" in ended.stderr
+    assert ended.stdout == "SIGTERM\n"
 
 
 def test_after_a_kill_the_next_start_ends_what_was_left_and_works(

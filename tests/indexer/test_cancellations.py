@@ -1,5 +1,6 @@
 """The worker carries out what ops want cancelled: signed once, kept, sent until the chain has it, never twice."""
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -8,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import requests
 from celery import current_app
 from celery.contrib.testing.worker import start_worker
 from django.contrib.auth.models import User
@@ -57,7 +59,8 @@ def wanted(app: PartnerApp) -> Cancellation:
 def wanted_while_pending(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
     """Return the wish to cancel a sweep that is not void."""
     sweep_id = UUID((built or app.build())["sweepId"])
-    return cancel_on_chain(sweep_id=sweep_id, reason="stolen key", requested_by="ops").cancellation
+    assert cancel_on_chain(sweep_id=sweep_id, reason="stolen key", requested_by="ops")
+    return Cancellation.objects.get(sweep_id=sweep_id)
 
 
 def send_and_mine(app: PartnerApp) -> None:
@@ -432,6 +435,32 @@ def test_what_was_submitted_and_overtakes_a_cancellation_is_booked(app: PartnerA
         app.chain.mine()
     assert settled(cancellation) == ("completed", True)
     assert Sweep.objects.get().flags == []
+
+
+@pytest.mark.parametrize("before", ["eth_estimateGas", "eth_call"])
+@pytest.mark.usefixtures("signer")
+def test_an_execution_that_is_mined_during_a_round_does_not_look_like_a_contract_that_refuses(
+    app: PartnerApp, use_providers: Providers, start_node: Start, before: str
+) -> None:
+    built = app.build()
+    app.approve(built)
+    cancellation = wanted_while_pending(app, built)
+    node = start_node()
+
+    def one_by_one(batch: list[dict[str, Any]]) -> tuple[int, bytes]:
+        answers = []
+        for request in batch:
+            if request["method"] == before:
+                app.chain.mine()
+            answers += requests.post(node.upstream, json=[request], timeout=10).json()
+        return 200, json.dumps(answers).encode()
+
+    node.raw = one_by_one
+    use_providers(node.url)
+    with app.chain.mining_paused():
+        app.chain.sign_and_send(app.user, built)
+        send_wanted()
+    assert (error(cancellation), sent()) == ("", [])
 
 
 def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers: Providers) -> None:

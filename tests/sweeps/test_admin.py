@@ -100,8 +100,8 @@ def test_a_void_may_be_cancelled_on_chain_too_and_the_log_says_so(ops: Client, m
     ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"})
     wish = Cancellation.objects.get()
     assert (wish.sweep, wish.requested_by, told) == (sweep, "ops", ["worker"])
-    assert LogEntry.objects.get().get_change_message() == "Voided and cancelled on chain: stolen key"
-    assert "The worker is cancelling it on chain." in ops.get(page(sweep)).content.decode()
+    assert LogEntry.objects.get().get_change_message() == "Voided and asked to cancel on chain: stolen key"
+    assert "The worker was asked to cancel it on chain." in ops.get(page(sweep)).content.decode()
 
 
 def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
@@ -144,9 +144,11 @@ def test_a_sweep_with_a_submitted_transaction_is_cancelled_on_chain_for_a_reason
     assert answer.headers["HX-Redirect"] == page(sweep)
     wish = Cancellation.objects.get()
     assert (wish.sweep, wish.requested_by, wish.reason, told) == (sweep, "ops", "stolen key", ["worker"])
-    assert LogEntry.objects.get().get_change_message() == "Cancelled on chain: stolen key"
+    assert LogEntry.objects.get().get_change_message() == "Asked to cancel on chain: stolen key"
     text = ops.get(page(sweep)).content.decode()
-    assert [fact for fact in ("The worker is cancelling the sweep on chain.", "stolen key") if fact not in text] == []
+    assert [fact for fact in ("The worker was asked to cancel", "stolen key") if fact not in text] == []
+    ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "again"})
+    assert "The worker was asked to cancel this sweep before" in ops.get(page(sweep)).content.decode()
 
 
 def test_a_closed_sweep_is_not_cancelled_and_the_page_says_why(ops: Client) -> None:

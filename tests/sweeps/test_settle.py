@@ -12,8 +12,9 @@ from ledger.reading import postings_of
 from sweepapi.evm.nonce_use import Finding, NonceUse
 from sweepapi.evm.sightings import Sighting
 from sweepapi.fields import UINT256_MAX
-from sweeps.models import Sweep, SweepTransaction
+from sweeps.models import Cancellation, Sweep, SweepTransaction
 from sweeps.settle import LeaseLostError, settle, watched
+from sweeps.voiding import cancel_on_chain
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     SweepFactory,
@@ -341,6 +342,17 @@ def test_a_sweep_that_is_mined_again_books_again(tx: SweepTransaction) -> None:
     assert fees_booked(sweep) == [*BOOKED, *REVERSED, *BOOKED, *REVERSED]
 
 
+def test_what_an_execution_was_flagged_for_is_forgotten_with_it_and_told_again_if_it_comes_back(
+    void_sweep: Sweep,
+) -> None:
+    tx = SweepTransactionFactory.create(sweep=void_sweep, status="rejected")
+    executed = sighting(executed_receipt(tx, gross_output=989_999))
+    assert apply(void_sweep, executed).flags == ["executed_after_void", "below_minimum"]
+    gone = sighting(head_number=101, canonical=block_at(100, fork=1))
+    assert apply(void_sweep, gone).flags == ["reorganised"]
+    assert apply(void_sweep, executed).flags == ["reorganised", "executed_after_void", "below_minimum"]
+
+
 def test_a_reorg_without_the_second_providers_word_takes_nothing_back(tx: SweepTransaction) -> None:
     complete(tx)
     sweep = apply(tx.sweep, sighting(canonical=block_at(100, fork=1), agreed=False))
@@ -418,6 +430,29 @@ def test_an_unexplained_nonce_is_looked_into_soon_and_after_the_deadline_ever_le
     sweep = apply(old, unexplained)
     assert sweep.next_check_at is not None
     assert sweep.next_check_at - timezone.now() > timedelta(seconds=290)
+
+
+def test_a_wish_to_cancel_delays_no_look_at_what_was_submitted(tx: SweepTransaction) -> None:
+    cancel_on_chain(sweep_id=tx.sweep.id, reason="why", requested_by="ops")
+    sweep = apply(tx.sweep, sighting())
+    assert sweep.next_check_at is not None
+    assert sweep.last_checked_at is not None
+    assert sweep.next_check_at - sweep.last_checked_at == timedelta(seconds=2)
+
+
+def test_a_wish_to_cancel_hastens_nothing_after_the_deadline() -> None:
+    old = SweepFactory.create(authorization__deadline_seconds=1)
+    cancel_on_chain(sweep_id=old.id, reason="why", requested_by="ops")
+    sweep = apply(old, sighting(nonce_used=True, finding=Finding(None, None, agreed=False, resume_at=None)))
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at - timezone.now() > timedelta(seconds=290)
+
+
+def test_an_execution_clears_what_was_in_the_way_of_a_cancellation(tx: SweepTransaction) -> None:
+    cancel_on_chain(sweep_id=tx.sweep.id, reason="why", requested_by="ops")
+    Cancellation.objects.update(last_error="No money for gas.")
+    complete(tx)
+    assert Cancellation.objects.get().last_error == ""
 
 
 def test_a_search_that_is_half_done_goes_on_soon_however_old_the_sweep_is() -> None:

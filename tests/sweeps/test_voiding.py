@@ -133,7 +133,18 @@ def test_what_is_closed_can_not_be_cancelled() -> None:
         cancelled(SweepFactory.create(status="expired", **closed))
 
 
+def test_a_sweep_that_is_due_stays_due() -> None:
+    due_at = timezone.now() - timedelta(minutes=1)
+    assert cancelled(SweepFactory.create(next_check_at=due_at)).next_check_at == due_at
+
+
+def test_a_chain_that_the_chains_file_lost_is_no_obstacle() -> None:
+    cancelled(SweepFactory.create(chain_id=999))
+    assert Cancellation.objects.count() == 1
+
+
 def test_the_first_wish_stands() -> None:
-    sweep = cancelled(SweepFactory.create())
-    cancel_on_chain(sweep_id=sweep.id, reason="again", requested_by="night shift")
+    sweep = SweepFactory.create()
+    assert cancel_on_chain(sweep_id=sweep.id, reason="stolen key", requested_by="ops")
+    assert not cancel_on_chain(sweep_id=sweep.id, reason="again", requested_by="night shift")
     assert Cancellation.objects.values_list("requested_by", "reason").get() == ("ops", "stolen key")
