@@ -93,30 +93,39 @@ contract Authorization is SweepTest {
 
     function test_user_and_service_must_agree_on_the_output() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        s.order.outputToken = address(dai);
-        _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(IV5.OutputTokenMismatch.selector, address(dai), address(weth)));
+        address signed = s.authorization.outputToken;
+        for (uint160 i = 0; i < 2; ++i) {
+            s.order.outputToken = address(uint160(signed) - 1 + 2 * i); // once less and once more, here and below
+            _sign(s);
+            _expectRevert(s, abi.encodeWithSelector(IV5.OutputTokenMismatch.selector, s.order.outputToken, signed));
+        }
     }
 
     function test_user_and_service_must_agree_on_the_fee() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        s.order.totalFeeBps = 74;
-        _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(IV5.TotalFeeMismatch.selector, 74, 75));
+        for (uint16 i = 0; i < 2; ++i) {
+            s.order.totalFeeBps = 74 + 2 * i;
+            _sign(s);
+            _expectRevert(s, abi.encodeWithSelector(IV5.TotalFeeMismatch.selector, s.order.totalFeeBps, 75));
+        }
     }
 
     function test_user_and_service_must_agree_on_the_partner() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        s.order.partnerId = keccak256("other");
-        _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(IV5.PartnerMismatch.selector, keccak256("other"), PARTNER_ID));
+        for (uint256 i = 0; i < 2; ++i) {
+            s.order.partnerId = bytes32(uint256(PARTNER_ID) - 1 + 2 * i);
+            _sign(s);
+            _expectRevert(s, abi.encodeWithSelector(IV5.PartnerMismatch.selector, s.order.partnerId, PARTNER_ID));
+        }
     }
 
     function test_user_and_service_must_agree_on_the_nonce() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        s.order.authorizationNonce = 8;
-        _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(IV5.NonceMismatch.selector, 8, 7));
+        for (uint256 i = 0; i < 2; ++i) {
+            s.order.authorizationNonce = 6 + 2 * i;
+            _sign(s);
+            _expectRevert(s, abi.encodeWithSelector(IV5.NonceMismatch.selector, s.order.authorizationNonce, 7));
+        }
     }
 
     function test_no_signature_lifts_the_fee_cap() public {

@@ -114,6 +114,15 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 1, address(dai)));
     }
 
+    function test_a_router_that_shares_the_mark_of_the_output_is_no_token_either() public {
+        address token = _tokenAt(address(uint160(0x111100) | uint8(uint160(address(weth)))));
+        v5.allowRouter(token, ISwapRouter02.exactInput.selector, PREFUNDED + 1, address(0));
+        ISweepBatch.Leg memory leg = _leg(usdc, 1e6, PREFUNDED, abi.encodePacked(ISwapRouter02.exactInput.selector));
+        leg.router = token;
+        Sweep memory s = _sweep(_legs(leg, _v3Leg(IERC20(token), 1e18, APPROVED)), address(weth));
+        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 0, token));
+    }
+
     /// @dev However often a router comes, with however many of its functions.
     function test_a_router_that_comes_again_is_no_token_either() public {
         bytes4[2] memory selectors = [ISwapRouter02.exactInput.selector, ISwapRouter02.exactInputSingle.selector];
