@@ -118,7 +118,8 @@ def _end_left_over(record: Path) -> bool:
     pid, started = left["pid"], left["identity"]
     if started is None or identity(pid) != started:
         return False
-    os.kill(pid, left["stopSignal"])
+    with suppress(ProcessLookupError):  # it had its death signal, and ends just now
+        os.kill(pid, left["stopSignal"])
     try:
         wait_until(lambda: identity(pid) != started, within_seconds=STOP_SECONDS, what=record.stem)
     except WaitedTooLongError:

@@ -19,7 +19,7 @@ from dev.supervisor import Supervisor
 from dev.world import World
 
 WORKER_PROCESSES = 2
-START_SECONDS = 60
+START_SECONDS = 300  # nobody waits for that long: a process that fails to start ends, which is noticed at once
 ADMIN = "admin"
 _BIN = Path(sys.executable).parent
 

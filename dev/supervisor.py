@@ -18,7 +18,7 @@ from dev.process import ENDING_SIGNALS, Child, Program, ending_signals_held, rea
 from dev.strays import end_strays
 from dev.waiting import POLL_SECONDS, wait_until
 
-START_SECONDS = 30
+START_SECONDS = 120
 LOG_LINES_SHOWN = 25
 
 

@@ -96,7 +96,7 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def use_providers(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ProviderPool]:
     """Let the service read the local chain from these URLs, in this order, and from nowhere else."""
 
-    def use(*urls: str, timeout_seconds: float = 2.0) -> ProviderPool:
+    def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:
         pool = ProviderPool.of_urls(urls=urls, chain_id=chain.world["chainId"], timeout_seconds=timeout_seconds)
         monkeypatch.setattr(chains, "pool", lambda _chain_id: pool)
         return pool

@@ -44,8 +44,10 @@ class FakeNode:
     def hung(self) -> Iterator[None]:
         """Accept requests and answer none of them until the end of the block."""
         self._may_answer.clear()
-        yield
-        self._may_answer.set()
+        try:
+            yield
+        finally:
+            self._may_answer.set()
 
     def answer(self, body: bytes) -> tuple[int, bytes]:
         """Return HTTP status and body for a JSON-RPC batch."""

@@ -97,7 +97,8 @@ class LocalChain:
     def roll_back(self, snapshot: str) -> None:
         """Return to a snapshot, and forget what waits to be mined.
 
-        Where transactions are mined as they come, the last may be under way: it ends before the block mined here does.
+        Where transactions are mined as they come, one may be under way: it ends before the block mined here does. Of
+        several, the later ones would still come, so a test that sends more without waiting for receipts mines them.
         """
         with self.mining_paused():
             self.mine()

@@ -74,8 +74,9 @@ def test_one_that_is_not_mined_comes_again_at_the_rows_time(app: PartnerApp) -> 
 
 
 def test_the_task_sends_its_next_message_only_if_it_was_the_one_to_check(
-    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
+    settings.FIRST_CHECK_SECONDS = 60
     built = app.build()
     submitted(built)
     sent: list[tuple[UUID, datetime]] = []

@@ -68,7 +68,10 @@ def test_a_closed_sweep_is_nobodys() -> None:
     assert claimed_by_beat(int(time.time()) + 10**6) == []
 
 
-def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first() -> None:
+def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(claims, "MESSAGE_GRACE", timedelta(seconds=30))
     late, later = sweep_due_in(-MINUTE), sweep_due_in(-2 * MINUTE)
     sweep_due_in(-timedelta(seconds=1))  # its message may still come
     sweep_due_in(MINUTE)

@@ -303,7 +303,7 @@ def test_the_same_bytes_are_sent_again_if_they_were_lost(
 
     node.refuse = deaf_at_first
     assert differences(recorded(empty, deploy())) == []
-    assert len(seen) == 8
+    assert all(seen.count(raw) >= 2 for raw in seen)
     assert len(set(seen)) == transactions_of(chain, deployer) == 4
 
 
