@@ -30,7 +30,7 @@ dev: $(CONTRACTS_READY) ## keep the whole world running: web, worker, beat, chai
 
 # The longest first, and whatever else there is beside it; what each printed comes when it is done.
 test: ## everything: checks, contracts, and tests on real engines
-	@$(MAKE) --jobs=2 --output-sync=target pytest check slither forge
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge
 
 check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment settings, formats
 	$(VENV)/bin/ruff check .

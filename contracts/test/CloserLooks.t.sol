@@ -4,8 +4,9 @@ pragma solidity ^0.8.28;
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {ISwapRouter02, SweepTest} from "./support/SweepTest.sol";
 
-/// @dev Addresses are compared with each other only where their marks, the lowest bytes, say that they may be the same. That only
-/// saves gas, so what is compared here is what checking legs costs: of tokens that do not exist, with a permission that ran out.
+/// @title CloserLooks
+/// @notice Addresses are compared with each other only where their marks, the lowest bytes, say that they may be the same. That
+/// only saves gas, so what is compared here is what checking legs costs: of tokens that do not exist, with a permission that ran out.
 contract CloserLooks is SweepTest {
     uint256 private constant FEW = 500;
 

@@ -12,7 +12,7 @@ from dev.errors import LocalWorldError
 from dev.process import Program
 from dev.supervisor import Interrupted, Supervisor
 
-FORK_AND_TELL = "import os, time; child = os.fork(); child and os.write(1, b'%d\\n' % child); time.sleep(600)"
+FORK_AND_TELL = "import os, signal; child = os.fork(); child and os.write(1, b'%d\\n' % child); signal.pause()"
 
 
 def main(folder: Path) -> int:

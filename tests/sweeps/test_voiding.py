@@ -88,7 +88,7 @@ def test_what_is_not_voided_is_not_cancelled() -> None:
     assert Cancellation.objects.count() == 0
 
 
-# --- cancelled on chain without being void --------------------------------------------------------------------------
+# --- cancelled on chain without being void ----------------------------------------------------------------------------
 
 
 def cancelled(sweep: Sweep) -> Sweep:
