@@ -24,8 +24,10 @@ def move(sweep: Sweep, to: SweepStatus, cause: Cause, *, tx_hash: str | None = N
 
 
 def built(sweep: Sweep) -> None:
-    """Tell that the sweep was built; its first event."""
-    _append(sweep, kind=EventKind.STATUS, to_status=sweep.status, cause=Cause.BUILT)
+    """Write the first event of a sweep that was just stored."""
+    SweepEvent.objects.create(
+        sweep=sweep, sequence=sweep.last_event, kind=EventKind.STATUS, to_status=sweep.status, cause=Cause.BUILT
+    )
 
 
 def note(sweep: Sweep, kind: EventKind, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
@@ -37,6 +39,14 @@ def close(sweep: Sweep) -> None:
     """Stop looking at the chain: nothing can change any more."""
     sweep.is_open, sweep.closed_at, sweep.next_check_at = False, timezone.now(), None
     note(sweep, EventKind.CLOSED)
+
+
+def cancelled(sweep: Sweep, reason: str) -> None:
+    """Note on the sweep that an execution was cancelled on chain, with the reasons of whoever asked for that."""
+    request = sweep.events.filter(kind=EventKind.CANCELLATION_REQUESTED).first()
+    asked = sweep.void_reason or (request.facts["reason"] if request is not None else "")
+    sweep.void_reason = "; ".join(filter(None, [asked, reason]))
+    raise_flag(sweep, Flag.CANCELLED_ON_CHAIN)
 
 
 def raise_flag(sweep: Sweep, flag: Flag | str) -> None:

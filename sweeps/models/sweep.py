@@ -14,7 +14,7 @@ from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AccountAddressField, NetworkField, Uint256Field
 
 NO_PROVIDER_ANSWERED = "No provider answered in time."  # a last_error
-MAX_SLIPPAGE_BPS = 5000
+MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
 
 
 class SweepStatus(models.TextChoices):
@@ -65,7 +65,7 @@ class Sweep(models.Model):
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)
     is_open = models.BooleanField(default=True)
     flags = ArrayField(models.CharField(max_length=32), default=list, blank=True)
-    last_event = models.PositiveIntegerField(default=0)  # the sequence of its newest event
+    last_event = models.PositiveIntegerField(default=1)  # the sequence of its newest event; the first is that it was built
     completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
     closed_at = models.DateTimeField(null=True, blank=True)  # null while open
     # Null unless ops voided it, or it was cancelled on chain; kept if it was executed all the same.
@@ -134,7 +134,7 @@ class Sweep(models.Model):
             models.CheckConstraint(
                 name="sweep_bps_in_range",
                 condition=Q(
-                    slippage_bps__gte=1,
+                    slippage_bps__gte=MIN_SLIPPAGE_BPS,
                     slippage_bps__lte=MAX_SLIPPAGE_BPS,
                     total_fee_bps__lte=BPS_DENOMINATOR,
                     partner_share_bps__lte=BPS_DENOMINATOR,

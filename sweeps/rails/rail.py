@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from django.contrib.admin.options import InlineModelAdmin
@@ -18,7 +18,7 @@ from rest_framework.serializers import Serializer
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split, split
-from sweeps.models import Execution, Offer, Sweep
+from sweeps.models import Offer, Sweep
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
@@ -122,13 +122,17 @@ class Sealed:
     first_look_at: datetime
 
 
+SealedT_co = TypeVar("SealedT_co", bound=Sealed, covariant=True)
+
+
 @dataclass(frozen=True)
-class Offered:
+class Offered(Generic[SealedT_co]):
     """A sealed draft as it was stored."""
 
+    rail: "Rail"
     sweep: Sweep
     offer: Offer
-    sealed: Sealed
+    sealed: SealedT_co
 
 
 # --- Following --------------------------------------------------------------------------------------------------------
@@ -224,25 +228,45 @@ class Outlook:
 # --- Presenting -------------------------------------------------------------------------------------------------------
 
 
+class NetworkStatus(Protocol):
+    """A network of a rail; each rail adds what its serializer shows."""
+
+    @property
+    def is_available(self) -> bool: ...
+
+
 class Presentation(Protocol):
     """How a rail shows its sweeps."""
 
     answer: type[Serializer[Any]]  # of an Offered
-    state: type[Serializer[Any]]  # of a StateOfSweep
-    flags: Sequence[str]  # those that only this rail raises
-    admin_inlines: Sequence[type[InlineModelAdmin[Any, Any]]]
+    state: type[Serializer[Any]]  # of a SweepState
+    network: type[Serializer[Any]]  # of what ``networks`` returns
+    hard_cap_bps: int  # the fee that the rail allows at most
 
-    def networks(self) -> Sequence[Any]:
+    def networks(self) -> Sequence["NetworkStatus"]:
         """Return the networks of this rail and whether sweeps can be built there now; never waits for long."""
+        ...
+
+    def admin_inlines(self, sweep: Sweep) -> Sequence[type[InlineModelAdmin[Any, Any]]]:
+        """Return the parts of the sweep's admin page that only this rail knows."""
         ...
 
 
 class Rail(Protocol):
     """One way to carry a sweep out. ``watch`` and ``see`` return values that only the rail looks into."""
 
-    name: str  # as sweeps store it
-    mode: str  # as the setting and the API name it
-    present: Presentation
+    @property
+    def name(self) -> str:
+        """The name under which sweeps store it."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """The name that the setting and the API give it."""
+        ...
+
+    @property
+    def present(self) -> Presentation: ...
 
     def draft(self, *, partner: Partner, request: BuildRequest) -> Draft:
         """Return what would be done; reads the chain, reserves, signs and stores nothing.
@@ -255,7 +279,7 @@ class Rail(Protocol):
         """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline."""
         ...
 
-    def store(self, offered: Offered, executions: Sequence[Execution]) -> None:
+    def store(self, offered: Offered[Any]) -> None:
         """Store what only this rail knows of an offer, in the caller's transaction."""
         ...
 
@@ -268,8 +292,8 @@ class Rail(Protocol):
     ) -> Iterator[tuple[UUID, Any]]:
         """Look at the network for many sweeps in few round trips; yield each sweep's id with what was seen.
 
-        None stands for "no provider answered". Without a timeout, follow-up reads are made as well, such as the search
-        for an execution that was not reported.
+        None means that no provider answered. Without a timeout, follow-up reads are made as well, such as the search for
+        an execution that was not reported.
         """
         ...
 

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 
 import structlog
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.specification import deployed
@@ -68,7 +68,7 @@ def _remember_and_release(timeout_seconds: float | None) -> None:
 
 
 def _measure(timeout_seconds: float | None) -> dict[str, bool]:
-    enabled = chains.enabled()
+    enabled = networks.current().enabled
     with ThreadPoolExecutor(max_workers=max(len(enabled), 1)) as executor:
         results = executor.map(_is_available, enabled, repeat(timeout_seconds))
         return {chain.name: result for chain, result in zip(enabled, results, strict=True)}
@@ -80,9 +80,9 @@ def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
         return False
     try:
         found = compare(
-            specification=chains.specification(chain),
+            specification=networks.current().specification(chain),
             at=at,
-            pool=chains.pool(chain.chain_id),
+            pool=networks.current().pool(chain.network),
             timeout_seconds=timeout_seconds,
         )
     except ChainUnavailableError:
@@ -97,7 +97,7 @@ def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
 
 
 def _log_change(chain: Chain, differences: list[str]) -> None:
-    """Tell operations once what is not as configured, and once that it is again."""
+    """Log once what differs from the configuration, and once that it agrees again."""
     if _memory.differences.get(chain.name, []) == differences:
         return
     _memory.differences[chain.name] = differences

@@ -1,6 +1,6 @@
 """Drafting a sweep on an EVM chain: reading the market, refusing what can't work, choosing each token's route."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from partners.models import Partner
@@ -16,7 +16,7 @@ from sweepapi.errors import (
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
-from sweepapi.evm.probe import TransferTest
+from sweepapi.evm.probe import Probe, TransferTest
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 from sweepapi.fields import UINT256_MAX
 from sweeps.rails.evm.draft import BuildWarning, EvmDraft, EvmToken
@@ -24,7 +24,7 @@ from sweeps.rails.evm.market import Facts, Market, Quotes
 from sweeps.rails.evm.sealing import permit_words
 from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, TokenInput
 
-TransferTests = Mapping[str, Sequence[TransferTest | CallFailedError]]
+TransferTests = Mapping[Probe, TransferTest | CallFailedError]
 
 
 def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: str, fees: FeeTerms) -> EvmDraft:
@@ -69,7 +69,7 @@ def _read(request: BuildRequest, market: Market) -> tuple[Facts, Quotes]:
             raise BuildDisabled("The contract is paused.", retry_after_seconds=60)
         _refuse_bad_tokens(request, market, facts)
         quotes = market.read_quotes(swept=request.tokens, facts=facts)
-        transfers = market.read_transfers(holders=_holders(request, market, facts, quotes), facts=facts)
+        transfers = market.read_transfers(probes=_transfer_probes(request, market, facts, quotes), facts=facts)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
     _refuse_unroutable(request, market, quotes, transfers)
@@ -103,26 +103,26 @@ def _symbol_warnings(request: BuildRequest, facts: Facts) -> Iterator[BuildWarni
             yield BuildWarning("symbol_differs", f"The token's symbol is {symbol!r}.", token.asset)
 
 
-def _holders(
-    request: BuildRequest, market: Market, facts: Facts, quotes: Quotes
-) -> dict[str, dict[str, None]]:
-    """Return, by token, who is asked to send some of it: every pool of a route that holds it, and the user."""
-    asked: dict[str, dict[str, None]] = {}
+def _transfer_probes(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> list[Probe]:
+    """Return the transfers to test: each token's by its first pool and the user who holds it, the output's by the last.
+
+    Every token in between is the wrapped coin, which needs no test.
+    """
+    probes = []
     for token in request.tokens:
         quote = quotes.best.get(token.asset)
         if quote is None:
             continue
-        senders = asked.setdefault(token.asset, {})
-        senders[quote.route.pools[0]] = None
+        probes.append(Probe(token.asset, quote.route.pools[0], is_pool=True))
+        probes.append(Probe(market.output, quote.route.pools[-1], is_pool=True))
         if facts.tokens[token.asset].balance > 0:
-            senders[request.wallet] = None
-        asked.setdefault(market.output, {})[quote.route.pools[-1]] = None
-    return asked
+            probes.append(Probe(token.asset, request.wallet, is_pool=False))
+    return list(dict.fromkeys(probes))
 
 
 def _refuse_unroutable(request: BuildRequest, market: Market, quotes: Quotes, transfers: TransferTests) -> None:
     """Raise ``NoRoute`` for tokens that can't be swapped whole, ``InvalidRequest`` for such an output token."""
-    refused_output = _transfer_problem(transfers.get(market.output, []), field="outputMint")
+    refused_output = _transfer_problem(market.output, transfers, field="outputMint")
     if refused_output is not None:
         raise InvalidRequest(details=[refused_output])
     problems = []
@@ -130,19 +130,24 @@ def _refuse_unroutable(request: BuildRequest, market: Market, quotes: Quotes, tr
         if token.asset != market.output and quotes.best.get(token.asset) is None:
             problems.append(FieldError(f"tokens[{i}].mint", "no_route", "No router can swap this amount."))
             continue
-        problem = _transfer_problem(transfers.get(token.asset, []), field=f"tokens[{i}].mint")
+        problem = _transfer_problem(token.asset, transfers, field=f"tokens[{i}].mint")
         problems += [problem] if problem is not None else []
     if problems:
         raise NoRoute(details=problems)
 
 
-def _transfer_problem(tests: Sequence[TransferTest | CallFailedError], *, field: str) -> FieldError | None:
-    if any(isinstance(test, TransferTest) and test.taxed for test in tests):
+def _transfer_problem(token: str, transfers: TransferTests, *, field: str) -> FieldError | None:
+    """Return the worst that any of the token's tests showed: its pools and its holder must all pass."""
+    tests = {probe: test for probe, test in transfers.items() if probe.token == token}
+    if any(isinstance(test, TransferTest) and test.taxed for test in tests.values()):
         return FieldError(
             field, "transfer_fee", "The token keeps a part of every transfer, so its output can't be promised."
         )
-    if any(isinstance(test, CallFailedError) for test in tests):
-        return FieldError(field, "transfer_refused", "The token refuses transfers by this user or by the pool.")
+    failed = [probe for probe, test in tests.items() if isinstance(test, CallFailedError)]
+    if any(probe.is_pool for probe in failed):
+        return FieldError(field, "transfer_refused", "The token refuses transfers from or to the pool of its route.")
+    if failed:
+        return FieldError(field, "transfer_refused", "The token refuses transfers from or to this wallet.")
     return None
 
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from django.db import transaction
+from typing import Any, TypeVar
 
 from sweepapi.evm import v5
 from sweepapi.evm.addresses import ZERO_ADDRESS, keccak_hex
@@ -35,6 +33,12 @@ class ContractCall:
     signature_offset: int
 
     value = 0
+    signature_length = v5.SIGNATURE_BYTES
+
+    @property
+    def signature_index(self) -> int:
+        """The position of the signature among the arguments."""
+        return len(self.arguments) - 1
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,9 @@ class EvmSealed(Sealed):
         return None
 
 
+EvmSealedT = TypeVar("EvmSealedT", bound=EvmSealed)
+
+
 def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
     """Return the positions of the words in which the wallet's next Permit2 nonce will lie."""
     row = PermitNonces.objects.filter(network=network, wallet=wallet).first()
@@ -68,16 +75,16 @@ def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
 def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
     """Reserve a wallet's next Permit2 nonce; ``used_words`` is Permit2's bitmap by word position, as just read.
 
-    A nonce is never handed out twice; a build that fails after its reservation leaves a gap.
+    Runs in the caller's transaction. A nonce is never handed out twice; a build that fails after its reservation leaves
+    a gap.
     """
-    with transaction.atomic():
-        PermitNonces.objects.get_or_create(network=network, wallet=wallet)
-        row = PermitNonces.objects.select_for_update().get(network=network, wallet=wallet)
-        index = row.next_index
-        while _is_used(index, used_words):
-            index += 1
-        row.next_index = index + 1
-        row.save(update_fields=["next_index"])
+    PermitNonces.objects.get_or_create(network=network, wallet=wallet)
+    row = PermitNonces.objects.select_for_update().get(network=network, wallet=wallet)
+    index = row.next_index
+    while _is_used(index, used_words):
+        index += 1
+    row.next_index = index + 1
+    row.save(update_fields=["next_index"])
     return FIRST_PERMIT_WORD * BITS_PER_WORD + index
 
 
@@ -113,8 +120,9 @@ def _leg(token: EvmToken, contract: str, *, prefunded: bool) -> v5.Leg:
     return v5.Leg(token.asset, token.amount, token.route.router.address, funding, data)
 
 
-def store_legs(offered: Offered, sealed: EvmSealed) -> None:
+def store_legs(offered: Offered[EvmSealedT]) -> None:
     """Store the legs of an offer."""
+    sealed = offered.sealed
     rows = {row.position: row for row in offered.sweep.tokens.all()}
     Leg.objects.bulk_create(
         Leg(

@@ -142,10 +142,12 @@ def _terms_of(sweep: Sweep) -> FeeTerms:
 
 def _authorization(draft: EvmDraft, fixed: _Fixed, legs_hash: str) -> v5.Authorization:
     fees = draft.fees
+    if fees.partner_recipient is None:
+        raise ValueError("V5 pays the partner on chain, so it needs a recipient.")
     return v5.Authorization(
         user=draft.request.wallet,
         partner_id=draft.partner.onchain_id,
-        partner_recipient=fees.partner_recipient or "",
+        partner_recipient=fees.partner_recipient,
         protocol_recipient=fees.protocol_recipient,
         output_token=draft.output.asset,
         total_fee_bps=fees.total_fee_bps,
@@ -178,10 +180,10 @@ def _call(contract: str, arguments: tuple[Any, ...]) -> ContractCall:
     )
 
 
-def store(offered: Offered, sealed: V5Sealed) -> None:
+def store(offered: Offered[V5Sealed]) -> None:
     """Store the legs and the authorization of an offer, and with the first one the permit's nonce."""
-    authorization = sealed.authorization
-    store_legs(offered, sealed)
+    sealed, authorization = offered.sealed, offered.sealed.authorization
+    store_legs(offered)
     Permit.objects.get_or_create(sweep=offered.sweep, defaults={"nonce": sealed.permit_nonce})
     FeeAuthorization.objects.create(
         offer=offered.offer,
