@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Mapping
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -28,7 +29,7 @@ def ops() -> Client:
     return client
 
 
-def wallets_form(*wallets: dict[str, object], initial: int = 0) -> dict[str, object]:
+def wallets_form(*wallets: Mapping[str, object], initial: int = 0) -> dict[str, object]:
     """Return the fields of the formsets of wallets and keys, as a browser sends them."""
     fields: dict[str, object] = {"api_keys-TOTAL_FORMS": 0, "api_keys-INITIAL_FORMS": 0}
     fields |= {"payout_wallets-TOTAL_FORMS": len(wallets), "payout_wallets-INITIAL_FORMS": initial}
