@@ -1,4 +1,4 @@
-"""manage.py deploy_contracts: an empty chain becomes the configured one, whatever happens on the way."""
+"""manage.py deploy_contracts: an empty chain ends up as configured, whatever fails on the way."""
 
 import secrets
 import tomllib
@@ -37,7 +37,7 @@ STRANGER = "0x000000000000000000000000000000000000bEEF"
 
 @pytest.fixture
 def deployer(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> LocalAccount:
-    """An account that nobody has used, so that nothing of ours stands where it deploys to."""
+    """A fresh account, so that the addresses it deploys to are empty."""
     account: LocalAccount = Account.from_key(secrets.token_bytes(32))
     chain.rpc("anvil_setBalance", account.address, hex(COIN))
     monkeypatch.setenv("DEPLOYER_KEY", "0x" + bytes(account.key).hex())
@@ -46,21 +46,21 @@ def deployer(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> LocalAccount
 
 @pytest.fixture
 def empty(deployer: LocalAccount, change_chain: Callable[..., Chain]) -> Chain:
-    """The local chain before anything of ours was deployed: Permit2, Multicall3, tokens and routers are there."""
+    """The local chain without our contracts: only Permit2, Multicall3, tokens and routers are deployed."""
     assert deployer
     return change_chain(v5_contract=None, v4_contract=None, access_manager=None, deployed_at_block=None)
 
 
 @pytest.fixture
 def node(use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]) -> FakeNode:
-    """A node that answers as the test wants, and the only provider."""
+    """The only provider: a node whose answers the test controls."""
     between = start_node()
     use_providers(between.url)
     return between
 
 
 def deploy(*options: str) -> str:
-    """Run the command and return what it wrote."""
+    """Run the command and return its output."""
     out = StringIO()
     call_command("deploy_contracts", "local", *options, stdout=out, stderr=out)
     return out.getvalue()
@@ -84,19 +84,19 @@ def deployment(empty: Chain, deployer: LocalAccount, *, max_fee_gwei: int = 100)
 
 
 def transactions_of(chain: LocalChain, account: LocalAccount) -> int:
-    """Count what the account has sent, also what the node is about to mine."""
+    """Count the account's transactions, pending ones included."""
     return chain.web3.eth.get_transaction_count(account.address, "pending")
 
 
 def facts(text: str) -> dict[str, Any]:
-    """Return the lines for chains.toml, as the output gives them."""
+    """Return the facts that the output prints for chains.toml."""
     lines = text[text.index("[chains.local.contracts]") :].splitlines()[:5]
     table: dict[str, Any] = tomllib.loads("\n".join(lines))["chains"]["local"]["contracts"]
     return table
 
 
 def recorded(empty: Chain, text: str) -> Chain:
-    """Return the chain as it is once the printed lines stand in chains.toml."""
+    """Return the chain as configured once the printed lines are in chains.toml."""
     table = facts(text)
     return replace(
         empty,
@@ -116,7 +116,7 @@ def differences(chain: Chain) -> list[str]:
 # --- an empty chain ---------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_chain_becomes_as_configured_in_four_transactions(
+def test_an_empty_chain_is_deployed_to_and_configured_in_four_transactions(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
     text = deploy()
@@ -125,21 +125,19 @@ def test_an_empty_chain_becomes_as_configured_in_four_transactions(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_the_addresses_are_told_before_anything_is_sent_and_are_those_deployed_to(
-    chain: LocalChain, empty: Chain
-) -> None:
+def test_the_addresses_are_printed_before_anything_is_sent_and_are_correct(chain: LocalChain, empty: Chain) -> None:
     assert empty
-    foretold = deploy("--dry-run")
+    announced = deploy("--dry-run")
     text = deploy()
     assert text.index("\n1. create ") < text.index("sending ")
     for name, key in ((MANAGER, "access_manager"), (V5, "v5"), (V4, "v4")):
         address = facts(text)[key]
-        for output in (foretold, text):
+        for output in (announced, text):
             assert any(line.split() == [name, address] for line in output.splitlines())
         assert chain.rpc("eth_getCode", address, "latest") != "0x"
 
 
-def test_a_dry_run_tells_all_steps_and_sends_nothing(
+def test_a_dry_run_prints_all_steps_and_sends_nothing(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, round_trips: list[list[str]]
 ) -> None:
     assert empty
@@ -156,7 +154,7 @@ def test_a_dry_run_tells_all_steps_and_sends_nothing(
     assert not any("eth_sendRawTransaction" in trip for trip in round_trips)
 
 
-def test_each_step_is_told_with_its_transaction_gas_and_cost(
+def test_each_step_is_printed_with_its_transaction_gas_and_cost(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
     assert empty
@@ -173,7 +171,7 @@ def test_each_step_is_told_with_its_transaction_gas_and_cost(
     assert float(rows["total"][1]) == pytest.approx((before - chain.coin(deployer.address)) / COIN, rel=1e-9)
 
 
-def test_the_second_run_sends_nothing(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_a_second_run_sends_nothing(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     assert empty
     deploy()
     text = deploy()
@@ -182,7 +180,7 @@ def test_the_second_run_sends_nothing(chain: LocalChain, empty: Chain, deployer:
     assert transactions_of(chain, deployer) == 4
 
 
-def test_no_step_uses_more_gas_than_the_balance_was_asked_for(empty: Chain, deployer: LocalAccount) -> None:
+def test_no_step_uses_more_gas_than_was_planned(empty: Chain, deployer: LocalAccount) -> None:
     work = deployment(empty, deployer)
     bounds = {step.name: step.gas_bound for step in work.plan().steps}
     used = {event.name: event.gas_used for event in work.run() if isinstance(event, Done)}
@@ -190,10 +188,8 @@ def test_no_step_uses_more_gas_than_the_balance_was_asked_for(empty: Chain, depl
     assert all(used[name] <= bounds[name] for name in used)
 
 
-def test_the_contracts_are_bound_and_ruled_by_nobody_else_until_the_hand_over(
-    empty: Chain, deployer: LocalAccount
-) -> None:
-    """Before the last transaction every admin function is the admin's, who is the deployer and nobody else."""
+def test_only_the_deployer_controls_the_contracts_until_the_hand_over(empty: Chain, deployer: LocalAccount) -> None:
+    """Before the last transaction every admin function needs the admin role, which only the deployer holds."""
     work = deployment(empty, deployer)
     for event in work.run():
         if isinstance(event, Done) and event.name == STEPS[2]:
@@ -206,7 +202,7 @@ def test_the_contracts_are_bound_and_ruled_by_nobody_else_until_the_hand_over(
     assert not any("immutable" in line or "code" in line or "authority" in line for line in found)
 
 
-def test_afterwards_the_deployer_rules_nothing(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_the_deployer_has_no_rights_afterwards(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     table = facts(deploy())
     request = access_manager.GRANT_ROLE.encode(1, deployer.address, 0)
     call = {"from": deployer.address, "to": table["access_manager"], "data": "0x" + request.hex()}
@@ -215,7 +211,7 @@ def test_afterwards_the_deployer_rules_nothing(chain: LocalChain, empty: Chain, 
     assert empty
 
 
-# --- what goes wrong on the way ---------------------------------------------------------------------------------------
+# --- failures on the way ----------------------------------------------------------------------------------------------
 
 
 class Crash(BaseException):
@@ -223,15 +219,15 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("crash", list(product(range(4), (False, True))))
-def test_after_a_crash_at_any_step_another_run_finishes_without_a_transaction_too_many(
+def test_after_a_crash_at_any_step_another_run_finishes_without_extra_transactions(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
     monkeypatch: pytest.MonkeyPatch,
     crash: tuple[int, bool],
 ) -> None:
-    step, sent = crash  # the transaction at which the process ends, and whether its bytes have left
-    post = Provider._post  # noqa: SLF001 the one place where requests leave
+    step, sent = crash  # the transaction at which the process ends, and whether it was sent
+    post = Provider._post  # noqa: SLF001 every request goes through it
     sends = 0
 
     def crashing(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
@@ -264,18 +260,18 @@ def test_after_a_failed_transaction_another_run_finishes(
 ) -> None:
     estimates = 0
 
-    def too_little_once(method: str, _params: list[Any], result: Any) -> Any:
+    def too_low_once(method: str, _params: list[Any], result: Any) -> Any:
         nonlocal estimates
         estimates += method == "eth_estimateGas"
         return hex(int(result, 16) * 7 // 10) if method == "eth_estimateGas" and estimates == step + 1 else result
 
-    node.alter = too_little_once
+    node.alter = too_low_once
     assert "was mined and failed" in str(refused())
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 5
 
 
-def test_a_lost_answer_is_settled_by_the_chain(
+def test_if_an_answer_is_lost_the_chain_decides(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -286,7 +282,7 @@ def test_a_lost_answer_is_settled_by_the_chain(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_the_same_bytes_are_sent_again_if_they_were_lost(
+def test_a_lost_transaction_is_sent_again_unchanged(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -297,18 +293,18 @@ def test_the_same_bytes_are_sent_again_if_they_were_lost(
     monkeypatch.setattr(sender, "RESEND_SECONDS", 0.0)
     seen: list[str] = []
 
-    def deaf_at_first(batch: list[dict[str, Any]]) -> bool:
+    def lost_at_first(batch: list[dict[str, Any]]) -> bool:
         sent = [request["params"][0] for request in batch if request["method"] == "eth_sendRawTransaction"]
         seen.extend(sent)
         return bool(sent) and seen.count(sent[0]) < 2
 
-    node.refuse = deaf_at_first
+    node.refuse = lost_at_first
     assert differences(recorded(empty, deploy())) == []
     assert all(seen.count(raw) >= 2 for raw in seen)
     assert len(set(seen)) == transactions_of(chain, deployer) == 4
 
 
-def test_nothing_is_sent_while_a_transaction_of_the_deployer_waits(
+def test_nothing_is_sent_while_a_transaction_of_the_deployer_is_pending(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert empty
@@ -333,17 +329,17 @@ def test_a_transaction_that_is_not_mined_in_time_is_not_replaced(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_what_an_earlier_run_sent_is_waited_for_before_anything_is_planned(
+def test_pending_transactions_of_an_earlier_run_are_awaited_before_planning(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the same contract would be sent again, in vain."""
+    """Otherwise the same contract would be sent again, and fail."""
     with chain.mining_paused():
         with monkeypatch.context() as patch:
             patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
             refused()
         asked = 0
 
-        def mine_meanwhile(method: str, params: list[Any], result: Any) -> Any:
+        def mine_first(method: str, params: list[Any], result: Any) -> Any:
             nonlocal asked
             asked += (method, params[-1:]) == ("eth_getTransactionCount", ["pending"])
             if asked == 1:
@@ -351,33 +347,37 @@ def test_what_an_earlier_run_sent_is_waited_for_before_anything_is_planned(
                 chain.rpc("evm_mine")
             return result
 
-        node.alter = mine_meanwhile
+        node.alter = mine_first
         assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_node_that_never_shows_what_was_mined_gets_no_second_transaction(
+def test_nothing_more_is_sent_to_a_node_that_does_not_show_what_was_mined(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode
 ) -> None:
     at = deployment(empty, deployer).plan().at
 
-    def blind(method: str, params: list[Any], result: Any) -> Any:
+    def hide_code(method: str, params: list[Any], result: Any) -> Any:
         return "0x" if method == "eth_getCode" and params[0] == at.manager else result
 
-    node.alter = blind
+    node.alter = hide_code
     assert f"create {MANAGER} was mined, and the node does not show it" in str(refused())
     assert transactions_of(chain, deployer) == 1
 
 
-def test_who_deploys_our_bytes_before_us_deploys_ours(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_contracts_that_someone_else_deployed_first_are_used(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount
+) -> None:
     for creation in creations(networks.current().specification(empty), Artifacts(OUT), deployer.address):
         chain.send(chain.users[0], {"to": CREATOR, "data": "0x" + creation.data.hex()})
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 1
 
 
-def test_nothing_is_handed_over_that_differs_for_good(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
-    """A pause is nothing that a deployment takes back, so the deployer stays admin until somebody decided."""
+def test_contracts_that_the_deployment_cannot_correct_are_not_handed_over(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount
+) -> None:
+    """A deployment does not lift a pause, so the deployer stays admin until a person has decided."""
     work = deployment(empty, deployer)
     for event in work.run():
         if isinstance(event, Done) and event.name == STEPS[2]:
@@ -391,7 +391,7 @@ def test_nothing_is_handed_over_that_differs_for_good(chain: LocalChain, empty: 
     assert transactions_of(chain, deployer) == 4
 
 
-def test_what_is_left_to_the_holders_of_roles_is_told(
+def test_differences_that_only_the_holders_of_roles_can_resolve_are_reported(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     deploy()
@@ -406,7 +406,7 @@ def test_what_is_left_to_the_holders_of_roles_is_told(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_other_facts_after_the_hand_over_make_no_stray_contract(
+def test_a_changed_configuration_after_the_hand_over_deploys_no_stray_contract(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     deploy()
@@ -416,7 +416,7 @@ def test_other_facts_after_the_hand_over_make_no_stray_contract(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_dry_run_over_contracts_that_differ_tells_how(
+def test_a_dry_run_reports_how_existing_contracts_differ(
     deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     assert deployer
@@ -428,7 +428,7 @@ def test_a_dry_run_over_contracts_that_differ_tells_how(
     assert f"differs: {V4} fee in bps / 80 / 75\n" in out.getvalue()
 
 
-def test_contracts_that_the_chains_file_names_are_taken_as_they_are(
+def test_contracts_that_the_chains_file_names_are_used_as_they_are(
     chain: LocalChain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain()
@@ -458,7 +458,7 @@ def test_a_deployer_without_enough_coins_is_refused_before_anything_is_sent(
     assert transactions_of(chain, deployer) == 0
 
 
-def test_gas_above_the_given_price_is_not_bought(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_a_fee_per_gas_above_the_limit_is_refused(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     assert empty
     assert "more than may be paid" in str(refused("--max-fee-gwei", "0"))
     assert transactions_of(chain, deployer) == 0
@@ -474,7 +474,7 @@ def test_a_chain_without_the_deterministic_deployer_is_refused(
 
 
 @pytest.mark.parametrize("role", ["owner", "configurator", "guardian", "ops"])
-def test_the_deployer_may_hold_no_role(
+def test_the_deployer_must_not_hold_a_role(
     empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain], role: str
 ) -> None:
     change_chain(**vars(empty) | {"role_holders": {**empty.role_holders, role: (deployer.address,)}})
@@ -491,19 +491,19 @@ def test_the_deployer_may_hold_no_role(
         ({"role_holders": {"gaurdian": (STRANGER,)}}, "roles.gaurdian (which is no role)"),
     ],
 )
-def test_a_configuration_that_leaves_something_out_is_refused(
+def test_an_incomplete_configuration_is_refused(
     empty: Chain, change_chain: Callable[..., Chain], change: dict[str, Any], message: str
 ) -> None:
     change_chain(**vars(empty) | change)
     assert message in str(refused())
 
 
-def test_without_a_build_it_says_how_to_make_one(tmp_path: Path, empty: Chain) -> None:
+def test_without_a_build_the_error_says_how_to_make_one(tmp_path: Path, empty: Chain) -> None:
     with pytest.raises(BuildError, match=r"AccessManager is not built: run `make contracts/out/.ready`"):
         creations(networks.current().specification(empty), Artifacts(tmp_path), STRANGER)
 
 
-def test_a_build_that_is_not_the_one_on_record_is_refused(tmp_path: Path, empty: Chain) -> None:
+def test_a_build_that_differs_from_the_recorded_one_is_refused(tmp_path: Path, empty: Chain) -> None:
     other = tmp_path / f"{MANAGER}.sol" / f"{MANAGER}.json"
     other.parent.mkdir()
     other.write_text('{"bytecode": {"object": "0x6000"}}', encoding="utf-8")
@@ -515,7 +515,7 @@ def test_a_build_that_is_not_the_one_on_record_is_refused(tmp_path: Path, empty:
 
 
 @pytest.mark.parametrize("key", [None, "", "0x12", "zz" * 32, "0x" + "00" * 32, "0x" + "ff" * 32])
-def test_a_key_that_is_none_is_refused_without_repeating_it(
+def test_an_invalid_key_is_refused_without_being_repeated(
     empty: Chain, monkeypatch: pytest.MonkeyPatch, key: str | None
 ) -> None:
     assert empty
@@ -524,7 +524,7 @@ def test_a_key_that_is_none_is_refused_without_repeating_it(
     else:
         monkeypatch.setenv("DEPLOYER_KEY", key)
     refusal = refused()
-    assert str(refusal) == "DEPLOYER_KEY has to hold a private key, 0x and 64 hex digits."
+    assert str(refusal) == "DEPLOYER_KEY must be a private key: 0x and 64 hex digits."
     assert refusal.__cause__ is None
 
 

@@ -1,7 +1,7 @@
-"""Deploys the contracts to a chain, configures them and hands them over; run again, it does what is still missing.
+"""Deploys the contracts to a chain, configures them and hands them over; another run completes what is missing.
 
-The deployer's key is read from the environment of this command alone. Everything else is public: see ``chains.toml``
-and ``contracts/roles.json``. The runbook tells the steps around it.
+Only this command reads the deployer's key, from its environment. Everything else is public: see ``chains.toml`` and
+``contracts/roles.json``. The runbook describes the steps before and after.
 """
 
 import os
@@ -28,23 +28,21 @@ from sweepapi.evm.sending import GWEI
 
 KEY = "DEPLOYER_KEY"
 WEI = Decimal(10) ** 18
-DIFFERENT = 1
-NOT_DONE = 2
+DIFFERENT, FAILED = 1, 2
 
 
 class Command(BaseCommand):
     """``deploy_contracts <chain> [--dry-run] [--max-fee-gwei N]``."""
 
-    help = f"Deploy the contracts to a chain as chains.toml says, from the account whose key is in {KEY}."
+    help = f"Deploy the contracts to a chain as configured in chains.toml, from the account whose key is in {KEY}."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the chain, and bounds on what is done and paid."""
         parser.add_argument("chain")
-        parser.add_argument("--dry-run", action="store_true", help="Show addresses, steps and cost; send nothing.")
-        parser.add_argument("--max-fee-gwei", type=int, default=100, help="The most to pay for a unit of gas.")
+        parser.add_argument("--dry-run", action="store_true", help="Show addresses, steps and cost, and send nothing.")
+        parser.add_argument("--max-fee-gwei", type=int, default=100, help="The highest acceptable fee per gas.")
 
-    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
-        """Show the plan, carry it out, and compare the result with the configuration."""
+    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
+        """Show the plan, execute it, and compare the result with the configuration."""
         chain = _chain(options["chain"])
         try:
             deployment = Deployment(
@@ -62,7 +60,7 @@ class Command(BaseCommand):
             self._run(deployment, chain)
             self._compare(deployment.recorded())
         except EvmError as error:
-            raise CommandError(f"{chain.name}: {error}", returncode=NOT_DONE) from error
+            raise CommandError(f"{chain.name}: {error}", returncode=FAILED) from error
 
     def _show(self, plan: Plan, chain: Chain) -> None:
         for name in CONTRACTS:
@@ -105,7 +103,7 @@ class Command(BaseCommand):
         for difference in differences:
             self.stdout.write(f"differs: {difference}")
         if differences:
-            self.stdout.write("What differs is left to those who hold the roles, or to the configuration.")
+            self.stdout.write("Only the holders of roles or a change of the configuration can resolve these.")
             sys.exit(DIFFERENT)
 
 
@@ -113,15 +111,15 @@ def _chain(name: str) -> Chain:
     chain = networks.current().find(name)
     if chain is None:
         message = f"{name} is not in {settings.CHAINS_FILE.name}, or RPC_URLS_{name.upper()} is not set."
-        raise CommandError(message, returncode=NOT_DONE)
+        raise CommandError(message, returncode=FAILED)
     return chain
 
 
 def _account() -> LocalAccount:
     try:
         account: LocalAccount = Account.from_key(os.environ[KEY])
-    except (KeyError, ValueError):  # not chained: their texts may quote the key
-        raise CommandError(f"{KEY} has to hold a private key, 0x and 64 hex digits.", returncode=NOT_DONE) from None
+    except (KeyError, ValueError):  # not chained: their messages may contain the key
+        raise CommandError(f"{KEY} must be a private key: 0x and 64 hex digits.", returncode=FAILED) from None
     return account
 
 
