@@ -15,7 +15,7 @@ from sweeps.market import Facts, Market, Quotes
 
 @dataclass(frozen=True)
 class TokenWish:
-    """One token of a request; ``symbol`` and ``decimals`` are hints that must not contradict the chain."""
+    """One token of a request; ``decimals`` must not contradict the chain, a ``symbol`` that does is warned of."""
 
     mint: str
     amount: int
@@ -45,7 +45,7 @@ class PlannedLeg:
 
 
 def refuse_bad_tokens(request: BuildRequest, market: Market, facts: Facts) -> None:
-    """Raise ``InvalidRequest`` for addresses that are no tokens and for hints that contradict the chain."""
+    """Raise ``InvalidRequest`` for addresses that are no tokens and for decimals that contradict the chain."""
     problems = [
         problem
         for i, wish in enumerate(request.tokens)
@@ -64,8 +64,19 @@ def _contradictions(wish: TokenWish, facts: Facts, *, field: str) -> Iterator[Fi
         return
     if wish.decimals is not None and wish.decimals != token.decimals:
         yield FieldError(f"{field}.decimals", "contradicts_chain", f"The token has {token.decimals} decimals.")
-    if wish.symbol is not None and wish.symbol != token.symbol:
-        yield FieldError(f"{field}.symbol", "contradicts_chain", f"The token's symbol is {token.symbol!r}.")
+
+
+def symbol_warnings(request: BuildRequest, facts: Facts) -> list[dict[str, str]]:
+    """Return a warning for each token whose symbol is not the requested one: names vary, and the address decides."""
+    return [
+        {
+            "code": "symbol_differs",
+            "message": f"The token's symbol is {facts.tokens[wish.mint].symbol!r}, not {wish.symbol!r}.",
+            "token": wish.mint,
+        }
+        for wish in request.tokens
+        if wish.symbol is not None and wish.symbol != facts.tokens[wish.mint].symbol
+    ]
 
 
 def refuse_unroutable(
