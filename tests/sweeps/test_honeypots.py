@@ -109,7 +109,7 @@ def test_a_token_that_its_holder_cannot_send_whole_is_refused_to_this_holder_alo
 def test_an_output_token_that_any_of_the_pools_it_comes_from_cannot_take_back_is_refused(
     app: PartnerApp, router: str
 ) -> None:
-    units = {"GUSD": 1, "WETH": 1}
+    units = {"GUSD": 1.0, "WETH": 1.0}
     assert {token["route"]["router"] for token in app.build(units, output="UNI")["tokens"]} == pools(app).keys()
     treat(app, pools(app)[router], as_receiver=REFUSED)
     response = app.post_build(app.body(units, output="UNI"))
