@@ -162,7 +162,7 @@ class ExecutionSettlement:
         sweep, execution = self.sweep, self.execution
         transitions.note(sweep, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
         if execution.ledger_entry is not None:
-            reversal = posting.reverse(execution.ledger_entry, tx_hash=tx.tx_hash)
+            reversal = posting.reverse(execution.ledger_entry)
             transitions.note(sweep, EventKind.REVERSED, tx_hash=tx.tx_hash, entry=str(reversal.id))
         execution.ledger_entry = None
         execution.booking_epoch += 1

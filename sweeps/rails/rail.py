@@ -5,14 +5,13 @@ rest of the service never asks which rail it has. It drafts, seals and presents 
 rail has seen for judgement, and applies the verdict.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from django.contrib.admin.options import InlineModelAdmin
 from rest_framework.serializers import Serializer
 
 from ledger.models import Settlement
@@ -240,15 +239,16 @@ class Presentation(Protocol):
 
     answer: type[Serializer[Any]]  # of an Offered
     state: type[Serializer[Any]]  # of a SweepState
-    network: type[Serializer[Any]]  # of what ``networks`` returns
+    network: type[Serializer[Any]]  # of a NetworkStatus
     hard_cap_bps: int  # the fee that the rail allows at most
+    max_tokens: int  # what one sweep can take
 
     def networks(self) -> Sequence["NetworkStatus"]:
         """Return the networks of this rail and whether sweeps can be built there now; never waits for long."""
         ...
 
-    def admin_inlines(self, sweep: Sweep) -> Sequence[type[InlineModelAdmin[Any, Any]]]:
-        """Return the parts of the sweep's admin page that only this rail knows."""
+    def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:
+        """Return, as labels and values, what operations should see of a sweep that only this rail knows."""
         ...
 
 

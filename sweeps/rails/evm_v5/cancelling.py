@@ -52,9 +52,8 @@ def request(sweep: Sweep) -> None:
 def send_requested() -> None:
     """Go through the steps once for every chain on which a cancellation is requested."""
     _forget_errors_of_executed()
-    known = [chain.network for chain in networks.current().chains.values()]
     requested = (
-        Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=known)
+        Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=networks.current().known)
         .exclude(execution__sweep__status=SweepStatus.COMPLETED)
         .select_related("execution__sweep")
         .order_by("execution__network", "id")

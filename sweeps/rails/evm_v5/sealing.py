@@ -12,6 +12,7 @@ from django.db import transaction
 from ledger.models import Settlement
 from sweepapi import networks
 from sweepapi.evm import v5
+from sweepapi.evm.abi import error_abi
 from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
 from sweeps.models import Sweep
 from sweeps.rails.evm.draft import EvmDraft
@@ -173,7 +174,7 @@ def _call(contract: str, arguments: tuple[Any, ...]) -> ContractCall:
     return ContractCall(
         to=contract,
         function_name="sweep",
-        abi=[v5.sweep_abi()],
+        abi=[v5.sweep_abi(), *error_abi(v5.CONTRACT_NAME)],
         arguments=arguments,
         calldata=calldata,
         signature_offset=v5.signature_offset(calldata),
