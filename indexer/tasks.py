@@ -5,8 +5,8 @@ from uuid import UUID
 from celery import shared_task
 
 from indexer import checks
-from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
 from sweeps.build import purge_answers
+from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
 from sweeps.rails.registry import RAILS
 
 

@@ -124,9 +124,7 @@ class ExecutionSettlement:
             )
         )
         if execution.ledger_entry is not None:
-            transitions.note(
-                sweep, EventKind.POSTED, tx_hash=tx.tx_hash, entry=str(execution.ledger_entry.id)
-            )
+            transitions.note(sweep, EventKind.POSTED, tx_hash=tx.tx_hash, entry=str(execution.ledger_entry.id))
 
     def _end(self, ending: Ending) -> None:
         """Close the execution: it can't happen any more."""

@@ -63,9 +63,7 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
         verdict = rail.judge(watched, seen)
         _apply(sweep, rail, verdict)
         sweep.save()
-    return Settled(
-        sweep, {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions}
-    )
+    return Settled(sweep, {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions})
 
 
 def _apply(sweep: Sweep, rail: Rail, verdict: Verdict) -> None:
@@ -113,9 +111,7 @@ def _status(executions: Sequence[Execution], *, is_void: bool) -> SweepStatus:
     return SweepStatus.FAILED if Execution.Status.FAILED in outcomes else SweepStatus.EXPIRED
 
 
-def _outlook(
-    sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[SweepTransaction]
-) -> Outlook:
+def _outlook(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[SweepTransaction]) -> Outlook:
     submitted = [tx.submitted_at for tx in candidates if tx.is_live]
     return Outlook(
         network=sweep.network,

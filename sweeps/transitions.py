@@ -18,9 +18,7 @@ def move(sweep: Sweep, to: SweepStatus, cause: Cause, *, tx_hash: str | None = N
     sweep.completed_at = now if to == SweepStatus.COMPLETED else None
     if to == SweepStatus.VOID:
         sweep.voided_at = sweep.voided_at or now
-    _append(
-        sweep, kind=EventKind.STATUS, from_status=before, to_status=to, cause=cause, tx_hash=tx_hash, facts=facts
-    )
+    _append(sweep, kind=EventKind.STATUS, from_status=before, to_status=to, cause=cause, tx_hash=tx_hash, facts=facts)
 
 
 def built(sweep: Sweep) -> None:

@@ -5,302 +5,685 @@ import django.db.models.deletion
 import django.db.models.expressions
 import pgtrigger.compiler
 import pgtrigger.migrations
-import sweepapi.fields
 import uuid_utils.compat
 from django.db import migrations, models
 
+import sweepapi.fields
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('ledger', '0001_initial'),
-        ('partners', '0001_initial'),
+        ("ledger", "0001_initial"),
+        ("partners", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Offer',
+            name="Offer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sequence', models.PositiveSmallIntegerField(default=1)),
-                ('expected_gross', sweepapi.fields.Uint256Field()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sequence", models.PositiveSmallIntegerField(default=1)),
+                ("expected_gross", sweepapi.fields.Uint256Field()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['sweep', 'sequence'],
+                "ordering": ["sweep", "sequence"],
             },
         ),
         migrations.CreateModel(
-            name='OfferAnswer',
+            name="OfferAnswer",
             fields=[
-                ('offer', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='answer', serialize=False, to='sweeps.offer')),
-                ('body', models.BinaryField()),
-                ('created_at', models.DateTimeField(auto_now_add=True, db_index=True)),
+                (
+                    "offer",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="answer",
+                        serialize=False,
+                        to="sweeps.offer",
+                    ),
+                ),
+                ("body", models.BinaryField()),
+                ("created_at", models.DateTimeField(auto_now_add=True, db_index=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Sweep',
+            name="Sweep",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('rail', models.CharField(max_length=32)),
-                ('network', sweepapi.fields.NetworkField()),
-                ('wallet', sweepapi.fields.AccountAddressField()),
-                ('output_asset', sweepapi.fields.AccountAddressField()),
-                ('output_symbol', models.CharField(max_length=32)),
-                ('output_decimals', models.PositiveSmallIntegerField()),
-                ('slippage_bps', models.PositiveSmallIntegerField()),
-                ('total_fee_bps', models.PositiveSmallIntegerField()),
-                ('partner_share_bps', models.PositiveSmallIntegerField()),
-                ('partner_recipient', sweepapi.fields.AccountAddressField(blank=True, null=True)),
-                ('protocol_recipient', sweepapi.fields.AccountAddressField()),
-                ('settlement', models.CharField(choices=[('on_chain', 'On Chain'), ('payable', 'Payable')], max_length=16)),
-                ('min_gross', sweepapi.fields.Uint256Field()),
-                ('deadline', models.DateTimeField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('completed', 'Completed'), ('expired', 'Expired'), ('failed', 'Failed'), ('void', 'Void')], default='pending', max_length=16)),
-                ('is_open', models.BooleanField(default=True)),
-                ('flags', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=32), blank=True, default=list, size=None)),
-                ('last_event', models.PositiveIntegerField(default=1)),
-                ('completed_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('voided_at', models.DateTimeField(blank=True, null=True)),
-                ('void_reason', models.TextField(blank=True)),
-                ('cancellation_requested_at', models.DateTimeField(blank=True, null=True)),
-                ('next_check_at', models.DateTimeField(blank=True, null=True)),
-                ('check_attempts', models.PositiveIntegerField(default=0)),
-                ('last_checked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_error', models.TextField(blank=True)),
-                ('lease_token', models.UUIDField(blank=True, null=True)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('partner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sweeps', to='partners.partner')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("rail", models.CharField(max_length=32)),
+                ("network", sweepapi.fields.NetworkField()),
+                ("wallet", sweepapi.fields.AccountAddressField()),
+                ("output_asset", sweepapi.fields.AccountAddressField()),
+                ("output_symbol", models.CharField(max_length=32)),
+                ("output_decimals", models.PositiveSmallIntegerField()),
+                ("slippage_bps", models.PositiveSmallIntegerField()),
+                ("total_fee_bps", models.PositiveSmallIntegerField()),
+                ("partner_share_bps", models.PositiveSmallIntegerField()),
+                ("partner_recipient", sweepapi.fields.AccountAddressField(blank=True, null=True)),
+                ("protocol_recipient", sweepapi.fields.AccountAddressField()),
+                (
+                    "settlement",
+                    models.CharField(choices=[("on_chain", "On Chain"), ("payable", "Payable")], max_length=16),
+                ),
+                ("min_gross", sweepapi.fields.Uint256Field()),
+                ("deadline", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("completed", "Completed"),
+                            ("expired", "Expired"),
+                            ("failed", "Failed"),
+                            ("void", "Void"),
+                        ],
+                        default="pending",
+                        max_length=16,
+                    ),
+                ),
+                ("is_open", models.BooleanField(default=True)),
+                (
+                    "flags",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=32), blank=True, default=list, size=None
+                    ),
+                ),
+                ("last_event", models.PositiveIntegerField(default=1)),
+                ("completed_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("voided_at", models.DateTimeField(blank=True, null=True)),
+                ("void_reason", models.TextField(blank=True)),
+                ("cancellation_requested_at", models.DateTimeField(blank=True, null=True)),
+                ("next_check_at", models.DateTimeField(blank=True, null=True)),
+                ("check_attempts", models.PositiveIntegerField(default=0)),
+                ("last_checked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_error", models.TextField(blank=True)),
+                ("lease_token", models.UUIDField(blank=True, null=True)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "partner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="sweeps", to="partners.partner"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.AddField(
-            model_name='offer',
-            name='sweep',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='offers', to='sweeps.sweep'),
+            model_name="offer",
+            name="sweep",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="offers", to="sweeps.sweep"
+            ),
         ),
         migrations.CreateModel(
-            name='Execution',
+            name="Execution",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('position', models.PositiveSmallIntegerField(default=0)),
-                ('network', sweepapi.fields.NetworkField()),
-                ('venue', sweepapi.fields.AccountAddressField()),
-                ('execution_id', models.CharField(max_length=128)),
-                ('min_gross', sweepapi.fields.Uint256Field()),
-                ('built_at_height', models.PositiveBigIntegerField()),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('executed', 'Executed'), ('failed', 'Failed'), ('expired', 'Expired'), ('cancelled', 'Cancelled')], default='pending', max_length=16)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('booking_epoch', models.PositiveIntegerField(default=0)),
-                ('search_cursor', models.CharField(blank=True, max_length=128)),
-                ('gross_output', sweepapi.fields.Uint256Field(blank=True, null=True)),
-                ('total_fee', sweepapi.fields.Uint256Field(blank=True, null=True)),
-                ('partner_fee', sweepapi.fields.Uint256Field(blank=True, null=True)),
-                ('protocol_fee', sweepapi.fields.Uint256Field(blank=True, null=True)),
-                ('user_amount', sweepapi.fields.Uint256Field(blank=True, null=True)),
-                ('ledger_entry', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='ledger.journalentry')),
-                ('sweep', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='executions', to='sweeps.sweep')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                ("network", sweepapi.fields.NetworkField()),
+                ("venue", sweepapi.fields.AccountAddressField()),
+                ("execution_id", models.CharField(max_length=128)),
+                ("min_gross", sweepapi.fields.Uint256Field()),
+                ("built_at_height", models.PositiveBigIntegerField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("executed", "Executed"),
+                            ("failed", "Failed"),
+                            ("expired", "Expired"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="pending",
+                        max_length=16,
+                    ),
+                ),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("booking_epoch", models.PositiveIntegerField(default=0)),
+                ("search_cursor", models.CharField(blank=True, max_length=128)),
+                ("gross_output", sweepapi.fields.Uint256Field(blank=True, null=True)),
+                ("total_fee", sweepapi.fields.Uint256Field(blank=True, null=True)),
+                ("partner_fee", sweepapi.fields.Uint256Field(blank=True, null=True)),
+                ("protocol_fee", sweepapi.fields.Uint256Field(blank=True, null=True)),
+                ("user_amount", sweepapi.fields.Uint256Field(blank=True, null=True)),
+                (
+                    "ledger_entry",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="ledger.journalentry",
+                    ),
+                ),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="executions", to="sweeps.sweep"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['sweep', 'position'],
+                "ordering": ["sweep", "position"],
             },
         ),
         migrations.CreateModel(
-            name='SweepEvent',
+            name="SweepEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sequence', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('status', 'Status'), ('transaction_reported', 'Reported'), ('transaction_displaced', 'Displaced'), ('transaction_discovered', 'Discovered'), ('transaction_accepted', 'Accepted'), ('transaction_reverted', 'Reverted'), ('transaction_rejected', 'Rejected'), ('transaction_reorganised', 'Reorganised'), ('finality_reached', 'Finality'), ('flag_raised', 'Flag Raised'), ('flag_cleared', 'Flag Cleared'), ('entry_posted', 'Posted'), ('entry_reversed', 'Reversed'), ('cancellation_requested', 'Cancellation Requested'), ('closed', 'Closed')], max_length=32)),
-                ('from_status', models.CharField(blank=True, max_length=16)),
-                ('to_status', models.CharField(blank=True, choices=[('pending', 'Pending'), ('completed', 'Completed'), ('expired', 'Expired'), ('failed', 'Failed'), ('void', 'Void')], max_length=16)),
-                ('cause', models.CharField(blank=True, choices=[('built', 'Built'), ('reported', 'Reported'), ('executed', 'Executed'), ('reverted', 'Reverted'), ('ran_out', 'Ran Out'), ('voided', 'Voided'), ('cancelled', 'Cancelled'), ('reorganised', 'Reorganised')], max_length=16)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('tx_hash', sweepapi.fields.TransactionHashField(blank=True, null=True)),
-                ('facts', models.JSONField(default=dict)),
-                ('sweep', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='sweeps.sweep')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sequence", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("status", "Status"),
+                            ("transaction_reported", "Reported"),
+                            ("transaction_displaced", "Displaced"),
+                            ("transaction_discovered", "Discovered"),
+                            ("transaction_accepted", "Accepted"),
+                            ("transaction_reverted", "Reverted"),
+                            ("transaction_rejected", "Rejected"),
+                            ("transaction_reorganised", "Reorganised"),
+                            ("finality_reached", "Finality"),
+                            ("flag_raised", "Flag Raised"),
+                            ("flag_cleared", "Flag Cleared"),
+                            ("entry_posted", "Posted"),
+                            ("entry_reversed", "Reversed"),
+                            ("cancellation_requested", "Cancellation Requested"),
+                            ("closed", "Closed"),
+                        ],
+                        max_length=32,
+                    ),
+                ),
+                ("from_status", models.CharField(blank=True, max_length=16)),
+                (
+                    "to_status",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("pending", "Pending"),
+                            ("completed", "Completed"),
+                            ("expired", "Expired"),
+                            ("failed", "Failed"),
+                            ("void", "Void"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "cause",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("built", "Built"),
+                            ("reported", "Reported"),
+                            ("executed", "Executed"),
+                            ("reverted", "Reverted"),
+                            ("ran_out", "Ran Out"),
+                            ("voided", "Voided"),
+                            ("cancelled", "Cancelled"),
+                            ("reorganised", "Reorganised"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("tx_hash", sweepapi.fields.TransactionHashField(blank=True, null=True)),
+                ("facts", models.JSONField(default=dict)),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="events", to="sweeps.sweep"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['sweep', 'sequence'],
+                "ordering": ["sweep", "sequence"],
             },
         ),
         migrations.CreateModel(
-            name='SweepToken',
+            name="SweepToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField()),
-                ('asset', sweepapi.fields.AccountAddressField()),
-                ('amount', sweepapi.fields.Uint256Field()),
-                ('symbol', models.CharField(max_length=32)),
-                ('decimals', models.PositiveSmallIntegerField()),
-                ('execution', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='sweeps.execution')),
-                ('sweep', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='sweeps.sweep')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveSmallIntegerField()),
+                ("asset", sweepapi.fields.AccountAddressField()),
+                ("amount", sweepapi.fields.Uint256Field()),
+                ("symbol", models.CharField(max_length=32)),
+                ("decimals", models.PositiveSmallIntegerField()),
+                (
+                    "execution",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tokens", to="sweeps.execution"
+                    ),
+                ),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tokens", to="sweeps.sweep"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['sweep', 'position'],
+                "ordering": ["sweep", "position"],
             },
         ),
         migrations.CreateModel(
-            name='SweepTransaction',
+            name="SweepTransaction",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tx_hash', sweepapi.fields.TransactionHashField()),
-                ('status', models.CharField(choices=[('submitted', 'Submitted'), ('accepted', 'Accepted'), ('reverted', 'Reverted'), ('rejected', 'Rejected'), ('replaced', 'Replaced'), ('dropped', 'Dropped'), ('displaced', 'Displaced')], default='submitted', max_length=16)),
-                ('source', models.CharField(choices=[('partner', 'Partner'), ('discovered', 'Discovered')], default='partner', max_length=16)),
-                ('finality', models.CharField(choices=[('none', 'None'), ('included', 'Included'), ('safe', 'Safe'), ('final', 'Final')], default='none', max_length=16)),
-                ('block_number', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('block_hash', models.CharField(blank=True, max_length=88)),
-                ('confirmations', models.PositiveBigIntegerField(default=0)),
-                ('gas_used', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('submitted_at', models.DateTimeField(auto_now_add=True)),
-                ('confirmed_at', models.DateTimeField(blank=True, null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('execution', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transactions', to='sweeps.execution')),
-                ('sweep', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transactions', to='sweeps.sweep')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("tx_hash", sweepapi.fields.TransactionHashField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("submitted", "Submitted"),
+                            ("accepted", "Accepted"),
+                            ("reverted", "Reverted"),
+                            ("rejected", "Rejected"),
+                            ("replaced", "Replaced"),
+                            ("dropped", "Dropped"),
+                            ("displaced", "Displaced"),
+                        ],
+                        default="submitted",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[("partner", "Partner"), ("discovered", "Discovered")], default="partner", max_length=16
+                    ),
+                ),
+                (
+                    "finality",
+                    models.CharField(
+                        choices=[("none", "None"), ("included", "Included"), ("safe", "Safe"), ("final", "Final")],
+                        default="none",
+                        max_length=16,
+                    ),
+                ),
+                ("block_number", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("block_hash", models.CharField(blank=True, max_length=88)),
+                ("confirmations", models.PositiveBigIntegerField(default=0)),
+                ("gas_used", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("submitted_at", models.DateTimeField(auto_now_add=True)),
+                ("confirmed_at", models.DateTimeField(blank=True, null=True)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "execution",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="transactions", to="sweeps.execution"
+                    ),
+                ),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="transactions", to="sweeps.sweep"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.AddIndex(
-            model_name='sweep',
-            index=models.Index(fields=['partner', '-id'], name='sweep_of_partner'),
+            model_name="sweep",
+            index=models.Index(fields=["partner", "-id"], name="sweep_of_partner"),
         ),
         migrations.AddIndex(
-            model_name='sweep',
-            index=models.Index(condition=models.Q(('is_open', True)), fields=['next_check_at'], name='sweep_due'),
+            model_name="sweep",
+            index=models.Index(condition=models.Q(("is_open", True)), fields=["next_check_at"], name="sweep_due"),
         ),
         migrations.AddIndex(
-            model_name='sweep',
-            index=models.Index(condition=models.Q(('is_open', True)), fields=['network', 'deadline'], name='sweep_deadline'),
+            model_name="sweep",
+            index=models.Index(
+                condition=models.Q(("is_open", True)), fields=["network", "deadline"], name="sweep_deadline"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'completed', 'expired', 'failed', 'void'])), name='sweep_status_known'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["pending", "completed", "expired", "failed", "void"])),
+                name="sweep_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(('settlement__in', ['on_chain', 'payable'])), name='sweep_settlement_known'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("settlement__in", ["on_chain", "payable"])), name="sweep_settlement_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('partner_recipient__isnull', False), ('settlement', 'on_chain')), models.Q(('partner_recipient__isnull', True), ('settlement', 'payable')), _connector='OR'), name='sweep_recipient_if_settled_on_chain'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("partner_recipient__isnull", False), ("settlement", "on_chain")),
+                    models.Q(("partner_recipient__isnull", True), ("settlement", "payable")),
+                    _connector="OR",
+                ),
+                name="sweep_recipient_if_settled_on_chain",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('completed_at__isnull', False), ('status', 'completed')), models.Q(models.Q(('status', 'completed'), _negated=True), ('completed_at__isnull', True)), _connector='OR'), name='sweep_completed_has_its_time'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("completed_at__isnull", False), ("status", "completed")),
+                    models.Q(models.Q(("status", "completed"), _negated=True), ("completed_at__isnull", True)),
+                    _connector="OR",
+                ),
+                name="sweep_completed_has_its_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('is_open', True), ('next_check_at__isnull', False)), models.Q(('closed_at__isnull', False), ('is_open', False), ('next_check_at__isnull', True)), _connector='OR'), name='sweep_closed_is_not_due'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("closed_at__isnull", True), ("is_open", True), ("next_check_at__isnull", False)),
+                    models.Q(("closed_at__isnull", False), ("is_open", False), ("next_check_at__isnull", True)),
+                    _connector="OR",
+                ),
+                name="sweep_closed_is_not_due",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'expired'), _negated=True), ('is_open', False), _connector='OR'), name='sweep_expired_is_closed'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(models.Q(("status", "expired"), _negated=True), ("is_open", False), _connector="OR"),
+                name="sweep_expired_is_closed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'pending'), _negated=True), ('is_open', True), _connector='OR'), name='sweep_pending_is_open'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(models.Q(("status", "pending"), _negated=True), ("is_open", True), _connector="OR"),
+                name="sweep_pending_is_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'void'), _negated=True), models.Q(('voided_at__isnull', False), models.Q(('void_reason', ''), _negated=True)), _connector='OR'), name='sweep_void_has_time_and_reason'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "void"), _negated=True),
+                    models.Q(("voided_at__isnull", False), models.Q(("void_reason", ""), _negated=True)),
+                    _connector="OR",
+                ),
+                name="sweep_void_has_time_and_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_token__isnull', True), ('lease_until__isnull', True)), models.Q(('lease_token__isnull', False), ('lease_until__isnull', False)), _connector='OR'), name='sweep_lease_is_whole'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("lease_token__isnull", True), ("lease_until__isnull", True)),
+                    models.Q(("lease_token__isnull", False), ("lease_until__isnull", False)),
+                    _connector="OR",
+                ),
+                name="sweep_lease_is_whole",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweep',
-            constraint=models.CheckConstraint(condition=models.Q(('partner_share_bps__lte', 10000), ('slippage_bps__gte', 1), ('slippage_bps__lte', 5000), ('total_fee_bps__lte', 10000)), name='sweep_bps_in_range'),
+            model_name="sweep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("partner_share_bps__lte", 10000),
+                    ("slippage_bps__gte", 1),
+                    ("slippage_bps__lte", 5000),
+                    ("total_fee_bps__lte", 10000),
+                ),
+                name="sweep_bps_in_range",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='sweep',
-            trigger=pgtrigger.compiler.Trigger(name='status_leaves_an_event', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."status" IS DISTINCT FROM (NEW."status") AND OLD."last_event" >= (NEW."last_event"))', func="RAISE EXCEPTION 'sweep % changes its status without an event', NEW.id USING ERRCODE = 'integrity_constraint_violation';", hash='128fb4f48feb7ed2388afc53a351787b0812f99b', operation='UPDATE OF "status"', pgid='pgtrigger_status_leaves_an_event_ee08e', table='sweeps_sweep', when='BEFORE')),
+            model_name="sweep",
+            trigger=pgtrigger.compiler.Trigger(
+                name="status_leaves_an_event",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition='WHEN (OLD."status" IS DISTINCT FROM (NEW."status") AND OLD."last_event" >= (NEW."last_event"))',
+                    func="RAISE EXCEPTION 'sweep % changes its status without an event', NEW.id USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="128fb4f48feb7ed2388afc53a351787b0812f99b",
+                    operation='UPDATE OF "status"',
+                    pgid="pgtrigger_status_leaves_an_event_ee08e",
+                    table="sweeps_sweep",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='offer',
-            constraint=models.UniqueConstraint(fields=('sweep', 'sequence'), name='offer_sequence'),
+            model_name="offer",
+            constraint=models.UniqueConstraint(fields=("sweep", "sequence"), name="offer_sequence"),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='offer',
-            trigger=pgtrigger.compiler.Trigger(name='no_update', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='be96a564ac7019d51a075b0554c019e49b1d0479', operation='UPDATE', pgid='pgtrigger_no_update_c0de2', table='sweeps_offer', when='BEFORE')),
+            model_name="offer",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="be96a564ac7019d51a075b0554c019e49b1d0479",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_c0de2",
+                    table="sweeps_offer",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='offer',
-            trigger=pgtrigger.compiler.Trigger(name='no_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='6a56e5d4a0f73095d2b12b6efe722fe78fbcd28b', operation='DELETE', pgid='pgtrigger_no_delete_84efa', table='sweeps_offer', when='BEFORE')),
+            model_name="offer",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="6a56e5d4a0f73095d2b12b6efe722fe78fbcd28b",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_84efa",
+                    table="sweeps_offer",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.UniqueConstraint(fields=('network', 'venue', 'execution_id'), name='execution_identity_on_chain'),
+            model_name="execution",
+            constraint=models.UniqueConstraint(
+                fields=("network", "venue", "execution_id"), name="execution_identity_on_chain"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.UniqueConstraint(fields=('sweep', 'position'), name='execution_position'),
+            model_name="execution",
+            constraint=models.UniqueConstraint(fields=("sweep", "position"), name="execution_position"),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'executed', 'failed', 'expired', 'cancelled'])), name='execution_status_known'),
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["pending", "executed", "failed", "expired", "cancelled"])),
+                name="execution_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('gross_output__isnull', False), ('partner_fee__isnull', False), ('protocol_fee__isnull', False), ('status', 'executed'), ('total_fee__isnull', False), ('user_amount__isnull', False)), models.Q(models.Q(('status', 'executed'), _negated=True), ('gross_output__isnull', True), ('ledger_entry__isnull', True), ('partner_fee__isnull', True), ('protocol_fee__isnull', True), ('total_fee__isnull', True), ('user_amount__isnull', True)), _connector='OR'), name='execution_has_amounts_if_executed'),
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("gross_output__isnull", False),
+                        ("partner_fee__isnull", False),
+                        ("protocol_fee__isnull", False),
+                        ("status", "executed"),
+                        ("total_fee__isnull", False),
+                        ("user_amount__isnull", False),
+                    ),
+                    models.Q(
+                        models.Q(("status", "executed"), _negated=True),
+                        ("gross_output__isnull", True),
+                        ("ledger_entry__isnull", True),
+                        ("partner_fee__isnull", True),
+                        ("protocol_fee__isnull", True),
+                        ("total_fee__isnull", True),
+                        ("user_amount__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="execution_has_amounts_if_executed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.CheckConstraint(condition=models.Q(('gross_output__isnull', True), models.Q(('gross_output', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('user_amount'), '+', models.F('partner_fee')), '+', models.F('protocol_fee'))), ('total_fee', django.db.models.expressions.CombinedExpression(models.F('partner_fee'), '+', models.F('protocol_fee')))), _connector='OR'), name='execution_split_adds_up'),
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("gross_output__isnull", True),
+                    models.Q(
+                        (
+                            "gross_output",
+                            django.db.models.expressions.CombinedExpression(
+                                django.db.models.expressions.CombinedExpression(
+                                    models.F("user_amount"), "+", models.F("partner_fee")
+                                ),
+                                "+",
+                                models.F("protocol_fee"),
+                            ),
+                        ),
+                        (
+                            "total_fee",
+                            django.db.models.expressions.CombinedExpression(
+                                models.F("partner_fee"), "+", models.F("protocol_fee")
+                            ),
+                        ),
+                    ),
+                    _connector="OR",
+                ),
+                name="execution_split_adds_up",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'pending'), _negated=True), ('closed_at__isnull', True), _connector='OR'), name='execution_pending_is_open'),
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "pending"), _negated=True), ("closed_at__isnull", True), _connector="OR"
+                ),
+                name="execution_pending_is_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweepevent',
-            constraint=models.UniqueConstraint(fields=('sweep', 'sequence'), name='event_sequence'),
+            model_name="sweepevent",
+            constraint=models.UniqueConstraint(fields=("sweep", "sequence"), name="event_sequence"),
         ),
         migrations.AddConstraint(
-            model_name='sweepevent',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'status'), models.Q(('to_status', ''), _negated=True), models.Q(('cause', ''), _negated=True)), models.Q(models.Q(('kind', 'status'), _negated=True), ('cause', ''), ('from_status', ''), ('to_status', '')), _connector='OR'), name='event_of_status_has_a_cause'),
+            model_name="sweepevent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("kind", "status"),
+                        models.Q(("to_status", ""), _negated=True),
+                        models.Q(("cause", ""), _negated=True),
+                    ),
+                    models.Q(
+                        models.Q(("kind", "status"), _negated=True),
+                        ("cause", ""),
+                        ("from_status", ""),
+                        ("to_status", ""),
+                    ),
+                    _connector="OR",
+                ),
+                name="event_of_status_has_a_cause",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='sweepevent',
-            trigger=pgtrigger.compiler.Trigger(name='no_update', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='e44f724c258f8279e6c6e1d894a5e1dd0e4d3b3c', operation='UPDATE', pgid='pgtrigger_no_update_572ce', table='sweeps_sweepevent', when='BEFORE')),
+            model_name="sweepevent",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="e44f724c258f8279e6c6e1d894a5e1dd0e4d3b3c",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_572ce",
+                    table="sweeps_sweepevent",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='sweepevent',
-            trigger=pgtrigger.compiler.Trigger(name='no_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='1108ff9d9cd19dbbb6372c1b150f2037384bd44b', operation='DELETE', pgid='pgtrigger_no_delete_f69ef', table='sweeps_sweepevent', when='BEFORE')),
+            model_name="sweepevent",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="1108ff9d9cd19dbbb6372c1b150f2037384bd44b",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_f69ef",
+                    table="sweeps_sweepevent",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweeptoken',
-            constraint=models.UniqueConstraint(fields=('sweep', 'position'), name='sweep_token_position'),
+            model_name="sweeptoken",
+            constraint=models.UniqueConstraint(fields=("sweep", "position"), name="sweep_token_position"),
         ),
         migrations.AddConstraint(
-            model_name='sweeptoken',
-            constraint=models.UniqueConstraint(fields=('sweep', 'asset'), name='sweep_token_once'),
+            model_name="sweeptoken",
+            constraint=models.UniqueConstraint(fields=("sweep", "asset"), name="sweep_token_once"),
         ),
         migrations.AddConstraint(
-            model_name='sweeptoken',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='sweep_token_amount_positive'),
+            model_name="sweeptoken",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("amount__gt", 0)), name="sweep_token_amount_positive"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweeptransaction',
-            constraint=models.CheckConstraint(condition=models.Q(('finality__in', ['none', 'included', 'safe', 'final']), ('status__in', ['submitted', 'accepted', 'reverted', 'rejected', 'replaced', 'dropped', 'displaced'])), name='candidate_status_known'),
+            model_name="sweeptransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("finality__in", ["none", "included", "safe", "final"]),
+                    (
+                        "status__in",
+                        ["submitted", "accepted", "reverted", "rejected", "replaced", "dropped", "displaced"],
+                    ),
+                ),
+                name="candidate_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweeptransaction',
-            constraint=models.UniqueConstraint(fields=('sweep', 'tx_hash'), name='candidate_once_a_sweep'),
+            model_name="sweeptransaction",
+            constraint=models.UniqueConstraint(fields=("sweep", "tx_hash"), name="candidate_once_a_sweep"),
         ),
         migrations.AddConstraint(
-            model_name='sweeptransaction',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'accepted')), fields=('execution',), name='candidate_accepted_once_an_execution'),
+            model_name="sweeptransaction",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("status", "accepted")),
+                fields=("execution",),
+                name="candidate_accepted_once_an_execution",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sweeptransaction',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(models.Q(('block_hash', ''), _negated=True), ('block_number__isnull', False), ('confirmed_at__isnull', False), ('status', 'accepted')), models.Q(models.Q(('status', 'accepted'), _negated=True), ('confirmed_at__isnull', True)), _connector='OR'), name='candidate_accepted_is_in_a_block'),
+            model_name="sweeptransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        models.Q(("block_hash", ""), _negated=True),
+                        ("block_number__isnull", False),
+                        ("confirmed_at__isnull", False),
+                        ("status", "accepted"),
+                    ),
+                    models.Q(models.Q(("status", "accepted"), _negated=True), ("confirmed_at__isnull", True)),
+                    _connector="OR",
+                ),
+                name="candidate_accepted_is_in_a_block",
+            ),
         ),
     ]

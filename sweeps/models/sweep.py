@@ -65,13 +65,17 @@ class Sweep(models.Model):
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)
     is_open = models.BooleanField(default=True)
     flags = ArrayField(models.CharField(max_length=32), default=list, blank=True)
-    last_event = models.PositiveIntegerField(default=1)  # the sequence of its newest event; the first is that it was built
+    last_event = models.PositiveIntegerField(
+        default=1
+    )  # the sequence of its newest event; the first is that it was built
     completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
     closed_at = models.DateTimeField(null=True, blank=True)  # null while open
     # Null unless ops voided it, or it was cancelled on chain; kept if it was executed all the same.
     voided_at = models.DateTimeField(null=True, blank=True)
     void_reason = models.TextField(blank=True)
-    cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless ops want it cancelled on chain
+    cancellation_requested_at = models.DateTimeField(
+        null=True, blank=True
+    )  # null unless ops want it cancelled on chain
 
     next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
     check_attempts = models.PositiveIntegerField(default=0)

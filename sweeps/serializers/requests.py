@@ -42,7 +42,9 @@ class TokenRequest(StrictSerializer):
     mint = NonZeroAddressField(help_text="The token's address.")
     amount = AmountField(help_text="How much of it, in its smallest unit.")
     symbol = StrictCharField(required=False, max_length=64, help_text="A hint; one that differs gives a warning.")
-    decimals = StrictIntegerField(required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint; one that differs is refused.")
+    decimals = StrictIntegerField(
+        required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint; one that differs is refused."
+    )
 
 
 class BuildRequestSerializer(StrictSerializer):

@@ -9,11 +9,11 @@ from eth_abi.abi import encode
 from eth_utils.address import to_checksum_address
 from factory.declarations import LazyAttribute, LazyFunction, RelatedFactory, SelfAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory
+from sweeps.amounts import split
 
 from sweepapi.evm.answers import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import EXECUTED_TOPIC
-from sweeps.amounts import split
 from sweeps.models import FeeAuthorization, Sweep, SweepToken, SweepTransaction
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory

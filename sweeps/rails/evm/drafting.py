@@ -46,9 +46,7 @@ def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: st
     return EvmDraft(
         partner=partner,
         request=request,
-        output=OutputAsset(
-            request.output_asset, chain.native_symbol if native else output.symbol, output.decimals
-        ),
+        output=OutputAsset(request.output_asset, chain.native_symbol if native else output.symbol, output.decimals),
         fees=fees,
         tokens=_tokens(request, facts, quotes),
         height=facts.head.number,

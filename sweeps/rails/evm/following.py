@@ -118,9 +118,7 @@ def _answers(pool: ProviderPool) -> bool:
     return True
 
 
-def _searched(
-    chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]
-) -> dict[UUID, Seen]:
+def _searched(chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]) -> dict[UUID, Seen]:
     """Add what was found for each sweep that its receipts do not explain."""
     searches = [found for one in watched if (found := one.search(seen[one.sweep_id].sighting)) is not None]
     findings: dict[Hashable, Finding] = {}
@@ -177,8 +175,8 @@ def clock(network: str) -> datetime | None:
     if isinstance(tag, int):
         return None  # depth needs the head first; the server's clock is near enough there
     try:
-        (safe,) = networks.current().pool(network).batch(
-            [Call("eth_getBlockByNumber", (tag, False), answers.optional_block)]
+        (safe,) = (
+            networks.current().pool(network).batch([Call("eth_getBlockByNumber", (tag, False), answers.optional_block)])
         )
     except ChainUnavailableError as error:
         log.warning("safe_block_unknown", network=network, error=str(error))

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, UtcDateTimeField
+from sweepapi.api.fields import HashField, UtcDateTimeField
 from sweeps.models import Flag, SweepStatus
 from sweeps.rails.evm.following import NONCE_USED
 from sweeps.serializers.state import FeesSerializer, SweepStateSerializer

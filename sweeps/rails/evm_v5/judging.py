@@ -135,9 +135,7 @@ def _execution(watched: V5Watched, seen: Seen) -> ExecutionVerdict:
 def _accepted(block: tuple[int, str], sighting: Sighting) -> ExecutionVerdict:
     depth = depth_of(sighting, *block)
     if depth in (Depth.GONE, Depth.FINAL) and not sighting.agreed:
-        return ExecutionVerdict(
-            sighting.head_number, obstacle="The providers disagree about the accepted block."
-        )
+        return ExecutionVerdict(sighting.head_number, obstacle="The providers disagree about the accepted block.")
     return ExecutionVerdict(sighting.head_number, accepted=depth)
 
 
@@ -212,9 +210,7 @@ def _transaction(watched: V5Watched, receipt: Receipt, *, discovered: bool = Fal
 
 def _matched(watched: V5Watched, receipt: Receipt) -> tuple[list[Mismatch], SweepExecuted | None]:
     events = [
-        event
-        for log in receipt.logs
-        if log.address == watched.contract and (event := decode_executed(log)) is not None
+        event for log in receipt.logs if log.address == watched.contract and (event := decode_executed(log)) is not None
     ]
     if not events:
         return [Mismatch("event", "missing", "The contract emitted no SweepExecutedV5.")], None

@@ -43,5 +43,7 @@ def _cancellation(cancellation: Cancellation) -> Iterator[tuple[str, str]]:
     yield "Cancellation on chain", cancellation.last_error or "Requested."
     for row in cancellation.transactions.all():
         max_fee_gwei = Decimal(row.max_fee) / GWEI
-        sent = f"nonce {row.account_nonce} of the account, at most {max_fee_gwei} gwei, signed at {row.signed_at:%H:%M:%S}"
+        sent = (
+            f"nonce {row.account_nonce} of the account, at most {max_fee_gwei} gwei, signed at {row.signed_at:%H:%M:%S}"
+        )
         yield row.tx_hash, sent

@@ -7,60 +7,105 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evm', '0001_initial'),
-        ('sweeps', '0001_initial'),
+        ("evm", "0001_initial"),
+        ("sweeps", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='leg',
-            name='offer',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='legs', to='sweeps.offer'),
+            model_name="leg",
+            name="offer",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="legs", to="sweeps.offer"
+            ),
         ),
         migrations.AddField(
-            model_name='leg',
-            name='token',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='legs', to='sweeps.sweeptoken'),
+            model_name="leg",
+            name="token",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="legs", to="sweeps.sweeptoken"
+            ),
         ),
         migrations.AddField(
-            model_name='permit',
-            name='sweep',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='permit', to='sweeps.sweep'),
+            model_name="permit",
+            name="sweep",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="permit", to="sweeps.sweep"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='permitnonces',
-            constraint=models.UniqueConstraint(fields=('network', 'wallet'), name='permit_nonces_of_wallet'),
+            model_name="permitnonces",
+            constraint=models.UniqueConstraint(fields=("network", "wallet"), name="permit_nonces_of_wallet"),
         ),
         migrations.AddConstraint(
-            model_name='leg',
-            constraint=models.UniqueConstraint(fields=('offer', 'token'), name='leg_once_an_offer'),
+            model_name="leg",
+            constraint=models.UniqueConstraint(fields=("offer", "token"), name="leg_once_an_offer"),
         ),
         migrations.AddConstraint(
-            model_name='leg',
-            constraint=models.CheckConstraint(condition=models.Q(('min_output__gt', 0)), name='leg_minimum_positive'),
+            model_name="leg",
+            constraint=models.CheckConstraint(condition=models.Q(("min_output__gt", 0)), name="leg_minimum_positive"),
         ),
         migrations.AddConstraint(
-            model_name='leg',
-            constraint=models.CheckConstraint(condition=models.Q(('funding__in', [0, 1, 2])), name='leg_funding_known'),
+            model_name="leg",
+            constraint=models.CheckConstraint(condition=models.Q(("funding__in", [0, 1, 2])), name="leg_funding_known"),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='leg',
-            trigger=pgtrigger.compiler.Trigger(name='no_update', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='b1119c0a672e8c445f1ea6b463bbd98b7f94f3de', operation='UPDATE', pgid='pgtrigger_no_update_d9e78', table='evm_leg', when='BEFORE')),
+            model_name="leg",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="b1119c0a672e8c445f1ea6b463bbd98b7f94f3de",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_d9e78",
+                    table="evm_leg",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='leg',
-            trigger=pgtrigger.compiler.Trigger(name='no_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='167137ecb30b18eeb212622507929a890683eb65', operation='DELETE', pgid='pgtrigger_no_delete_76595', table='evm_leg', when='BEFORE')),
+            model_name="leg",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="167137ecb30b18eeb212622507929a890683eb65",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_76595",
+                    table="evm_leg",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='permit',
-            trigger=pgtrigger.compiler.Trigger(name='no_update', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='960b999c20a7daa5bced6c7e5da601c9fcec7d03', operation='UPDATE', pgid='pgtrigger_no_update_9a2e1', table='evm_permit', when='BEFORE')),
+            model_name="permit",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="960b999c20a7daa5bced6c7e5da601c9fcec7d03",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_9a2e1",
+                    table="evm_permit",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='permit',
-            trigger=pgtrigger.compiler.Trigger(name='no_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='9c92af457948d2bffc0beebfcf783ccbd470a69e', operation='DELETE', pgid='pgtrigger_no_delete_2534a', table='evm_permit', when='BEFORE')),
+            model_name="permit",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="9c92af457948d2bffc0beebfcf783ccbd470a69e",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_2534a",
+                    table="evm_permit",
+                    when="BEFORE",
+                ),
+            ),
         ),
     ]

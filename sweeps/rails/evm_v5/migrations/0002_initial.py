@@ -7,52 +7,102 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evm_v5', '0001_initial'),
-        ('sweeps', '0001_initial'),
+        ("evm_v5", "0001_initial"),
+        ("sweeps", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='cancellation',
-            name='execution',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='cancellation', to='sweeps.execution'),
+            model_name="cancellation",
+            name="execution",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="cancellation", to="sweeps.execution"
+            ),
         ),
         migrations.AddField(
-            model_name='cancellationtransaction',
-            name='cancellation',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transactions', to='evm_v5.cancellation'),
+            model_name="cancellationtransaction",
+            name="cancellation",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="transactions", to="evm_v5.cancellation"
+            ),
         ),
         migrations.AddField(
-            model_name='feeauthorization',
-            name='offer',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='authorization', to='sweeps.offer'),
+            model_name="feeauthorization",
+            name="offer",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="authorization", to="sweeps.offer"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cancellationtransaction',
-            constraint=models.UniqueConstraint(fields=('network', 'account', 'account_nonce', 'attempt'), name='account_nonce_once_an_attempt'),
+            model_name="cancellationtransaction",
+            constraint=models.UniqueConstraint(
+                fields=("network", "account", "account_nonce", "attempt"), name="account_nonce_once_an_attempt"
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='cancellationtransaction',
-            trigger=pgtrigger.compiler.Trigger(name='no_update', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='597a6a48688a6ccd56952305c209df4d8c6a82f5', operation='UPDATE', pgid='pgtrigger_no_update_1ce9b', table='evm_v5_cancellationtransaction', when='BEFORE')),
+            model_name="cancellationtransaction",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="597a6a48688a6ccd56952305c209df4d8c6a82f5",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_1ce9b",
+                    table="evm_v5_cancellationtransaction",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='cancellationtransaction',
-            trigger=pgtrigger.compiler.Trigger(name='no_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='589950179069ef6c1d3d7154f31416f2a0d89635', operation='DELETE', pgid='pgtrigger_no_delete_4ba86', table='evm_v5_cancellationtransaction', when='BEFORE')),
+            model_name="cancellationtransaction",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="589950179069ef6c1d3d7154f31416f2a0d89635",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_4ba86",
+                    table="evm_v5_cancellationtransaction",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='feeauthorization',
-            constraint=models.CheckConstraint(condition=models.Q(('partner_share_bps__lte', 10000), ('total_fee_bps__lte', 300)), name='authorization_bps_in_range'),
+            model_name="feeauthorization",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("partner_share_bps__lte", 10000), ("total_fee_bps__lte", 300)),
+                name="authorization_bps_in_range",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='feeauthorization',
-            trigger=pgtrigger.compiler.Trigger(name='no_update', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='411cd1b1565faac7150b746a6bd0c353728ddcd1', operation='UPDATE', pgid='pgtrigger_no_update_76708', table='evm_v5_feeauthorization', when='BEFORE')),
+            model_name="feeauthorization",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="411cd1b1565faac7150b746a6bd0c353728ddcd1",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_76708",
+                    table="evm_v5_feeauthorization",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='feeauthorization',
-            trigger=pgtrigger.compiler.Trigger(name='no_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';", hash='73ab5f200a7f0dfbf5c1f6b9038eb02c29ae54bd', operation='DELETE', pgid='pgtrigger_no_delete_8fe08', table='evm_v5_feeauthorization', when='BEFORE')),
+            model_name="feeauthorization",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="73ab5f200a7f0dfbf5c1f6b9038eb02c29ae54bd",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_8fe08",
+                    table="evm_v5_feeauthorization",
+                    when="BEFORE",
+                ),
+            ),
         ),
     ]
