@@ -10,9 +10,10 @@ from django.conf import settings
 from django.test import Client
 
 from partners.models import ApiKey, Partner
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
+from sweepapi.networks import Networks
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -53,13 +54,18 @@ def anonymous() -> Client:
 
 
 @pytest.fixture
-def two_chains(monkeypatch: pytest.MonkeyPatch) -> tuple[Chain, ...]:
-    """Enable base and arbitrum from the chains file, whatever the environment offers."""
+def change_networks() -> Iterator[Callable[..., Networks]]:
+    """Change facts of the registry (chains, providers, keys) until the test ends."""
+    with ExitStack() as stack:
+        yield lambda **facts: stack.enter_context(networks.replaced_by(replace(networks.current(), **facts)))
+
+
+@pytest.fixture
+def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
+    """Base and arbitrum from the shipped chains file, enabled whatever the environment offers."""
     public = load_chains(settings.BASE_DIR / "config" / "chains.toml")
-    enabled = (public["base"], public["arbitrum"])
-    monkeypatch.setattr(chains, "known", lambda: public)
-    monkeypatch.setattr(chains, "enabled", lambda: enabled)
-    return enabled
+    urls = ["http://127.0.0.1:1"]
+    return change_networks(chains=public, rpc_urls={"base": urls, "arbitrum": urls}).enabled
 
 
 @pytest.fixture
@@ -93,13 +99,12 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @pytest.fixture
-def use_providers(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ProviderPool]:
+def use_providers(chain: LocalChain, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
     """Let the service read the local chain from these URLs, in this order, and from nowhere else."""
 
     def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:
-        pool = ProviderPool.of_urls(urls=urls, chain_id=chain.world["chainId"], timeout_seconds=timeout_seconds)
-        monkeypatch.setattr(chains, "pool", lambda _chain_id: pool)
-        return pool
+        changed = change_networks(rpc_urls={"local": urls}, rpc_timeout_seconds=timeout_seconds)
+        return changed.pool(f"eip155:{chain.world['chainId']}")
 
     return use
 
@@ -118,13 +123,13 @@ def start_node(chain: LocalChain) -> Iterator[Callable[[], FakeNode]]:
 
 
 @pytest.fixture
-def change_chain(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Chain]:
+def change_chain(change_networks: Callable[..., Networks]) -> Callable[..., Chain]:
     """Change public facts of the local chain, as if chains.toml said so."""
 
     def change(**facts: Any) -> Chain:
-        changed = replace(chains.known()["local"], **facts)
-        monkeypatch.setattr(chains, "enabled", lambda: (changed,))
-        monkeypatch.setattr(chains, "by_id", lambda _chain_id: changed)
+        chains = networks.current().chains
+        changed = replace(chains["local"], **facts)
+        change_networks(chains={**chains, "local": changed})
         return changed
 
     return change

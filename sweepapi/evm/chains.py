@@ -61,6 +61,11 @@ class Chain:
     finality: Finality
     routers: tuple[Router, ...]
 
+    @property
+    def network(self) -> str:
+        """The chain's CAIP-2 identifier."""
+        return f"eip155:{self.chain_id}"
+
 
 def load_chains(path: Path) -> dict[str, Chain]:
     """Return the chains of the file by name.

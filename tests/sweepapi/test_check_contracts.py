@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.code import record_of
@@ -18,6 +18,7 @@ from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
 from sweepapi.evm.routes.finder import swaps
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.signer import FeeSigner
+from sweepapi.networks import Networks
 from tests.administration import Administration
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -45,12 +46,13 @@ def check(*names: str) -> tuple[int, str, str]:
     return 0, out.getvalue(), err.getvalue()
 
 
-def differences(local: Chain | None = None) -> list[str]:
+def differences(local: Chain | None = None, *, pool: ProviderPool | None = None) -> list[str]:
     """Return what the status of the service sees."""
-    chain = local or chains.known()["local"]
+    registry = networks.current()
+    chain = local or registry.chains["local"]
     at = deployed(chain)
     assert at is not None
-    found = compare(specification=chains.specification(chain), at=at, pool=chains.pool(chain.chain_id))
+    found = compare(specification=registry.specification(chain), at=at, pool=pool or registry.pool(chain.network))
     return [str(difference) for difference in found.differences]
 
 
@@ -130,7 +132,7 @@ CHANGES = {
         "guardian",
         V5,
         "revokeFeeSigner(address)",
-        lambda _: (chains.fee_signer().address,),
+        lambda _: (networks.current().fee_signer.address,),
         (f"{V5} fee signer / SIGNER / 0x0000000000000000000000000000000000000000",),
     ),
     "another fee": Change(
@@ -235,8 +237,8 @@ def named(line: str, chain: LocalChain) -> str:
     addresses = {
         "ROUTER": router(chain),
         "QUOTER": chain.contracts["quoterV2"],
-        "SIGNER": chains.fee_signer().address,
-        "RECIPIENT": str(chains.known()["local"].protocol_recipient),
+        "SIGNER": networks.current().fee_signer.address,
+        "RECIPIENT": str(networks.current().chains["local"].protocol_recipient),
         "MANAGERADDRESS": chain.contracts["accessManager"],
         "V5ADDRESS": chain.contracts["v5"],
         **{role.upper(): holder(chain, role) for role in ("owner", "guardian", "ops")},
@@ -357,12 +359,12 @@ def test_of_an_address_without_code_only_that_is_told(chain: LocalChain, name: s
     ],
 )
 def test_a_change_of_the_configuration_is_told(chain: LocalChain, facts: dict[str, Any], lines: list[str]) -> None:
-    local = replace(chains.known()["local"], **facts)
+    local = replace(networks.current().chains["local"], **facts)
     assert differences(local) == [named(line, chain) for line in lines]
 
 
 def test_a_holder_that_was_added_to_the_configuration_is_missing_on_the_chain(chain: LocalChain) -> None:
-    local = chains.known()["local"]
+    local = networks.current().chains["local"]
     holders = {**local.role_holders, "ops": (holder(chain, "ops"), STRANGER)}
     assert differences(replace(local, role_holders=holders)) == [f"{STRANGER} holds ops (4) / yes, delay 0 s / no"]
 
@@ -370,25 +372,23 @@ def test_a_holder_that_was_added_to_the_configuration_is_missing_on_the_chain(ch
 @pytest.mark.parametrize("fact", ["wrapped_native", "permit2"])
 def test_contracts_bound_to_another_contract_than_the_configured_are_told(chain: LocalChain, fact: str) -> None:
     changed: dict[str, Any] = {fact: router(chain)}
-    found = differences(replace(chains.known()["local"], **changed))
+    found = differences(replace(networks.current().chains["local"], **changed))
     for name in (V5, V4):
         assert any(line.startswith(f"{name} {fact.upper()} / {router(chain)} / ") for line in found)
         assert any(line.startswith(f"{name} immutable {fact.upper()} / ") for line in found)
 
 
-def test_a_contract_of_another_chain_id_is_told(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> None:
-    local = chains.known()["local"]
-    pool = chains.pool(local.chain_id)
-    monkeypatch.setattr(chains, "pool", lambda _chain_id: pool)
+def test_a_contract_of_another_chain_id_is_told(chain: LocalChain) -> None:
+    local = networks.current().chains["local"]
     assert chain.contracts
-    found = differences(replace(local, chain_id=1))
+    found = differences(replace(local, chain_id=1), pool=networks.current().pool(local.network))
     assert any(line.startswith(f"{V5} EIP-712 domain / ") for line in found)
     assert any(line.startswith(f"{V5} digest of an authorization / ") for line in found)
     assert any(line.startswith("Permit2 domain separator / ") for line in found)
 
 
 def test_a_router_that_was_added_to_the_configuration_is_missing_on_the_chain(chain: LocalChain) -> None:
-    local = chains.known()["local"]
+    local = networks.current().chains["local"]
     known = local.routers[0]
     second = replace(known, name="second", address=chain.contracts["quoterV2"])  # which has the same factory
     assert len(differences(replace(local, routers=(*local.routers, second)))) == 2 * len(swaps(known))
@@ -396,7 +396,7 @@ def test_a_router_that_was_added_to_the_configuration_is_missing_on_the_chain(ch
 
 @pytest.mark.parametrize("kind", ["uniswap_v2", "uniswap_v3"])
 def test_a_router_or_a_quoter_of_another_factory_than_the_configured_is_told(chain: LocalChain, kind: str) -> None:
-    local = chains.known()["local"]
+    local = networks.current().chains["local"]
     (known,) = (each for each in local.routers if each.kind == kind)
     moved = replace(known, factory=STRANGER)
     others = [each for each in local.routers if each != known]
@@ -411,14 +411,15 @@ def test_a_router_or_a_quoter_of_another_factory_than_the_configured_is_told(cha
 
 
 def test_a_known_previous_signer_is_no_difference_and_an_expired_one_neither(
-    chain: LocalChain, administration: Administration, monkeypatch: pytest.MonkeyPatch
+    chain: LocalChain, administration: Administration, change_networks: Callable[..., Networks]
 ) -> None:
-    former, successor = chains.fee_signer(), FeeSigner("0x" + "03" * 32)
+    key = "0x" + "03" * 32
+    former, successor = networks.current().fee_signer, FeeSigner(key)
     administration.after_the_delay("v5", Function("setFeeSigner(address,uint32)"), successor.address, 3600)
-    monkeypatch.setattr(chains, "fee_signer", lambda: successor)
+    change_networks(fee_signer_key=key)
     (line,) = differences()
     assert line.startswith(f"{V5} previous fee signer / none / {former.address} until ")
-    assert differences(replace(chains.known()["local"], previous_fee_signer=former.address)) == []
+    assert differences(replace(networks.current().chains["local"], previous_fee_signer=former.address)) == []
     chain.mine(seconds=3600)
     assert differences() == [], "the contract takes it before that second only"
 
@@ -581,13 +582,13 @@ def test_a_chain_that_does_not_answer_has_a_status_of_its_own(no_providers: Prov
 def test_a_difference_weighs_more_than_a_chain_that_does_not_answer(
     chain: LocalChain,
     administration: Administration,
-    monkeypatch: pytest.MonkeyPatch,
+    change_networks: Callable[..., Networks],
 ) -> None:
-    local = chains.known()["local"]
-    silent = ProviderPool.of_urls(urls=["http://127.0.0.1:1"], chain_id=2, timeout_seconds=1)
-    pools = {local.chain_id: chains.pool(local.chain_id), 2: silent}
-    monkeypatch.setattr(chains, "enabled", lambda: (replace(local, name="silent", chain_id=2), local))
-    monkeypatch.setattr(chains, "pool", pools.__getitem__)
+    local = networks.current().chains["local"]
+    change_networks(
+        chains={"silent": replace(local, name="silent", chain_id=2), "local": local},
+        rpc_urls={"silent": ["http://127.0.0.1:1"], "local": [chain.world["rpcUrl"]]},
+    )
     assert chain.contracts
     assert check()[0] == 3
     administration.call(administration.guardian, "v5", Function("pause()"))
@@ -606,10 +607,13 @@ def test_a_chain_that_is_not_deployed_to_is_left_out_unless_it_is_named(
 
 
 def test_a_chain_of_which_the_file_says_too_little_keeps_no_other_from_being_checked(
-    administration: Administration, monkeypatch: pytest.MonkeyPatch
+    administration: Administration, change_networks: Callable[..., Networks]
 ) -> None:
-    local = chains.known()["local"]
-    monkeypatch.setattr(chains, "enabled", lambda: (replace(local, name="vague", v4_fee_bps=None), local))
+    local, urls = networks.current().chains["local"], [administration.chain.world["rpcUrl"]]
+    change_networks(
+        chains={"vague": replace(local, name="vague", v4_fee_bps=None), "local": local},
+        rpc_urls={"vague": urls, "local": urls},
+    )
     assert check() == (2, "local: no differences\n", "vague: chain 'vague' needs: v4_fee_bps\n")
     administration.call(administration.guardian, "v5", Function("pause()"))
     assert check()[0] == 1

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment import access_manager, sender
 from sweepapi.evm.deployment.audit import audit
@@ -75,10 +75,10 @@ def refused(*options: str) -> CommandError:
 
 def deployment(empty: Chain, deployer: LocalAccount, *, max_fee_gwei: int = 100) -> Deployment:
     return Deployment(
-        specification=chains.specification(empty),
+        specification=networks.current().specification(empty),
         artifacts=Artifacts(OUT),
         account=deployer,
-        pool=chains.pool(empty.chain_id),
+        pool=networks.current().pool(empty.network),
         max_fee_cap=max_fee_gwei * GWEI,
     )
 
@@ -108,7 +108,8 @@ def recorded(empty: Chain, text: str) -> Chain:
 
 
 def differences(chain: Chain) -> list[str]:
-    found = audit(specification=chains.specification(chain), pool=chains.pool(chain.chain_id))
+    registry = networks.current()
+    found = audit(specification=registry.specification(chain), pool=registry.pool(chain.network))
     return [str(difference) for difference in found.differences]
 
 
@@ -369,7 +370,7 @@ def test_a_node_that_never_shows_what_was_mined_gets_no_second_transaction(
 
 
 def test_who_deploys_our_bytes_before_us_deploys_ours(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
-    for creation in creations(chains.specification(empty), Artifacts(OUT), deployer.address):
+    for creation in creations(networks.current().specification(empty), Artifacts(OUT), deployer.address):
         chain.send(chain.users[0], {"to": CREATOR, "data": "0x" + creation.data.hex()})
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 1
@@ -441,11 +442,9 @@ def test_contracts_that_the_chains_file_names_are_taken_as_they_are(
 
 
 def test_a_node_of_another_chain_is_refused(
-    chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
+    chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
-    assert empty
-    other = ProviderPool.of_urls(urls=[chain.world["rpcUrl"]], chain_id=1, timeout_seconds=2)
-    monkeypatch.setattr(chains, "pool", lambda _chain_id: other)
+    change_chain(**vars(empty) | {"chain_id": 1})
     assert "no provider answered" in str(refused())
     assert transactions_of(chain, deployer) == 0
 
@@ -501,7 +500,7 @@ def test_a_configuration_that_leaves_something_out_is_refused(
 
 def test_without_a_build_it_says_how_to_make_one(tmp_path: Path, empty: Chain) -> None:
     with pytest.raises(BuildError, match=r"AccessManager is not built: run `make contracts/out/.ready`"):
-        creations(chains.specification(empty), Artifacts(tmp_path), STRANGER)
+        creations(networks.current().specification(empty), Artifacts(tmp_path), STRANGER)
 
 
 def test_a_build_that_is_not_the_one_on_record_is_refused(tmp_path: Path, empty: Chain) -> None:
@@ -509,7 +508,7 @@ def test_a_build_that_is_not_the_one_on_record_is_refused(tmp_path: Path, empty:
     other.parent.mkdir()
     other.write_text('{"bytecode": {"object": "0x6000"}}', encoding="utf-8")
     with pytest.raises(BuildError, match="not the one on record"):
-        creations(chains.specification(empty), Artifacts(tmp_path), STRANGER)
+        creations(networks.current().specification(empty), Artifacts(tmp_path), STRANGER)
 
 
 # --- the key ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.audit import Audit, audit
 from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
@@ -34,7 +34,7 @@ class Command(BaseCommand):
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
         """Check each chain; ends with the worst status."""
         named = [_chain(name) for name in options["chain"]]
-        checked = named or [chain for chain in chains.enabled() if chain.v5_contract is not None]
+        checked = named or [chain for chain in networks.current().enabled if chain.v5_contract is not None]
         if not checked:
             raise CommandError("Nothing is checked: no chain has providers and contracts.", returncode=NOT_UNDERSTOOD)
         found = {self._check(chain) for chain in checked}
@@ -61,7 +61,8 @@ class Command(BaseCommand):
 
     def _audits(self, chain: Chain) -> Iterator[Audit]:
         """Yield what each provider shows; one that does not answer, or not wholly, is told and left out."""
-        specification, pool = chains.specification(chain), chains.pool(chain.chain_id)
+        registry = networks.current()
+        specification, pool = registry.specification(chain), registry.pool(chain.network)
         for provider in pool.providers:
             try:
                 yield audit(specification=specification, pool=replace(pool, providers=[provider]))
@@ -70,7 +71,7 @@ class Command(BaseCommand):
 
 
 def _chain(name: str) -> Chain:
-    chain = chains.find(name)
+    chain = networks.current().find(name)
     if chain is None:
         message = f"{name} is not in {settings.CHAINS_FILE.name}, or RPC_URLS_{name.upper()} is not set."
         raise CommandError(message, returncode=NOT_UNDERSTOOD)

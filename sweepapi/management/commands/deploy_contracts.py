@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import Artifacts
@@ -48,10 +48,10 @@ class Command(BaseCommand):
         chain = _chain(options["chain"])
         try:
             deployment = Deployment(
-                specification=chains.specification(chain),
+                specification=networks.current().specification(chain),
                 artifacts=Artifacts(settings.BASE_DIR / "contracts" / "out"),
                 account=_account(),
-                pool=chains.pool(chain.chain_id),
+                pool=networks.current().pool(chain.network),
                 max_fee_cap=options["max_fee_gwei"] * GWEI,
             )
             plan = deployment.plan()
@@ -98,7 +98,7 @@ class Command(BaseCommand):
             f'access_manager = "{chain.access_manager}"\nv5 = "{chain.v5_contract}"\nv4 = "{chain.v4_contract}"\n'
             f"deployed_at_block = {chain.deployed_at_block}"
         )
-        self._end_with(audit(specification=recorded, pool=chains.pool(chain.chain_id)).differences)
+        self._end_with(audit(specification=recorded, pool=networks.current().pool(chain.network)).differences)
         self.stdout.write("The chain is as configured.")
 
     def _end_with(self, differences: Sequence[Difference]) -> None:
@@ -110,7 +110,7 @@ class Command(BaseCommand):
 
 
 def _chain(name: str) -> Chain:
-    chain = chains.find(name)
+    chain = networks.current().find(name)
     if chain is None:
         message = f"{name} is not in {settings.CHAINS_FILE.name}, or RPC_URLS_{name.upper()} is not set."
         raise CommandError(message, returncode=NOT_DONE)

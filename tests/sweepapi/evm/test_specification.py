@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from eth_utils.crypto import keccak
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Specification
 from sweepapi.evm.routes.finder import KINDS, swap_call, swaps
@@ -20,7 +20,8 @@ CONTRACTS = Path(__file__).parents[3] / "contracts"
 @pytest.fixture
 def local(chain: LocalChain) -> Specification:
     assert chain.contracts
-    return chains.specification(chains.known()["local"])
+    registry = networks.current()
+    return registry.specification(registry.chains["local"])
 
 
 def test_whatever_a_route_calls_may_be_listed_at_all() -> None:
