@@ -7,9 +7,9 @@ from rest_framework import serializers
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import chains
-from sweepapi.api.errors import FieldError, UnsupportedChain
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
 from sweepapi.api.pagination import PageQuery
+from sweepapi.errors import FieldError, UnsupportedChain
 
 
 class PostingSerializer(serializers.Serializer[Any]):

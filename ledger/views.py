@@ -10,9 +10,9 @@ from rest_framework.viewsets import ViewSet
 from ledger.reading import postings_of_partner
 from ledger.serializers import LedgerQuery, PostingPage
 from partners.authentication import partner_of
-from sweepapi.api.errors import InvalidRequest, UnsupportedChain
 from sweepapi.api.pagination import newest_first
 from sweepapi.api.schema import partner_errors
+from sweepapi.errors import InvalidRequest, UnsupportedChain
 
 
 class LedgerEntryViewSet(ViewSet):

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 from partners import keys
 from partners.models import ApiKey, Partner
-from sweepapi.api.errors import InvalidApiKey, MissingApiKey, PartnerSuspended
+from sweepapi.errors import InvalidApiKey, MissingApiKey, PartnerSuspended
 
 
 class ApiKeyAuthentication(BaseAuthentication):

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from partners.models import Partner
 from sweepapi import chains
-from sweepapi.api.errors import BuildDisabled, ChainUnavailable, UnsupportedChain
+from sweepapi.errors import BuildDisabled, ChainUnavailable, UnsupportedChain
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError

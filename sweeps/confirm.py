@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from partners.models import Partner
 from sweepapi import chains
-from sweepapi.api.errors import (
+from sweepapi.errors import (
     EventMismatch,
     FieldError,
     SweepAlreadyConfirmed,

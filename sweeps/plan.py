@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sweepapi.api.errors import FieldError, InsufficientOutput, InvalidRequest, NoRoute
+from sweepapi.errors import FieldError, InsufficientOutput, InvalidRequest, NoRoute
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.probe import TransferTest
 from sweepapi.evm.routes.types import Route

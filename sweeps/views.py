@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import partner_of
-from sweepapi.api import errors
+from sweepapi import errors
 from sweepapi.api.schema import body_errors, partner_errors, public_errors
 from sweeps.build import build_sweep
 from sweeps.build_response import built_sweep

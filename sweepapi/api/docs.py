@@ -7,8 +7,8 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
 
-from sweepapi.api.errors import MethodNotAllowed
 from sweepapi.api.handlers import error_response
+from sweepapi.errors import MethodNotAllowed
 
 # Swagger UI sets style attributes and draws its icons from data URLs; scripts and requests stay with this host.
 _CONTENT_SECURITY_POLICY = (

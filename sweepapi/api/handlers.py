@@ -1,11 +1,14 @@
 """Turns every failure into the error envelope, in this one place, whether DRF, Django or our own code raised it."""
 
+from http import HTTPStatus
+
 import structlog
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions as drf
 
-from sweepapi.api import errors
+from sweepapi import errors
+from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.middleware import request_id_of
 from sweepapi.api.serializers import field_errors
 
@@ -17,32 +20,33 @@ _HTML_PREFIXES = ("/admin/", "/docs/")
 
 def envelope_exception(exc: Exception, context: dict[str, HttpRequest]) -> JsonResponse:
     """Answer for an exception in an API view. One that is not foreseen is logged whole and shown as nothing."""
-    error = _as_api_error(exc)
+    error = _as_domain_error(exc)
     if isinstance(error, errors.InternalError):
         logger.error("unexpected_error", exc_info=exc)
     return error_response(context["request"], error)
 
 
-def error_response(request: HttpRequest, error: errors.ApiError) -> JsonResponse:
+def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonResponse:
     """Return the error in the envelope, with the header fields that belong to its status."""
+    row = ERROR_TABLE[type(error)]
     body = {
-        "code": error.code,
+        "code": row.code,
         "message": error.message,
         "details": [{"field": d.field, "code": d.code, "message": d.message} for d in error.details],
-        "retryable": error.retryable,
+        "retryable": row.retryable,
         "requestId": request_id_of(request),
     }
-    response = JsonResponse({"ok": False, "error": body}, status=error.status)
+    response = JsonResponse({"ok": False, "error": body}, status=row.status)
     if error.retry_after_seconds is not None:
         response.headers["Retry-After"] = str(error.retry_after_seconds)
-    if error.status == errors.MissingApiKey.status:
+    if row.status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "x-api-key"
     return response
 
 
-def _as_api_error(exc: Exception) -> errors.ApiError:  # noqa: PLR0911 one line a kind
+def _as_domain_error(exc: Exception) -> errors.SweepApiError:  # noqa: PLR0911 one line a kind
     match exc:
-        case errors.ApiError():
+        case errors.SweepApiError():
             return exc
         case drf.ValidationError():
             return errors.InvalidRequest(details=list(field_errors(exc.detail)))

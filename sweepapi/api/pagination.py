@@ -11,9 +11,9 @@ from uuid import UUID
 from django.db.models import Model, Q, QuerySet
 from rest_framework import serializers
 
-from sweepapi.api.errors import FieldError, InvalidRequest
 from sweepapi.api.fields import StrictCharField
 from sweepapi.api.serializers import StrictSerializer
+from sweepapi.errors import FieldError, InvalidRequest
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200

@@ -7,7 +7,7 @@ from typing import IO, Any, Never
 from django.http import UnreadablePostError
 from rest_framework.parsers import BaseParser
 
-from sweepapi.api.errors import FieldError, InvalidRequest, PayloadTooLarge
+from sweepapi.errors import FieldError, InvalidRequest, PayloadTooLarge
 from sweepapi.nesting import is_nested_deeper
 
 MAX_BODY_BYTES = 256 * 1024

@@ -8,8 +8,8 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from sweepapi.api.errors import FieldError, ForbiddenField
 from sweepapi.api.parsers import printable
+from sweepapi.errors import FieldError, ForbiddenField
 
 # What only the API key may decide. None of these is a name of ours anywhere in a body.
 FORBIDDEN_FIELDS = frozenset(

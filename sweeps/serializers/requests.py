@@ -7,7 +7,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from sweepapi import chains
-from sweepapi.api.errors import FieldError, UnsupportedChain
 from sweepapi.api.fields import (
     AmountField,
     EvmAddressField,
@@ -16,6 +15,7 @@ from sweepapi.api.fields import (
     StrictIntegerField,
 )
 from sweepapi.api.serializers import StrictSerializer
+from sweepapi.errors import FieldError, UnsupportedChain
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweeps.plan import BuildRequest, TokenWish
 

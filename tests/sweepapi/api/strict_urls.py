@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from sweepapi.api.errors import ChainUnavailable
 from sweepapi.api.fields import AmountField, EvmAddressField, HashField, StrictCharField, StrictIntegerField
 from sweepapi.api.serializers import StrictSerializer
+from sweepapi.errors import ChainUnavailable
 
 SECRET_DETAIL = "postgres://user:password@db"
 
