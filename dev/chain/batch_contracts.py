@@ -14,8 +14,8 @@ from dev.errors import NodeError, NotInstalledError
 from dev.keys import Keys, address_of
 from sweepapi.evm.chains import load_chains
 from sweepapi.evm.deployment.creation import Artifacts
-from sweepapi.evm.deployment.deploying import Deployment
 from sweepapi.evm.deployment.roles import load_roles
+from sweepapi.evm.deployment.runner import Deployment
 from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.errors import BuildError, EvmError
 from sweepapi.evm.rpc import ProviderPool
