@@ -1,5 +1,5 @@
-"""Deploying the contracts to a chain, and telling whether a chain still has what the configuration says.
+"""Deploys the contracts to a chain, and checks that a chain still matches the configuration.
 
-``specification`` says what must be there, ``comparison`` asks a chain for it in one round trip, ``audit`` reads its
-past, too, and ``deploying`` makes what is missing.
+``specification`` says what must be on the chain, ``comparison`` checks its state in one round trip, ``audit`` also
+reads its history, and ``runner`` deploys what is missing.
 """

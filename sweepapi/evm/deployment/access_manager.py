@@ -1,4 +1,4 @@
-"""OpenZeppelin's ``AccessManager`` seen from outside: what a deployment asks it, tells it, and finds in its logs.
+"""The functions and events of OpenZeppelin's ``AccessManager`` that a deployment uses.
 
 Source: ``@openzeppelin/contracts`` 5.7, ``access/manager/IAccessManager.sol``.
 """

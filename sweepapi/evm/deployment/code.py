@@ -1,7 +1,7 @@
-"""Whether code is that of the committed record of the build, ``abi/build.json``.
+"""Compares code on chain with the committed record of the build, ``abi/build.json``.
 
-A constructor fills its contract's immutable values into the code. So a chain's code is compared with these places set
-to zero, and what stands at each place with the value that belongs there on this chain.
+A constructor writes the contract's immutables into its code. So the code is compared with the immutables set to zero,
+and then each immutable with the value expected on this chain.
 """
 
 import json
@@ -24,43 +24,43 @@ VERSION = "5"
 
 
 @dataclass(frozen=True)
-class Record:
-    """What the build gives for a contract."""
+class BuildRecord:
+    """The build's record of one contract."""
 
     creation_code_hash: str
-    runtime_code_hash: str  # with the immutables' bytes at zero
-    immutables: Mapping[str, tuple[int, ...]]  # at which bytes of the runtime code each stands
+    runtime_code_hash: str  # with the immutables set to zero
+    immutables: Mapping[str, tuple[int, ...]]  # byte offsets of each in the runtime code
 
 
 @cache
-def record_of(name: str) -> Record:
-    """Return the record of the contract of this name."""
+def build_record(name: str) -> BuildRecord:
     path = Path(__file__).parents[1] / "abi" / "build.json"
     fields = json.loads(path.read_text(encoding="utf-8"))["contracts"][name]
-    return Record(
+    return BuildRecord(
         creation_code_hash=fields["creationCodeHash"],
         runtime_code_hash=fields["runtimeCodeHash"],
         immutables={
-            immutable: tuple(place["start"] for place in places) for immutable, places in fields["immutables"].items()
+            name: tuple(reference["start"] for reference in references)
+            for name, references in fields["immutables"].items()
         },
     )
 
 
 def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) -> Iterator[Difference]:
-    """Yield how the code at a contract's address differs from what its constructor makes of the build on this chain."""
-    record = record_of(name)
+    """Yield the differences between a contract's code on chain and the build deployed with this chain's arguments."""
+    record = build_record(name)
     masked = keccak_hex(_masked(on_chain, record)) if on_chain else "no code"
     if masked != record.runtime_code_hash:
         yield Difference(f"{name} code, immutables masked", record.runtime_code_hash, masked)
         return
     expected = _immutables(name, chain, at)
-    for immutable, places in record.immutables.items():
-        for word in {on_chain[place : place + WORD] for place in places} - {expected[immutable]}:
+    for immutable, offsets in record.immutables.items():
+        for word in {on_chain[offset : offset + WORD] for offset in offsets} - {expected[immutable]}:
             yield Difference(f"{name} immutable {immutable}", f"0x{expected[immutable].hex()}", f"0x{word.hex()}")
 
 
 def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:
-    """Return the immutable values that a contract must have; those of ``EIP712`` begin with ``_``."""
+    """Return the expected immutables of a contract; those of ``EIP712`` start with ``_``."""
     own = {"PERMIT2": _word(chain.permit2), "WRAPPED_NATIVE": _word(chain.wrapped_native)} if name in BATCHES else {}
     if name != V5:
         return own
@@ -76,10 +76,10 @@ def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:
     }
 
 
-def _masked(on_chain: bytes, record: Record) -> bytes:
+def _masked(on_chain: bytes, record: BuildRecord) -> bytes:
     masked = bytearray(on_chain)
-    for place in (place for places in record.immutables.values() for place in places):
-        masked[place : place + WORD] = bytes(len(masked[place : place + WORD]))
+    for offset in (offset for offsets in record.immutables.values() for offset in offsets):
+        masked[offset : offset + WORD] = bytes(len(masked[offset : offset + WORD]))
     return bytes(masked)
 
 
@@ -88,5 +88,5 @@ def _word(address: str) -> bytes:
 
 
 def _short_string(text: str) -> bytes:
-    """Return what OpenZeppelin's ``ShortStrings`` makes of a text: its bytes, and its length in the last one."""
+    """Encode a text as OpenZeppelin's ``ShortStrings`` does: its bytes, and its length in the last byte."""
     return text.encode().ljust(WORD - 1, b"\0") + bytes([len(text)])

@@ -1,4 +1,4 @@
-"""How a difference between a chain and its configuration is told, and how it is found: a question and a judgement."""
+"""Differences between a chain and its specification, and the checks that find them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from eth_utils.address import is_hex_address, to_checksum_address
 
 from sweepapi.evm.multicall import Read
 
-NOTHING = "no answer"
-MAX_TEXT = 80
+NO_ANSWER = "no answer"
+MAX_DISPLAY_LENGTH = 80
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A call to the access manager that a deployment makes of it, and what it does in words."""
+    """A call of the access manager, with a description."""
 
     what: str
     data: bytes
@@ -22,7 +22,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as configured; ``remedy`` is set where a deployment may put it right."""
+    """A value that differs from the configured one; ``remedy`` is set if a deployment may fix it."""
 
     what: str
     configured: str
@@ -33,45 +33,45 @@ class Difference:
         return f"{self.what} / {self.configured} / {self.on_chain}"
 
 
-# From the values that a read returned (None where it failed) and the block's time in seconds since 1970.
+# Takes the values that a read returned (None if it failed) and the block's time in seconds since 1970.
 Judge = Callable[[Any, int], Iterator[Difference]]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question to the chain and the judgement of its answer."""
+    """A read of the chain, and a function that judges the result."""
 
     read: Read
     judge: Judge
 
 
-def equal(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to text
-    """Return the check that a read returns exactly these values; addresses in any case."""
-    wanted = tuple(_plain(value) for value in expected)
-    shown = show or text
+def equals(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to display
+    """Return a check that a read returns exactly these values; the case of addresses does not matter."""
+    wanted = tuple(_lower_address(value) for value in expected)
+    shown = show or display
 
     def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        if answer is None or tuple(_plain(value) for value in answer) != wanted:
+        if answer is None or tuple(_lower_address(value) for value in answer) != wanted:
             yield Difference(
-                what, _listed(wanted, shown), NOTHING if answer is None else _listed(answer, shown), remedy
+                what, _listed(wanted, shown), NO_ANSWER if answer is None else _listed(answer, shown), remedy
             )
 
     return Check(read, judge)
 
 
-def text(value: object) -> str:
-    """Return a value of the ABI for people."""
+def display(value: object) -> str:
+    """Render a decoded ABI value."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, str) and is_hex_address(value):
         return to_checksum_address(value)
-    # What is no contract of ours may answer anything, at any length.
-    return ascii(value)[:MAX_TEXT]
+    # Another contract at this address may return anything, of any length.
+    return ascii(value)[:MAX_DISPLAY_LENGTH]
 
 
-def _plain(value: object) -> object:
+def _lower_address(value: object) -> object:
     return value.lower() if isinstance(value, str) and is_hex_address(value) else value
 
 

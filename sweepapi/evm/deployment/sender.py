@@ -1,4 +1,4 @@
-"""Sends a deployment's transactions one by one; if an answer is lost, the same bytes again and no other transaction."""
+"""Sends a deployment's transactions one at a time; after a lost response it sends the same bytes again."""
 
 import time
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from sweepapi.evm.sending import Fees, Reception, SignedTransaction, Terms, Tran
 MINED_WITHIN_SECONDS = 300.0
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 3.0
 RESEND_SECONDS = 30.0
-# The state may be another one when the transaction is mined.
+# The chain's state may change before the transaction is mined.
 ESTIMATE_MARGIN_PERCENT = 120
 
 
 @dataclass(frozen=True)
 class Step:
-    """One transaction that has to be sent."""
+    """One transaction to send."""
 
     name: str
     to: str
@@ -39,8 +39,8 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Done:
-    """A step that was mined; ``cost`` in wei, without what some rollups charge for data."""
+class Mined:
+    """A step that was mined; ``cost`` in wei, without the data fee of some rollups."""
 
     name: str
     tx_hash: str
@@ -50,42 +50,42 @@ class Done:
 
 @dataclass(frozen=True)
 class Sender:
-    """An account that sends; nobody else may use it meanwhile."""
+    """The sending account; nothing else may send from it at the same time."""
 
     account: LocalAccount
     chain_id: int
     pool: ProviderPool
-    max_fee_cap: int  # wei for a unit of gas
+    max_fee_cap: int  # wei per unit of gas
 
     def price_and_balance(self) -> tuple[int, int]:
-        """Return the most that a unit of gas would cost now, and what the account has, in wei."""
+        """Return the maximum fee per unit of gas now, and the account's balance, in wei."""
         terms = terms_of(self.pool.batch(terms_calls(self.account.address)))
         return self._fees(terms).max_fee, terms.balance
 
-    def settled_terms(self) -> Terms:
-        """Return the terms once nothing that was sent is waiting to be mined; raises ``DeploymentError``."""
+    def wait_until_idle(self) -> Terms:
+        """Wait until the account has no pending transactions, and return the terms; raises ``DeploymentError``."""
         pending = Call("eth_getTransactionCount", (self.account.address, "pending"), answers.counter)
         for _ in _polls(MINED_WITHIN_SECONDS):
             *values, sent = self.pool.batch([*terms_calls(self.account.address), pending])
             if sent <= terms_of(values).account_nonce:
                 return terms_of(values)
-        raise DeploymentError(f"transactions of {self.account.address} are waiting to be mined; run it again later")
+        raise DeploymentError(f"{self.account.address} has pending transactions; run it again later")
 
-    def take(self, step: Step) -> Iterator[Sent | Done]:
-        """Sign the step's transaction, yield its hash, send it and yield it as mined; raises ``DeploymentError``."""
+    def execute(self, step: Step) -> Iterator[Sent | Mined]:
+        """Sign and send the step's transaction; yields it before sending and once mined. Raises ``DeploymentError``."""
         signed = self._signed(step)
         yield Sent(step.name, signed.tx_hash)
         receipt, price = self._mined(step, signed)
         if not receipt.succeeded:
-            raise DeploymentError(f"{step.name}: {signed.tx_hash} was mined and failed")
-        yield Done(step.name, signed.tx_hash, receipt.gas_used, receipt.gas_used * price)
+            raise DeploymentError(f"{step.name}: {signed.tx_hash} reverted")
+        yield Mined(step.name, signed.tx_hash, receipt.gas_used, receipt.gas_used * price)
 
     def _signed(self, step: Step) -> SignedTransaction:
         request = {"from": self.account.address, "to": step.to, "data": "0x" + step.data.hex()}
-        terms = self.settled_terms()
+        terms = self.wait_until_idle()
         (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), answers.counter, MayFail.IN_THE_EVM)])
         if isinstance(gas, CallFailedError):
-            raise DeploymentError(f"{step.name} would revert; look at the chain and run it again")
+            raise DeploymentError(f"{step.name} would revert; check the chain and run it again")
         transaction = Transaction(
             chain_id=self.chain_id,
             account_nonce=terms.account_nonce,
@@ -99,11 +99,11 @@ class Sender:
     def _fees(self, terms: Terms) -> Fees:
         fees = terms.fees(max_fee_cap=self.max_fee_cap)
         if fees is None:
-            raise DeploymentError(f"a unit of gas costs {terms.base_fee} wei, more than may be paid")
+            raise DeploymentError(f"the base fee of {terms.base_fee} wei is above the cap")
         return fees
 
     def _mined(self, step: Step, signed: SignedTransaction) -> tuple[Receipt, int]:
-        """Send until the chain has it, which alone settles what became of an answer that was lost."""
+        """Send until the transaction is mined; after a lost response, only the chain knows whether it was sent."""
         resend_at = 0.0
         for _ in _polls(MINED_WITHIN_SECONDS):
             if time.monotonic() >= resend_at:
@@ -138,7 +138,7 @@ class Sender:
 
 
 def _polls(within_seconds: float) -> Iterator[None]:
-    """Yield at once and then at growing intervals until the time is over."""
+    """Yield at once and then at growing intervals until the time is up."""
     deadline, pause = time.monotonic() + within_seconds, FIRST_POLL_SECONDS
     while True:
         yield

@@ -1,6 +1,6 @@
-"""What must stand on a chain: the contracts as the chains file, the roles and the fee signer's address ask for them.
+"""What must be on a chain: the contracts as configured by the chains file, the roles and the fee signer's address.
 
-Deploying makes it and checking compares with it, so neither can mean anything else than the other.
+Deploying and checking both use it, so they cannot disagree.
 """
 
 import json
@@ -22,26 +22,25 @@ MANAGER, V5, V4 = "AccessManager", "ServiceBatchV5PartnerFees", "ServiceBatchV4"
 BATCHES = (V5, V4)
 CONTRACTS = (MANAGER, *BATCHES)
 OWNER = "owner"
-# Every kind of router that the service speaks to takes both, and pulls what it is approved for itself.
+# Every supported kind of router accepts both modes, and pulls approved tokens itself.
 FUNDING_MODES = 1 << FUNDING_APPROVED | 1 << FUNDING_PREFUNDED
 
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where a chain's contracts are or will be."""
+    """The addresses of a chain's contracts, deployed or not."""
 
     manager: str
     v5: str
     v4: str
 
     def of(self, name: str) -> str:
-        """Return the address of the contract of this name."""
         return {MANAGER: self.manager, V5: self.v5, V4: self.v4}[name]
 
 
 @dataclass(frozen=True)
 class Grant:
-    """An account that must hold a role, and how long it must wait between scheduling a call and making it."""
+    """An account that must hold a role, and its delay between scheduling a call and making it."""
 
     role: int
     account: str
@@ -49,8 +48,8 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A function of a router that sweeps may call."""
+class AllowedCall:
+    """A router function that sweeps may call."""
 
     router: str
     function: Function
@@ -58,7 +57,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Specification:
-    """One chain's contracts as they must be."""
+    """The contracts of one chain as they must be."""
 
     chain: Chain
     roles: Roles
@@ -68,9 +67,9 @@ class Specification:
 
     @classmethod
     def of(cls, *, chain: Chain, roles: Roles, fee_signer: str) -> "Specification":
-        """Return what the configuration asks for; raises ``SpecificationError`` naming what it leaves out."""
+        """Build it from the configuration; raises ``SpecificationError`` naming missing settings."""
         missing = [f"roles.{role.name}" for role in roles.listed if not chain.role_holders.get(role.name)]
-        missing += [f"roles.{name} (which is no role)" for name in _unknown_roles(chain, roles)]
+        missing += [f"roles.{name} (unknown role)" for name in _unknown_roles(chain, roles)]
         if chain.protocol_recipient is None or chain.v4_fee_bps is None or missing:
             missing += [name for name in ("protocol_recipient", "v4_fee_bps") if getattr(chain, name) is None]
             raise SpecificationError(f"chain {chain.name!r} needs: {', '.join(missing)}")
@@ -79,14 +78,14 @@ class Specification:
         return cls(chain, roles, fee_signer, chain.protocol_recipient, chain.v4_fee_bps)
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The allow-list: what the service's own routes call, and nothing else."""
-        pairs = [Pair(router.address, function) for router in self.chain.routers for function in finder.swaps(router)]
-        return tuple(dict.fromkeys(pairs))
+    def allowed_calls(self) -> tuple[AllowedCall, ...]:
+        """The allow-list: exactly the functions that the service's routes call."""
+        calls = [AllowedCall(router.address, swap) for router in self.chain.routers for swap in finder.swaps(router)]
+        return tuple(dict.fromkeys(calls))
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """Who holds which role; the owner is the manager's admin, too, but only after a delay."""
+        """The role grants; the owner is also the manager's admin, with a delay."""
         listed = [
             Grant(role.number, account, role.execution_delay_seconds)
             for role in self.roles.listed
@@ -96,13 +95,13 @@ class Specification:
         return (*listed, *(Grant(ADMIN, owner, self.roles.admin_delay_seconds) for owner in owners))
 
     def function_roles(self, contract: str) -> Iterator[tuple[Function, int]]:
-        """Yield every function of a contract that changes state, with the role it must need."""
+        """Yield every state-changing function of a contract, with its role."""
         for signature in _changing_functions(contract):
             yield Function(signature), self.roles.of_function(signature)
 
 
 def deployed(chain: Chain) -> Addresses | None:
-    """Return where the chains file says that the contracts are, or None where it says that there are none."""
+    """Return the contracts' addresses from the chains file, or None if it has none."""
     if chain.access_manager is None or chain.v5_contract is None or chain.v4_contract is None:
         return None
     return Addresses(chain.access_manager, chain.v5_contract, chain.v4_contract)
@@ -114,7 +113,7 @@ def _unknown_roles(chain: Chain, roles: Roles) -> set[str]:
 
 @cache
 def _changing_functions(contract: str) -> tuple[str, ...]:
-    """Return the signatures of all functions of the exported ABI but views."""
+    """Return the signatures of all functions of the exported ABI except views."""
     path = Path(__file__).parents[1] / "abi" / f"{contract}.json"
     entries = json.loads(path.read_text(encoding="utf-8"))
     return tuple(

@@ -1,4 +1,4 @@
-"""What the steps of the story share: clients, wallets, the chain's levers, and a strict word for what must hold."""
+"""What the demo's steps share: API clients, wallets, control of the chain, and checks that stop the demo."""
 
 import json
 from collections.abc import Callable
@@ -17,44 +17,44 @@ ON, OFF = True, False
 
 
 class StepFailedError(Exception):
-    """Something that must hold does not; the message is the sentence that is not true."""
+    """A check failed; the message is the claim that is false."""
 
 
 @dataclass
-class Outcome:
-    """What a step showed."""
+class StepResult:
+    """What a step checked and how its sweep ended."""
 
     step: str
     title: str
-    held: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
     output: dict[str, Any] | None = None  # estimatedOutput of the build: token, symbol, decimals
     sweep: dict[str, Any] | None = None  # its last status object
     gas_used: int | None = None
 
-    def hold(self, truth: bool, sentence: str) -> None:  # noqa: FBT001 - the point of the call
-        """Note that the sentence holds; raises StepFailedError if it does not."""
-        if not truth:
-            raise StepFailedError(f"it does not hold that {sentence}")
-        self.note(sentence)
+    def check(self, condition: bool, claim: str) -> None:  # noqa: FBT001 - an assertion takes a bool
+        """Record the claim; raises StepFailedError if the condition is false."""
+        if not condition:
+            raise StepFailedError(f"not true: {claim}")
+        self.record(claim)
 
-    def note(self, sentence: str) -> None:
-        """Note that a sentence holds which was waited for or checked elsewhere."""
-        self.held.append(sentence)
+    def record(self, claim: str) -> None:
+        """Record a claim that was already checked."""
+        self.passed.append(claim)
 
-    def refused(self, call: Callable[[], object], http_status: int, code: str, *, what: str) -> RefusedError:
-        """Hold that the API refuses the call in this way."""
+    def check_refused(self, call: Callable[[], object], http_status: int, code: str, *, what: str) -> RefusedError:
+        """Check that the API refuses the call with this status and code."""
         try:
             call()
         except RefusedError as refusal:
             if (refusal.http_status, refusal.code) != (http_status, code):
-                raise StepFailedError(f"{what} is answered {refusal}, not {http_status} {code}") from refusal
-            self.note(f"{what} is answered {http_status} {code}")
+                raise StepFailedError(f"{what} gets {refusal}, not {http_status} {code}") from refusal
+            self.record(f"{what} gets {http_status} {code}")
             return refusal
-        raise StepFailedError(f"{what} was taken, but has to be refused with {http_status} {code}")
+        raise StepFailedError(f"{what} was accepted, not refused with {http_status} {code}")
 
 
-class Stage:
-    """The running world, seen from outside through its world.json."""
+class Context:
+    """The running world from a partner's side, read from its world.json."""
 
     def __init__(self, world_file: Path) -> None:
         self._world: dict[str, Any] = json.loads(world_file.read_text())
@@ -69,12 +69,12 @@ class Stage:
         return NATIVE_COIN if symbol == "ETH" else str(self._world["tokens"][symbol]["address"])
 
     def units(self, symbol: str, whole: int) -> int:
-        """Return an amount in the token's smallest unit."""
+        """Convert whole tokens to the smallest unit."""
         decimals: int = self._world["tokens"][symbol]["decimals"]
         return int(whole * 10**decimals)
 
     def build(self, wallet: Wallet, output: str, **whole: int) -> dict[str, Any]:
-        """Build a sweep of whole units by symbol and give Permit2 the allowances that the API asks for."""
+        """Build a sweep of whole tokens by symbol, and approve Permit2 where the API asks for it."""
         built = self.ours.build(
             chain=self._world["chain"],
             wallet=wallet.address,
@@ -89,11 +89,11 @@ class Stage:
         return built
 
     def sign_and_send(self, wallet: Wallet, built: dict[str, Any]) -> str:
-        """Let the user sign and send; returns the hash."""
+        """Sign and send as the user; returns the hash."""
         return wallet.send(finalize(built, wallet.sign(built["permit2"])))
 
     def receipt(self, tx_hash: str) -> dict[str, Any]:
-        """Return the receipt of a transaction that is about to be mined."""
+        """Wait for a transaction's receipt and return it."""
         found: list[dict[str, Any]] = []
 
         def mined() -> bool:
@@ -104,24 +104,24 @@ class Stage:
         return found[0]
 
     def wait_for_status(self, sweep_id: str, status: str) -> dict[str, Any]:
-        """Read a sweep until the worker has brought it there."""
+        """Wait until the worker has moved a sweep to this status; returns its status object."""
         wait_until(
             lambda: bool(self.ours.sweep(sweep_id)["status"] == status),
             within_seconds=WORKER_SECONDS,
-            what=f"the worker makes sweep {sweep_id} {status}",
+            what=f"sweep {sweep_id} becomes {status}",
         )
         return self.ours.sweep(sweep_id)
 
     def pause_mining(self) -> None:
-        """Let transactions wait in the pool."""
+        """Keep new transactions in the mempool."""
         self.rpc.call("evm_setAutomine", OFF)
 
     def resume_mining(self) -> None:
-        """Mine what waits, and from now on at once."""
+        """Mine the waiting transactions, and new ones at once."""
         self.rpc.call("evm_mine")
         self.rpc.call("evm_setAutomine", ON)
 
     def pass_time(self, seconds: int, *, blocks: int) -> None:
-        """Move the chain's clock, and let so many blocks follow that it is past what the chain calls safe."""
+        """Advance the chain's clock and mine this many blocks."""
         self.rpc.call("evm_increaseTime", seconds)
         self.rpc.call("anvil_mine", hex(blocks))

@@ -1,6 +1,6 @@
-"""Deploys the batch contracts to the local chain just as ``manage.py deploy_contracts`` does to any other.
+"""Deploys the batch contracts to the local chain, with the code of ``manage.py deploy_contracts``.
 
-The same code, signatures and order; only the deployer's coins and the other roles' keys are the local world's own.
+Only the keys and the deployer's balance belong to the local world.
 """
 
 from pathlib import Path
@@ -14,8 +14,8 @@ from dev.errors import NodeError, NotInstalledError
 from dev.keys import Keys, address_of
 from sweepapi.evm.chains import load_chains
 from sweepapi.evm.deployment.creation import Artifacts
-from sweepapi.evm.deployment.deploying import Deployment
 from sweepapi.evm.deployment.roles import load_roles
+from sweepapi.evm.deployment.runner import Deployment
 from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.errors import BuildError, EvmError
 from sweepapi.evm.rpc import ProviderPool
@@ -25,8 +25,8 @@ _TIMEOUT_SECONDS = 60
 _MAX_FEE_GWEI = 100
 
 
-def deploy_batch(rpc: Rpc, keys: Keys, chains_file: Path) -> dict[str, str]:
-    """Deploy what the chains file asks for, write into it where that is, and return it by name."""
+def deploy_batch_contracts(rpc: Rpc, keys: Keys, chains_file: Path) -> dict[str, str]:
+    """Deploy what the chains file specifies, append the addresses to it, and return them by name."""
     chain = load_chains(chains_file)[CHAIN]
     deployment = Deployment(
         specification=Specification.of(

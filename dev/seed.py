@@ -1,7 +1,7 @@
-"""Fills the database of the local world: tables, the runtime role's rights, an administrator, partners and their keys.
+"""Fills the database of the local world: tables, the runtime role's grants, an administrator, partners and their keys.
 
-A process of its own, ``python -m dev.prepare``, as the database's owner. It reads its task as JSON from standard input
-and prints the two API keys as JSON, the only time they can be seen.
+Runs as the database owner in its own process, ``python -m dev.seed``. It reads its task as JSON from standard input
+and prints the two API keys as JSON; the database stores only their hashes.
 """
 
 import json
@@ -15,7 +15,6 @@ PARTNERS = (("Aurora Wallet", 4000), ("Borealis Pay", 2000))  # name, share of t
 
 
 def main() -> None:
-    """Migrate, grant, seed."""
     task = json.load(sys.stdin)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
@@ -37,7 +36,7 @@ def _seed_admin(username: str, password: str) -> None:
 
 
 def _seed_partner(name: str, fee_share_bps: int, payout_wallet: str) -> str:
-    """Store the partner; returns a new key of it."""
+    """Create or update the partner; returns a new API key."""
     from partners.models import ApiKey, Partner  # noqa: PLC0415 - models exist after django.setup()
 
     partner, _ = Partner.objects.update_or_create(

@@ -1,9 +1,9 @@
-"""Makes of a chain what its specification says, in four transactions at most, and goes on where an earlier run stopped.
+"""Deploys the contracts to a chain in up to four transactions, and resumes where an earlier run stopped.
 
-Three transactions create the contracts, each bound to the deployer's access manager by its constructor. The fourth is
-one call of the manager that lists the routers, gives out every function and every role, makes the owner admin with a
-delay and takes the admin role from the deployer. It happens as a whole or not at all: rights are never half given.
-What comes next is read from the chain before each of them, so whatever a chain has already is left out.
+Three transactions create the contracts; the constructors of the last two take the access manager. The fourth is one
+call of the manager that allows the routers, assigns the functions, grants the roles, makes the owner admin with a delay
+and renounces the deployer's admin role. It succeeds or reverts as a whole, so permissions are never half assigned.
+Before each transaction the runner reads the chain and plans again, so it never repeats a step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,15 +19,15 @@ from sweepapi.evm.deployment.creation import CREATOR, CREATOR_CODE_HASH, Artifac
 from sweepapi.evm.deployment.differences import Difference, Operation
 from sweepapi.evm.deployment.history import block_before
 from sweepapi.evm.deployment.roles import ADMIN
-from sweepapi.evm.deployment.sender import Done, Sender, Sent, Step
+from sweepapi.evm.deployment.sender import Mined, Sender, Sent, Step
 from sweepapi.evm.deployment.specification import MANAGER, Addresses, Specification, deployed
 from sweepapi.evm.errors import DeploymentError, SpecificationError
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.rpc import Call, ProviderPool
 
 CONFIGURE = "configure and hand over"
-# Bounds for steps that can't be estimated before the one in front of them is mined. What is used stays below, which a
-# test holds; what is paid is the estimate's, made when the step is due.
+# Upper bounds of the gas of steps that can't be estimated before the previous step is mined. A test checks that the
+# steps use less. The transactions themselves are sent with an estimate.
 CREATION_GAS = 400_000
 CREATION_GAS_PER_BYTE = 240
 CONFIGURATION_GAS = 100_000
@@ -36,19 +36,19 @@ OPERATION_GAS = 120_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What a chain lacks, as far as it can be told now."""
+    """The remaining steps of a deployment, as the chain is now."""
 
     at: Addresses
     steps: tuple[Step, ...]
-    operations: tuple[str, ...]  # what the last step does, in words
-    differences: tuple[Difference, ...]  # what a deployment may not or can't put right
+    operations: tuple[str, ...]  # descriptions of the last step's operations
+    differences: tuple[Difference, ...]  # what this deployment can't fix
     cost_bound: int  # of all steps, in wei
     balance: int  # of the deployer, in wei
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """One deployer's work on one chain. ``max_fee_cap`` bounds what it pays for a unit of gas, in wei."""
+    """A deployment by one account to one chain; ``max_fee_cap`` is the most it pays per unit of gas, in wei."""
 
     specification: Specification
     artifacts: Artifacts
@@ -56,44 +56,46 @@ class Deployment:
     pool: ProviderPool
     max_fee_cap: int
 
-    def run(self) -> Iterator[Sent | Done]:
-        """Take every step that is missing; yields each transaction's hash before it is sent, and its cost afterwards.
+    def run(self) -> Iterator[Sent | Mined]:
+        """Run every missing step; yields each transaction's hash before it is sent, and its cost once mined.
 
-        Stops where nothing is missing or what is can't be put right from here; ``plan`` then tells. Raises as ``plan``
-        does, and ``DeploymentError`` if the deployer is too poor for the rest, or a step fails.
+        Stops when no step is left; ``plan`` then has the differences that remain. Raises as ``plan`` does, and
+        ``DeploymentError`` if the deployer's balance is too low or a step fails.
         """
         sender = self._sender()
-        sender.settled_terms()  # what an earlier run sent belongs to what the chain has already
-        taken: set[str] = set()
+        sender.wait_until_idle()  # transactions of an earlier run must be mined before planning
+        executed: set[str] = set()
         while (plan := self.plan()).steps:
             step = plan.steps[0]
-            if step.name in taken:
-                raise DeploymentError(f"{step.name} was mined, and the node does not show it; run it again later")
+            if step.name in executed:
+                raise DeploymentError(f"{step.name} was mined, but the node does not show it; run it again later")
             if plan.balance < plan.cost_bound:
-                message = f"has {plan.balance} wei, and what is missing may cost {plan.cost_bound} wei"
+                message = f"has {plan.balance} wei, and the remaining steps may cost {plan.cost_bound} wei"
                 raise DeploymentError(f"the deployer {self.account.address} {message}")
-            yield from sender.take(step)
-            taken.add(step.name)
+            yield from sender.execute(step)
+            executed.add(step.name)
 
     def plan(self) -> Plan:
-        """Return what is missing.
+        """Return the remaining steps.
 
-        Raises ``SpecificationError``, ``BuildError``, ``ChainUnavailableError``, and ``DeploymentError`` if the chain
-        can't be deployed to.
+        Raises ``SpecificationError``, ``BuildError``, ``ChainUnavailableError``, and ``DeploymentError`` if deploying
+        to this chain is impossible.
         """
-        self._refuse_a_holder()
+        self._refuse_role_holder()
         at, missing = self._contracts()
-        operations, differences = self._of_new_contracts(at, missing) if missing else self._of_contracts(at)
+        operations, differences = (
+            self._plan_new_contracts(at, missing) if missing else self._plan_existing_contracts(at)
+        )
         steps = [Step(f"create {one.name}", CREATOR, one.data, _creation_gas(one)) for one in missing]
         if operations:
             steps.append(_configuration(at, operations))
         gas_bound = sum(step.gas_bound for step in steps)
         price, balance = self._sender().price_and_balance()
-        words = tuple(operation.what for operation in operations)
-        return Plan(at, tuple(steps), words, differences, gas_bound * price, balance)
+        descriptions = tuple(operation.what for operation in operations)
+        return Plan(at, tuple(steps), descriptions, differences, gas_bound * price, balance)
 
-    def recorded(self) -> Specification:
-        """Return the specification with the facts that belong into the chains file now; raises as ``plan`` does."""
+    def recorded_specification(self) -> Specification:
+        """Return the specification with the deployed addresses, for the chains file; raises as ``plan`` does."""
         chain = self.specification.chain
         if deployed(chain) is not None:
             return self.specification
@@ -103,13 +105,13 @@ class Deployment:
         known = replace(chain, access_manager=at.manager, v5_contract=at.v5, v4_contract=at.v4, deployed_at_block=block)
         return replace(self.specification, chain=known)
 
-    def _refuse_a_holder(self) -> None:
-        """Refuse a key that is to hold a role: it was used on this machine, and the hand-over takes its rights away."""
+    def _refuse_role_holder(self) -> None:
+        """Refuse a deployer that would hold a role: its key was exposed on this machine, and it renounces the admin."""
         if self.account.address in {grant.account for grant in self.specification.grants}:
             raise SpecificationError(f"the deployer {self.account.address} may not hold a role")
 
     def _contracts(self) -> tuple[Addresses, list[Creation]]:
-        """Return where the contracts are or will be, and those that are not there yet."""
+        """Return the contracts' addresses, and those contracts that are missing."""
         configured = deployed(self.specification.chain)
         if configured is not None:
             return configured, []
@@ -119,21 +121,22 @@ class Deployment:
             raise DeploymentError(f"the chain has no deterministic deployer at {CREATOR}")
         return addresses(made), [one for one, code in zip(made, codes, strict=True) if not code]
 
-    def _of_new_contracts(
+    def _plan_new_contracts(
         self, at: Addresses, missing: Sequence[Creation]
     ) -> tuple[list[Operation], tuple[Difference, ...]]:
-        """Return what contracts need that nobody configured yet."""
+        """Return the operations that configure new contracts."""
         if all(one.name != MANAGER for one in missing) and not self._is_admin(at):
-            handed_over = f"the deployer {self.account.address} handed over {at.manager} already, under other facts"
-            raise DeploymentError(f"{handed_over}: name its contracts in the chains file, or use another key")
+            handed_over = f"the deployer {self.account.address} already handed over {at.manager}"
+            raise DeploymentError(
+                f"{handed_over}, with another configuration: add its contracts to the chains file, or use another key"
+            )
         unset = [difference for check in checks(self.specification, at) for difference in check.judge(None, 0)]
         return self._operations(unset), ()
 
-    def _of_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
-        """Return what to do and what can't be done; nothing is done beside a difference that would stay."""
+    def _plan_existing_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
+        """Return the operations to run and the differences; no operations if any difference has no remedy."""
         found = compare(specification=self.specification, at=at, pool=self.pool).differences
-        lasting = tuple(one for one in found if one.remedy is None)
-        if lasting or not self._is_admin(at):
+        if any(one.remedy is None for one in found) or not self._is_admin(at):
             return [], found
         return self._operations(found), ()
 
@@ -144,10 +147,10 @@ class Deployment:
         return bool(since) and delay == 0
 
     def _operations(self, differences: Sequence[Difference]) -> list[Operation]:
-        """Return the remedies and, last of all, the deployer's farewell."""
+        """Return the remedies and, last, the deployer's renouncing of the admin role."""
         renounce = manager.RENOUNCE_ROLE.encode(ADMIN, self.account.address)
         remedies = [one.remedy for one in differences if one.remedy is not None]
-        return [*remedies, Operation(f"the deployer {self.account.address} is no longer admin", renounce)]
+        return [*remedies, Operation(f"the deployer {self.account.address} renounces the admin role", renounce)]
 
     def _sender(self) -> Sender:
         chain_id = self.specification.chain.chain_id

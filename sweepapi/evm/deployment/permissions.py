@@ -1,10 +1,10 @@
-"""Who rules the contracts: the role that each function needs, who holds it, after which delay, and who can stop it."""
+"""Checks of the access manager: the role of each function, its holders and delays, and who may cancel their calls."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import NOTHING, Check, Difference, Operation, equal
+from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Operation, equals
 from sweepapi.evm.deployment.roles import ADMIN, Role
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Grant, Specification
 from sweepapi.evm.multicall import Read
@@ -12,15 +12,15 @@ from sweepapi.evm.multicall import Read
 NO = False
 
 
-def rights(specification: Specification, at: Addresses) -> Iterator[Check]:
-    """Yield the checks of the access manager; the admin's own grant is the last."""
+def permissions(specification: Specification, at: Addresses) -> Iterator[Check]:
+    """Yield the checks of the access manager; the admin's grant comes last."""
     yield from _function_roles(specification, at)
     yield from _targets(at)
     for role in specification.roles.listed:
         yield from _role(specification, at, role)
     for number in (ADMIN, *(role.number for role in specification.roles.listed)):
         grant_delay = Read(at.manager, manager.GET_ROLE_GRANT_DELAY, (number,))
-        yield equal(f"grant delay of {specification.roles.label(number)} in seconds", grant_delay, 0)
+        yield equals(f"grant delay of {specification.roles.label(number)} in seconds", grant_delay, 0)
     for grant in specification.grants:
         yield _grant(specification, at, grant)
 
@@ -34,14 +34,14 @@ def _function_roles(specification: Specification, at: Addresses) -> Iterator[Che
             remedy = Operation(f"{name}.{signature} needs the role {roles.label(role)}", set_role)
             read = Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, (at.of(name), selector))
             what = f"role of {name}.{signature}"
-            yield equal(what, read, role, remedy=_unless_default(role, remedy), show=roles.label)
+            yield equals(what, read, role, remedy=_unless_default(role, remedy), show=roles.label)
 
 
 def _targets(at: Addresses) -> Iterator[Check]:
     for name in BATCHES:
         target = (at.of(name),)
-        yield equal(f"{name} closed", Read(at.manager, manager.IS_TARGET_CLOSED, target), NO)
-        yield equal(f"{name} admin delay in seconds", Read(at.manager, manager.GET_TARGET_ADMIN_DELAY, target), 0)
+        yield equals(f"{name} closed", Read(at.manager, manager.IS_TARGET_CLOSED, target), NO)
+        yield equals(f"{name} admin delay in seconds", Read(at.manager, manager.GET_TARGET_ADMIN_DELAY, target), 0)
 
 
 def _role(specification: Specification, at: Addresses, role: Role) -> Iterator[Check]:
@@ -51,12 +51,12 @@ def _role(specification: Specification, at: Addresses, role: Role) -> Iterator[C
     remedy = Operation(f"{label(role.guardian)} may cancel what {name} schedules", set_guardian)
     guardian = Read(at.manager, manager.GET_ROLE_GUARDIAN, (role.number,))
     remedy_or_none = _unless_default(role.guardian, remedy)
-    yield equal(f"guardian of {name}", guardian, role.guardian, remedy=remedy_or_none, show=label)
-    yield equal(f"admin of {name}", Read(at.manager, manager.GET_ROLE_ADMIN, (role.number,)), ADMIN, show=label)
+    yield equals(f"guardian of {name}", guardian, role.guardian, remedy=remedy_or_none, show=label)
+    yield equals(f"admin of {name}", Read(at.manager, manager.GET_ROLE_ADMIN, (role.number,)), ADMIN, show=label)
 
 
 def _unless_default(role: int, remedy: Operation) -> Operation | None:
-    """Return the remedy but for what a fresh manager has anyway, which no deployment sets."""
+    """Return the remedy, or None for the admin role, which is a new manager's default."""
     return None if role == ADMIN else remedy
 
 
@@ -77,9 +77,9 @@ def _grant(specification: Specification, at: Addresses, grant: Grant) -> Check:
 
 
 def access_text(answer: Sequence[int] | None) -> str:
-    """Return what ``getAccess`` says, for people."""
+    """Describe the result of ``getAccess``."""
     if answer is None:
-        return NOTHING
+        return NO_ANSWER
     since, delay, pending_delay, change_at = answer
     change = f", {pending_delay} s from {change_at} on" if change_at else ""
     return f"yes, delay {delay} s{change}, since {since}" if since else "no"
