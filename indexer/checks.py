@@ -1,8 +1,8 @@
 """Looking at due sweeps: claim them, let their rails look at the networks, settle each.
 
 1. ``claims`` leases rows that are due. 2. Their rails read the networks outside any transaction, in batches. 3.
-``settle`` writes what was seen, by compare-and-set on the lease; if no provider answered, only the time of the next look
-is written.
+``settle`` writes what was seen, by compare-and-set on the lease; if no provider answered, only the time of the next
+look is written.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """The arithmetic of the fee: integers, floor division, nothing lost.
 
 The formulas are those of the partner API's fee math, which the contracts compute in the same way: the total fee is
-floor(gross output × total fee bps / 10000), the partner's part floor(total fee × share bps / 10000), and the protocol
+floor(gross output * total fee bps / 10000), the partner's part floor(total fee * share bps / 10000), and the protocol
 and the user get the rest.
 """
 
@@ -28,7 +28,7 @@ NOTHING = Split(0, 0, 0, 0, 0)
 
 
 def floor_share(amount: int, share_bps: int) -> int:
-    """Return floor(amount × share / 10000)."""
+    """Return floor(amount * share / 10000)."""
     return amount * share_bps // BPS_DENOMINATOR
 
 

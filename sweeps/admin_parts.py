@@ -90,7 +90,7 @@ def events_table(events: Iterable[SweepEvent]) -> SafeString:
     return _table(
         '<tr><td class="pr-6 py-1 whitespace-nowrap align-top">{}</td>'
         '<td class="pr-6 align-top whitespace-nowrap font-mono">{}</td>'
-        '<td class="align-top">{}<div class="break-all text-font-subtle-light dark:text-font-subtle-dark">{}</div></td></tr>',
+        '<td class="align-top">{}<div class="break-all opacity-60">{}</div></td></tr>',
         rows,
     )
 

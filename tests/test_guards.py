@@ -14,7 +14,7 @@ CHAIN_ID = Call("eth_chainId", (), answers.quantity)
 
 
 def read_the_chain() -> None:
-    (pool,) = [chains.pool(chain.chain_id) for chain in chains.enabled()]
+    (pool,) = [networks.current().pool(chain.network) for chain in networks.current().enabled]
     pool.batch([CHAIN_ID])
 
 

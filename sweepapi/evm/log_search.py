@@ -2,7 +2,8 @@
 
 A targeted query for one subject, cut into spans that providers accept, up to the safe block. The caller names the
 contract, the topics and how to read a log. An event that is only a *hint* (its receipt is read and judged afterwards)
-counts from any provider; any other event counts only on a safe block and, where there are two providers, if both show it.
+counts from any provider; any other event counts only on a safe block and, where there are two providers, if both have
+it.
 """
 
 import time

@@ -162,6 +162,13 @@ class SweepTransaction(models.Model):
         return self.tx_hash
 
     @property
+    def block(self) -> tuple[int, str]:
+        """Height and hash of the block that it was seen in; raises ``ValueError`` if it never was."""
+        if self.block_number is None:
+            raise ValueError(f"{self.tx_hash} was never seen in a block")
+        return self.block_number, self.block_hash
+
+    @property
     def is_live(self) -> bool:
         """Whether it may still be mined, and is looked up."""
         return self.status == self.Status.SUBMITTED

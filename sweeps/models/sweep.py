@@ -95,7 +95,7 @@ class Sweep(models.Model):
             pgtrigger.Trigger(
                 name="status_leaves_an_event",
                 when=pgtrigger.Before,
-                operation=pgtrigger.UpdateOf("status"),
+                operation=pgtrigger.UpdateOf("status"),  # type: ignore[no-untyped-call]
                 condition=pgtrigger.Q(old__status__df=pgtrigger.F("new__status"))
                 & pgtrigger.Q(old__last_event__gte=pgtrigger.F("new__last_event")),
                 func="RAISE EXCEPTION 'sweep % changes its status without an event', NEW.id "

@@ -237,11 +237,30 @@ class NetworkStatus(Protocol):
 class Presentation(Protocol):
     """How a rail shows its sweeps."""
 
-    answer: type[Serializer[Any]]  # of an Offered
-    state: type[Serializer[Any]]  # of a SweepState
-    network: type[Serializer[Any]]  # of a NetworkStatus
-    hard_cap_bps: int  # the fee that the rail allows at most
-    max_tokens: int  # what one sweep can take
+    @property
+    def answer(self) -> type[Serializer[Any]]:
+        """The serializer of an ``Offered``."""
+        ...
+
+    @property
+    def state(self) -> type[Serializer[Any]]:
+        """The serializer of a ``SweepState``."""
+        ...
+
+    @property
+    def network(self) -> type[Serializer[Any]]:
+        """The serializer of a ``NetworkStatus``."""
+        ...
+
+    @property
+    def hard_cap_bps(self) -> int:
+        """The highest total fee that the rail allows."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens one sweep can take."""
+        ...
 
     def networks(self) -> Sequence["NetworkStatus"]:
         """Return the networks of this rail and whether sweeps can be built there now; never waits for long."""
@@ -292,8 +311,8 @@ class Rail(Protocol):
     ) -> Iterator[tuple[UUID, Any]]:
         """Look at the network for many sweeps in few round trips; yield each sweep's id with what was seen.
 
-        None means that no provider answered. Without a timeout, follow-up reads are made as well, such as the search for
-        an execution that was not reported.
+        None means that no provider answered. Without a timeout, follow-up reads are made as well, such as the search
+        for an execution that was not reported.
         """
         ...
 

@@ -81,8 +81,8 @@ def _as_call(tx_hash: str) -> Callable[[object], dict[str, str] | None]:
         if not is_address(to):
             return None
         return {
-            "from": sender,
-            "to": to,
+            "from": str(sender),
+            "to": str(to),
             "data": "0x" + data.hex(),
             "value": hex(answers.quantity(fields.get("value"))),
             "gas": hex(answers.counter(fields.get("gas"))),

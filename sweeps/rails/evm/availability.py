@@ -6,6 +6,7 @@ logged whenever it changes.
 """
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -43,7 +44,21 @@ class _Memory:
 _memory = _Memory()
 
 
-def available_chains() -> dict[str, bool]:
+@dataclass(frozen=True)
+class ChainStatus:
+    """A chain, and whether sweeps can be built there now."""
+
+    chain: Chain
+    is_available: bool
+
+
+def chain_statuses() -> Sequence[ChainStatus]:
+    """Return the status of every enabled chain."""
+    available = _available_chains()
+    return [ChainStatus(chain, available.get(chain.name, False)) for chain in networks.current().enabled]
+
+
+def _available_chains() -> dict[str, bool]:
     """Return which enabled chains are available, by name.
 
     The answer is seconds old as a rule. Only the first request in a long time waits for a measurement, and no longer

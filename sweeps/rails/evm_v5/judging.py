@@ -40,7 +40,7 @@ class Terms:
     nonce: int
     user: str
     partner_id: str
-    partner_recipient: str
+    partner_recipient: str | None  # never None on V5, which pays the partner on chain
     protocol_recipient: str
     output_token: str
     token_count: int

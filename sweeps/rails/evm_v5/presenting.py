@@ -6,9 +6,10 @@ from decimal import Decimal
 from sweepapi.evm.sending import GWEI
 from sweepapi.evm.v5 import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
-from sweeps.rails.evm.answer import BuiltSerializer
-from sweeps.rails.evm.state import EvmStateSerializer
-from sweeps.rails.evm.status import ChainSerializer, chain_statuses
+from sweeps.rails.evm.availability import chain_statuses
+from sweeps.rails.evm.serializers.answer import BuiltSerializer
+from sweeps.rails.evm.serializers.state import EvmStateSerializer
+from sweeps.rails.evm.serializers.status import ChainSerializer
 from sweeps.rails.evm_v5.models import Cancellation, FeeAuthorization
 
 

@@ -72,7 +72,7 @@ def _watched(sweep: Sweep) -> V5Watched:
         built_at_height=execution.built_at_height,
         search_cursor=execution.search_cursor,
         tx_hashes=() if accepted is not None else tuple(polled),
-        accepted=(accepted.block_number, accepted.block_hash) if accepted is not None else None,
+        accepted=accepted.block if accepted is not None else None,
     )
 
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from ledger.models import Settlement
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, UtcDateTimeField
 from sweeps.models import SweepStatus
-from sweeps.rails.evm.sealing import ContractCall
+from sweeps.rails.evm.sealing import ContractCall, EvmSealed
 from sweeps.rails.rail import Offered
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
@@ -213,7 +213,7 @@ class BuildWarningSerializer(serializers.Serializer[Any]):
     token = EvmAddressField(help_text="The token that it is about.")
 
 
-class BuiltSerializer(serializers.Serializer[Offered]):
+class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     """A sweep ready to be signed and sent."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
@@ -238,11 +238,11 @@ class BuiltSerializer(serializers.Serializer[Offered]):
     issues = IssuesSerializer(source="sealed.draft")
 
     @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
-    def get_feeMode(self, offered: Offered) -> str:  # noqa: N802 - named after its field
+    def get_feeMode(self, offered: Offered[EvmSealed]) -> str:  # noqa: N802 - named after its field
         return FEE_MODES[offered.sealed.draft.fees.settlement]
 
     @extend_schema_field(SkippedTokenSerializer(many=True))
-    def get_skippedTokens(self, _offered: Offered) -> list[Any]:  # noqa: N802 - named after its field
+    def get_skippedTokens(self, _offered: Offered[EvmSealed]) -> list[Any]:  # noqa: N802 - named after its field
         return []  # every token is swept, or the whole build is refused
 
 

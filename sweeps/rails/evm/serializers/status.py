@@ -1,29 +1,12 @@
 """The EVM chains' part of the service status."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rest_framework import serializers
 
-from sweepapi import networks
 from sweepapi.api.fields import EvmAddressField
 from sweepapi.evm.chains import Chain
-from sweeps.rails.evm.availability import available_chains
-
-
-@dataclass(frozen=True)
-class ChainStatus:
-    """A chain, and whether sweeps can be built there now."""
-
-    chain: Chain
-    is_available: bool
-
-
-def chain_statuses() -> Sequence[ChainStatus]:
-    """Return the status of every enabled chain; never waits for long."""
-    available = available_chains()
-    return [ChainStatus(chain, available.get(chain.name, False)) for chain in networks.current().enabled]
+from sweeps.rails.evm.availability import ChainStatus
 
 
 class RouterSerializer(serializers.Serializer[Any]):
