@@ -1,0 +1,269 @@
+"""Random stories of a sweep, told to the service and to a model of the state table; both must agree at every step."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.db.models import Sum
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from ledger.models import Account, Posting
+from sweepapi.api.error_table import ERROR_TABLE
+from sweepapi.errors import SweepApiError
+from sweepapi.evm.answers import Receipt
+from sweeps import confirm
+from sweeps.confirm import confirm_sweep
+from sweeps.models import EventKind, Sweep, SweepTransaction
+from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm_v5.rail import EvmV5
+from sweeps.rails.registry import RAILS
+from sweeps.settle import settle
+from sweeps.withdrawal import NotVoidableError, void
+from tests.factories.sweeps import (
+    SweepFactory,
+    block_at,
+    executed_log,
+    found_cancellation,
+    found_execution,
+    receipt_of,
+    seen,
+)
+from tests.sweeps.story_model import SAFE_DEPTH, Chain, MinedBlock, Outcome, Story, View
+
+HASHES = [f"0x{number:064x}" for number in range(1, 14)]
+FEE = 7_500
+OUTCOMES = st.sampled_from(["executed", "executed", "reverted", "unrelated", "wrong_fee"])
+# What ends a story comes late, so that stories get long.
+LATE = 4
+# Enough for every move of the table, see the test below; more can be asked for by hand.
+EXAMPLES, STEPS = int(os.environ.get("STORIES", "60")), 30
+
+
+class Storyteller(RuleBasedStateMachine):
+    """One sweep, the chain that it may happen on, and the model."""
+
+    @initialize()
+    def build(self) -> None:
+        self.sweep = SweepFactory.create()
+        self.chain = Chain(deadline=100)
+        self.story = Story()
+        self.views: list[View] = []
+
+    # --- What happens on chain ----------------------------------------------------------------------------------------
+
+    @rule(data=st.data(), outcome=OUTCOMES)
+    def a_reported_transaction_is_mined(self, data: st.DataObject, outcome: Outcome) -> None:
+        reported = [tx_hash for tx_hash in self.story.candidates if self.chain.find(tx_hash) is None]
+        if reported:
+            self._mine(data.draw(st.sampled_from(reported)), outcome)
+
+    @rule(tx_hash=st.sampled_from(HASHES), outcome=OUTCOMES)
+    def any_transaction_is_mined(self, tx_hash: str, outcome: Outcome) -> None:
+        if self.chain.find(tx_hash) is None:
+            self._mine(tx_hash, outcome)
+
+    def _mine(self, tx_hash: str, outcome: Outcome) -> None:
+        uses = outcome in ("executed", "wrong_fee")
+        head = self.chain.head
+        can_be_used = self.chain.use_of_nonce(up_to=head.number) is None and head.timestamp < self.chain.deadline
+        if can_be_used or not uses:
+            self.chain.mine(**{tx_hash: outcome})
+
+    @rule(blocks=st.integers(1, 5))
+    def blocks_are_mined(self, blocks: int) -> None:
+        for _ in range(blocks):
+            self.chain.mine()
+
+    @precondition(lambda self: self.chain.head.number >= LATE)
+    @rule()
+    def time_passes_the_deadline(self) -> None:
+        self.chain.mine(seconds=101)
+        self.blocks_are_mined(blocks=SAFE_DEPTH)
+        self.the_worker_looks(agreed=True)
+
+    @precondition(lambda self: self.chain.head.number >= LATE)
+    @rule()
+    def it_is_cancelled_on_chain(self) -> None:
+        if self.chain.use_of_nonce(up_to=self.chain.head.number) is None:
+            self.chain.mine(cancels=True)
+            self.blocks_are_mined(blocks=SAFE_DEPTH)
+            self.the_worker_looks(agreed=True)
+
+    @rule(depth=st.integers(1, SAFE_DEPTH))
+    def the_newest_blocks_are_replaced(self, depth: int) -> None:
+        if self.chain.head.number > depth:
+            self.the_worker_looks(agreed=True)
+            self.chain.reorganise(depth)
+            self.the_worker_looks(agreed=True)
+
+    # --- What the service is told, and what it sees -------------------------------------------------------------------
+
+    @rule(tx_hash=st.sampled_from(HASHES), agreed=st.booleans())
+    def a_hash_is_confirmed(self, tx_hash: str, agreed: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
+        refusal = self.story.report(tx_hash)
+        is_settled = self.story.status == "completed"
+        view = self._view(agreed=agreed, searches=False)
+        if not refusal and not is_settled:
+            self.story.look(view)
+            refusal = self.story.answer(tx_hash)
+        with scripted(self._seen(view)):
+            assert self._confirm(tx_hash) == refusal
+
+    @rule(data=st.data())
+    def a_mined_hash_is_confirmed(self, data: st.DataObject) -> None:
+        mined = [tx_hash for block in self.chain.blocks for tx_hash in block.transactions]
+        if mined:
+            self.a_hash_is_confirmed(tx_hash=data.draw(st.sampled_from(mined)), agreed=True)
+
+    @precondition(lambda self: len(self.story.candidates) > 3)
+    @rule(start=st.integers(0, len(HASHES) - 6))
+    def many_hashes_are_confirmed(self, start: int) -> None:
+        for tx_hash in HASHES[start : start + 6]:
+            self.a_hash_is_confirmed(tx_hash=tx_hash, agreed=True)
+
+    @rule(agreed=st.booleans())
+    def the_worker_looks(self, agreed: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
+        view = self._view(agreed=agreed)
+        self.views.append(view)
+        self._settle(view)
+
+    @precondition(lambda self: self.views)
+    @rule(data=st.data())
+    def an_old_look_arrives_late(self, data: st.DataObject) -> None:
+        self._settle(data.draw(st.sampled_from(self.views)))
+
+    @precondition(lambda self: self.chain.head.number >= LATE)
+    @rule()
+    def operations_void_it(self) -> None:
+        is_voided = self.story.void()
+        try:
+            void(sweep_id=self.sweep.id, reason="test")
+        except NotVoidableError:
+            assert not is_voided
+        else:
+            assert is_voided
+
+    # --- What must hold at every step ---------------------------------------------------------------------------------
+
+    @invariant()
+    def it_agrees_with_the_state_table(self) -> None:
+        sweep = self._stored()
+        candidates = {tx.tx_hash: tx.status for tx in sweep.transactions.all()}
+        assert (sweep.status, sweep.is_open, candidates) == (
+            self.story.status,
+            self.story.is_open,
+            self.story.candidates,
+        )
+        assert sweep.executions.get().booking_epoch == self.story.epoch
+
+    @invariant()
+    def the_books_hold_the_fee_exactly_while_it_is_completed(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
+        charged = Posting.objects.filter(
+            entry__sweep_ref=self.sweep.id, account__name=Account.Name.FEES_CHARGED
+        ).aggregate(total=Sum("amount"))["total"]
+        assert int(charged or 0) == (FEE if self.story.status == "completed" else 0)
+
+    @invariant()
+    def the_events_tell_every_status_in_sequence(self) -> None:
+        sweep = self._stored()
+        events = list(sweep.events.all())
+        assert [event.sequence for event in events] == list(range(2, sweep.last_event + 1))
+        moves = [event for event in events if event.kind == EventKind.STATUS]
+        before = ["pending", *(move.to_status for move in moves)]
+        assert [move.from_status for move in moves] == before[:-1]
+        assert before[-1] == sweep.status
+
+    # --- Translating --------------------------------------------------------------------------------------------------
+
+    def _stored(self) -> Sweep:
+        return Sweep.objects.get(id=self.sweep.id)
+
+    def _view(self, *, agreed: bool, searches: bool = True) -> View:
+        accepted = self.story.accepted_at
+        height = accepted.number if accepted is not None else None
+        return self.chain.look(self.story.watched, height, agreed=agreed, searches=searches)
+
+    def _settle(self, view: View) -> None:
+        self.story.look(view)
+        settle(sweep_id=self.sweep.id, seen=self._seen(view))
+
+    def _confirm(self, tx_hash: str) -> str:
+        try:
+            confirm_sweep(partner=self.sweep.partner, sweep_id=self.sweep.id, tx_hash=tx_hash)
+        except SweepApiError as error:
+            return ERROR_TABLE[type(error)].code
+        return ""
+
+    def _seen(self, view: View) -> Seen:
+        finding = None
+        if view.found is not None:
+            tx_hash, block = view.found
+            finding = (
+                found_execution(self._receipt(tx_hash, block.transactions[tx_hash], block))
+                if tx_hash
+                else found_cancellation("0x" + "cA" * 20, agreed=view.agreed)
+            )
+        canonical = view.canonical
+        return seen(
+            *(self._receipt(tx_hash, *mined) for tx_hash, mined in view.mined.items()),
+            finding=finding,
+            head_number=view.head,
+            safe_number=view.safe,
+            final_number=view.final,
+            canonical=block_at(canonical.number, fork=canonical.fork) if canonical is not None else None,
+            state=view.is_used,
+            safe_timestamp=int(self.sweep.deadline.timestamp()) + (1 if view.has_run_out else 0),
+            agreed=view.agreed,
+        )
+
+    def _receipt(self, tx_hash: str, outcome: Outcome, block: MinedBlock) -> Receipt:
+        logs = {"executed": [executed_log(self.sweep)], "wrong_fee": [executed_log(self.sweep, total_fee=FEE - 1)]}
+        receipt = receipt_of(
+            SweepTransaction(tx_hash=tx_hash),
+            *logs.get(outcome, []),
+            succeeded=outcome != "reverted",
+            block=block.number,
+        )
+        return replace(receipt, block_hash=block_at(block.number, fork=block.fork).hash)
+
+
+@contextmanager
+def scripted(look: Seen) -> Iterator[None]:
+    """Let the next look of a confirm show this, instead of asking a chain."""
+
+    class ScriptedRail(EvmV5):
+        def see(self, _network: str, watched: Any, **_options: Any) -> Iterator[tuple[UUID, Seen]]:
+            yield from ((one.sweep_id, look) for one in watched)
+
+        def explain_revert(self, *_args: object, **_options: object) -> list[Any]:
+            return []
+
+    rail = RAILS["evm_v5"]
+    RAILS["evm_v5"] = ScriptedRail()
+    try:
+        yield
+    finally:
+        RAILS["evm_v5"] = rail
+
+
+@pytest.mark.django_db
+def test_random_stories_follow_the_state_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "nudge", lambda *_args, **_options: None)  # messages change no state
+    story = settings(max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, derandomize=True, database=None)
+    run_state_machine_as_test(Storyteller, settings=story)
