@@ -13,11 +13,12 @@ CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-01
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
+AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge invariants coverage bench-gas abi vectors lock clean
+.PHONY: help demo dev test check pytest slither mutants forge invariants coverage bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -44,53 +45,61 @@ check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment sett
 pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest
 
-# From nothing each time: slither reads every build it finds.
+# From scratch each time, because slither reads every build it finds.
 slither: $(NODE_READY) $(SLITHER_READY) ## static analysis of the contracts; any finding fails
 	rm -rf contracts/out/slither contracts/cache/slither
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=slither $(FORGE) build --quiet --build-info src
 	cd contracts && PATH="$(NODE_BIN):$(CURDIR)/contracts/$(dir $(FORGE)):$$PATH" ../.venv-slither/bin/slither .
 
-# Takes over half an hour, so it is no part of `test`.
-mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## have the contracts' tests find thousands of small faults in their sources
+# Takes over half an hour, so it is not part of `test`.
+mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## mutation testing: thousands of small faults that the contracts' tests must find
 	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
 
-forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' own tests, that the exported ABIs are the build's, and that the build is reproducible
+forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' tests; checks that the exported ABIs are current and the build is reproducible
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
 
-invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and what they came to (an hour)
+invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and a tally of their outcomes (an hour)
 	mkdir -p contracts/cache && : > contracts/cache/invariants.jsonl
 	cd contracts && PATH="$(NODE_BIN):$$PATH" INVARIANT_TALLY=cache/invariants.jsonl FOUNDRY_PROFILE=invariants \
 		$(FORGE) test --match-contract Invariants
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/tally-invariants.mjs cache/invariants.jsonl
 
-# Without the optimizer, so that every line is there to be counted: the gas of that build is no measure, and its invariants are slow.
-coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## which lines, functions and branches of the contracts the tests run; exits 1 below 98 %
+# Without the optimizer, so that every line can be counted; gas is meaningless in that build, and invariants are slow.
+coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## test coverage of the contracts; exits 1 below 98 % of lines or functions
 	mkdir -p var
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) coverage --no-match-path 'test/{Gas,Invariants}*.t.sol' \
 		--exclude-tests --report lcov --report-file ../var/coverage.lcov
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
-bench-gas: $(CONTRACTS_READY) ## what sweeps cost beside other ways: a table, and exit status 1 if a target is missed
+bench-gas: $(CONTRACTS_READY) ## gas of sweeps compared with other ways to swap; exits 1 if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
 
 abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build, and the record of its bytecode
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs
 
-vectors: $(NODE_READY) ## make the vectors anew, with an implementation that shares no code with ours
+vectors: $(NODE_READY) ## regenerate the test vectors, with an implementation that shares no code with ours
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs --checksum
 
-lock: ## lock the Python dependencies anew, with hashes and without addresses
+lock: ## lock the Python dependencies, with hashes and without URLs
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
-	for name in base dev node slither; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	for name in base dev node slither audit; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 	var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-deps \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/multicall3.in -o requirements/multicall3.txt
+
+# Asks PyPI and npm about every locked version, so it needs the network and is not part of `test`. Strict, because pip-audit
+# otherwise passes what PyPI doesn't know; file by file, because the environments lock different versions. npm's development
+# dependencies are left out: released sources that the local chain runs as public chains do, and tools that read only ours.
+audit: $(AUDIT_READY) $(PYTHON_READY) ## known vulnerabilities in the locked dependencies; fails if a database can't be reached
+	@failed=0; for lock in requirements/*.txt; do echo "$$lock"; .venv-audit/bin/pip-audit --strict --disable-pip \
+		--require-hashes --progress-spinner off -r $$lock || failed=1; done; exit $$failed
+	cd contracts && PATH="$(NODE_BIN):$$PATH" npm audit --omit=dev
 
 clean: ## remove what builds and runs left behind; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
@@ -106,15 +115,20 @@ $(SLITHER_READY): requirements/slither.txt
 	.venv-slither/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/slither.txt
 	touch $@
 
+$(AUDIT_READY): requirements/audit.txt
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/audit.txt
+	touch $@
+
 $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error
 	touch $@
 
-# Too bulky to be committed; the tests compare its SHA-256 with the committed one.
+# Too large to be committed; the tests compare its SHA-256 with the committed one.
 $(FEE_SPLITS): contracts/bin/make-fee-splits.mjs | $(NODE_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs
 
-# What the local world deploys; the contracts' tests are compiled when they are run.
+# What the local world deploys; the contracts' tests are compiled when they run.
 $(CONTRACTS_READY): contracts/foundry.toml $(wildcard contracts/src/*.sol contracts/src/*/*.sol contracts/dev/*.sol) | $(NODE_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=permit2 $(FORGE) build --quiet & permit2=$$!; \
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) build --quiet src dev && wait $$permit2

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// What a sweep costs beside the ways without us, measured by test/GasComparison.t.sol: prints a table, from how many legs on a
-// sweep is the cheaper way, and a line for each target with what was measured; exits 1 if a target is missed. All of it is also
-// written to var/bench/gas.json, whose figures are gas as used by transactions, refunds deducted:
+// Compares the gas of sweeps with that of other ways to make the same swaps, as measured by test/GasComparison.t.sol. Prints a
+// table, the numbers of legs from which a sweep is cheaper, and each target with its measured value; exits with 1 if a target is
+// missed. Also writes var/bench/gas.json; its figures are the gas used by transactions, after refunds:
 //
 //   {
 //     "rows": [{"way", "balances": "emptied" or "keeping", "gas": {legs: gas}}],
-//     "breakEvenLegs": [{"way", "than", "balances", "legs"}],   // the fewest from which the way is cheaper; null if it never is
+//     "breakEvenLegs": [{"way", "than", "balances", "legs"}],   // the way is cheaper from here on; null if it never is
 //     "targets": [{"name", "measured", "target", "met"}]
 //   }
 import { execFileSync } from "node:child_process";
@@ -15,9 +15,9 @@ import { fileURLToPath } from "node:url";
 const PROJECT = fileURLToPath(new URL("../", import.meta.url));
 const TARGET = new URL("../../var/bench/", import.meta.url);
 const FORGE = `${PROJECT}node_modules/@foundry-rs/forge-linux-amd64/bin/forge`;
-const TEST = ["test", "--json", "-vv", "--match-contract", "^GasComparison$", "--match-test", "test_the_whole_table_can_be_measured"];
+const TEST = ["test", "--json", "-vv", "--match-contract", "^GasComparison$", "--match-test", "test_measures_the_whole_table"];
 const SHOWN_LEGS = [1, 2, 3, 5, 10, 20];
-const BALANCES = { emptied: "users sweep all they have of each token", keeping: "users keep something of each token" };
+const BALANCES = { emptied: "users sweep their whole balance of each token", keeping: "users keep some of each token" };
 
 function measure() {
   const output = execFileSync(FORGE, TEST, { cwd: PROJECT, encoding: "utf8", maxBuffer: 2 ** 26 });
@@ -43,15 +43,15 @@ function breakEven(way, than, balances) {
   return { way, than, balances, legs: cheaper[from]?.[0] ?? null };
 }
 
-/// The issue of a target is a sweep of all that users have of their small tokens, prefunded.
+/// Targets apply to prefunded sweeps of whole balances.
 function targets() {
   const sweep = gasOf("V5 prefunded", "emptied");
-  const furtherLeg = Math.round((sweep[3] - sweep[1]) / 2);
+  const additionalLeg = Math.round((sweep[3] - sweep[1]) / 2);
   return [
-    { name: "fixed gas: one leg less a further leg", measured: sweep[1] - furtherLeg, target: 105_000 },
-    { name: "gas of a further leg: the mean of the second and third", measured: furtherLeg, target: 84_000 },
+    { name: "fixed gas: one leg less an additional leg", measured: sweep[1] - additionalLeg, target: 105_000 },
+    { name: "gas of an additional leg: the mean of the second and third", measured: additionalLeg, target: 84_000 },
     {
-      name: "ten legs as a part of ten bare swaps, approvals given",
+      name: "ten legs relative to ten bare swaps with existing approvals",
       measured: Number((sweep[10] / gasOf("bare swaps", "emptied")[10]).toFixed(3)),
       target: 0.95,
     },
@@ -69,14 +69,14 @@ writeFileSync(new URL("gas.json", TARGET), JSON.stringify(report, null, 2) + "\n
 
 const number = (value) => value.toLocaleString("en-US");
 const print = (line = "") => process.stdout.write(`${line}\n`);
-for (const [balances, words] of Object.entries(BALANCES)) {
-  print(`gas, ${words}`);
+for (const [balances, description] of Object.entries(BALANCES)) {
+  print(`gas, ${description}`);
   print("legs".padEnd(28) + SHOWN_LEGS.map((legs) => String(legs).padStart(12)).join(""));
   for (const { way, gas } of rows.filter((row) => row.balances === balances)) {
     print(way.padEnd(28) + SHOWN_LEGS.map((legs) => number(gas[legs]).padStart(12)).join(""));
   }
   for (const { way, than, legs } of breakEvens.filter((entry) => entry.balances === balances)) {
-    print(`${way}: ${legs === null ? "never" : `from ${legs} legs on`} cheaper than ${than}`);
+    print(`${way}: ${legs === null ? `never cheaper than ${than}` : `cheaper than ${than} from ${legs} legs`}`);
   }
   print();
 }

@@ -1,19 +1,19 @@
 #!/usr/bin/env node
-// Writes sweepapi/evm/abi/build.json: what the contracts' bytecode is, so that anyone can tell from a chain's code, without a
-// compiler, whether it is ours. The contracts are built for it from nothing, in an empty folder elsewhere; with --check nothing
-// is written, and the exit code is 1 if that build or the one in out/ differs from the committed record.
+// Writes sweepapi/evm/abi/build.json, a record of the contracts' bytecode: it lets anyone verify deployed code without a compiler.
+// The contracts are built from scratch for it, in an empty folder. With --check nothing is written, and the exit code is 1 if that
+// build or the one in out/ differs from the committed record.
 //
 //   {
-//     "compiler": the version of solc,
-//     "settings": those that reach the bytecode, as solc is given them,
+//     "compiler": the solc version,
+//     "settings": the solc settings that affect the bytecode,
 //     "contracts": {
 //       name: {
-//         "source": where it is defined,
+//         "source": the file that defines it,
 //         "creationCodeHash",      // keccak256 of the creation code, without constructor arguments
 //         "creationCodeBytes",
-//         "runtimeCodeHash",       // keccak256 of the code on a chain, with every immutable's bytes zero
+//         "runtimeCodeHash",       // keccak256 of the deployed code, with the bytes of immutables set to zero
 //         "runtimeCodeBytes",
-//         "immutables": {name: [{"start", "length"}]}   // where in the runtime code its value stands, in bytes
+//         "immutables": {name: [{"start", "length"}]}   // byte ranges of its value in the runtime code
 //       }
 //     }
 //   }
@@ -32,7 +32,7 @@ const CONTRACTS = ["AccessManager", "ServiceBatchV4", "ServiceBatchV5PartnerFees
 const artifact = (out, name) => JSON.parse(readFileSync(join(out, `${name}.sol/${name}.json`), "utf8"));
 const byteLength = (code) => code.length / 2 - 1;
 
-/** Builds the project in an empty folder and gives that build's `out` to `read`. */
+/** Builds the project in an empty folder and calls `read` with the `out` folder of that build. */
 function withFreshBuild(read) {
   const folder = mkdtempSync(join(tmpdir(), "contracts-"));
   try {
@@ -49,7 +49,7 @@ function withFreshBuild(read) {
   }
 }
 
-/** The names of all immutables of a build, by the number that its syntax tree gives them. */
+/** Returns the names of all immutables of a build by their AST id. */
 function immutableNames(out) {
   const names = {};
   const visit = (node) => {
@@ -98,16 +98,16 @@ function record(out) {
 
 function check(fresh, committed) {
   const differs = (what) => {
-    process.stderr.write(`${what} differs from sweepapi/evm/abi/build.json: run \`make abi\` if that is meant\n`);
+    process.stderr.write(`${what} differs from sweepapi/evm/abi/build.json: run \`make abi\` if this is intended\n`);
     process.exitCode = 1;
   };
   for (const name of CONTRACTS) {
     const { creationCodeHash, creationCodeBytes } = fresh.contracts[name];
-    process.stdout.write(`${name}: ${creationCodeBytes} bytes of creation code, ${creationCodeHash}, built anew\n`);
-    const standing = keccak256(artifact(join(PROJECT, "out"), name).bytecode.object);
-    if (standing !== committed.contracts[name]?.creationCodeHash) differs(`out/${name}.sol`);
+    process.stdout.write(`${name}: ${creationCodeBytes} bytes of creation code, ${creationCodeHash}, built from scratch\n`);
+    const existing = keccak256(artifact(join(PROJECT, "out"), name).bytecode.object);
+    if (existing !== committed.contracts[name]?.creationCodeHash) differs(`out/${name}.sol`);
   }
-  if (JSON.stringify(fresh) !== JSON.stringify(committed)) differs("a build from nothing");
+  if (JSON.stringify(fresh) !== JSON.stringify(committed)) differs("a build from scratch");
 }
 
 const fresh = withFreshBuild(record);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Holds what the tests run of src/ to its targets: reads the trace file of `forge coverage --report lcov`, prints each source
+// Compares the test coverage of src/ with its targets: reads the trace file of `forge coverage --report lcov`, prints each source
 // and each target, writes the figures as JSON, and exits with 1 if a target is missed. `make coverage` runs both.
 //
 //   check-coverage.mjs <trace file> <JSON to write>
@@ -10,7 +10,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 const TARGET_PERCENT = { lines: 98, functions: 98 };
-// The counters of a source in a trace file: how many were hit, and how many there are.
+// The counters of a source in a trace file: hit and found.
 const COUNTERS = { lines: ["LH", "LF"], functions: ["FNH", "FNF"], branches: ["BRH", "BRF"] };
 
 function readTrace(text) {
@@ -30,7 +30,7 @@ function totals(sources) {
 }
 
 const percent = ([hit, found]) => (found === 0 ? 0 : (100 * hit) / found);
-const written = ([hit, found]) => `${hit}/${found}`.padStart(10);
+const fraction = ([hit, found]) => `${hit}/${found}`.padStart(10);
 
 const [traceFile, resultFile] = process.argv.slice(2);
 const sources = readTrace(readFileSync(traceFile, "utf8"));
@@ -42,7 +42,7 @@ const targets = Object.entries(TARGET_PERCENT).map(([kind, target]) => {
 
 console.log(" ".repeat(36) + Object.keys(COUNTERS).map((kind) => kind.padStart(10)).join(""));
 for (const [path, figures] of Object.entries({ ...sources, all })) {
-  console.log(path.padEnd(36) + Object.values(figures).map(written).join(""));
+  console.log(path.padEnd(36) + Object.values(figures).map(fraction).join(""));
 }
 for (const { name, measured, target, met } of targets) {
   console.log(`${name}: ${measured.toFixed(2)}, target ${target}: ${met ? "met" : "missed"}`);

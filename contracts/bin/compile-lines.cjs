@@ -1,5 +1,5 @@
-// A compiler that stays: each line on stdin is a standard JSON input, each line on stdout its output. Loading solc takes longer
-// than compiling one contract, and mutation testing compiles thousands.
+// A compiler process for many inputs: each line on stdin is a standard JSON input, each line on stdout its output. Loading solc
+// takes longer than compiling a contract, and mutation testing compiles thousands.
 "use strict";
 
 const readline = require("node:readline");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes what Python needs of the build into the Python package, so that running the service takes no compiler:
+// Exports the parts of the build that Python needs into the Python package, so that the service runs without a compiler:
 //   ServiceBatchV4.json             the ABI, a JSON array
 //   ServiceBatchV5PartnerFees.json  the ABI, a JSON array
 //   TransferProbe.json              {"abi": [...], "deployedBytecode": "0x..."}, code for an eth_call state override

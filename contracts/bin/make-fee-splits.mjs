@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Writes ten thousand fee splits, computed here in BigInt and with no code of ours, which both forge and pytest hold the product
-// to. The file is made before the tests and is not committed; its SHA-256 is (tests/vectors/fee_splits.sha256), so that it stays
-// what it was. With --checksum nothing is written but that SHA-256, after an intended change.
+// Writes ten thousand fee splits, computed here in BigInt without any of our code. Both forge and pytest compare the product with
+// them. The file is generated before the tests and not committed; its SHA-256 is (tests/vectors/fee_splits.sha256), so that it
+// can't change unnoticed. With --checksum only that SHA-256 is written, after an intended change.
 //
-// var/vectors/fee_splits.bin is a row of records, each of seven words of 32 bytes, big-endian:
+// var/vectors/fee_splits.bin is a sequence of records of seven 32-byte big-endian words:
 //   grossOutput, totalFeeBps, partnerShareBps, totalFee, partnerFee, protocolFee, userAmount
-// The first are the edges, each gross with each fee with each share; the rest is random, drawn from keccak256 of a counter.
+// The first records are edge cases, each gross with each fee and each share; the rest is pseudo-random (keccak256 of a counter).
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { concatBytes, keccak256, maxUint256, numberToBytes } from "viem";
@@ -23,10 +23,10 @@ const EDGE_FEES_BPS = [0n, 1n, 75n, MAX_FEE_BPS - 1n, MAX_FEE_BPS];
 const EDGE_SHARES_BPS = [0n, 1n, 4_000n, WHOLE_BPS - 1n, WHOLE_BPS];
 
 let drawn = 0n;
-/// 256 bits that are the same in every run.
+/// Deterministic 256-bit numbers.
 const draw = () => BigInt(keccak256(numberToBytes(drawn++, { size: 32 })));
 
-/// Grosses of every length in bits, because outputs of a few units are as likely to be split wrong as the largest.
+/// Gross outputs of every bit length, because small outputs are as likely to be split wrongly as large ones.
 const randomCase = () => [draw() >> (draw() % 256n), draw() % (MAX_FEE_BPS + 1n), draw() % (WHOLE_BPS + 1n)];
 
 function split([grossOutput, totalFeeBps, partnerShareBps]) {

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Writes tests/vectors/eip712.json: hashes, digests and signatures made by viem, an implementation that shares no code with ours,
-// which both forge and pytest hold the product to. Its shape (integers are decimal strings, everything else 0x-hex):
+// Writes tests/vectors/eip712.json: hashes, digests and signatures made by viem, an implementation that shares no code with ours.
+// Both forge and pytest compare the product with them. The format (integers are decimal strings, everything else is 0x-hex):
 //
 //   {
 //     "permit2": address,                                   // verifyingContract of the permit's domain {name "Permit2", chainId}
-//     "user":      {"address", "privateKey"},               // signs the permit; a key that every anvil prints at start
-//     "feeSigner": {"address", "privateKey"},               // signs the authorization; another of those
+//     "user":      {"address", "privateKey"},               // signs the permit; one of anvil's default keys
+//     "feeSigner": {"address", "privateKey"},               // signs the authorization; another default key
 //     "vectors": [{
-//       "name": what is special about it,
-//       "chainId", "verifyingContract",                     // of the V5 contract, which is also the permit's spender
+//       "name": a description,
+//       "chainId", "verifyingContract",                     // the V5 contract, which is also the permit's spender
 //       "legs": [{"token", "amount", "router", "funding", "data"}],
 //       "legsHash": keccak256(abi.encode(legs)),
 //       "authorization": {"user", "partnerId", "partnerRecipient", "protocolRecipient", "outputToken", "totalFeeBps",
@@ -16,17 +16,17 @@
 //       "authorizationDigest", "authorizationSignature",    // EIP-712 digest and the fee signer's 65 bytes r, s, v
 //       "order": {"outputToken", "minUserOutput", "totalFeeBps", "partnerId", "authorizationNonce"},
 //       "witness": hashStruct(order),
-//       "permitNonce", "permitDeadline",                    // permitted tokens and amounts are those of the legs
+//       "permitNonce", "permitDeadline",                    // permitted tokens and amounts are the legs'
 //       "permitDigest", "permitSignature"                   // EIP-712 digest and the user's 65 bytes r, s, v
 //     }]
 //   }
 //
-// And tests/vectors/eip712_v4.json, in which the user's word stands alone:
+// And tests/vectors/eip712_v4.json, where only the user signs:
 //
 //   {
 //     "permit2", "user",                                    // as above
 //     "vectors": [{
-//       "name", "chainId", "verifyingContract",             // as above, of the V4 contract
+//       "name", "chainId", "verifyingContract",             // as above, for the V4 contract
 //       "permitted": [{"token", "amount"}],
 //       "order": {"outputToken", "minUserOutput", "feeBps", "sweepRef"},
 //       "witness", "permitNonce", "permitDeadline", "permitDigest", "permitSignature"
@@ -67,7 +67,7 @@ const permitTypes = (orderName, order) => ({
   [orderName]: order,
 });
 
-/// What the user signs: these tokens for this order, spent by the contract.
+/// The typed data that the user signs: the tokens, with the contract as spender and the order as witness.
 const permitDataOf = ({ chainId, permitted, permit, types, order }) => ({
   domain: { name: "Permit2", chainId, verifyingContract: PERMIT2 },
   types,
@@ -75,7 +75,7 @@ const permitDataOf = ({ chainId, permitted, permit, types, order }) => ({
   message: { permitted, spender: CONTRACT, nonce: permit.nonce, deadline: permit.deadline, witness: order },
 });
 
-/// An address, or any other value, that is the same in every run.
+/// Deterministic addresses and bytes.
 const address = (seed) => toHex(BigInt(keccak256(toHex(seed))) >> 96n, { size: 20 });
 const bytes = (seed, length) => `0x${keccak256(toHex(seed)).slice(2).repeat(8).slice(0, length * 2)}`;
 
@@ -91,19 +91,19 @@ const leg = (seed, changes = {}) => ({
 const CASES = [
   { name: "one approved leg", legs: [leg(0)] },
   {
-    name: "native output with an unrouted leg of empty data",
+    name: "native output with an unrouted leg",
     legs: [leg(0, { router: ZERO, funding: 2, data: "0x" }), leg(1, { funding: 1 })],
     order: { outputToken: NATIVE },
   },
   {
-    name: "every integer at its greatest",
+    name: "maximum integers",
     legs: [leg(0, { amount: maxUint256, funding: 255, data: bytes("odd", 33) })],
     order: { minUserOutput: maxUint256, totalFeeBps: 65535, authorizationNonce: maxUint256 },
     authorization: { partnerShareBps: 65535, deadline: maxUint256 },
     permit: { nonce: maxUint256, deadline: maxUint256 },
   },
   {
-    name: "every integer zero, nobody paid, on another chain",
+    name: "zero integers without recipients, on another chain",
     chainId: 8453,
     legs: [leg(0, { amount: 0n, data: "0x00" })],
     order: { minUserOutput: 0n, totalFeeBps: 0, authorizationNonce: 0n, partnerId: toHex(0, { size: 32 }) },
@@ -111,7 +111,7 @@ const CASES = [
     permit: { nonce: 0n, deadline: maxUint256 },
   },
   {
-    name: "thirty legs of all fundings",
+    name: "thirty legs with all funding modes",
     legs: Array.from({ length: 30 }, (_, i) =>
       leg(i, { amount: 10n ** BigInt(i), funding: i % 3, data: bytes(`data ${i}`, i * 7) }),
     ),
@@ -178,12 +178,12 @@ const CASES_V4 = [
   { name: "one token" },
   { name: "two tokens for the native coin", count: 2, order: { outputToken: NATIVE } },
   {
-    name: "every integer at its greatest",
+    name: "maximum integers",
     order: { minUserOutput: maxUint256, feeBps: 65535, sweepRef: toHex(maxUint256) },
     permit: { nonce: maxUint256, deadline: maxUint256 },
   },
   {
-    name: "every integer zero, on another chain",
+    name: "zero integers, on another chain",
     chainId: 8453,
     order: { minUserOutput: 0n, feeBps: 0, sweepRef: toHex(0, { size: 32 }) },
     permit: { nonce: 0n, deadline: maxUint256 },

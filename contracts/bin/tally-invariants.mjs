@@ -1,8 +1,8 @@
-// Sums what the runs of the invariants came to, and fails if any outcome that the steps are made to reach was not reached.
+// Adds up the tallies of the invariant runs, and fails if an outcome that the handler is meant to reach was never reached.
 import { readFileSync } from "node:fs";
 
 const [path] = process.argv.slice(2);
-// Runs end side by side, so lines may run into each other; and forge runs the last sequence of each rule again to show it.
+// Parallel runs may write into each other's lines, and forge repeats the last sequence of each rule, which writes a duplicate.
 const runs = new Set(readFileSync(path, "utf8").match(/\{[^}]*\}/g));
 
 const totals = new Map([["runs", runs.size]]);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-// Brings OpenZeppelin's AccessManager into the build, so that the local world can deploy the one that production uses.
+// Includes OpenZeppelin's AccessManager in the build, so that the local world deploys the same one as production.
 import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";

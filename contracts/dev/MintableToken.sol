@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title MintableToken
-/// @notice The well-behaved ERC-20 of the local world and the tests, with the decimals it is told. Anyone may mint: it never
-/// leaves a local chain.
+/// @notice A standard ERC-20 with configurable decimals, for the local world and the tests only: anyone may mint.
 contract MintableToken is ERC20 {
     uint8 private immutable DECIMALS;
 

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 /// @title NoReturnToken
-/// @notice A token with the two habits of USDT that break naive callers: its functions return nothing, and it refuses to change
-/// an allowance that is not zero to another that is not zero. Anyone may mint: it never leaves a local chain.
+/// @notice A token with the two USDT quirks that break naive callers: its functions return nothing, and it refuses to change a
+/// nonzero allowance to another nonzero one. For the local world and the tests only: anyone may mint.
 contract NoReturnToken {
     string public name;
     string public symbol;

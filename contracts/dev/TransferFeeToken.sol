@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {MintableToken} from "./MintableToken.sol";
 
 /// @title TransferFeeToken
-/// @notice A token that burns 1 % of every transfer, so that what arrives is less than what was sent: the kind that a sweep
-/// must refuse to quote and must survive when it meets one.
+/// @notice A token that burns 1 % of every transfer, so that less arrives than was sent: the service must refuse to quote it, and
+/// the contracts must handle it.
 contract TransferFeeToken is MintableToken {
     uint256 public constant TRANSFER_FEE_BPS = 100;
 

@@ -1,23 +1,23 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {IRouterAllowList} from "../src/interfaces/IRouterAllowList.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
-import {RefusingRecipient} from "./support/Hostile.sol";
+import {RejectingRecipient} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title Administration
-/// @notice Who may change what, what may never be listed, and what the pause stops.
+/// @notice Who may change what, what can never be listed, and what the pause stops.
 contract Administration is SweepTest {
     bytes4 private constant SWAP = ISwapRouter02.exactInputSingle.selector;
     address private stranger = makeAddr("stranger");
 
     // ---------------------------------------------------------------- roles
 
-    function test_a_stranger_administers_nothing() public {
+    function test_a_stranger_cannot_call_admin_functions() public {
         bytes[] memory calls = new bytes[](8);
         calls[0] = abi.encodeCall(v5.allowRouter, (address(router), SWAP, 1, address(router)));
         calls[1] = abi.encodeCall(v5.removeRouter, (address(router), SWAP));
@@ -35,7 +35,7 @@ contract Administration is SweepTest {
         }
     }
 
-    function test_a_role_opens_its_functions_and_no_other() public {
+    function test_a_role_grants_access_to_its_functions_only() public {
         uint64 guardian = 1;
         bytes4[] memory selectors = new bytes4[](2);
         (selectors[0], selectors[1]) = (v5.pause.selector, v5.removeRouter.selector);
@@ -50,8 +50,8 @@ contract Administration is SweepTest {
         vm.stopPrank();
     }
 
-    function test_only_the_manager_hands_over_to_another_manager() public {
-        address next = address(new RefusingRecipient());
+    function test_only_the_manager_can_set_another_authority() public {
+        address next = address(new RejectingRecipient());
         vm.expectRevert(abi.encodeWithSelector(IAccessManaged.AccessManagedUnauthorized.selector, address(this)));
         IAccessManaged(address(v5)).setAuthority(next);
         manager.updateAuthority(address(v5), next);
@@ -60,7 +60,7 @@ contract Administration is SweepTest {
 
     // ---------------------------------------------------------------- pause
 
-    function test_nothing_is_swept_while_paused() public {
+    function test_sweeps_revert_while_paused() public {
         Sweep memory s = _usdcSweep(APPROVED);
         v5.pause();
         _expectRevert(s, abi.encodeWithSelector(Pausable.EnforcedPause.selector));
@@ -69,7 +69,7 @@ contract Administration is SweepTest {
         assertTrue(v5.isNonceUsed(7));
     }
 
-    function test_pausing_and_unpausing_are_told() public {
+    function test_pausing_and_unpausing_emit_events() public {
         vm.expectEmit(address(v5));
         emit Pausable.Paused(address(this));
         v5.pause();
@@ -80,8 +80,8 @@ contract Administration is SweepTest {
 
     // ---------------------------------------------------------------- construction
 
-    function test_a_contract_is_not_built_without_its_surroundings() public {
-        string memory artifact = _built("ServiceBatchV5PartnerFees");
+    function test_the_constructor_requires_its_dependencies_to_have_code() public {
+        string memory artifact = _artifact("ServiceBatchV5PartnerFees");
         bytes memory expected = abi.encodeWithSelector(IRouterAllowList.NotAContract.selector, stranger);
         vm.expectRevert(expected);
         deployCode(artifact, abi.encode(stranger, PERMIT2, address(weth), signer));
@@ -93,10 +93,10 @@ contract Administration is SweepTest {
         deployCode(artifact, abi.encode(address(manager), PERMIT2, address(weth), address(0)));
     }
 
-    // ---------------------------------------------------------------- the list
+    // ---------------------------------------------------------------- allow list
 
-    function test_the_list_is_readable_as_a_whole() public {
-        address other = address(new RefusingRecipient());
+    function test_allowed_routers_returns_the_whole_list() public {
+        address other = address(new RejectingRecipient());
         vm.expectEmit(address(v5));
         emit IRouterAllowList.RouterAllowed(other, SWAP, 2, address(0));
         v5.allowRouter(other, SWAP, 2, address(0));
@@ -121,7 +121,7 @@ contract Administration is SweepTest {
         assertEq(spender, address(router));
     }
 
-    function test_what_is_removed_is_gone_and_told() public {
+    function test_removing_a_router_delists_it_and_emits_an_event() public {
         vm.expectEmit(address(v5));
         emit IRouterAllowList.RouterRemoved(address(router), SWAP);
         v5.removeRouter(address(router), SWAP);
@@ -134,7 +134,7 @@ contract Administration is SweepTest {
         v5.removeRouter(address(router), SWAP);
     }
 
-    function test_some_contracts_are_never_routers_nor_spenders() public {
+    function test_permit2_this_contract_and_the_wrapped_native_token_cannot_be_routers_or_spenders() public {
         address[3] memory forbidden = [PERMIT2, address(v5), address(weth)];
         for (uint256 i = 0; i < forbidden.length; ++i) {
             bytes memory expected = abi.encodeWithSelector(IRouterAllowList.RouterForbidden.selector, forbidden[i]);
@@ -145,7 +145,7 @@ contract Administration is SweepTest {
         }
     }
 
-    function test_routers_and_spenders_have_code() public {
+    function test_routers_and_spenders_must_have_code() public {
         bytes memory expected = abi.encodeWithSelector(IRouterAllowList.NotAContract.selector, stranger);
         vm.expectRevert(expected);
         v5.allowRouter(stranger, SWAP, 2, address(0));
@@ -153,7 +153,7 @@ contract Administration is SweepTest {
         v5.allowRouter(address(router), SWAP, 1, stranger);
     }
 
-    function test_only_swaps_of_an_exact_input_can_be_listed() public {
+    function test_exact_input_swaps_can_be_listed() public {
         string[7] memory swaps = [
             "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
             "exactInput((bytes,address,uint256,uint256))",
@@ -169,7 +169,7 @@ contract Administration is SweepTest {
         assertEq(v5.allowedRouters().length, swaps.length);
     }
 
-    function test_nothing_else_can_be_listed() public {
+    function test_other_known_functions_cannot_be_listed() public {
         string[24] memory others = [
             "multicall(bytes[])",
             "multicall(uint256,bytes[])",
@@ -202,7 +202,7 @@ contract Administration is SweepTest {
         _expectNotListable(bytes4(0));
     }
 
-    function testFuzz_no_unknown_function_can_be_listed(bytes4 selector) public {
+    function testFuzz_unknown_functions_cannot_be_listed(bytes4 selector) public {
         vm.assume(selector != 0x04e45aaf && selector != 0xb858183f && selector != 0x472b43f3);
         vm.assume(selector != 0x414bf389 && selector != 0xc04b8d59);
         vm.assume(selector != 0x38ed1739 && selector != 0x5c11d795);
@@ -214,7 +214,7 @@ contract Administration is SweepTest {
         v5.allowRouter(address(router), selector, BOTH_MODES, address(router));
     }
 
-    function test_funding_modes_are_known_ones() public {
+    function test_invalid_funding_modes_are_refused() public {
         uint8[3] memory unknown = [uint8(0), 4, 7];
         for (uint256 i = 0; i < unknown.length; ++i) {
             vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.InvalidFundingModes.selector, unknown[i]));
@@ -222,7 +222,7 @@ contract Administration is SweepTest {
         }
     }
 
-    function test_a_spender_is_named_exactly_when_it_is_needed() public {
+    function test_a_spender_is_required_for_the_approved_mode_only() public {
         vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.SpenderMismatch.selector, 1, address(0)));
         v5.allowRouter(address(router), SWAP, 1, address(0));
         vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.SpenderMismatch.selector, 2, address(router)));

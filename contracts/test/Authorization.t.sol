@@ -1,14 +1,14 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
-import {ContractWallet, DenyingSigner} from "./support/Hostile.sol";
+import {ContractWallet, RejectingSigner} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title Authorization
-/// @notice What the service and the user signed is what runs, and nothing else does: each check of it, and its error. Signatures
-/// in other forms, deadlines to the second and other chains are in BadInput.t.sol.
+/// @notice Only what the service and the user signed is executed: each check, and its error. Other signature formats,
+/// exact deadlines and other chains are covered in BadInput.t.sol.
 contract Authorization is SweepTest {
     function test_the_fee_signer_must_have_signed() public {
         Sweep memory s = _usdcSweep(APPROVED);
@@ -18,14 +18,14 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
     }
 
-    function test_a_changed_field_voids_the_signature() public {
+    function test_changing_an_authorized_field_invalidates_the_signature() public {
         Sweep memory s = _usdcSweep(APPROVED);
         s.authorization.partnerRecipient = makeAddr("thief");
         bytes32 digest = v5.hashAuthorization(s.authorization);
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, signer, digest));
     }
 
-    function test_a_contract_signs_as_fee_signer_by_eip1271() public {
+    function test_a_contract_can_be_the_fee_signer_through_eip1271() public {
         v5.setFeeSigner(address(new ContractWallet(false)), 0);
         Sweep memory s = _usdcSweep(APPROVED);
         s.authorizationSignature = "anything it accepts";
@@ -33,21 +33,21 @@ contract Authorization is SweepTest {
         assertTrue(v5.isNonceUsed(s.authorization.nonce));
     }
 
-    function test_a_contract_that_denies_is_no_fee_signer() public {
-        address denying = address(new DenyingSigner());
+    function test_a_signature_that_the_fee_signer_contract_rejects_is_refused() public {
+        address denying = address(new RejectingSigner());
         v5.setFeeSigner(denying, 0);
         Sweep memory s = _usdcSweep(APPROVED);
         bytes32 digest = v5.hashAuthorization(s.authorization);
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, denying, digest));
     }
 
-    function test_only_the_authorized_user_can_send() public {
+    function test_only_the_authorized_user_can_sweep() public {
         Sweep memory s = _usdcSweep(APPROVED);
         s.sender = makeAddr("stranger");
         _expectRevert(s, abi.encodeWithSelector(IV5.WrongUser.selector, user, s.sender));
     }
 
-    function test_the_deadline_is_the_last_good_second() public {
+    function test_an_authorization_is_valid_until_its_deadline_inclusive() public {
         Sweep memory s = _usdcSweep(APPROVED);
         uint256 deadline = s.authorization.deadline;
         uint256 snapshot = vm.snapshotState();
@@ -58,7 +58,7 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(IV5.AuthorizationExpired.selector, deadline, deadline + 1));
     }
 
-    function test_a_nonce_runs_once() public {
+    function test_a_nonce_can_be_used_once() public {
         Sweep memory s = _usdcSweep(APPROVED);
         assertFalse(v5.isNonceUsed(7));
         _send(s);
@@ -69,7 +69,7 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(IV5.NonceAlreadyUsed.selector, 7));
     }
 
-    function test_nonces_at_the_borders_of_words_are_their_own() public {
+    function test_nonces_at_bitmap_word_boundaries_are_independent() public {
         uint256[4] memory nonces = [uint256(0), 255, 256, type(uint256).max];
         for (uint256 i = 0; i < nonces.length; ++i) {
             Sweep memory s = _usdcSweep(APPROVED);
@@ -83,7 +83,7 @@ contract Authorization is SweepTest {
         }
     }
 
-    function test_any_other_byte_in_a_leg_is_another_route() public {
+    function test_changing_a_byte_of_a_leg_changes_the_legs_hash() public {
         Sweep memory s = _usdcSweep(APPROVED);
         bytes32 signed = s.authorization.legsHash;
         s.legs[0].data[200] ^= 0x01;
@@ -95,7 +95,7 @@ contract Authorization is SweepTest {
         Sweep memory s = _usdcSweep(APPROVED);
         address signed = s.authorization.outputToken;
         for (uint160 i = 0; i < 2; ++i) {
-            s.order.outputToken = address(uint160(signed) - 1 + 2 * i); // once less and once more, here and below
+            s.order.outputToken = address(uint160(signed) - 1 + 2 * i); // one less and one more, here and below
             _sign(s);
             _expectRevert(s, abi.encodeWithSelector(IV5.OutputTokenMismatch.selector, s.order.outputToken, signed));
         }
@@ -128,7 +128,7 @@ contract Authorization is SweepTest {
         }
     }
 
-    function test_no_signature_lifts_the_fee_cap() public {
+    function test_the_fee_cap_applies_to_signed_fees() public {
         Sweep memory s = _usdcSweep(APPROVED);
         (s.order.totalFeeBps, s.authorization.totalFeeBps) = (300, 300);
         _sign(s);
@@ -140,26 +140,26 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.TotalFeeAboveCap.selector, 301, 300));
     }
 
-    function test_the_partner_gets_no_more_than_the_fee() public {
+    function test_the_partner_share_cannot_exceed_the_fee() public {
         Sweep memory s = _usdcSweep(APPROVED);
         s.authorization.partnerShareBps = 10_001;
         _sign(s);
         _expectRevert(s, abi.encodeWithSelector(IV5.PartnerShareAboveWhole.selector, 10_001));
     }
 
-    function test_who_is_owed_something_is_somebody() public {
+    function test_a_recipient_of_a_fee_must_not_be_zero() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        bytes memory nobody = abi.encodeWithSelector(ISweepBatch.InvalidRecipient.selector, address(0));
+        bytes memory expected = abi.encodeWithSelector(ISweepBatch.InvalidRecipient.selector, address(0));
         s.authorization.partnerRecipient = address(0);
         _sign(s);
-        _expectRevert(s, nobody);
+        _expectRevert(s, expected);
 
         (s.authorization.partnerRecipient, s.authorization.protocolRecipient) = (partner, address(0));
         _sign(s);
-        _expectRevert(s, nobody);
+        _expectRevert(s, expected);
     }
 
-    function test_who_is_owed_nothing_may_be_nobody() public {
+    function test_a_recipient_without_a_fee_may_be_zero() public {
         Sweep memory s = _usdcSweep(APPROVED);
         (s.authorization.partnerRecipient, s.authorization.partnerShareBps) = (address(0), 0);
         _sign(s);
@@ -180,7 +180,7 @@ contract Authorization is SweepTest {
         _send(s);
     }
 
-    function test_a_fee_is_never_paid_to_where_it_would_stay() public {
+    function test_this_contract_and_the_wrapped_native_token_cannot_be_fee_recipients() public {
         address[2] memory traps = [address(v5), address(weth)];
         for (uint256 i = 0; i < traps.length; ++i) {
             Sweep memory s = _usdcSweep(APPROVED);
@@ -194,13 +194,13 @@ contract Authorization is SweepTest {
         }
     }
 
-    // ---------------------------------------------------------------- the user's signature, as Permit2 checks it
+    // ---------------------------------------------------------------- the user's signature, checked by Permit2
 
     bytes4 private constant INVALID_SIGNER = bytes4(keccak256("InvalidSigner()"));
 
     function test_the_user_must_have_signed_the_order() public {
         Sweep memory s = _usdcSweep(APPROVED);
-        s.order.minUserOutput += 1; // the service's signature does not cover it, the user's does
+        s.order.minUserOutput += 1; // covered by the user's signature, not by the service's
         _expectRevert(s, abi.encodeWithSelector(INVALID_SIGNER));
     }
 
@@ -212,7 +212,7 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(INVALID_SIGNER));
     }
 
-    function test_the_same_order_serves_a_later_route() public {
+    function test_an_order_stays_valid_for_another_route() public {
         Sweep memory s = _usdcSweep(APPROVED);
         bytes memory signedOnce = s.permitSignature;
         s.legs[0] = _v2Leg(usdc, 1_000e6, APPROVED);
@@ -222,7 +222,7 @@ contract Authorization is SweepTest {
         assertGt(weth.balanceOf(user), 0);
     }
 
-    function test_a_permit_nonce_runs_once() public {
+    function test_a_permit_nonce_can_be_used_once() public {
         Sweep memory s = _usdcSweep(APPROVED);
         _send(s);
         _give(user, address(usdc), 1_000e6);
@@ -231,8 +231,8 @@ contract Authorization is SweepTest {
         _expectRevert(s, abi.encodeWithSignature("InvalidNonce()"));
     }
 
-    /// @dev Permit2 takes either s of a key's signature. That opens nothing: its nonce is used once all the same.
-    function test_a_permit_signature_with_a_high_s_is_as_good_and_runs_once() public {
+    /// @dev Permit2 accepts either s of a signature. This does no harm, because its nonce can be used only once.
+    function test_a_permit_signature_with_a_high_s_is_accepted_once() public {
         Sweep memory s = _usdcSweep(APPROVED);
         (uint8 v, bytes32 r, bytes32 low) = vm.sign(userKey, _permitDigest(s));
         uint256 order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;

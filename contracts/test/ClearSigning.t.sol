@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV4} from "../src/interfaces/IServiceBatchV4.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title ClearSigning
-/// @notice The ERC-7730 descriptor speaks of exactly the messages that the contracts have users sign; a wallet applies it to a
-/// message whose type is one of its keys, to the letter. Its shape and its words are tested in Python.
+/// @notice The ERC-7730 descriptor covers exactly the messages that users sign for the contracts: a wallet applies it
+/// to a message whose type string equals one of its keys. Its schema and its texts are tested in Python.
 contract ClearSigning is SweepTest {
     string private constant PERMIT_TYPE_START =
         "PermitBatchWitnessTransferFrom(TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,";
@@ -17,10 +17,10 @@ contract ClearSigning is SweepTest {
         descriptor = vm.readFile("erc7730/eip712-sweep.json");
     }
 
-    function test_the_described_messages_are_those_of_v5_and_v4_and_no_others() public {
+    function test_the_descriptor_covers_exactly_the_messages_of_v5_and_v4() public {
         IServiceBatchV4 v4 = IServiceBatchV4(
             deployCode(
-                _built("ServiceBatchV4"), abi.encode(address(manager), PERMIT2, address(weth), uint16(75), protocol)
+                _artifact("ServiceBatchV4"), abi.encode(address(manager), PERMIT2, address(weth), uint16(75), protocol)
             )
         );
         string[] memory types = vm.parseJsonKeys(descriptor, ".display.formats");
@@ -29,7 +29,7 @@ contract ClearSigning is SweepTest {
         assertEq(types[1], string.concat(PERMIT_TYPE_START, v4.WITNESS_TYPE_STRING()));
     }
 
-    function test_an_output_in_the_native_coin_is_shown_as_such() public view {
+    function test_the_descriptor_knows_the_placeholder_of_the_native_coin() public view {
         assertEq(vm.parseJsonAddress(descriptor, ".metadata.constants.nativeCurrency"), v5.NATIVE());
     }
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
@@ -6,7 +6,7 @@ import {ContractWallet} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title FeeSigner
-/// @notice Whose authorizations count, through rotation, handover and revocation, and that a cancelled one never does.
+/// @notice Whose authorizations are valid during rotation, handover and after revocation; and cancelled authorizations.
 contract FeeSigner is SweepTest {
     address private next;
     uint256 private nextKey;
@@ -21,7 +21,7 @@ contract FeeSigner is SweepTest {
         s.authorizationSignature = _signature(key, v5.hashAuthorization(s.authorization));
     }
 
-    function _expectCounts(uint256 key) private {
+    function _expectAccepted(uint256 key) private {
         Sweep memory s = _signedBy(key);
         uint256 snapshot = vm.snapshotState();
         _send(s);
@@ -29,7 +29,7 @@ contract FeeSigner is SweepTest {
         vm.revertToState(snapshot);
     }
 
-    function _expectWorthless(uint256 key) private {
+    function _expectRefused(uint256 key) private {
         Sweep memory s = _signedBy(key);
         bytes32 digest = v5.hashAuthorization(s.authorization);
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, v5.feeSigner(), digest));
@@ -37,16 +37,16 @@ contract FeeSigner is SweepTest {
 
     // ---------------------------------------------------------------- rotation
 
-    function test_without_handover_a_new_signer_replaces_the_old_one_at_once() public {
+    function test_without_a_handover_the_new_signer_replaces_the_old_one_at_once() public {
         vm.expectEmit(address(v5));
         emit IV5.FeeSignerChanged(signer, next, block.timestamp);
         v5.setFeeSigner(next, 0);
         assertEq(v5.feeSigner(), next);
-        _expectCounts(nextKey);
-        _expectWorthless(signerKey);
+        _expectAccepted(nextKey);
+        _expectRefused(signerKey);
     }
 
-    function test_during_the_handover_both_signers_count() public {
+    function test_both_signers_are_valid_during_the_handover() public {
         uint256 end = block.timestamp + 1 hours;
         vm.expectEmit(address(v5));
         emit IV5.FeeSignerChanged(signer, next, end);
@@ -54,36 +54,36 @@ contract FeeSigner is SweepTest {
         (address previous, uint64 goodUntil) = v5.previousFeeSigner();
         assertEq(previous, signer);
         assertEq(goodUntil, end);
-        _expectCounts(nextKey);
-        _expectCounts(signerKey);
+        _expectAccepted(nextKey);
+        _expectAccepted(signerKey);
         vm.warp(end - 1);
-        _expectCounts(signerKey);
+        _expectAccepted(signerKey);
         vm.warp(end);
-        _expectWorthless(signerKey);
-        _expectCounts(nextKey);
+        _expectRefused(signerKey);
+        _expectAccepted(nextKey);
     }
 
-    function test_the_first_signer_follows_nobody() public {
+    function test_the_first_signer_has_no_predecessor() public {
         bytes memory arguments = abi.encode(address(manager), PERMIT2, address(weth), signer);
         vm.expectEmit();
         emit IV5.FeeSignerChanged(address(0), signer, block.timestamp);
-        IV5 fresh = IV5(deployCode(_built("ServiceBatchV5PartnerFees"), arguments));
+        IV5 fresh = IV5(deployCode(_artifact("ServiceBatchV5PartnerFees"), arguments));
         assertEq(fresh.feeSigner(), signer);
         (address previous, uint64 goodUntil) = fresh.previousFeeSigner();
         assertEq(previous, address(0));
         assertEq(goodUntil, block.timestamp);
     }
 
-    /// @dev After 2106 seconds do not fit 32 bits any more.
-    function test_a_handover_ends_in_time_in_any_century() public {
+    /// @dev From 2106 on, timestamps don't fit in 32 bits.
+    function test_a_handover_works_after_the_year_2106() public {
         vm.warp(1 << 33);
         v5.setFeeSigner(next, 1 hours);
         (, uint64 goodUntil) = v5.previousFeeSigner();
         assertEq(goodUntil, (1 << 33) + 1 hours);
-        _expectCounts(signerKey);
+        _expectAccepted(signerKey);
     }
 
-    function test_a_handover_lasts_a_day_at_most() public {
+    function test_a_handover_can_last_one_day_at_most() public {
         assertEq(v5.MAX_HANDOVER_SECONDS(), 1 days);
         uint256 snapshot = vm.snapshotState();
         v5.setFeeSigner(next, 1 days);
@@ -92,16 +92,16 @@ contract FeeSigner is SweepTest {
         v5.setFeeSigner(next, 1 days + 1);
     }
 
-    function test_only_one_signer_before_is_remembered() public {
+    function test_only_one_previous_signer_stays_valid() public {
         (address third, uint256 thirdKey) = makeAddrAndKey("third signer");
         v5.setFeeSigner(next, 1 days);
         v5.setFeeSigner(third, 1 days);
-        _expectCounts(thirdKey);
-        _expectCounts(nextKey);
-        _expectWorthless(signerKey);
+        _expectAccepted(thirdKey);
+        _expectAccepted(nextKey);
+        _expectRefused(signerKey);
     }
 
-    function test_a_contract_signer_counts_during_its_handover() public {
+    function test_a_previous_contract_signer_is_valid_during_the_handover() public {
         v5.setFeeSigner(address(new ContractWallet(false)), 0);
         v5.setFeeSigner(next, 1 hours);
         Sweep memory s = _usdcSweep(APPROVED);
@@ -110,55 +110,55 @@ contract FeeSigner is SweepTest {
         assertTrue(v5.isNonceUsed(7));
     }
 
-    function test_a_signer_whose_key_delegates_to_code_still_signs() public {
+    function test_a_fee_signer_that_delegates_to_code_can_sign_with_its_key() public {
         Sweep memory s = _usdcSweep(APPROVED);
         vm.etch(signer, abi.encodePacked(hex"ef0100", address(router)));
         _send(s);
         assertTrue(v5.isNonceUsed(7));
     }
 
-    function test_a_new_signer_is_somebody() public {
+    function test_the_new_fee_signer_must_not_be_zero() public {
         vm.expectRevert(IV5.ZeroFeeSigner.selector);
         v5.setFeeSigner(address(0), 0);
     }
 
     // ---------------------------------------------------------------- revocation
 
-    function test_a_revoked_signer_is_worth_nothing() public {
+    function test_signatures_of_a_revoked_signer_are_refused() public {
         vm.expectEmit(address(v5));
         emit IV5.FeeSignerRevoked(signer);
         v5.revokeFeeSigner(signer);
         assertEq(v5.feeSigner(), address(0));
-        _expectWorthless(signerKey);
-        v5.setFeeSigner(next, 1 days); // does not bring it back as the one before
-        _expectWorthless(signerKey);
-        _expectCounts(nextKey);
+        _expectRefused(signerKey);
+        v5.setFeeSigner(next, 1 days); // does not make it valid again as the previous signer
+        _expectRefused(signerKey);
+        _expectAccepted(nextKey);
     }
 
-    function test_the_previous_signer_is_revoked_alone() public {
+    function test_revoking_the_previous_signer_keeps_the_current_one() public {
         v5.setFeeSigner(next, 1 days);
         v5.revokeFeeSigner(signer);
         (address previous, uint64 goodUntil) = v5.previousFeeSigner();
         assertEq(previous, address(0));
         assertEq(goodUntil, 0);
-        _expectWorthless(signerKey);
-        _expectCounts(nextKey);
+        _expectRefused(signerKey);
+        _expectAccepted(nextKey);
     }
 
-    function test_the_current_signer_is_revoked_alone() public {
+    function test_revoking_the_current_signer_keeps_the_previous_one() public {
         v5.setFeeSigner(next, 1 days);
         v5.revokeFeeSigner(next);
-        _expectWorthless(nextKey);
-        _expectCounts(signerKey);
+        _expectRefused(nextKey);
+        _expectAccepted(signerKey);
     }
 
-    function test_a_signer_that_followed_itself_is_revoked_wholly() public {
+    function test_a_signer_that_is_both_current_and_previous_is_revoked_as_both() public {
         v5.setFeeSigner(signer, 1 days);
         v5.revokeFeeSigner(signer);
-        _expectWorthless(signerKey);
+        _expectRefused(signerKey);
     }
 
-    function test_only_a_signer_is_revoked() public {
+    function test_only_a_fee_signer_can_be_revoked() public {
         vm.expectRevert(abi.encodeWithSelector(IV5.NotAFeeSigner.selector, next));
         v5.revokeFeeSigner(next);
         v5.revokeFeeSigner(signer);
@@ -168,20 +168,20 @@ contract FeeSigner is SweepTest {
         v5.revokeFeeSigner(address(0));
     }
 
-    function test_a_bad_signature_is_nobodys_even_without_a_signer() public {
+    function test_an_invalid_signature_is_refused_while_there_is_no_signer() public {
         v5.revokeFeeSigner(signer);
         Sweep memory s = _usdcSweep(APPROVED);
         bytes32 digest = v5.hashAuthorization(s.authorization);
         bytes memory expected = abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, address(0), digest);
-        s.authorizationSignature = new bytes(65); // recovers nobody
+        s.authorizationSignature = new bytes(65); // recovers zero
         _expectRevert(s, expected);
-        v5.setFeeSigner(next, 1 days); // now nobody is the signer before
+        v5.setFeeSigner(next, 1 days); // now the previous signer is zero
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, next, digest));
     }
 
     // ---------------------------------------------------------------- cancellation
 
-    function test_the_fee_signer_cancels_what_it_signed() public {
+    function test_the_fee_signer_can_cancel_an_authorization() public {
         Sweep memory s = _usdcSweep(APPROVED);
         vm.expectEmit(address(v5));
         emit IV5.AuthorizationCancelled(7, signer);
@@ -192,7 +192,7 @@ contract FeeSigner is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(IV5.NonceAlreadyUsed.selector, 7));
     }
 
-    function test_what_ran_or_was_cancelled_is_not_cancelled_again() public {
+    function test_a_used_or_cancelled_nonce_cannot_be_cancelled() public {
         _send(_usdcSweep(APPROVED));
         bytes memory expected = abi.encodeWithSelector(IV5.NonceAlreadyUsed.selector, 7);
         vm.expectRevert(expected);

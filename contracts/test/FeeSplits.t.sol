@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
-import {FreeToken} from "./support/Hostile.sol";
+import {OpenMintToken} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
-/// @notice An output of which one sweep can bring all units that a number can count, and the next one too.
-contract BurnableToken is FreeToken {
+/// @notice An output token of which every sweep can return up to the maximum of uint256.
+contract BurnableToken is OpenMintToken {
     constructor() ERC20("Burnable", "BURN") {}
 
     function burnAll(address from) external {
@@ -17,17 +17,17 @@ contract BurnableToken is FreeToken {
     }
 }
 
-/// @notice A listed router that pays exactly the minimum it is asked for.
+/// @notice A listed router that pays exactly the requested minimum.
 contract MinimumRouter {
     function exactInputSingle(ISwapRouter02.ExactInputSingleParams calldata swap) external payable returns (uint256) {
-        FreeToken(swap.tokenOut).mint(swap.recipient, swap.amountOutMinimum);
+        OpenMintToken(swap.tokenOut).mint(swap.recipient, swap.amountOutMinimum);
         return swap.amountOutMinimum;
     }
 }
 
 /// @title FeeSplits
-/// @notice The contract splits ten thousand outputs as an independent implementation did: each is swept, and what arrived is
-/// compared. The file is described in bin/make-fee-splits.mjs; the Makefile makes it.
+/// @notice The contract splits ten thousand outputs like an independent implementation: each is swept, and the amounts
+/// received are compared. bin/make-fee-splits.mjs describes the file, which the Makefile generates.
 contract FeeSplits is SweepTest {
     struct FeeSplit {
         uint256 grossOutput;
@@ -51,18 +51,18 @@ contract FeeSplits is SweepTest {
         _give(user, address(dai), COUNT);
     }
 
-    function test_ten_thousand_outputs_are_split_as_by_an_independent_implementation() public {
+    function test_ten_thousand_splits_match_an_independent_implementation() public {
         bytes memory splits = vm.readFileBinary("../var/vectors/fee_splits.bin");
         bytes32 golden = vm.parseBytes32(vm.trim(vm.readFile("../tests/vectors/fee_splits.sha256")));
-        assertEq(sha256(splits), golden, "not the golden file");
+        assertEq(sha256(splits), golden, "the file differs from its checksum");
         assertEq(splits.length, COUNT * RECORD_BYTES);
-        vm.pauseGasMetering(); // together they take more than a test's gas
+        vm.pauseGasMetering(); // all of them exceed the gas limit of a test
         for (uint256 i = 0; i < COUNT; ++i) {
             this.sweepAndCompare(i, abi.decode(_record(splits, i), (FeeSplit)));
         }
     }
 
-    /// @dev External, so that each sweep begins with a memory of its own.
+    /// @dev External, so that each sweep starts with fresh memory.
     function sweepAndCompare(uint256 index, FeeSplit calldata split) external {
         Sweep memory s = _sweepOf(index, split);
         vm.expectEmit(address(v5));
@@ -84,7 +84,7 @@ contract FeeSplits is SweepTest {
         _expectAndBurn(user, split.userAmount);
         _expectAndBurn(partner, split.partnerFee);
         _expectAndBurn(protocol, split.protocolFee);
-        assertEq(output.totalSupply(), 0, "something went elsewhere");
+        assertEq(output.totalSupply(), 0, "output was sent elsewhere");
     }
 
     function _sweepOf(uint256 index, FeeSplit calldata split) private view returns (Sweep memory s) {

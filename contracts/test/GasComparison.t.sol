@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {GasMeter} from "./support/GasMeter.sol";
@@ -6,15 +6,15 @@ import {IDomain} from "./support/SweepTest.sol";
 import {IAllowanceTransfer, IUniversalRouter} from "./support/Uniswap.sol";
 
 /// @title GasComparison
-/// @notice What the same legs cost without us: bare swaps, and the Universal Router in one transaction. What is measured here,
-/// bin/bench-gas.mjs makes a table of.
+/// @notice The cost of the same legs without our contracts: as bare swaps, and through the Universal Router in one
+/// transaction. bin/bench-gas.mjs turns the figures into a table.
 contract GasComparison is GasMeter {
-    bytes private constant MEASURED = hex"0102030405060708090a14"; // legs: each to ten, for the break-even, and twenty
+    bytes private constant MEASURED = hex"0102030405060708090a14"; // numbers of legs
     bytes32 private constant PAIR_INIT_CODE_HASH = 0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f;
     bytes32 private constant POOL_INIT_CODE_HASH = 0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54;
     bytes1 private constant V3_SWAP_EXACT_IN = 0x00;
     bytes1 private constant PERMIT2_PERMIT_BATCH = 0x03;
-    address private constant SENDER = address(1); // as the router calls whoever calls it
+    address private constant SENDER = address(1); // the router's placeholder for msg.sender
     bytes32 private constant PERMIT_DETAILS_TYPEHASH =
         keccak256("PermitDetails(address token,uint160 amount,uint48 expiration,uint48 nonce)");
     bytes32 private constant PERMIT_BATCH_TYPEHASH = keccak256(
@@ -42,16 +42,16 @@ contract GasComparison is GasMeter {
         assertLt(_v5Gas(10, PREFUNDED, false), swaps);
     }
 
-    /// @dev A user who keeps something of each token gets back no storage, neither in the bare swaps, where the refund of each
-    /// transaction would count in full, nor in the sweep, where refunds are capped anyway.
+    /// @dev A user who keeps some of each token gets no storage refund: neither for the bare swaps, where each
+    /// transaction's refund would count in full, nor for the sweep, where refunds are capped anyway.
     /// forge-config: default.isolate = true
-    function test_ten_legs_cost_a_twentieth_less_than_ten_bare_swaps_if_something_is_kept() public {
+    function test_ten_legs_cost_five_percent_less_than_ten_bare_swaps_if_users_keep_a_balance() public {
         (uint256 swaps,) = _bareGas(10, true);
         assertLe(_v5Gas(10, PREFUNDED, true), swaps * 95 / 100);
     }
 
     /// forge-config: default.isolate = true
-    function test_the_whole_table_can_be_measured() public {
+    function test_measures_the_whole_table() public {
         for (uint256 i = 0; i < 2 * MEASURED.length; ++i) {
             (uint256 count, bool keeping) = (uint8(MEASURED[i / 2]), i % 2 == 1);
             _v5Gas(count, PREFUNDED, keeping);
@@ -63,8 +63,8 @@ contract GasComparison is GasMeter {
         }
     }
 
-    /// @dev A permit for all tokens and a swap for each, by a user who approved Permit2 before: as a page does it for a user who
-    /// sweeps these tokens for the first time, and again, when Permit2's words of them are not zero any more. No fee is taken.
+    /// @dev A permit for all tokens and a swap for each, by a user who has approved Permit2, as a frontend does it: for
+    /// the first sweep of these tokens, and for a second one, when their Permit2 slots are nonzero. No fee is taken.
     function _universalGas(uint256 count, bool keeping) private {
         uint256 snapshot = vm.snapshotState();
         if (keeping) _giveOneUnitOfEach();

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
@@ -8,37 +8,37 @@ import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title Legs
-/// @notice Which legs run at all: their number, their tokens, their funding and what they call; too many, doubled or cut off they are
-/// in BadInput.t.sol.
+/// @notice Which legs are accepted: their number, tokens, funding and calls. Too many, duplicate and truncated legs are
+/// covered in BadInput.t.sol.
 contract Legs is SweepTest {
-    function test_thirty_legs_run() public {
+    function test_thirty_legs_are_swept() public {
         ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](30);
         for (uint256 i = 0; i < 30; ++i) {
-            legs[i] = _v3Leg(_listToken("MintableToken", vm.toString(i), 18), 1_000e18, APPROVED);
+            legs[i] = _v3Leg(_tokenWithPools("MintableToken", vm.toString(i), 18), 1_000e18, APPROVED);
         }
         _send(_sweep(legs, address(weth)));
         assertTrue(v5.isNonceUsed(7));
     }
 
-    function test_a_leg_takes_something() public {
+    function test_a_leg_amount_of_zero_is_refused() public {
         Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1e6, APPROVED), _v3Leg(dai, 0, PREFUNDED)), address(weth));
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.ZeroLegAmount.selector, 1));
     }
 
-    function test_the_wrapped_coin_is_no_routed_input_of_the_native_coin() public {
+    function test_the_wrapped_native_token_cannot_be_swapped_into_the_native_coin() public {
         ISweepBatch.Leg memory leg = _v3LegTo(IERC20(address(weth)), address(usdc), 1e18, APPROVED, address(v5));
         Sweep memory s = _sweep(_legs(leg), NATIVE);
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.TokenIsOutput.selector, address(weth)));
     }
 
-    function test_a_funding_is_one_of_three() public {
+    function test_an_unknown_funding_mode_is_refused() public {
         Sweep memory s = _usdcSweep(APPROVED);
         s.legs[0].funding = 3;
         _sign(s);
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.UnknownFunding.selector, 0, 3));
     }
 
-    function test_only_the_wrapped_coin_on_its_way_to_the_native_coin_needs_no_router() public {
+    function test_only_the_wrapped_native_token_can_be_unrouted_and_only_into_the_native_coin() public {
         _expectUnroutedInvalid(_sweep(_legs(_wethLeg(1e18)), address(dai)));
 
         Sweep memory s = _sweep(_legs(_wethLeg(1e18)), NATIVE);
@@ -63,7 +63,7 @@ contract Legs is SweepTest {
         );
     }
 
-    function test_only_listed_functions_of_a_router_are_called() public {
+    function test_a_function_that_is_not_listed_is_refused() public {
         Sweep memory s = _usdcSweep(APPROVED);
         bytes4 multicall = bytes4(keccak256("multicall(bytes[])"));
         s.legs[0].data = abi.encodeWithSelector(multicall, new bytes[](0));
@@ -71,7 +71,7 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterNotAllowed.selector, 0, address(router), multicall));
     }
 
-    function test_only_listed_routers_are_called() public {
+    function test_a_router_that_is_not_listed_is_refused() public {
         Sweep memory s = _usdcSweep(APPROVED);
         address stranger = makeAddr("router");
         s.legs[0].router = stranger;
@@ -80,7 +80,7 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterNotAllowed.selector, 0, stranger, selector));
     }
 
-    function test_a_router_is_funded_only_as_listed() public {
+    function test_a_funding_mode_that_is_not_listed_is_refused() public {
         bytes4 selector = ISwapRouter02.exactInputSingle.selector;
         v5.allowRouter(address(router), selector, 1, address(router));
         Sweep memory s = _usdcSweep(PREFUNDED);
@@ -95,8 +95,8 @@ contract Legs is SweepTest {
         );
     }
 
-    /// @dev A token that is also a listed router could move what is here while it is swapped.
-    function test_a_router_is_no_token_of_the_sweep() public {
+    /// @dev Calling a token of the sweep as a router could transfer this contract's balance of it.
+    function test_a_router_must_not_be_a_token_of_the_sweep() public {
         v5.allowRouter(address(dai), ISwapRouter02.exactInput.selector, BOTH_MODES, address(dai));
         bytes memory data = abi.encodePacked(ISwapRouter02.exactInput.selector);
 
@@ -114,7 +114,7 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 1, address(dai)));
     }
 
-    function test_a_router_that_shares_the_mark_of_the_output_is_no_token_either() public {
+    function test_a_router_that_shares_the_outputs_filter_bit_must_not_be_a_token() public {
         address token = _tokenAt(address(uint160(0x111100) | uint8(uint160(address(weth)))));
         v5.allowRouter(token, ISwapRouter02.exactInput.selector, PREFUNDED + 1, address(0));
         ISweepBatch.Leg memory leg = _leg(usdc, 1e6, PREFUNDED, abi.encodePacked(ISwapRouter02.exactInput.selector));
@@ -123,8 +123,8 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterIsToken.selector, 0, token));
     }
 
-    /// @dev However often a router comes, with however many of its functions.
-    function test_a_router_that_comes_again_is_no_token_either() public {
+    /// @dev However often and with however many functions it occurs.
+    function test_a_repeated_router_must_not_be_a_token() public {
         bytes4[2] memory selectors = [ISwapRouter02.exactInput.selector, ISwapRouter02.exactInputSingle.selector];
         ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](3);
         for (uint256 i = 0; i < 2; ++i) {
@@ -137,8 +137,8 @@ contract Legs is SweepTest {
         _expectRevert(_sweep(legs, address(weth)), expected);
     }
 
-    /// @dev The contract marks what it saw by the lowest byte of the address; that two share it must mean nothing.
-    function test_tokens_and_routers_that_share_a_mark_are_still_different() public {
+    /// @dev The filter bit is given by the lowest byte of an address; sharing it must not matter.
+    function test_different_addresses_with_the_same_filter_bit_are_accepted() public {
         address usdcTwin = _twin(address(usdc));
         address routerTwin = _twin(address(router));
         ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](3);
@@ -150,13 +150,13 @@ contract Legs is SweepTest {
         assertTrue(v5.isNonceUsed(7));
         vm.revertToState(snapshot);
 
-        legs[2] = legs[0]; // a duplicate behind the twin
+        legs[2] = legs[0]; // a duplicate after the twin
         _expectRevert(
             _sweep(legs, address(weth)), abi.encodeWithSelector(ISweepBatch.DuplicateToken.selector, address(usdc))
         );
     }
 
-    function test_a_leg_without_a_router_runs_beside_a_token_that_shares_the_mark_of_a_router() public {
+    function test_an_unrouted_leg_is_accepted_with_a_token_that_shares_the_routers_filter_bit() public {
         IERC20 routerTwin = IERC20(_twin(address(router)));
         Sweep memory s = _sweep(_legs(_wethLeg(1e18), _v3Leg(routerTwin, 1e18, APPROVED)), NATIVE);
         _send(s);
@@ -169,11 +169,11 @@ contract Legs is SweepTest {
     }
 
     function _tokenAt(address account) private returns (address) {
-        deployCodeTo(_built("MintableToken"), abi.encode("TWIN", "TWIN", uint8(18)), account);
+        deployCodeTo(_artifact("MintableToken"), abi.encode("TWIN", "TWIN", uint8(18)), account);
         return account;
     }
 
-    function test_no_address_escapes_its_mark() public {
+    function test_duplicates_are_found_for_every_filter_bit() public {
         uint8[6] memory lowestBytes = [0, 1, 2, 127, 254, 255];
         bytes memory data = abi.encodePacked(ISwapRouter02.exactInput.selector);
         for (uint256 i = 0; i < lowestBytes.length; ++i) {
@@ -191,13 +191,13 @@ contract Legs is SweepTest {
         }
     }
 
-    function test_a_router_that_lost_its_code_is_not_called() public {
+    function test_a_router_without_code_is_refused() public {
         Sweep memory s = _usdcSweep(APPROVED);
         vm.etch(address(router), "");
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.RouterWithoutCode.selector, 0, address(router)));
     }
 
-    function test_a_leg_that_fails_is_named_with_its_reason() public {
+    function test_a_failed_leg_reverts_with_its_index_and_reason() public {
         ISweepBatch.Leg memory leg = _v3Leg(usdc, 1_000e6, APPROVED);
         leg.data = abi.encodeCall(
             ISwapRouter02.exactInputSingle,
@@ -210,7 +210,7 @@ contract Legs is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegFailed.selector, 1, address(router), reason));
     }
 
-    function test_a_reason_of_any_length_is_passed_on_as_it_is() public {
+    function test_revert_data_of_any_length_is_passed_on_unchanged() public {
         uint8[6] memory lengths = [0, 1, 31, 32, 33, 100];
         for (uint256 i = 0; i < lengths.length; ++i) {
             bytes memory reason = new bytes(lengths[i]);
@@ -223,7 +223,7 @@ contract Legs is SweepTest {
         }
     }
 
-    function test_a_removed_router_is_not_called() public {
+    function test_a_removed_router_is_refused() public {
         bytes4 selector = ISwapRouter02.exactInputSingle.selector;
         Sweep memory s = _usdcSweep(APPROVED);
         v5.removeRouter(address(router), selector);

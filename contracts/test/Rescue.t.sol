@@ -1,17 +1,17 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
-import {BlockingToken, CallingRecipient, RefusingRecipient} from "./support/Hostile.sol";
+import {BlocklistToken, CallbackRecipient, RejectingRecipient} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title Rescue
-/// @notice What was sent here by mistake can be sent back, in full or in part, and only to where it can be had.
+/// @notice Funds that were sent here by mistake can be sent back, in full or in part, to valid recipients only.
 contract Rescue is SweepTest {
     address private loser = makeAddr("loser");
 
-    function test_idle_tokens_are_rescued() public {
+    function test_idle_tokens_can_be_rescued() public {
         _fund(address(usdt), address(v5), 700e6);
         vm.expectEmit(address(v5));
         emit ISweepBatch.Rescued(address(usdt), loser, 300e6);
@@ -20,7 +20,7 @@ contract Rescue is SweepTest {
         assertEq(usdt.balanceOf(address(v5)), 400e6);
     }
 
-    function test_idle_coin_is_rescued() public {
+    function test_idle_native_coin_can_be_rescued() public {
         vm.deal(address(v5), 3e18);
         vm.expectEmit(address(v5));
         emit ISweepBatch.Rescued(NATIVE, loser, 2e18);
@@ -29,7 +29,7 @@ contract Rescue is SweepTest {
         assertEq(address(v5).balance, 1e18);
     }
 
-    function test_nothing_is_rescued_into_nowhere() public {
+    function test_a_rescue_to_an_invalid_recipient_reverts() public {
         vm.deal(address(v5), 1);
         address[3] memory nowhere = [address(0), address(v5), address(weth)];
         for (uint256 i = 0; i < nowhere.length; ++i) {
@@ -38,26 +38,26 @@ contract Rescue is SweepTest {
         }
     }
 
-    function test_a_refused_rescue_reverts() public {
+    function test_a_failed_rescue_transfer_reverts() public {
         vm.deal(address(v5), 1);
-        address refusing = address(new RefusingRecipient());
-        vm.expectRevert(abi.encodeWithSelector(ISweepBatch.NativeTransferFailed.selector, refusing, 1));
-        v5.rescue(NATIVE, refusing, 1);
+        address rejecting = address(new RejectingRecipient());
+        vm.expectRevert(abi.encodeWithSelector(ISweepBatch.NativeTransferFailed.selector, rejecting, 1));
+        v5.rescue(NATIVE, rejecting, 1);
 
-        BlockingToken blocking = new BlockingToken();
+        BlocklistToken blocking = new BlocklistToken();
         blocking.mint(address(v5), 1);
         blocking.blockAccount(loser);
-        vm.expectRevert(abi.encodeWithSelector(BlockingToken.Blocked.selector, loser));
+        vm.expectRevert(abi.encodeWithSelector(BlocklistToken.Blocked.selector, loser));
         v5.rescue(address(blocking), loser, 1);
     }
 
-    function test_who_is_rescued_cannot_enter_again() public {
+    function test_the_recipient_of_a_rescue_cannot_reenter() public {
         vm.deal(address(v5), 2);
-        CallingRecipient recipient = new CallingRecipient();
+        CallbackRecipient recipient = new CallbackRecipient();
         manager.grantRole(0, address(recipient), 0);
         recipient.arm(address(v5), abi.encodeCall(v5.rescue, (NATIVE, address(recipient), 1)));
         v5.rescue(NATIVE, address(recipient), 1);
-        assertEq(recipient.refusal(), ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector);
+        assertEq(recipient.revertSelector(), ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector);
         assertEq(address(recipient).balance, 1);
     }
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
@@ -10,8 +10,8 @@ import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title Roles
-/// @notice With the roles of roles.json: what could rob users waits two days in the open, what protects them works at once, and
-/// nobody does another's work.
+/// @notice With the roles of roles.json, calls that could harm users are delayed by two days in public, calls that
+/// protect them take effect at once, and no role can do the work of another.
 contract Roles is SweepTest, RoleSetup {
     bytes4 private constant SWAP = ISwapRouter02.exactInputSingle.selector;
     uint32 private constant DELAY = 2 days;
@@ -37,7 +37,7 @@ contract Roles is SweepTest, RoleSetup {
             if (!_equal(vm.parseJsonString(json, _abiKey(i, "type")), "function")) continue;
             if (!_equal(vm.parseJsonString(json, _abiKey(i, "stateMutability")), "nonpayable")) continue;
             string memory functionName = vm.parseJsonString(json, _abiKey(i, "name"));
-            if (_equal(functionName, "sweep") || _equal(functionName, "setAuthority")) continue; // anybody's; the manager's
+            if (_equal(functionName, "sweep") || _equal(functionName, "setAuthority")) continue; // public; the manager's
             assertTrue(_hasRole(functionName), functionName);
             ++adminFunctions;
         }
@@ -54,12 +54,12 @@ contract Roles is SweepTest, RoleSetup {
 
     // ---------------------------------------------------------------- delayed
 
-    function test_adding_a_router_waits_two_days() public {
+    function test_allowing_a_router_takes_two_days() public {
         _expectDelayed(_allowRouter());
         assertEq(v5.allowedRouters().length, 4);
     }
 
-    function test_setting_the_fee_signer_waits_two_days() public {
+    function test_setting_the_fee_signer_takes_two_days() public {
         address next = makeAddr("next signer");
         _expectDelayed(abi.encodeCall(v5.setFeeSigner, (next, 1 hours)));
         assertEq(v5.feeSigner(), next);
@@ -86,7 +86,7 @@ contract Roles is SweepTest, RoleSetup {
         assertEq(reason, expected);
     }
 
-    function test_the_guardian_cancels_what_is_scheduled() public {
+    function test_the_guardian_can_cancel_scheduled_calls() public {
         bytes memory call = _allowRouter();
         vm.prank(owner);
         (bytes32 operation,) = manager.schedule(address(v5), call, 0);
@@ -96,7 +96,7 @@ contract Roles is SweepTest, RoleSetup {
         _expectRefused(call, abi.encodeWithSelector(IAccessManager.AccessManagerNotScheduled.selector, operation));
     }
 
-    function test_the_owner_changes_no_role_and_no_manager_without_the_delay() public {
+    function test_the_owner_cannot_change_roles_or_the_authority_without_the_delay() public {
         bytes[] memory calls = new bytes[](4);
         calls[0] = abi.encodeCall(manager.grantRole, (CONFIGURATOR, makeAddr("accomplice"), 0));
         calls[1] = abi.encodeCall(manager.grantRole, (CONFIGURATOR, owner, 0));
@@ -114,7 +114,7 @@ contract Roles is SweepTest, RoleSetup {
 
     // ---------------------------------------------------------------- immediate
 
-    function test_the_guardian_stops_sweeps_at_once_and_the_owner_lets_them_run_again() public {
+    function test_the_guardian_can_pause_and_only_the_owner_can_unpause() public {
         Sweep memory s = _usdcSweep(APPROVED);
         vm.prank(guardian);
         v5.pause();
@@ -127,13 +127,13 @@ contract Roles is SweepTest, RoleSetup {
         _send(s);
     }
 
-    function test_the_guardian_removes_a_router_at_once() public {
+    function test_the_guardian_can_remove_a_router_without_delay() public {
         vm.prank(guardian);
         v5.removeRouter(address(router), SWAP);
         assertEq(v5.allowedRouters().length, 2);
     }
 
-    function test_the_guardian_revokes_a_fee_signer_at_once() public {
+    function test_the_guardian_can_revoke_a_fee_signer_without_delay() public {
         Sweep memory s = _usdcSweep(APPROVED);
         vm.prank(guardian);
         v5.revokeFeeSigner(signer);
@@ -141,22 +141,22 @@ contract Roles is SweepTest, RoleSetup {
         _expectRevert(s, abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, address(0), digest));
     }
 
-    function test_ops_cancels_an_authorization_at_once() public {
+    function test_ops_can_cancel_an_authorization_without_delay() public {
         vm.prank(ops);
         v5.cancelAuthorization(7);
         assertTrue(v5.isNonceUsed(7));
     }
 
-    function test_the_owner_rescues_at_once() public {
+    function test_the_owner_can_rescue_without_delay() public {
         _fund(address(usdc), address(v5), 5);
         vm.prank(owner);
         v5.rescue(address(usdc), user, 5);
         assertEq(usdc.balanceOf(user), 5);
     }
 
-    // ---------------------------------------------------------------- nobody else's
+    // ---------------------------------------------------------------- separation
 
-    function test_nobody_does_anothers_work() public {
+    function test_no_role_can_call_the_functions_of_another() public {
         bytes[] memory calls = new bytes[](8);
         calls[0] = _allowRouter();
         calls[1] = abi.encodeCall(v5.setFeeSigner, (user, 0));
@@ -171,7 +171,7 @@ contract Roles is SweepTest, RoleSetup {
             if (i < 4 || i == 7) _expectUnauthorized(guardian, calls[i]);
             if (i != 7) _expectUnauthorized(ops, calls[i]);
             if (i != 7) _expectUnauthorized(signer, calls[i]);
-            _expectUnauthorized(address(this), calls[i]); // who deployed
+            _expectUnauthorized(address(this), calls[i]); // the deployer
         }
     }
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
@@ -6,18 +6,18 @@ import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IServiceBatchV4 as IV4} from "../src/interfaces/IServiceBatchV4.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
-import {CallingRecipient, CallingToken, RefusingRecipient} from "./support/Hostile.sol";
+import {CallbackRecipient, CallbackToken, RejectingRecipient} from "./support/Hostile.sol";
 import {SweepV4Test} from "./support/SweepV4Test.sol";
 
 /// @title ServiceBatchV4Test
-/// @notice The rollback path: the user's word alone, one configured fee, one sweep a reference and user. What it shares with V5
-/// is tested there.
+/// @notice The fallback: only the user signs, there is one configured fee, and a reference can be used once per user.
+/// What it shares with V5 is tested there.
 contract ServiceBatchV4Test is SweepV4Test {
     bytes4 private constant INVALID_SIGNER = bytes4(keccak256("InvalidSigner()"));
 
     // ---------------------------------------------------------------- the sweep
 
-    function test_one_fee_goes_to_the_recipient_and_the_rest_to_the_user() public {
+    function test_the_fee_goes_to_the_recipient_and_the_rest_to_the_user() public {
         for (uint8 funding = APPROVED; funding <= PREFUNDED; ++funding) {
             uint256 snapshot = vm.snapshotState();
             SweepV4 memory s = _usdcSweepV4(funding);
@@ -32,7 +32,7 @@ contract ServiceBatchV4Test is SweepV4Test {
         }
     }
 
-    function test_the_event_tells_what_was_paid() public {
+    function test_the_event_states_what_was_paid() public {
         ISweepBatch.Leg[] memory legs = _legs(_wethLeg(2e18));
         SweepV4 memory s = _sweepV4(legs, NATIVE);
         vm.expectEmit(address(v4));
@@ -42,7 +42,7 @@ contract ServiceBatchV4Test is SweepV4Test {
         assertEq(protocol.balance, 0.015e18);
     }
 
-    function test_without_a_fee_the_user_gets_everything() public {
+    function test_without_a_fee_the_user_receives_everything() public {
         v4.setFee(0, address(0));
         SweepV4 memory s = _usdcSweepV4(APPROVED);
         s.order.feeBps = 0;
@@ -52,18 +52,18 @@ contract ServiceBatchV4Test is SweepV4Test {
         assertEq(weth.balanceOf(protocol), 0);
     }
 
-    function test_a_fee_recipient_that_does_not_take_coin_is_paid_wrapped() public {
-        address refusing = address(new RefusingRecipient());
-        v4.setFee(75, refusing);
+    function test_a_fee_recipient_that_rejects_the_native_coin_is_paid_wrapped() public {
+        address rejecting = address(new RejectingRecipient());
+        v4.setFee(75, rejecting);
         SweepV4 memory s = _sweepV4(_legs(_wethLeg(2e18)), NATIVE);
         vm.expectEmit(address(v4));
-        emit ISweepBatch.PaidWrapped(refusing, 0.015e18);
+        emit ISweepBatch.PaidWrapped(rejecting, 0.015e18);
         _sendV4(s);
-        assertEq(weth.balanceOf(refusing), 0.015e18);
+        assertEq(weth.balanceOf(rejecting), 0.015e18);
     }
 
-    /// @dev Accepted for the rollback path: no service signs the route. The user still gets what was signed.
-    function test_a_page_can_route_around_the_fee_but_not_around_the_user() public {
+    /// @dev Accepted for the fallback: the service does not sign the route. The user still receives the signed minimum.
+    function test_a_frontend_can_avoid_the_fee_but_not_the_users_minimum() public {
         ISweepBatch.Leg[] memory legs = _legs(
             _v3LegTo(usdc, address(weth), 1e6, APPROVED, address(v4)),
             _v3LegTo(dai, address(weth), 1_000e18, APPROVED, user)
@@ -75,7 +75,7 @@ contract ServiceBatchV4Test is SweepV4Test {
         assertGt(weth.balanceOf(user), 0.49e18);
         vm.revertToState(snapshot);
 
-        s.order.minUserOutput = 0.4e18; // what came past the contract does not count
+        s.order.minUserOutput = 0.4e18; // output that bypasses the contract does not count
         _signV4(s);
         vm.expectRevert();
         _sendV4(s);
@@ -83,7 +83,7 @@ contract ServiceBatchV4Test is SweepV4Test {
 
     // ---------------------------------------------------------------- what the user signed
 
-    function test_a_reference_runs_once_for_its_user() public {
+    function test_a_reference_can_be_used_once_per_user() public {
         SweepV4 memory s = _usdcSweepV4(APPROVED);
         assertFalse(v4.isSweepRefUsed(user, REF));
         _sendV4(s);
@@ -98,13 +98,13 @@ contract ServiceBatchV4Test is SweepV4Test {
         _sendV4(s);
     }
 
-    function test_the_fee_is_the_configured_one() public {
+    function test_an_order_with_another_fee_is_refused() public {
         SweepV4 memory s = _usdcSweepV4(APPROVED);
         v4.setFee(76, protocol);
         _expectRevertV4(s, abi.encodeWithSelector(IV4.FeeMismatch.selector, 75, 76));
     }
 
-    function test_every_word_of_the_order_is_signed() public {
+    function test_every_field_of_the_order_is_signed() public {
         for (uint256 i = 0; i < 3; ++i) {
             SweepV4 memory s = _usdcSweepV4(APPROVED);
             if (i == 0) s.order.outputToken = address(dai);
@@ -121,7 +121,7 @@ contract ServiceBatchV4Test is SweepV4Test {
         v4.sweep(s.legs, s.order, s.permitNonce, s.permitDeadline, s.permitSignature);
     }
 
-    function test_the_minimum_holds() public {
+    function test_the_minimum_applies() public {
         SweepV4 memory s = _sweepV4(_legs(_wethLeg(2e18)), NATIVE);
         s.order.minUserOutput = 1.985e18 + 1;
         _signV4(s);
@@ -130,13 +130,13 @@ contract ServiceBatchV4Test is SweepV4Test {
 
     // ---------------------------------------------------------------- administration
 
-    function test_nothing_is_swept_while_paused() public {
+    function test_sweeps_revert_while_paused() public {
         SweepV4 memory s = _usdcSweepV4(APPROVED);
         v4.pause();
         _expectRevertV4(s, abi.encodeWithSelector(Pausable.EnforcedPause.selector));
     }
 
-    function test_setting_the_fee_is_told() public {
+    function test_setting_the_fee_emits_an_event() public {
         vm.expectEmit(address(v4));
         emit IV4.FeeChanged(300, partner);
         v4.setFee(300, partner);
@@ -144,7 +144,7 @@ contract ServiceBatchV4Test is SweepV4Test {
         assertEq(v4.feeRecipient(), partner);
     }
 
-    function test_the_fee_has_a_cap_and_a_recipient() public {
+    function test_the_fee_is_capped_and_needs_a_valid_recipient() public {
         vm.expectRevert(abi.encodeWithSelector(ISweepBatch.TotalFeeAboveCap.selector, 301, 300));
         v4.setFee(301, protocol);
         address[3] memory nowhere = [address(0), address(v4), address(weth)];
@@ -153,38 +153,40 @@ contract ServiceBatchV4Test is SweepV4Test {
             v4.setFee(1, nowhere[i]);
         }
         vm.expectRevert(abi.encodeWithSelector(ISweepBatch.TotalFeeAboveCap.selector, 301, 300));
-        deployCode(_built("ServiceBatchV4"), abi.encode(manager, PERMIT2, weth, uint16(301), protocol));
+        deployCode(_artifact("ServiceBatchV4"), abi.encode(manager, PERMIT2, weth, uint16(301), protocol));
     }
 
-    function test_a_stranger_sets_no_fee() public {
+    function test_a_stranger_cannot_set_the_fee() public {
         vm.prank(user);
         vm.expectRevert(abi.encodeWithSelector(IAccessManaged.AccessManagedUnauthorized.selector, user));
         v4.setFee(0, user);
     }
 
-    function test_a_token_or_recipient_cannot_enter_again() public {
-        CallingToken calling = new CallingToken();
-        _addPools(calling, 1e24);
-        manager.grantRole(0, address(calling), 0);
-        SweepV4 memory s = _sweepV4(_legs(_v3LegTo(calling, address(weth), 1e18, APPROVED, address(v4))), address(weth));
-        calling.arm(address(v4), abi.encodeCall(v4.setFee, (0, address(0))));
+    function test_tokens_and_recipients_cannot_reenter() public {
+        CallbackToken callbackToken = new CallbackToken();
+        _addPools(callbackToken, 1e24);
+        manager.grantRole(0, address(callbackToken), 0);
+        SweepV4 memory s =
+            _sweepV4(_legs(_v3LegTo(callbackToken, address(weth), 1e18, APPROVED, address(v4))), address(weth));
+        callbackToken.arm(address(v4), abi.encodeCall(v4.setFee, (0, address(0))));
         _sendV4(s);
-        assertTrue(calling.called());
+        assertTrue(callbackToken.called());
         assertEq(
-            calling.answer(), abi.encodeWithSelector(ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector)
+            callbackToken.response(),
+            abi.encodeWithSelector(ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector)
         );
         assertEq(v4.feeBps(), 75);
     }
 
-    // ---------------------------------------------------------------- beside V5
+    // ---------------------------------------------------------------- V4 and V5 side by side
 
-    /// @dev One witness type cannot stand for the other's, so neither contract's signature serves the other.
-    function test_the_signature_for_one_contract_is_nothing_to_the_other() public {
+    /// @dev The witness types differ, so a signature for one contract is not valid for the other.
+    function test_a_permit_for_one_contract_is_refused_by_the_other() public {
         assertTrue(keccak256(bytes(v4.WITNESS_TYPE_STRING())) != keccak256(bytes(v5.WITNESS_TYPE_STRING())));
         SweepV4 memory s = _usdcSweepV4(APPROVED);
-        Sweep memory five = _usdcSweep(APPROVED);
-        five.permitSignature = s.permitSignature;
-        _expectRevert(five, abi.encodeWithSelector(INVALID_SIGNER));
+        Sweep memory v5Sweep = _usdcSweep(APPROVED);
+        v5Sweep.permitSignature = s.permitSignature;
+        _expectRevert(v5Sweep, abi.encodeWithSelector(INVALID_SIGNER));
         s.permitSignature = _usdcSweep(APPROVED).permitSignature;
         _expectRevertV4(s, abi.encodeWithSelector(INVALID_SIGNER));
     }

@@ -1,18 +1,19 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
-import {BlockingToken} from "./support/Hostile.sol";
+import {BlocklistToken} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 import {Vm} from "forge-std/Vm.sol";
 
 /// @title Sweep
-/// @notice What a sweep does to everybody's balances, for every kind of route, funding and token, and that nothing is left behind.
+/// @notice The effect of a sweep on all balances, for every kind of route, funding and token, and that nothing is left
+/// behind.
 contract SweepOutcome is SweepTest {
-    /// @dev The part of the event that is not indexed.
+    /// @dev The non-indexed part of the event.
     struct Executed {
         address partnerRecipient;
         address protocolRecipient;
@@ -25,8 +26,8 @@ contract SweepOutcome is SweepTest {
         uint256 userAmount;
     }
 
-    /// @dev Sends the sweep and holds it to the promises of every sweep: event, transfers and formulas say the same, the user is
-    /// debited what was signed, and contract and router keep nothing.
+    /// @dev Sends the sweep and checks what holds for every sweep: event, transfers and formulas agree, the user is
+    /// debited the signed amounts, and contract and router keep nothing.
     function _sendAndVerify(Sweep memory s) private returns (Executed memory e) {
         IERC20 output = IERC20(s.order.outputToken);
         address[3] memory payees = [partner, protocol, s.sender];
@@ -46,9 +47,9 @@ contract SweepOutcome is SweepTest {
         assertEq(output.balanceOf(partner) - balances[0], e.partnerFee, "partner");
         assertEq(output.balanceOf(protocol) - balances[1], e.protocolFee, "protocol");
         assertEq(output.balanceOf(s.sender) - balances[2], e.userAmount, "user");
-        assertEq(e.userAmount + e.partnerFee + e.protocolFee, e.grossOutput, "to the unit");
+        assertEq(e.userAmount + e.partnerFee + e.protocolFee, e.grossOutput, "sum of the shares");
         assertEq(e.totalFee, e.grossOutput * s.order.totalFeeBps / 10_000, "total fee");
-        assertEq(e.partnerFee, e.totalFee * s.authorization.partnerShareBps / 10_000, "partner's part");
+        assertEq(e.partnerFee, e.totalFee * s.authorization.partnerShareBps / 10_000, "partner fee");
         for (uint256 i = 0; i < s.legs.length; ++i) {
             assertEq(held[i] - IERC20(s.legs[i].token).balanceOf(s.sender), s.legs[i].amount, "debited");
         }
@@ -71,7 +72,7 @@ contract SweepOutcome is SweepTest {
     }
 
     function _assertNothingLeft(Sweep memory s) private view {
-        assertEq(IERC20(s.order.outputToken).balanceOf(address(v5)), 0, "output left");
+        assertEq(IERC20(s.order.outputToken).balanceOf(address(v5)), 0, "output left in the contract");
         for (uint256 i = 0; i < s.legs.length; ++i) {
             IERC20 token = IERC20(s.legs[i].token);
             assertEq(token.balanceOf(address(v5)), 0, "left in the contract");
@@ -80,9 +81,9 @@ contract SweepOutcome is SweepTest {
         }
     }
 
-    // ---------------------------------------------------------------- routes, fundings, decimals
+    // ---------------------------------------------------------------- routes, funding, decimals
 
-    function test_v3_swaps_by_either_funding() public {
+    function test_v3_legs_work_with_either_funding() public {
         uint256 snapshot = vm.snapshotState();
         uint256 prefunded = _sendAndVerify(_usdcSweep(PREFUNDED)).grossOutput;
         vm.revertToState(snapshot);
@@ -90,7 +91,7 @@ contract SweepOutcome is SweepTest {
         assertGt(prefunded, 0.49e18);
     }
 
-    function test_v2_swaps_by_either_funding() public {
+    function test_v2_legs_work_with_either_funding() public {
         uint256 snapshot = vm.snapshotState();
         Sweep memory s = _sweep(_legs(_v2Leg(usdc, 1_000e6, PREFUNDED)), address(weth));
         uint256 prefunded = _sendAndVerify(s).grossOutput;
@@ -100,7 +101,7 @@ contract SweepOutcome is SweepTest {
         assertGt(prefunded, 0.49e18);
     }
 
-    function test_tokens_of_all_decimals_go_into_one_output() public {
+    function test_tokens_with_different_decimals_are_swept_into_one() public {
         for (uint8 funding = APPROVED; funding <= PREFUNDED; ++funding) {
             ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](5);
             legs[0] = _v3Leg(gusd, 1_000e2, funding);
@@ -115,14 +116,14 @@ contract SweepOutcome is SweepTest {
         }
     }
 
-    function test_fundings_mix_in_one_sweep() public {
+    function test_funding_modes_can_be_mixed_in_a_sweep() public {
         ISweepBatch.Leg memory approved = _v2Leg(usdt, 500e6, APPROVED);
         assertGt(
             _sendAndVerify(_sweep(_legs(approved, _v3Leg(dai, 500e18, PREFUNDED)), address(weth))).grossOutput, 0.49e18
         );
     }
 
-    function test_routes_through_the_wrapped_coin() public {
+    function test_routes_through_the_wrapped_native_token() public {
         for (uint8 funding = APPROVED; funding <= PREFUNDED; ++funding) {
             address[] memory path = new address[](3);
             (path[0], path[1], path[2]) = (address(wbtc), address(weth), address(usdt));
@@ -137,7 +138,7 @@ contract SweepOutcome is SweepTest {
 
     // ---------------------------------------------------------------- the split
 
-    function test_no_fee_leaves_everything_to_the_user() public {
+    function test_without_a_fee_the_user_receives_everything() public {
         Sweep memory s = _usdcSweep(APPROVED);
         (s.order.totalFeeBps, s.authorization.totalFeeBps) = (0, 0);
         _sign(s);
@@ -145,7 +146,7 @@ contract SweepOutcome is SweepTest {
         assertEq(e.userAmount, e.grossOutput);
     }
 
-    function test_no_share_leaves_the_fee_to_the_protocol() public {
+    function test_without_a_partner_share_the_protocol_receives_the_fee() public {
         Sweep memory s = _usdcSweep(APPROVED);
         s.authorization.partnerShareBps = 0;
         _sign(s);
@@ -154,7 +155,7 @@ contract SweepOutcome is SweepTest {
         assertGt(e.totalFee, 0);
     }
 
-    function test_the_whole_share_leaves_the_fee_to_the_partner() public {
+    function test_with_a_full_partner_share_the_partner_receives_the_fee() public {
         Sweep memory s = _usdcSweep(APPROVED);
         s.authorization.partnerShareBps = 10_000;
         _sign(s);
@@ -163,9 +164,9 @@ contract SweepOutcome is SweepTest {
         assertGt(e.totalFee, 0);
     }
 
-    /// @dev A few units of a token in a pool at par make the output as small as wished: rounding goes against protocol and partner.
+    /// @dev A few units of a token in a pool at par yield outputs as small as needed: rounding favors the user.
     function testFuzz_fees_round_down(uint256 amount, uint16 totalFeeBps, uint16 partnerShareBps) public {
-        IERC20 par = IERC20(deployCode(_built("MintableToken"), abi.encode("PAR", "PAR", uint8(18))));
+        IERC20 par = IERC20(deployCode(_artifact("MintableToken"), abi.encode("PAR", "PAR", uint8(18))));
         _addV3Pool(address(par), address(weth), 1e24, 1e24);
         Sweep memory s = _sweep(_legs(_v3Leg(par, bound(amount, 4, 50_000), PREFUNDED)), address(weth));
         totalFeeBps = uint16(bound(totalFeeBps, 0, 300));
@@ -178,7 +179,7 @@ contract SweepOutcome is SweepTest {
 
     // ---------------------------------------------------------------- the user's minimum
 
-    function test_the_user_gets_the_minimum_or_nothing_happens() public {
+    function test_the_user_receives_the_minimum_or_the_sweep_reverts() public {
         Sweep memory s = _usdcSweep(APPROVED);
         uint256 snapshot = vm.snapshotState();
         uint256 userAmount = _sendAndVerify(s).userAmount;
@@ -199,8 +200,8 @@ contract SweepOutcome is SweepTest {
         assertFalse(v5.isNonceUsed(7));
     }
 
-    /// @dev The output token taxes: what counts is what arrives at the user.
-    function test_the_minimum_is_measured_at_the_user() public {
+    /// @dev The output token takes a transfer fee: what counts is what the user receives.
+    function test_the_minimum_is_measured_by_the_users_balance() public {
         address[] memory path = new address[](3);
         (path[0], path[1], path[2]) = (address(usdc), address(weth), address(taxed));
         Sweep memory s = _sweep(_legs(_v2PathLeg(path, 1_000e6, PREFUNDED)), address(taxed));
@@ -213,19 +214,19 @@ contract SweepOutcome is SweepTest {
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.InsufficientUserOutput.selector, arrived, arrived + 1));
     }
 
-    function test_output_that_goes_elsewhere_does_not_count() public {
+    function test_output_sent_elsewhere_does_not_count() public {
         ISweepBatch.Leg memory leg = _v3LegTo(usdc, address(weth), 1_000e6, APPROVED, makeAddr("thief"));
         Sweep memory s = _sweep(_legs(leg), address(weth));
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.InsufficientUserOutput.selector, 0, 1));
     }
 
-    function test_another_token_supplied_as_output_does_not_count() public {
-        ISweepBatch.Leg memory leg = _v3Leg(usdc, 1_000e6, APPROVED); // brings the wrapped coin
+    function test_another_token_does_not_count_as_output() public {
+        ISweepBatch.Leg memory leg = _v3Leg(usdc, 1_000e6, APPROVED); // returns WETH
         Sweep memory s = _sweep(_legs(leg), address(dai));
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.InsufficientUserOutput.selector, 0, 1));
     }
 
-    // ---------------------------------------------------------------- what was here before, what is left over
+    // ---------------------------------------------------------------- idle balances and leftovers
 
     function test_idle_tokens_are_neither_paid_out_nor_spent() public {
         _fund(address(weth), address(v5), 5e18);
@@ -237,30 +238,30 @@ contract SweepOutcome is SweepTest {
         assertLt(weth.balanceOf(user), 0.5e18);
     }
 
-    function test_a_leg_cannot_spend_idle_tokens_of_its_own_kind() public {
+    function test_a_leg_cannot_spend_the_idle_balance_of_its_token() public {
         _fund(address(usdc), address(v5), 700e6);
         ISweepBatch.Leg memory leg = _v3Leg(usdc, 1_000e6, APPROVED);
-        leg.amount = 999e6; // the call still wants 1,000
+        leg.amount = 999e6; // the call still spends 1,000
         Sweep memory s = _sweep(_legs(leg), address(weth));
         bytes memory reason = abi.encodeWithSignature("Error(string)", "STF");
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegFailed.selector, 0, address(router), reason));
     }
 
-    function test_what_a_router_does_not_spend_goes_back_to_the_user() public {
+    function test_unspent_tokens_are_returned_to_the_user() public {
         ISweepBatch.Leg memory leg = _v3Leg(usdt, 1_000e6, APPROVED);
         leg.data = abi.encodeCall(
             ISwapRouter02.exactInputSingle,
             (ISwapRouter02.ExactInputSingleParams(address(usdt), address(weth), POOL_FEE, address(v5), 400e6, 1, 0))
         );
-        _fund(address(usdt), address(v5), 700e6); // idle, and not the user's
+        _fund(address(usdt), address(v5), 700e6); // idle, not the user's
         _send(_sweep(_legs(leg), address(weth)));
         assertEq(usdt.balanceOf(user), 600e6);
         assertEq(usdt.balanceOf(address(v5)), 700e6);
         assertEq(usdt.allowance(address(v5), address(router)), 0);
     }
 
-    /// @dev An earlier leg's token can come back through a later leg; it is the user's.
-    function test_an_input_that_a_later_leg_brings_back_goes_to_the_user() public {
+    /// @dev An earlier leg's token can come back through a later leg; it belongs to the user.
+    function test_an_input_that_a_later_leg_brings_back_is_returned_to_the_user() public {
         ISweepBatch.Leg memory back = _v3PathLeg(dai, usdc, 1_000e18, APPROVED);
         Sweep memory s = _sweep(_legs(_v3Leg(usdc, 1_000e6, APPROVED), back), address(weth));
         _send(s);
@@ -268,9 +269,9 @@ contract SweepOutcome is SweepTest {
         _assertNothingLeft(s);
     }
 
-    // ---------------------------------------------------------------- tokens with a will of their own
+    // ---------------------------------------------------------------- unusual tokens
 
-    function test_a_taxed_token_runs_when_the_route_spends_what_arrives() public {
+    function test_a_fee_on_transfer_token_is_swept_if_the_route_spends_what_arrives() public {
         ISweepBatch.Leg memory leg = _v2Leg(taxed, 1_000e18, APPROVED);
         address[] memory path = new address[](2);
         (path[0], path[1]) = (address(taxed), address(weth));
@@ -279,15 +280,15 @@ contract SweepOutcome is SweepTest {
         assertGt(_sendAndVerify(s).grossOutput, 0.48e18);
     }
 
-    function test_a_taxed_token_fails_when_the_route_expects_what_was_sent() public {
-        _fund(address(taxed), address(v5), 500e18); // idle tokens do not make up for the tax
+    function test_a_fee_on_transfer_token_fails_if_the_route_spends_what_was_sent() public {
+        _fund(address(taxed), address(v5), 500e18); // the idle balance does not cover the transfer fee
         Sweep memory s = _sweep(_legs(_v2Leg(taxed, 1_000e18, APPROVED)), address(weth));
         bytes memory reason = abi.encodeWithSignature("Error(string)", "STF");
         _expectRevert(s, abi.encodeWithSelector(ISweepBatch.LegFailed.selector, 0, address(router), reason));
     }
 
-    function test_a_fee_recipient_that_the_output_token_blocks_is_named() public {
-        BlockingToken blocking = new BlockingToken();
+    function test_a_fee_recipient_that_the_output_token_blocks_makes_the_sweep_revert() public {
+        BlocklistToken blocking = new BlocklistToken();
         _addV3Pool(address(usdc), address(blocking), 1e12, 1e24);
         blocking.blockAccount(partner);
         Sweep memory s =
@@ -299,7 +300,7 @@ contract SweepOutcome is SweepTest {
 
     function _expectFeeTransferFailed(Sweep memory s, address token, address recipient) private {
         uint256 snapshot = vm.snapshotState();
-        BlockingToken(token).blockAccount(address(0xdead));
+        BlocklistToken(token).blockAccount(address(0xdead));
         _send(s);
         uint256 amount = IERC20(token).balanceOf(recipient);
         vm.revertToState(snapshot);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
@@ -6,14 +6,14 @@ import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title Tampering
-/// @notice A sweep is what was signed down to the byte: whatever is changed in the call makes it revert, and legs that are encoded
-/// in another way are other legs.
+/// @notice A sweep is executed exactly as it was signed: any change to the calldata makes it revert, and so does
+/// another encoding of the legs.
 contract Tampering is SweepTest {
     uint256 private constant SELECTOR = 4;
-    uint256 private constant AUTHORIZATION_SIGNATURE_AT = SELECTOR + 16 * 32; // where it stands in the call's head
+    uint256 private constant AUTHORIZATION_SIGNATURE_AT = SELECTOR + 16 * 32; // its offset in the head of the calldata
     uint256 private constant PERMIT_SIGNATURE_AT = SELECTOR + 19 * 32;
 
-    uint256 private constant GAS = 2_000_000; // some claims of length use up all there is
+    uint256 private constant GAS = 2_000_000; // huge lengths consume all gas
 
     function _call(Sweep memory s) private view returns (bytes memory) {
         return abi.encodeCall(
@@ -30,25 +30,25 @@ contract Tampering is SweepTest {
         );
     }
 
-    function _word(bytes memory data, uint256 place) private pure returns (uint256 word) {
+    function _word(bytes memory data, uint256 index) private pure returns (uint256 word) {
         assembly ("memory-safe") {
-            word := mload(add(add(data, 0x20), place))
+            word := mload(add(add(data, 0x20), index))
         }
     }
 
-    function _setWord(bytes memory data, uint256 place, uint256 word) private pure {
+    function _setWord(bytes memory data, uint256 index, uint256 word) private pure {
         assembly ("memory-safe") {
-            mstore(add(add(data, 0x20), place), word)
+            mstore(add(add(data, 0x20), index), word)
         }
     }
 
-    /// @dev Bytes that nobody signs and nobody reads: what fills up the last word of a signature. And the last byte of the permit
-    /// signature's length, because 64 bytes are as good a signature as 65 if its v is 27.
-    function _isUnsigned(bytes memory call, uint256 place) private pure returns (bool) {
+    /// @dev Bytes that are neither signed nor read: the padding of the signatures. And the last byte of the permit
+    /// signature's length, because Permit2 accepts 64 bytes instead of 65 if v is 27.
+    function _isUnsigned(bytes memory call, uint256 index) private pure returns (bool) {
         uint256 authorizationSignature = SELECTOR + _word(call, AUTHORIZATION_SIGNATURE_AT) + 32;
         uint256 permitSignature = SELECTOR + _word(call, PERMIT_SIGNATURE_AT) + 32;
-        return (place >= authorizationSignature + 65 && place < authorizationSignature + 96)
-            || (place >= permitSignature + 65 && place < permitSignature + 96) || place == permitSignature - 1;
+        return (index >= authorizationSignature + 65 && index < authorizationSignature + 96)
+            || (index >= permitSignature + 65 && index < permitSignature + 96) || index == permitSignature - 1;
     }
 
     function _sample() private returns (Sweep memory) {
@@ -56,35 +56,35 @@ contract Tampering is SweepTest {
     }
 
     /// forge-config: default.fuzz.runs = 512
-    function testFuzz_changing_any_byte_of_the_call_makes_it_revert(uint256 place, uint8 flip) public {
+    function testFuzz_changing_any_byte_of_the_call_makes_it_revert(uint256 index, uint8 flip) public {
         Sweep memory s = _sample();
         bytes memory call = _call(s);
-        place = bound(place, 0, call.length - 1);
-        vm.assume(flip != 0 && !_isUnsigned(call, place));
-        call[place] ^= bytes1(flip);
+        index = bound(index, 0, call.length - 1);
+        vm.assume(flip != 0 && !_isUnsigned(call, index));
+        call[index] ^= bytes1(flip);
         vm.prank(user);
         (bool succeeded,) = address(v5).call(call);
         assertFalse(succeeded);
     }
 
-    function test_the_call_that_is_tampered_with_would_have_run() public {
+    function test_the_unchanged_call_succeeds() public {
         Sweep memory s = _sample();
         vm.prank(user);
         (bool succeeded,) = address(v5).call{gas: GAS}(_call(s));
         assertTrue(succeeded);
     }
 
-    /// @dev Every byte, one after the other: legs, order, authorization, nonces, deadlines, signatures, and the offsets between.
+    /// @dev Every single byte: legs, order, authorization, nonces, deadlines, signatures, and the offsets between them.
     function test_changing_any_byte_makes_it_revert() public {
         Sweep memory s = _sample();
         bytes memory call = _call(s);
-        for (uint256 place = 0; place < call.length; ++place) {
-            if (_isUnsigned(call, place)) continue;
-            call[place] ^= 0x01;
+        for (uint256 index = 0; index < call.length; ++index) {
+            if (_isUnsigned(call, index)) continue;
+            call[index] ^= 0x01;
             vm.prank(user);
             (bool succeeded,) = address(v5).call{gas: GAS}(call);
-            assertFalse(succeeded, vm.toString(place));
-            call[place] ^= 0x01;
+            assertFalse(succeeded, vm.toString(index));
+            call[index] ^= 0x01;
         }
     }
 
@@ -92,7 +92,7 @@ contract Tampering is SweepTest {
         assertEq(v5.hashLegs(legs), keccak256(abi.encode(legs)));
     }
 
-    function test_data_of_any_length_is_hashed_with_its_padding_and_no_more() public view {
+    function test_the_legs_hash_covers_data_of_any_length_with_its_padding() public view {
         ISweepBatch.Leg[] memory legs = new ISweepBatch.Leg[](2);
         for (uint256 length = 0; length <= 65; ++length) {
             legs[1].data = new bytes(length);
@@ -100,18 +100,19 @@ contract Tampering is SweepTest {
         }
     }
 
-    function test_no_legs_have_a_hash_too() public view {
+    function test_the_hash_of_no_legs_is_that_of_their_abi_encoding() public view {
         ISweepBatch.Leg[] memory none = new ISweepBatch.Leg[](0);
         assertEq(v5.hashLegs(none), keccak256(abi.encode(none)));
     }
 
-    /// @dev One word that nobody reads between a leg's offset and the leg: it reads as the same legs, but it is not what was signed.
-    function test_legs_in_another_encoding_are_refused() public {
+    /// @dev An unused word between a leg's offset and the leg decodes to the same legs, but it is not the signed
+    /// encoding.
+    function test_a_noncanonical_encoding_of_the_legs_is_refused() public {
         Sweep memory s = _usdcSweep(APPROVED);
         bytes memory call = _call(s);
         uint256 gap = SELECTOR + _word(call, SELECTOR) + 64;
         bytes memory tampered = bytes.concat(_slice(call, 0, gap), bytes32(0), _slice(call, gap, call.length));
-        _setWord(tampered, gap - 32, 64); // the leg stands a word later
+        _setWord(tampered, gap - 32, 64); // the leg starts one word later
         _setWord(tampered, AUTHORIZATION_SIGNATURE_AT, _word(call, AUTHORIZATION_SIGNATURE_AT) + 32);
         _setWord(tampered, PERMIT_SIGNATURE_AT, _word(call, PERMIT_SIGNATURE_AT) + 32);
         vm.prank(user);
@@ -120,7 +121,7 @@ contract Tampering is SweepTest {
         assertEq(bytes4(reason), IV5.LegsHashMismatch.selector);
     }
 
-    function test_truncated_legs_revert() public {
+    function test_truncated_calldata_reverts() public {
         bytes memory call = _call(_usdcSweep(APPROVED));
         for (uint256 length = 0; length < call.length - 31; length += 31) {
             vm.prank(user);
@@ -129,7 +130,7 @@ contract Tampering is SweepTest {
         }
     }
 
-    function test_legs_that_claim_to_be_huge_revert() public {
+    function test_calldata_with_a_huge_leg_count_reverts() public {
         bytes memory call = _call(_usdcSweep(APPROVED));
         uint256 legsLength = SELECTOR + _word(call, SELECTOR);
         uint256[4] memory claims = [uint256(2), 31, type(uint64).max, type(uint256).max];
@@ -141,8 +142,8 @@ contract Tampering is SweepTest {
         }
     }
 
-    /// @dev Data that claims to begin before the legs would make their end lie before their beginning.
-    function test_data_that_points_back_reverts() public {
+    /// @dev If data started before the legs, their end would precede their start.
+    function test_a_data_offset_that_points_backwards_reverts() public {
         bytes memory call = _call(_usdcSweep(APPROVED));
         uint256 dataOffset = SELECTOR + _word(call, SELECTOR) + 64 + 4 * 32;
         assertEq(_word(call, dataOffset), 160);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IPermit2} from "../src/interfaces/IPermit2.sol";
@@ -7,8 +7,8 @@ import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {World} from "./support/World.sol";
 
 /// @title Vectors
-/// @notice The contract, the real Permit2 and an independent implementation agree on every hash and signature. The file is
-/// described in bin/make-vectors.mjs.
+/// @notice The contract, the real Permit2 and an independent implementation agree on all hashes and signatures.
+/// bin/make-vectors.mjs describes the file.
 contract Vectors is World {
     uint256 private constant COUNT = 5;
     string private json;
@@ -20,24 +20,24 @@ contract Vectors is World {
         address where = vm.parseJsonAddress(json, ".vectors[0].verifyingContract");
         bytes memory arguments =
             abi.encode(address(manager), PERMIT2, address(weth), vm.parseJsonAddress(json, ".feeSigner.address"));
-        deployCodeTo(_built("ServiceBatchV5PartnerFees"), arguments, where);
+        deployCodeTo(_artifact("ServiceBatchV5PartnerFees"), arguments, where);
         v5 = IV5(where);
-        assertFalse(vm.keyExistsJson(json, _key(COUNT, "")), "vectors that no test reads");
+        assertFalse(vm.keyExistsJson(json, _key(COUNT, "")), "there are vectors that are not tested");
     }
 
-    function test_the_legs_hash_is_that_of_the_vectors() public view {
+    function test_the_legs_hash_matches_the_vectors() public view {
         for (uint256 i = 0; i < COUNT; ++i) {
             assertEq(v5.hashLegs(_legs(i)), vm.parseJsonBytes32(json, _key(i, ".legsHash")), _name(i));
         }
     }
 
-    function test_the_witness_is_that_of_the_vectors() public view {
+    function test_the_witness_matches_the_vectors() public view {
         for (uint256 i = 0; i < COUNT; ++i) {
             assertEq(v5.hashOrder(_order(i)), vm.parseJsonBytes32(json, _key(i, ".witness")), _name(i));
         }
     }
 
-    function test_the_authorization_digest_is_that_of_the_vectors_and_its_signer_is_recovered() public {
+    function test_the_authorization_digest_matches_the_vectors_and_recovers_the_signer() public {
         for (uint256 i = 0; i < COUNT; ++i) {
             vm.chainId(_uint(i, ".chainId"));
             bytes32 digest = v5.hashAuthorization(_authorization(i));
@@ -53,9 +53,9 @@ contract Vectors is World {
         }
     }
 
-    /// @dev Permit2 itself says that the user signed these tokens, this spender and this witness under our type string. Nothing
-    /// is requested, so nothing moves.
-    function test_permit2_accepts_the_signatures_for_our_witness_and_no_other() public {
+    /// @dev Permit2 confirms that the user signed these tokens, this spender and this witness under our type string.
+    /// The requested amounts are zero, so nothing is transferred.
+    function test_permit2_accepts_the_signatures_for_our_witness_only() public {
         for (uint256 i = 0; i < COUNT; ++i) {
             vm.chainId(_uint(i, ".chainId"));
             bytes32 witness = v5.hashOrder(_order(i));

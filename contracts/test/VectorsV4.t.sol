@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IPermit2} from "../src/interfaces/IPermit2.sol";
@@ -6,8 +6,8 @@ import {IServiceBatchV4 as IV4} from "../src/interfaces/IServiceBatchV4.sol";
 import {World} from "./support/World.sol";
 
 /// @title VectorsV4
-/// @notice The rollback contract, the real Permit2 and an independent implementation agree on every witness and signature. The
-/// file is described in bin/make-vectors.mjs.
+/// @notice The fallback contract, the real Permit2 and an independent implementation agree on all witnesses and
+/// signatures. bin/make-vectors.mjs describes the file.
 contract VectorsV4 is World {
     uint256 private constant COUNT = 5;
     string private json;
@@ -18,20 +18,20 @@ contract VectorsV4 is World {
         json = vm.readFile("../tests/vectors/eip712_v4.json");
         address where = vm.parseJsonAddress(json, ".vectors[0].verifyingContract");
         bytes memory arguments = abi.encode(address(manager), PERMIT2, address(weth), uint16(75), address(this));
-        deployCodeTo(_built("ServiceBatchV4"), arguments, where);
+        deployCodeTo(_artifact("ServiceBatchV4"), arguments, where);
         v4 = IV4(where);
-        assertFalse(vm.keyExistsJson(json, _key(COUNT, "")), "vectors that no test reads");
+        assertFalse(vm.keyExistsJson(json, _key(COUNT, "")), "there are vectors that are not tested");
     }
 
-    function test_the_witness_is_that_of_the_vectors() public view {
+    function test_the_witness_matches_the_vectors() public view {
         for (uint256 i = 0; i < COUNT; ++i) {
             assertEq(v4.hashOrder(_order(i)), vm.parseJsonBytes32(json, _key(i, ".witness")));
         }
     }
 
-    /// @dev Permit2 itself says that the user signed these tokens, this spender and this witness under our type string. Nothing
-    /// is requested, so nothing moves.
-    function test_permit2_accepts_the_signatures_for_our_witness_and_no_other() public {
+    /// @dev Permit2 confirms that the user signed these tokens, this spender and this witness under our type string.
+    /// The requested amounts are zero, so nothing is transferred.
+    function test_permit2_accepts_the_signatures_for_our_witness_only() public {
         for (uint256 i = 0; i < COUNT; ++i) {
             vm.chainId(vm.parseJsonUint(json, _key(i, ".chainId")));
             bytes32 witness = v4.hashOrder(_order(i));

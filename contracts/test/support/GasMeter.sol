@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
@@ -9,11 +9,12 @@ import {SweepV4Test} from "./SweepV4Test.sol";
 import {ISwapRouter02} from "./Uniswap.sol";
 
 /// @title GasMeter
-/// @notice What a sweep costs as a transaction, intrinsic gas included and refunds deducted, beside the bare swaps of the same
-/// tokens: V3 0.3 % pools to the wrapped coin, three-way split, nonce words and balances of the recipients that are not zero any
-/// more. Tests that measure must be isolated, so that each call is a transaction of its own. Users empty their balances of what
-/// they sweep, or keep one unit of each: an emptied balance gives back storage, and what a transaction is given back is capped
-/// at a fifth of its gas (EIP-3529), which a sweep of many reaches and a bare swap does not.
+/// @notice Measures what a sweep costs as a transaction, including intrinsic gas and refunds, and what the bare swaps
+/// of the same tokens cost: V3 0.3 % pools to the wrapped native token, three-way split, nonce words and recipient
+/// balances already nonzero. Tests that measure must be isolated, so that each call is a transaction of its own. Users
+/// either sweep their whole balances or keep one unit of each token: clearing a balance refunds gas, refunds are capped
+/// at a fifth of the transaction's gas (EIP-3529), and a sweep of many tokens reaches that cap where a bare swap does
+/// not.
 abstract contract GasMeter is SweepV4Test {
     using SafeERC20 for IERC20;
 
@@ -24,15 +25,15 @@ abstract contract GasMeter is SweepV4Test {
     function setUp() public virtual override {
         super.setUp();
         while (tokens.length < MOST_LEGS) {
-            IERC20 token = _listToken("MintableToken", vm.toString(tokens.length), 18);
+            IERC20 token = _tokenWithPools("MintableToken", vm.toString(tokens.length), 18);
             if (_isNext(token)) tokens.push(token);
         }
         _fund(address(weth), user, 1e18);
         _fund(address(weth), partner, 1e18);
         _fund(address(weth), protocol, 1e18);
-        // Uses one nonce of each word, and every pool once: the first swap of a pool's life pays for its slots.
+        // Uses one nonce of each word and every pool once: the first swap in a pool initializes its slots.
         _send(_sweep(_legsTo(address(v5), MOST_LEGS, PREFUNDED), address(weth)));
-        vm.warp(block.timestamp + 12); // the pools write their oracle in the first swap of a block
+        vm.warp(block.timestamp + 12); // pools write their oracle on the first swap of a block
     }
 
     function _v5Gas(uint256 count, uint8 funding, bool keeping) internal returns (uint256 gasUsed) {
@@ -59,8 +60,8 @@ abstract contract GasMeter is SweepV4Test {
         _log(funding == PREFUNDED ? "V4 prefunded" : "V4 approved", count, keeping, gasUsed);
     }
 
-    /// @dev As many transactions as legs, by a user who approved the router for all of each token before. The approvals are
-    /// measured, too: they are for users who did not.
+    /// @dev One transaction per leg, by a user who has approved the router for each token. The approvals are measured
+    /// separately, for users who have not.
     function _bareGas(uint256 count, bool keeping) internal returns (uint256 swaps, uint256 approvals) {
         uint256 snapshot = vm.snapshotState();
         if (keeping) _giveOneUnitOfEach();
@@ -80,8 +81,9 @@ abstract contract GasMeter is SweepV4Test {
         _log("bare swaps with approvals", count, keeping, swaps + approvals);
     }
 
-    /// @dev What chance does to addresses is kept out of the figures: every other token stands before the wrapped coin in its
-    /// pool, which is a little cheaper to swap, and none shares the router's mark, for which the contracts look closer.
+    /// @dev Keeps address-dependent effects out of the figures: every other token sorts before the wrapped native token
+    /// in its pool, which is slightly cheaper to swap, and none shares the router's filter bit, which would cause an
+    /// exact check.
     function _isNext(IERC20 token) private view returns (bool) {
         bool before = address(token) < address(weth);
         return before == (tokens.length % 2 == 0) && uint8(uint160(address(token))) != uint8(uint160(address(router)));
@@ -93,7 +95,7 @@ abstract contract GasMeter is SweepV4Test {
         }
     }
 
-    /// @dev bin/bench-gas.mjs reads these lines.
+    /// @dev bin/bench-gas.mjs parses these lines.
     function _log(string memory way, uint256 count, bool keeping, uint256 gasUsed) internal pure {
         console.log(string.concat("gas: ", way, "; ", keeping ? "keeping" : "emptied", ";"), count, gasUsed);
     }

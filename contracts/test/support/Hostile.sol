@@ -1,27 +1,28 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title Hostile parties
-/// @notice Those who meet a sweep and do not wish it well: tokens that call back, recipients that refuse, burn or shout.
+/// @notice Hostile participants of a sweep: tokens that call back, and recipients that reject, burn gas or return too
+/// much data.
 
-/// @notice What the tokens here have in common: anyone may mint.
-abstract contract FreeToken is ERC20 {
+/// @notice The base of these tokens: anyone may mint.
+abstract contract OpenMintToken is ERC20 {
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
     }
 }
 
-/// @notice A token that calls somebody in the middle of a transfer, as ERC-777 hooks do, and remembers the answer.
-contract CallingToken is FreeToken {
+/// @notice A token that makes a call in the middle of a transfer, as ERC-777 hooks do, and stores the response.
+contract CallbackToken is OpenMintToken {
     address public target;
     bytes public callData;
     bool public called;
     bool public succeeded;
-    bytes public answer;
+    bytes public response;
 
-    constructor() ERC20("Calling", "CALL") {}
+    constructor() ERC20("Callback", "CALLBACK") {}
 
     function arm(address target_, bytes calldata callData_) external {
         (target, callData) = (target_, callData_);
@@ -31,17 +32,17 @@ contract CallingToken is FreeToken {
         super._update(from, to, amount);
         if (target == address(0) || called) return;
         called = true;
-        (succeeded, answer) = target.call(callData);
+        (succeeded, response) = target.call(callData);
     }
 }
 
-/// @notice A token whose transfers to one address fail, as those of blocklisting tokens do.
-contract BlockingToken is FreeToken {
+/// @notice A token that reverts on transfers to a blocked address.
+contract BlocklistToken is OpenMintToken {
     error Blocked(address account);
 
     address public blocked;
 
-    constructor() ERC20("Blocking", "BLOCK") {}
+    constructor() ERC20("Blocklist", "BLOCK") {}
 
     function blockAccount(address account) external {
         blocked = account;
@@ -53,44 +54,44 @@ contract BlockingToken is FreeToken {
     }
 }
 
-/// @notice What the router offers to whoever asks: everything of a token that lies on it.
+/// @notice The router's function that sends its balance of a token to anyone who calls it.
 interface ISweepableRouter {
     function sweepToken(address token, uint256 amountMinimum, address recipient) external payable;
 }
 
-/// @notice A token that, while it is pulled, helps itself to another token that lies open on the router, and leaves a crumb so
-/// that the swap of the other token still finds something.
-contract RaidingToken is FreeToken {
-    uint256 private constant CRUMB = 1e12;
+/// @notice A token that, while being transferred, takes another token's balance from the router, and leaves a little so
+/// that the swap of the other token does not fail.
+contract RouterDrainingToken is OpenMintToken {
+    uint256 private constant LEFTOVER = 1e12;
     address private router;
-    ERC20 private prey;
+    ERC20 private victim;
 
-    constructor() ERC20("Raiding", "RAID") {}
+    constructor() ERC20("Router draining", "DRAIN") {}
 
     function arm(address router_, address prey_) external {
-        (router, prey) = (router_, ERC20(prey_));
+        (router, victim) = (router_, ERC20(prey_));
     }
 
-    function loot() external view returns (uint256) {
-        return prey.balanceOf(address(this));
+    function stolen() external view returns (uint256) {
+        return victim.balanceOf(address(this));
     }
 
     function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
         if (router != address(0)) {
-            ISweepableRouter(router).sweepToken(address(prey), 0, address(this));
-            if (prey.balanceOf(address(this)) > CRUMB) prey.transfer(router, CRUMB);
+            ISweepableRouter(router).sweepToken(address(victim), 0, address(this));
+            if (victim.balanceOf(address(this)) > LEFTOVER) require(victim.transfer(router, LEFTOVER));
         }
         return super.transferFrom(from, to, amount);
     }
 }
 
-/// @notice A token that says once that it moved and did not.
-contract LyingToken is FreeToken {
+/// @notice A token that once reports a transfer as successful without transferring anything.
+contract LyingToken is OpenMintToken {
     bool private lying;
 
     constructor() ERC20("Lying", "LIE") {}
 
-    function lie() external {
+    function lieOnce() external {
         lying = true;
     }
 
@@ -101,8 +102,8 @@ contract LyingToken is FreeToken {
     }
 }
 
-/// @notice A token that returns false where others revert.
-contract FalseToken is FreeToken {
+/// @notice A token that returns false instead of reverting.
+contract ReturnsFalseToken is OpenMintToken {
     constructor() ERC20("False", "FALSE") {}
 
     function transfer(address to, uint256 amount) public override returns (bool) {
@@ -110,24 +111,24 @@ contract FalseToken is FreeToken {
     }
 
     function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
-        bool possible = balanceOf(from) >= amount && allowance(from, msg.sender) >= amount;
-        return possible && super.transferFrom(from, to, amount);
+        bool valid = balanceOf(from) >= amount && allowance(from, msg.sender) >= amount;
+        return valid && super.transferFrom(from, to, amount);
     }
 }
 
-/// @notice A token that refuses to move nothing.
-contract ZeroRefusingToken is FreeToken {
-    error NothingMoved();
+/// @notice A token that reverts on transfers of zero.
+contract RevertsOnZeroToken is OpenMintToken {
+    error ZeroTransfer();
 
-    constructor() ERC20("Zero refusing", "ZERO") {}
+    constructor() ERC20("Reverts on zero", "ZERO") {}
 
     function _update(address from, address to, uint256 amount) internal override {
-        if (amount == 0) revert NothingMoved();
+        if (amount == 0) revert ZeroTransfer();
         super._update(from, to, amount);
     }
 }
 
-/// @notice A token of shares whose balances grow and shrink, and whose transfers round to whole shares, so that a unit can get lost.
+/// @notice A token with shares whose balances grow and shrink; transfers round to whole shares, so a unit may be lost.
 contract RebasingToken {
     string public constant name = "Rebasing";
     string public constant symbol = "REBASE";
@@ -148,12 +149,12 @@ contract RebasingToken {
         shares[to] += added;
     }
 
-    /// @dev The growth is odd on purpose: after it, a share is no whole number of units.
+    /// @dev Grows by an odd amount, so that a share is not a whole number of units afterwards.
     function rebase() external {
         supply += supply / 7 + 1;
     }
 
-    /// @dev What validators lose.
+    /// @dev As when validators are slashed.
     function shrink() external {
         supply -= supply / 8;
     }
@@ -190,20 +191,20 @@ contract RebasingToken {
     }
 }
 
-/// @notice Has no way to receive the coin.
-contract RefusingRecipient {}
+/// @notice Cannot receive the native coin.
+contract RejectingRecipient {}
 
-/// @notice Uses up all gas that it is given.
-contract BurningRecipient {
-    uint256 private burnt;
+/// @notice Burns all the gas that it is given.
+contract GasBurningRecipient {
+    uint256 private burned;
 
     receive() external payable {
-        while (true) ++burnt;
+        while (true) ++burned;
     }
 }
 
-/// @notice Fails with as much return data as its gas buys.
-contract ShoutingRecipient {
+/// @notice Reverts with as much return data as its gas allows.
+contract ReturnBombRecipient {
     receive() external payable {
         assembly ("memory-safe") {
             revert(0, 10000)
@@ -211,34 +212,34 @@ contract ShoutingRecipient {
     }
 }
 
-/// @notice Calls somebody when it receives the coin, and remembers the answer.
-contract CallingRecipient {
+/// @notice Makes a call when it receives the native coin, and stores the selector of the error.
+contract CallbackRecipient {
     address public target;
     bytes public callData;
-    bytes4 public refusal;
+    bytes4 public revertSelector;
 
     function arm(address target_, bytes calldata callData_) external {
         (target, callData) = (target_, callData_);
     }
 
     receive() external payable {
-        (bool succeeded, bytes memory answer) = target.call(callData);
-        if (!succeeded) refusal = bytes4(answer);
+        (bool succeeded, bytes memory response) = target.call(callData);
+        if (!succeeded) revertSelector = bytes4(response);
     }
 }
 
-/// @notice A contract wallet: accepts every signature by EIP-1271 and sends what it is told; takes coin only if it was told so.
+/// @notice A contract wallet that accepts every signature under EIP-1271, and the native coin only if told to.
 contract ContractWallet {
-    error NoCoin();
+    error NativeRejected();
 
-    bool private immutable TAKES_COIN;
+    bool private immutable ACCEPTS_NATIVE;
 
-    constructor(bool takesCoin) {
-        TAKES_COIN = takesCoin;
+    constructor(bool acceptsNative) {
+        ACCEPTS_NATIVE = acceptsNative;
     }
 
     receive() external payable {
-        if (!TAKES_COIN) revert NoCoin();
+        if (!ACCEPTS_NATIVE) revert NativeRejected();
     }
 
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
@@ -246,8 +247,8 @@ contract ContractWallet {
     }
 }
 
-/// @notice Says no to every signature, by EIP-1271.
-contract DenyingSigner {
+/// @notice Rejects every signature under EIP-1271.
+contract RejectingSigner {
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
         return 0xffffffff;
     }

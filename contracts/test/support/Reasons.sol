@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
@@ -9,7 +9,8 @@ import {IServiceBatchV5PartnerFees as IV5} from "../../src/interfaces/IServiceBa
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
 
 /// @title Reasons
-/// @notice Everything that a step of the invariants' handler can be refused for: a campaign that misses one proves too little.
+/// @notice Every error that a step of the invariant handler can end in: a campaign that misses one of them proves too
+/// little.
 library Reasons {
     struct Reason {
         bytes4 selector;
@@ -61,7 +62,7 @@ library Reasons {
         reasons[n++] = Reason(IRouterAllowList.RouterNotListed.selector, "RouterNotListed");
         reasons[n++] = Reason(Pausable.ExpectedPause.selector, "ExpectedPause");
         reasons[n++] = Reason(IAccessManaged.AccessManagedUnauthorized.selector, "AccessManagedUnauthorized");
-        // Permit2's, on the user's signature
+        // Permit2's errors about the user's signature
         reasons[n++] = Reason(bytes4(keccak256("InvalidSigner()")), "InvalidSigner");
         reasons[n++] = Reason(bytes4(keccak256("InvalidContractSignature()")), "InvalidContractSignature");
         reasons[n++] = Reason(bytes4(keccak256("InvalidSignatureLength()")), "InvalidSignatureLength");

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {Test} from "forge-std/Test.sol";
 
 /// @title RoleSetup
-/// @notice Gives the roles of roles.json out as a deployment does: each function to its role, each role to its holder with its
-/// delay, the manager itself to the owner with a delay, and then nothing is left to who deployed.
+/// @notice Assigns the roles of roles.json as a deployment does: each function to its role, each role to its holder
+/// with its delay, the manager itself to the owner with a delay, and nothing remains with the deployer.
 abstract contract RoleSetup is Test {
     uint64 internal constant ADMIN = 0;
     uint64 internal constant OWNER = 1;
@@ -19,7 +19,7 @@ abstract contract RoleSetup is Test {
     address internal guardian = makeAddr("guardian");
     address internal ops = makeAddr("ops");
 
-    /// @dev The owner configures, too: one holder, but with the delay of the role it acts in.
+    /// @dev The owner is also the configurator: one account, with the delay of the role that it acts in.
     function _setUpRoles(IAccessManager manager, address target) internal {
         string memory json = vm.readFile("roles.json");
         for (uint256 i = 0; i < ROLES; ++i) {

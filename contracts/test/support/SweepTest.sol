@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
@@ -13,12 +13,12 @@ interface IDomain {
 }
 
 /// @title SweepTest
-/// @notice What a service, a user and a chain do around a sweep: routes are built, both signatures are made, the transaction is
-/// sent. Each test changes one thing in a sweep that would otherwise succeed.
+/// @notice What the service and the user do for a sweep: build routes, sign, and send the transaction. Each test
+/// changes one thing in a sweep that would otherwise succeed.
 abstract contract SweepTest is World {
     using SafeERC20 for IERC20;
 
-    /// @dev Everything that goes into one transaction, and who sends it.
+    /// @dev The arguments of one transaction, and its sender.
     struct Sweep {
         address sender;
         ISweepBatch.Leg[] legs;
@@ -30,7 +30,7 @@ abstract contract SweepTest is World {
         bytes permitSignature;
     }
 
-    /// @dev What a Permit2 signature covers beside tokens and witness.
+    /// @dev What a Permit2 signature covers in addition to tokens and witness.
     struct Permit {
         address spender;
         uint256 nonce;
@@ -58,7 +58,7 @@ abstract contract SweepTest is World {
         (user, userKey) = makeAddrAndKey("user");
         v5 = IV5(
             deployCode(
-                _built("ServiceBatchV5PartnerFees"), abi.encode(address(manager), PERMIT2, address(weth), signer)
+                _artifact("ServiceBatchV5PartnerFees"), abi.encode(address(manager), PERMIT2, address(weth), signer)
             )
         );
         v5.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(router));
@@ -68,7 +68,7 @@ abstract contract SweepTest is World {
 
     // ---------------------------------------------------------------- routes
 
-    /// @dev A swap to the wrapped coin through the 0.3 % pool of V3.
+    /// @dev A swap to the wrapped native token through the V3 0.3 % pool.
     function _v3Leg(IERC20 token, uint256 amount, uint8 funding) internal returns (ISweepBatch.Leg memory) {
         return _v3LegTo(token, address(weth), amount, funding, address(v5));
     }
@@ -96,7 +96,7 @@ abstract contract SweepTest is World {
         );
     }
 
-    /// @dev A swap through the wrapped coin to another token, in V3.
+    /// @dev A V3 swap through the wrapped native token to another token.
     function _v3PathLeg(IERC20 token, IERC20 output, uint256 amount, uint8 funding)
         internal
         returns (ISweepBatch.Leg memory)
@@ -136,7 +136,7 @@ abstract contract SweepTest is World {
         );
     }
 
-    /// @dev The user holds the tokens of the leg and has approved Permit2 for them, as wallets do once a token.
+    /// @dev Gives the user the leg's tokens and approves Permit2, as wallets do once per token.
     function _leg(IERC20 token, uint256 amount, uint8 funding, bytes memory data)
         internal
         returns (ISweepBatch.Leg memory)
@@ -171,14 +171,14 @@ abstract contract SweepTest is World {
         (legs[0], legs[1]) = (a, b);
     }
 
-    /// @dev A thousand USDC to the wrapped coin: the sweep that most tests start from.
+    /// @dev 1,000 USDC to the wrapped native token: the sweep that most tests start from.
     function _usdcSweep(uint8 funding) internal returns (Sweep memory) {
         return _sweep(_legs(_v3Leg(usdc, 1_000e6, funding)), address(weth));
     }
 
     // ---------------------------------------------------------------- orders and signatures
 
-    /// @dev A sweep at the usual terms, signed by both: 75 bps, of which the partner gets 40 %.
+    /// @dev A sweep on the usual terms, signed by both: a fee of 75 bps, of which the partner receives 40 %.
     function _sweep(ISweepBatch.Leg[] memory legs, address outputToken) internal view returns (Sweep memory s) {
         s.sender = user;
         s.legs = legs;
@@ -223,7 +223,7 @@ abstract contract SweepTest is World {
         return _permitDigest(s.legs, permit, "SweepOrder witness)", orderType, orderHash);
     }
 
-    /// @dev The digest of Permit2's batch form, from the specification of EIP-712 and not from the code under test.
+    /// @dev The digest of Permit2's batch form, derived from EIP-712 and not from the code under test.
     function _permitDigest(
         ISweepBatch.Leg[] memory legs,
         Permit memory permit,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV4 as IV4} from "../../src/interfaces/IServiceBatchV4.sol";
@@ -7,9 +7,9 @@ import {SweepTest} from "./SweepTest.sol";
 import {ISwapRouter02} from "./Uniswap.sol";
 
 /// @title SweepV4Test
-/// @notice The rollback contract beside the other, and what a page and a user do around a sweep through it.
+/// @notice Adds the fallback contract, and what a frontend and a user do for a sweep through it.
 abstract contract SweepV4Test is SweepTest {
-    /// @dev Everything that goes into one transaction, and who sends it.
+    /// @dev The arguments of one transaction, and its sender.
     struct SweepV4 {
         address sender;
         ISweepBatch.Leg[] legs;
@@ -26,7 +26,7 @@ abstract contract SweepV4Test is SweepTest {
         super.setUp();
         v4 = IV4(
             deployCode(
-                _built("ServiceBatchV4"), abi.encode(address(manager), PERMIT2, address(weth), uint16(75), protocol)
+                _artifact("ServiceBatchV4"), abi.encode(address(manager), PERMIT2, address(weth), uint16(75), protocol)
             )
         );
         v4.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(router));

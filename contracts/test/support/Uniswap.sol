@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Uniswap, as far as the tests speak to it
-/// @notice The real contracts come from the npm packages as bytecode, built by compilers of their time; these are the functions
-/// that the tests call on them.
+/// @title Uniswap interfaces
+/// @notice The functions of the real contracts that the tests call. The contracts are deployed from the bytecode in the
+/// npm packages, which older compilers built.
 interface IUniswapV2Factory {
     function createPair(address tokenA, address tokenB) external returns (address pair);
 }
@@ -80,7 +80,7 @@ interface IUniversalRouter {
     function execute(bytes calldata commands, bytes[] calldata inputs, uint256 deadline) external payable;
 }
 
-/// @notice The part of Permit2 that gives standing allowances, which the Universal Router spends.
+/// @notice The part of Permit2 with lasting allowances, which the Universal Router uses.
 interface IAllowanceTransfer {
     struct PermitDetails {
         address token;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
@@ -14,9 +14,9 @@ interface IMintable {
 }
 
 /// @title World
-/// @notice The real surroundings of a sweep: Permit2 at its canonical address, Uniswap V2 and V3 with their router, pools with
-/// liquidity, and tokens of every kind that the tests sweep. Our own contracts, too, are deployed from the build's artifacts and
-/// never imported: what is tested is the bytecode that is deployed, and tests may be compiled with other settings.
+/// @notice The real environment of a sweep: Permit2 at its canonical address, Uniswap V2 and V3 with their router,
+/// pools with liquidity, and the tokens that the tests sweep. Our own contracts are deployed from build artifacts, too,
+/// and never imported: the tested bytecode is the deployed one, and tests may be compiled with other settings.
 abstract contract World is Test {
     using SafeERC20 for IERC20;
 
@@ -25,7 +25,7 @@ abstract contract World is Test {
     bytes32 internal constant PERMIT2_SALT = 0x0000000000000000000000000000000000000000d3af2663da51c10215000000;
     uint24 internal constant POOL_FEE = 3000;
     uint256 internal constant POOL_WETH = 1_000e18;
-    uint256 internal constant POOL_TOKENS = 2_000_000; // of each token, in whole tokens: one WETH is worth 2,000 of them
+    uint256 internal constant POOL_TOKENS = 2_000_000; // whole tokens of each kind: one WETH is worth 2,000 of them
 
     IWrappedNative internal weth;
     ISwapRouter02 internal router;
@@ -37,8 +37,8 @@ abstract contract World is Test {
     IERC20 internal wbtc; // 8
     IERC20 internal dai; // 18
     IERC20 internal gusd; // 2
-    IERC20 internal usdt; // 6, returns nothing, refuses to change an allowance
-    IERC20 internal taxed; // 18, keeps 1 % of every transfer
+    IERC20 internal usdt; // 6, returns nothing, refuses to change a nonzero allowance
+    IERC20 internal taxed; // 18, takes a transfer fee of 1 %
 
     function setUp() public virtual {
         _deployPermit2();
@@ -66,18 +66,18 @@ abstract contract World is Test {
             )
         );
 
-        usdc = _listToken("MintableToken", "USDC", 6);
-        wbtc = _listToken("MintableToken", "WBTC", 8);
-        dai = _listToken("MintableToken", "DAI", 18);
-        gusd = _listToken("MintableToken", "GUSD", 2);
-        usdt = _listToken("NoReturnToken", "USDT", 6);
-        taxed = IERC20(deployCode(_built("TransferFeeToken"), abi.encode("TAXFEE", "TAXFEE", uint8(18))));
+        usdc = _tokenWithPools("MintableToken", "USDC", 6);
+        wbtc = _tokenWithPools("MintableToken", "WBTC", 8);
+        dai = _tokenWithPools("MintableToken", "DAI", 18);
+        gusd = _tokenWithPools("MintableToken", "GUSD", 2);
+        usdt = _tokenWithPools("NoReturnToken", "USDT", 6);
+        taxed = IERC20(deployCode(_artifact("TransferFeeToken"), abi.encode("TAXFEE", "TAXFEE", uint8(18))));
         _addV2Pool(taxed, address(weth), POOL_TOKENS * 1e18, POOL_WETH);
     }
 
-    /// @dev A token in a V2 and a V3 pool against the wrapped coin.
-    function _listToken(string memory name, string memory symbol, uint8 decimals) internal returns (IERC20 token) {
-        token = IERC20(deployCode(_built(name), abi.encode(symbol, symbol, decimals)));
+    /// @dev Creates a token with a V2 and a V3 pool against the wrapped native token.
+    function _tokenWithPools(string memory name, string memory symbol, uint8 decimals) internal returns (IERC20 token) {
+        token = IERC20(deployCode(_artifact(name), abi.encode(symbol, symbol, decimals)));
         _addPools(token, POOL_TOKENS * 10 ** decimals);
     }
 
@@ -121,7 +121,7 @@ abstract contract World is Test {
         );
     }
 
-    /// @dev Every token of this world can be had for nothing; the wrapped coin by wrapping coin out of nowhere.
+    /// @dev Mints tokens, or wraps newly created native coin.
     function _fund(address token, address to, uint256 amount) internal {
         if (token == address(weth)) {
             vm.deal(address(this), amount);
@@ -132,19 +132,20 @@ abstract contract World is Test {
         }
     }
 
-    /// @dev Deployed as on any chain, so that its domain is this chain's; a literal runtime code would carry another's.
+    /// @dev Deployed as on a real chain, so that its domain separator is for this chain; fixed runtime code would have
+    /// another's.
     function _deployPermit2() private {
         bytes memory creationCode = vm.getCode("out/permit2/Permit2.sol/Permit2.json");
         (bool deployed,) = DETERMINISTIC_DEPLOYER.call(bytes.concat(PERMIT2_SALT, creationCode));
         assertTrue(deployed && PERMIT2.code.length != 0, "Permit2 did not land on its canonical address");
     }
 
-    /// @dev One of our contracts as the build at hand has it, by name: also the build in which coverage is measured.
-    function _built(string memory name) internal pure returns (string memory) {
+    /// @dev One of our contracts in the current build, by name; also works in the coverage build.
+    function _artifact(string memory name) internal pure returns (string memory) {
         return string.concat(name, ".sol:", name);
     }
 
-    /// @dev For artifacts of npm packages, whose `bytecode` is a string, with or without 0x.
+    /// @dev For artifacts of npm packages, whose `bytecode` is a string with or without 0x.
     function _deploy(string memory artifact, bytes memory arguments) internal returns (address deployed) {
         bytes memory code = vm.parseBytes(vm.parseJsonString(vm.readFile(artifact), ".bytecode"));
         bytes memory creationCode = bytes.concat(code, arguments);
