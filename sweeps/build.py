@@ -19,7 +19,7 @@ from sweeps.amounts import Split, split
 from sweeps.market import Facts, Market, Quotes, Swept
 from sweeps.models import Sweep
 from sweeps.modes import V5_PARTNER_FEES
-from sweeps.plan import BuildRequest, PlannedLeg, holders, plan, refuse_bad_tokens, refuse_unroutable
+from sweeps.plan import BuildRequest, PlannedLeg, plan, refuse_bad_tokens, refuse_unroutable, transfer_probes
 from sweeps.signing import Signed, sign
 from sweeps.storing import store
 
@@ -90,7 +90,7 @@ def _read(request: BuildRequest, market: Market) -> tuple[Facts, Quotes]:
             raise BuildDisabled("The contract is paused.", retry_after_seconds=60)
         refuse_bad_tokens(request, market, facts)
         quotes = market.read_quotes(swept=swept, facts=facts)
-        transfers = market.read_transfers(holders=holders(request, market, facts, quotes), facts=facts)
+        transfers = market.read_transfers(probes=transfer_probes(request, market, facts, quotes), facts=facts)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
     refuse_unroutable(request, market, quotes, transfers)

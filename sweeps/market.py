@@ -18,7 +18,7 @@ from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, fact
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.multicall import Read, multicall, plain_call
 from sweepapi.evm.permit2 import NONCE_BITMAP
-from sweepapi.evm.probe import transfer_probe
+from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
 from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.finder import Place
 from sweepapi.evm.routes.types import Quote, Route
@@ -108,29 +108,15 @@ class Market:
         refused = [isinstance(answer, CallFailedError) for answer in raw[len(priced) :]]
         return Quotes(best=best, needs_reset=dict(zip(resets, refused, strict=True)))
 
-    def read_transfers(self, *, holders: Mapping[str, Sequence[str]], facts: Facts) -> dict[str, list[Any]]:
-        """Test the transfers of unvetted tokens; ``holders`` are addresses, by token, that may hold some of it.
-
-        Returns a ``TransferTest`` or ``CallFailedError`` a holder, by token.
-        """
-        asked = [
-            (token, holder)
-            for token, candidates in holders.items()
-            if token not in self.chain.vetted_tokens and token != self.chain.wrapped_native
-            for holder in candidates
+    def read_transfers(self, *, probes: Sequence[Probe], facts: Facts) -> dict[Probe, TransferTest | CallFailedError]:
+        """Test the transfers of unvetted tokens; the probes of others are left out."""
+        needed = [
+            probe
+            for probe in probes
+            if probe.token not in self.chain.vetted_tokens and probe.token != self.chain.wrapped_native
         ]
-        if not asked:
-            return {}
-        raw = self.pool.batch(
-            [
-                transfer_probe(token=token, holder=holder, max_amount=_probe_amount(token, facts))
-                for token, holder in asked
-            ]
-        )
-        results: dict[str, list[Any]] = {}
-        for (token, _), answer in zip(asked, raw, strict=True):
-            results.setdefault(token, []).append(answer)
-        return results
+        calls = [transfer_probe(probe, max_amount=_probe_amount(probe.token, facts)) for probe in needed]
+        return dict(zip(needed, self.pool.batch(calls), strict=True))
 
     def _places(self, token: str) -> list[Place]:
         wrapped = self.chain.wrapped_native

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sweepapi.errors import FieldError, InsufficientOutput, InvalidRequest, NoRoute
 from sweepapi.evm.errors import CallFailedError
-from sweepapi.evm.probe import TransferTest
+from sweepapi.evm.probe import Probe, TransferTest
 from sweepapi.evm.routes.types import Route
 from sweepapi.evm.v5 import BPS_DENOMINATOR
 from sweepapi.fields import UINT256_MAX
@@ -15,7 +15,7 @@ from sweeps.market import Facts, Market, Quotes
 
 @dataclass(frozen=True)
 class TokenWish:
-    """One token of a request; ``symbol`` and ``decimals`` are hints that must not contradict the chain."""
+    """One token of a request; ``decimals`` must not contradict the chain, a ``symbol`` that does is warned of."""
 
     mint: str
     amount: int
@@ -45,7 +45,7 @@ class PlannedLeg:
 
 
 def refuse_bad_tokens(request: BuildRequest, market: Market, facts: Facts) -> None:
-    """Raise ``InvalidRequest`` for addresses that are no tokens and for hints that contradict the chain."""
+    """Raise ``InvalidRequest`` for addresses that are no tokens and for decimals that contradict the chain."""
     problems = [
         problem
         for i, wish in enumerate(request.tokens)
@@ -64,18 +64,29 @@ def _contradictions(wish: TokenWish, facts: Facts, *, field: str) -> Iterator[Fi
         return
     if wish.decimals is not None and wish.decimals != token.decimals:
         yield FieldError(f"{field}.decimals", "contradicts_chain", f"The token has {token.decimals} decimals.")
-    if wish.symbol is not None and wish.symbol != token.symbol:
-        yield FieldError(f"{field}.symbol", "contradicts_chain", f"The token's symbol is {token.symbol!r}.")
+
+
+def symbol_warnings(request: BuildRequest, facts: Facts) -> list[dict[str, str]]:
+    """Return a warning for each token whose symbol is not the requested one: names vary, and the address decides."""
+    return [
+        {
+            "code": "symbol_differs",
+            "message": f"The token's symbol is {facts.tokens[wish.mint].symbol!r}, not {wish.symbol!r}.",
+            "token": wish.mint,
+        }
+        for wish in request.tokens
+        if wish.symbol is not None and wish.symbol != facts.tokens[wish.mint].symbol
+    ]
 
 
 def refuse_unroutable(
     request: BuildRequest,
     market: Market,
     quotes: Quotes,
-    transfers: Mapping[str, Sequence[TransferTest | CallFailedError]],
+    transfers: Mapping[Probe, TransferTest | CallFailedError],
 ) -> None:
     """Raise ``NoRoute`` for tokens that can't be swapped whole, ``InvalidRequest`` for such an output token."""
-    refused_output = _transfer_problem(transfers.get(market.output, []), field="outputMint")
+    refused_output = _transfer_problem(market.output, transfers, field="outputMint")
     if refused_output is not None:
         raise InvalidRequest(details=[refused_output])
     problems = []
@@ -83,32 +94,43 @@ def refuse_unroutable(
         if wish.mint != market.output and quotes.best.get(wish.mint) is None:
             problems.append(FieldError(f"tokens[{i}].mint", "no_route", "No router gives anything for this amount."))
             continue
-        problem = _transfer_problem(transfers.get(wish.mint, []), field=f"tokens[{i}].mint")
+        problem = _transfer_problem(wish.mint, transfers, field=f"tokens[{i}].mint")
         problems += [problem] if problem is not None else []
     if problems:
         raise NoRoute(details=problems)
 
 
-def holders(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> dict[str, list[str]]:
-    """Return, by token, who is asked to send some of it: the pools of its route, and the user if there is a balance."""
-    asked: dict[str, list[str]] = {}
+def transfer_probes(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> list[Probe]:
+    """Return the transfers to test: each token's by its first pool and the user who holds it, the output's by the last.
+
+    Every token in between is the wrapped coin, which needs no test.
+    """
+    probes = []
     for wish in request.tokens:
         quote = quotes.best.get(wish.mint)
         if quote is None:
             continue
-        owner = [request.wallet] if facts.tokens[wish.mint].balance > 0 else []
-        asked[wish.mint] = [quote.route.pools[0], *owner]
-        asked.setdefault(market.output, [quote.route.pools[-1]])
-    return asked
+        probes.append(Probe(wish.mint, quote.route.pools[0], is_pool=True))
+        probes.append(Probe(market.output, quote.route.pools[-1], is_pool=True))
+        if facts.tokens[wish.mint].balance > 0:
+            probes.append(Probe(wish.mint, request.wallet, is_pool=False))
+    return list(dict.fromkeys(probes))
 
 
-def _transfer_problem(tests: Sequence[TransferTest | CallFailedError], *, field: str) -> FieldError | None:
-    if any(isinstance(test, TransferTest) and test.taxed for test in tests):
+def _transfer_problem(
+    token: str, transfers: Mapping[Probe, TransferTest | CallFailedError], *, field: str
+) -> FieldError | None:
+    """Return the worst that any of the token's tests showed: its pools and its holder must all pass."""
+    tests = {probe: test for probe, test in transfers.items() if probe.token == token}
+    if any(isinstance(test, TransferTest) and test.taxed for test in tests.values()):
         return FieldError(
             field, "transfer_fee", "The token keeps a part of every transfer, so no output can be promised."
         )
-    if tests and all(isinstance(test, CallFailedError) for test in tests):
-        return FieldError(field, "transfer_refused", "The token refuses to be transferred.")
+    failed = [probe for probe, test in tests.items() if isinstance(test, CallFailedError)]
+    if any(probe.is_pool for probe in failed):
+        return FieldError(field, "transfer_refused", "The token refuses transfers from or to the pool of its route.")
+    if failed:
+        return FieldError(field, "transfer_refused", "The token refuses transfers from or to this wallet.")
     return None
 
 

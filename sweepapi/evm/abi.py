@@ -1,6 +1,9 @@
 """Encoding and decoding of contract calls without web3's contract objects, which cost a millisecond a call."""
 
+import json
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from eth_abi.abi import decode, encode
@@ -9,6 +12,19 @@ from eth_abi.grammar import TupleType, parse
 from eth_utils.crypto import keccak
 
 from sweepapi.evm.errors import BadAnswerError
+
+
+@cache
+def exported_abi(contract: str) -> list[dict[str, Any]]:
+    """Return the ABI of one of our contracts, as its build exported it."""
+    path = Path(__file__).parent / "abi" / f"{contract}.json"
+    entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return entries
+
+
+def error_abi(contract: str) -> list[dict[str, Any]]:
+    """Return the entries of a contract's custom errors, for clients that decode reverts themselves."""
+    return [entry for entry in exported_abi(contract) if entry["type"] == "error"]
 
 
 def _components(types: str) -> list[str]:

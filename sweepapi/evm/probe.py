@@ -25,6 +25,15 @@ GAS_LIMIT = 3_000_000
 
 
 @dataclass(frozen=True)
+class Probe:
+    """A holder of a token, who is made to send some of it away and gets it back."""
+
+    token: str
+    holder: str
+    is_pool: bool  # whether the holder is a pool of the token's route; otherwise it is the user
+
+
+@dataclass(frozen=True)
 class TransferTest:
     """What a probe saw: amounts in the token's smallest unit."""
 
@@ -45,17 +54,17 @@ def _runtime_code() -> str:
     return code
 
 
-def transfer_probe(*, token: str, holder: str, max_amount: int) -> Call:
-    """Return the call that sends up to ``max_amount`` from ``holder`` and back.
+def transfer_probe(probe: Probe, *, max_amount: int) -> Call:
+    """Return the call that sends up to ``max_amount`` from the holder and back.
 
     Its answer is a ``TransferTest``, or a ``CallFailedError`` if the token refused.
     """
-    overrides = {address: {"code": _runtime_code()} for address in (holder, PEER)}
+    overrides = {address: {"code": _runtime_code()} for address in (probe.holder, PEER)}
     call = plain_call(
         function=PROBE,
-        to=holder,
-        arguments=(token, max_amount, PEER),
-        sender=holder,
+        to=probe.holder,
+        arguments=(probe.token, max_amount, PEER),
+        sender=probe.holder,
         overrides=overrides,
         gas=GAS_LIMIT,
     )

@@ -206,12 +206,17 @@ def _decoded(call: Call, result: object) -> Any:  # noqa: ANN401 - as above
         raise
 
 
-def _failure(call: Call, error: object) -> CallFailedError:
-    """Return a node's error where it is an answer; its own words stay out, because they may quote the URL."""
-    in_the_evm = isinstance(error, dict) and (
+def is_execution_failure(error: object) -> bool:
+    """Whether a node's error is a failure of the called code, and not of the node."""
+    return isinstance(error, dict) and (
         error.get("code") == REVERTED_CODE or EXECUTION_WORDS.search(str(error.get("message"))) is not None
     )
-    if call.may_fail is MayFail.ANYHOW or (in_the_evm and call.may_fail is MayFail.IN_THE_EVM):
+
+
+def _failure(call: Call, error: object) -> CallFailedError:
+    """Return a node's error where it is an answer; its own words stay out, because they may quote the URL."""
+    in_the_evm = call.may_fail is MayFail.IN_THE_EVM and is_execution_failure(error)
+    if call.may_fail is MayFail.ANYHOW or in_the_evm:
         return CallFailedError(f"{call.method} failed")
     raise BadAnswerError(f"{call.method}: the node answered with an error")
 

@@ -4,18 +4,15 @@ The shapes are those of its Solidity interface; ``tests`` hold this file equal t
 EIP-712 vectors.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm.abi import Function
+from sweepapi.evm.abi import Function, exported_abi
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.answers import Log
 from sweepapi.evm.eip712 import TypedData, fields
@@ -183,11 +180,9 @@ def signature_offset(calldata: bytes) -> int:
     return len(calldata) - 96
 
 
-@cache
 def sweep_abi() -> dict[str, Any]:
     """Return the ABI entry of ``sweep``, for clients that encode the call themselves."""
-    entries = json.loads((Path(__file__).parent / "abi" / f"{CONTRACT_NAME}.json").read_text(encoding="utf-8"))
-    return next(entry for entry in entries if entry["type"] == "function" and entry["name"] == "sweep")
+    return next(entry for entry in exported_abi(CONTRACT_NAME) if entry.get("name") == "sweep")
 
 
 def decode_executed(log: Log) -> SweepExecuted | None:

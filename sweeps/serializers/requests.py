@@ -41,8 +41,10 @@ class TokenRequest(StrictSerializer):
 
     mint = NonZeroAddressField(help_text="The token's address.")
     amount = AmountField(help_text="How much of it, in its smallest unit.")
-    symbol = StrictCharField(required=False, max_length=64, help_text="A hint; refused if the chain says otherwise.")
-    decimals = StrictIntegerField(required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint, as symbol.")
+    symbol = StrictCharField(required=False, max_length=64, help_text="A hint; a difference is a warning.")
+    decimals = StrictIntegerField(
+        required=False, min_value=0, max_value=MAX_DECIMALS, help_text="Refused if the chain says otherwise."
+    )
 
 
 class BuildRequestSerializer(StrictSerializer):

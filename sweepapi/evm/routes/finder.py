@@ -70,11 +70,11 @@ def quote_read(route: Route, amount: int) -> Read:
 
 
 def best_quote(candidates: Sequence[Route], answers: Sequence[Any]) -> Quote | None:
-    """Return the route that gives most, the earlier one of equals; None if none gives anything."""
+    """Return the route that gives most, the earlier one of equals; None if none swaps the whole amount for anything."""
     quotes = [
-        Quote(route, KINDS[route.router.kind].quoted_output(answer))
+        Quote(route, output)
         for route, answer in zip(candidates, answers, strict=True)
-        if answer is not None
+        if answer is not None and (output := KINDS[route.router.kind].quoted_output(answer)) is not None
     ]
     best = max(quotes, key=lambda quote: quote.expected_output, default=None)
     return best if best is not None and best.expected_output > 0 else None

@@ -5,6 +5,7 @@ Sources: Uniswap/v3-core ``IUniswapV3Factory``, Uniswap/v3-periphery ``IQuoterV2
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Router
@@ -18,6 +19,9 @@ QUOTE_EXACT_INPUT = Function("quoteExactInput(bytes,uint256)", "(uint256,uint160
 EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
 EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))")
 SWAPS = (EXACT_INPUT_SINGLE, EXACT_INPUT)
+# Where a swap without a limit of its own ends when the pool has no liquidity left, whatever remains of the input: one
+# step inside ``TickMath.MIN_SQRT_RATIO`` and ``MAX_SQRT_RATIO``, by the direction of the swap.
+PRICE_LIMITS = frozenset({4295128739 + 1, 1461446703485210103287273052203988822378723970342 - 1})
 
 
 def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:
@@ -32,13 +36,15 @@ def pool_read(router: Router, hop: Hop) -> Read:
 
 
 def quote_read(route: Route, amount: int) -> Read:
-    """Return the read that prices the route; the first returned value is the output."""
+    """Return the read that prices the route; it returns the output and each pool's price after the swap."""
     return Read(route.router.quoter, QUOTE_EXACT_INPUT, (_packed_path(route.hops), amount))
 
 
-def quoted_output(values: Sequence[int]) -> int:
-    """Return the output from what the quoter returned."""
-    return values[0]
+def quoted_output(values: Sequence[Any]) -> int | None:
+    """Return the output, or None if a pool ran out of liquidity: the router would keep the input it could not swap."""
+    output: int = values[0]
+    prices_after: Sequence[int] = values[1]
+    return output if PRICE_LIMITS.isdisjoint(prices_after) else None
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:

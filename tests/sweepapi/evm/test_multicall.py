@@ -8,7 +8,7 @@ from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS, SYMBOL
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
-from sweepapi.evm.probe import TransferTest, transfer_probe
+from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
 from sweepapi.evm.rpc import Call, MayFail, ProviderPool
 from tests.local_chain import LocalChain
 
@@ -61,9 +61,8 @@ def test_a_read_on_a_height_sees_that_block(chain: LocalChain, pool: ProviderPoo
 @pytest.mark.parametrize(("symbol", "taxed"), [("USDC", False), ("USDT", False), ("TFEE", True)])
 def test_a_probe_tells_a_transfer_fee(chain: LocalChain, pool: ProviderPool, symbol: str, *, taxed: bool) -> None:
     token = chain.token(symbol)
-    (test,) = pool.batch(
-        [transfer_probe(token=token.address, holder=chain.users[0].address, max_amount=token.units(1))]
-    )
+    probe = Probe(token.address, chain.users[0].address, is_pool=False)
+    (test,) = pool.batch([transfer_probe(probe, max_amount=token.units(1))])
     assert isinstance(test, TransferTest)
     assert (test.sent, test.taxed) == (token.units(1), taxed)
 
@@ -74,10 +73,7 @@ def test_a_hostile_token_fails_its_probe_and_nothing_else(chain: LocalChain, poo
     holder = chain.users[0].address
     usdc = chain.token("USDC")
     bad, good = pool.batch(
-        [
-            transfer_probe(token=hostile, holder=holder, max_amount=1),
-            transfer_probe(token=usdc.address, holder=holder, max_amount=1),
-        ]
+        [transfer_probe(Probe(token, holder, is_pool=False), max_amount=1) for token in (hostile, usdc.address)]
     )
     assert isinstance(bad, CallFailedError)
     assert isinstance(good, TransferTest)

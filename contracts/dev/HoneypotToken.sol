@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+
+/// @title HoneypotToken
+/// @notice A token that treats some accounts worse than others, a pool for instance, so that it can be bought or held but not sold.
+/// Tests put its code in place of a MintableToken with 18 decimals, whose balances and pools it keeps. Anyone may say who is
+/// treated how: it never leaves a local chain.
+contract HoneypotToken is ERC20 {
+    enum Treatment {
+        Honest,
+        Taxed,
+        Refused
+    }
+
+    mapping(address account => Treatment treatment) private _asSender;
+    mapping(address account => Treatment treatment) private _asReceiver;
+
+    error TransferRefused(address from, address to);
+
+    constructor() ERC20("Honeypot", "TRAP") {}
+
+    function treat(address account, Treatment asSender, Treatment asReceiver) external {
+        _asSender[account] = asSender;
+        _asReceiver[account] = asReceiver;
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        (Treatment asSender, Treatment asReceiver) = (_asSender[from], _asReceiver[to]);
+        if (asSender == Treatment.Refused || asReceiver == Treatment.Refused) revert TransferRefused(from, to);
+        super._update(from, to, amount);
+        if (asSender == Treatment.Taxed || asReceiver == Treatment.Taxed) super._update(to, address(0), amount / 100);
+    }
+}

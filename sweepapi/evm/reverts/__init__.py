@@ -1,0 +1,1 @@
+"""Finding out why a transaction reverted, and saying it in words."""
