@@ -68,6 +68,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "sweepapi.api.middleware.RequestIdMiddleware",
+    "sweepapi.api.draining.DrainBodyMiddleware",
     "sweepapi.api.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -139,7 +140,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["sweepapi.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.renderers.EnvelopeRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AlwaysJson",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AcceptNegotiation",
     "EXCEPTION_HANDLER": "sweepapi.api.handlers.envelope_exception",
     "DEFAULT_METADATA_CLASS": None,
     "UNAUTHENTICATED_USER": None,

@@ -1,4 +1,4 @@
-"""Serves the OpenAPI document and a page to read and try it, made of our own files only."""
+"""Serves the OpenAPI document and a page to read it and try it, built only from files of this host."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -23,7 +23,7 @@ class OpenApiView(SpectacularAPIView):
     renderer_classes = [OpenApiJsonRenderer2]
 
 
-@csrf_exempt  # nothing is posted here, and what is gets its answer from us
+@csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens
 def reference(request: HttpRequest) -> HttpResponse:
     """Show the reference page."""
     if request.method not in {"GET", "HEAD"}:

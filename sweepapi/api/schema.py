@@ -8,7 +8,7 @@ from rest_framework import serializers
 from sweepapi import errors
 from sweepapi.api.error_table import ERROR_TABLE
 
-_ALWAYS = (errors.MethodNotAllowed, errors.InternalError)
+_ALWAYS = (errors.MethodNotAllowed, errors.NotAcceptable, errors.InternalError, errors.ServiceUnavailable)
 _WITH_KEY = (errors.MissingApiKey, errors.InvalidApiKey, errors.PartnerSuspended)
 _WITH_BODY = (errors.InvalidRequest, errors.ForbiddenField, errors.PayloadTooLarge, errors.UnsupportedMediaType)
 
