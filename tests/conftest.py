@@ -1,4 +1,4 @@
-"""Fixtures that every test may use: a partner and its clients, the local chain, and the guard over transactions."""
+"""Fixtures for all tests: a partner and its clients, the networks, the local chain, and the guard of transactions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -24,7 +24,7 @@ from tests.partner_app import PartnerApp
 
 @pytest.fixture(autouse=True)
 def io_inside_transactions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What asked a chain or a broker inside a database transaction; a test in which anything did fails."""
+    """Requests to a chain or broker inside a database transaction; any of them fails the test."""
     breaches = watch_io(monkeypatch)
     yield breaches
     assert breaches == []
@@ -70,7 +70,7 @@ def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
 
 @pytest.fixture
 def chain() -> Iterator[LocalChain]:
-    """The local chain, its clock that of the server; what a test does to it is undone."""
+    """The local chain, with its clock set to the server's; everything a test does to it is reverted."""
     local = LocalChain.of_environment()
     snapshot = local.rpc("evm_snapshot")
     local.catch_up()
@@ -86,9 +86,9 @@ def app(api: Client, chain: LocalChain) -> PartnerApp:
 
 @pytest.fixture
 def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Every round trip to a chain's provider made so far, as the methods that it carried."""
+    """Every HTTP request to a provider so far, as the list of its methods."""
     trips: list[list[str]] = []
-    post = Provider._post  # noqa: SLF001 the one place where requests leave
+    post = Provider._post  # noqa: SLF001 every request goes through it
 
     def counted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
         trips.append([call.method for call in calls])
@@ -111,13 +111,13 @@ def use_providers(chain: LocalChain, change_networks: Callable[..., Networks]) -
 
 @pytest.fixture
 def no_providers(use_providers: Callable[..., ProviderPool]) -> ProviderPool:
-    """Nobody answers for the chain: the port is closed."""
+    """The local chain has one provider, which refuses connections."""
     return use_providers("http://127.0.0.1:1/secret-of-the-provider")
 
 
 @pytest.fixture
 def start_node(chain: LocalChain) -> Iterator[Callable[[], FakeNode]]:
-    """Start nodes before the local chain that answer as the test wants."""
+    """Start proxies of the local chain whose answers the test controls."""
     with ExitStack() as stack:
         yield lambda: stack.enter_context(fake_node.running(chain.world["rpcUrl"]))
 

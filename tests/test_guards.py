@@ -4,7 +4,7 @@ import pytest
 from celery import current_app
 from django.db import transaction
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm import answers
 from sweepapi.evm.rpc import Call
 
@@ -14,7 +14,7 @@ CHAIN_ID = Call("eth_chainId", (), answers.quantity)
 
 
 def read_the_chain() -> None:
-    (pool,) = [chains.pool(chain.chain_id) for chain in chains.enabled()]
+    (pool,) = [networks.current().pool(chain.network) for chain in networks.current().enabled]
     pool.batch([CHAIN_ID])
 
 

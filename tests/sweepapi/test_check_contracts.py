@@ -1,4 +1,4 @@
-"""manage.py check_contracts: every way in which a chain can differ is found and reported in one line."""
+"""manage.py check_contracts: every possible difference is found and reported in one line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,8 +25,7 @@ from tests.local_chain import LocalChain
 
 KEYS = {V5: "v5", V4: "v4", MANAGER: "accessManager"}
 STRANGER = "0x000000000000000000000000000000000000bEEF"
-# The contracts would allow it, but no route of ours calls it.
-SWAP_UNTIL = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))"
+SWAP_UNTIL = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))"  # not ours
 EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))").selector
 BOTH_MODES, ONE_MODE = "funding modes 0b11", "funding modes 0b01"
 OWNER, CONFIGURATOR, GUARDIAN, OPS = 1, 2, 3, 4
@@ -38,7 +37,7 @@ def administration(chain: LocalChain) -> Administration:
 
 
 def check(*names: str) -> tuple[int, str, str]:
-    """Run the command; returns its exit status and output."""
+    """Run the command; return its exit status, output and errors."""
     out, err = StringIO(), StringIO()
     try:
         call_command("check_contracts", *names, stdout=out, stderr=err)
@@ -48,7 +47,7 @@ def check(*names: str) -> tuple[int, str, str]:
 
 
 def differences(local: Chain | None = None, *, pool: ProviderPool | None = None) -> list[str]:
-    """Return the differences that `/v2/status` sees."""
+    """Return the differences that the service's status endpoint finds."""
     registry = networks.current()
     chain = local or registry.chains["local"]
     at = deployed(chain)
@@ -57,13 +56,13 @@ def differences(local: Chain | None = None, *, pool: ProviderPool | None = None)
     return [str(difference) for difference in found.differences]
 
 
-def test_the_local_chain_matches_the_configuration(chain: LocalChain) -> None:
+def test_the_local_chain_is_as_configured(chain: LocalChain) -> None:
     assert chain.contracts
     assert check() == (0, "local: no differences\n", "")
     assert differences() == []
 
 
-def test_comparing_the_state_takes_one_round_trip(chain: LocalChain, round_trips: list[list[str]]) -> None:
+def test_the_current_state_is_read_in_one_round_trip(chain: LocalChain, round_trips: list[list[str]]) -> None:
     assert chain.contracts
     differences()
     assert [method for method in round_trips[0] if method != "eth_chainId"] == [
@@ -79,9 +78,9 @@ def test_comparing_the_state_takes_one_round_trip(chain: LocalChain, round_trips
 
 @dataclass(frozen=True)
 class Change:
-    """A change on the chain by a role holder, and the lines that must report it."""
+    """A call by the holder of a role, and the lines that must report its effect."""
 
-    by: str  # "guardian": at once, "owner": after the delay
+    by: str  # "guardian": immediately; "owner": after the delay
     contract: str
     signature: str
     arguments: Callable[[LocalChain], tuple[object, ...]]
@@ -101,21 +100,21 @@ def holder(chain: LocalChain, role: str) -> str:
 CHANGES = {
     "V5 paused": Change("guardian", V5, "pause()", lambda _: (), (f"{V5} paused / no / yes",)),
     "V4 paused": Change("guardian", V4, "pause()", lambda _: (), (f"{V4} paused / no / yes",)),
-    "an allowed call missing": Change(
+    "a missing pair": Change(
         "guardian",
         V5,
         "removeRouter(address,bytes4)",
         lambda chain: (router(chain), EXACT_INPUT),
         (f"{V5} allows exactInput 0xb858183f of ROUTER / funding modes 0b11, spender ROUTER / no",),
     ),
-    "an extra allowed call": Change(
+    "an additional pair": Change(
         "owner",
         V4,
         "allowRouter(address,bytes4,uint8,address)",
         lambda chain: (router(chain), Function(SWAP_UNTIL).selector, 3, router(chain)),
         (f"{V4} allows 0x414bf389 of ROUTER / no / funding modes 0b11, spender ROUTER",),
     ),
-    "an allowed call with other terms": Change(
+    "a pair with other terms": Change(
         "owner",
         V5,
         "allowRouter(address,bytes4,uint8,address)",
@@ -129,7 +128,7 @@ CHANGES = {
         lambda _: (STRANGER, 3600),
         (f"{V5} fee signer / SIGNER / {STRANGER}", f"{V5} previous fee signer / none / SIGNER until "),
     ),
-    "a revoked fee signer": Change(
+    "a fee signer revoked": Change(
         "guardian",
         V5,
         "revokeFeeSigner(address)",
@@ -143,21 +142,21 @@ CHANGES = {
         lambda chain: (76, holder(chain, "ops")),
         (f"{V4} fee in bps / 75 / 76", f"{V4} fee recipient / RECIPIENT / OPS"),
     ),
-    "a function with another role": Change(
+    "a function of another role": Change(
         "owner",
         MANAGER,
         "setTargetFunctionRole(address,bytes4[],uint64)",
         lambda chain: (chain.contracts["v5"], [Function("allowRouter(address,bytes4,uint8,address)").selector], OWNER),
         (f"role of {V5}.allowRouter / configurator (2) / owner (1)",),
     ),
-    "a public function": Change(
+    "a function opened to all": Change(
         "owner",
         MANAGER,
         "setTargetFunctionRole(address,bytes4[],uint64)",
         lambda chain: (chain.contracts["v4"], [Function("rescue(address,address,uint256)").selector], 2**64 - 1),
         (f"role of {V4}.rescue / owner (1) / unnamed (18446744073709551615)",),
     ),
-    "a role for an unknown selector": Change(
+    "a role for an unknown function": Change(
         "owner",
         MANAGER,
         "setTargetFunctionRole(address,bytes4[],uint64)",
@@ -188,14 +187,14 @@ CHANGES = {
         lambda chain: (GUARDIAN, holder(chain, "guardian")),
         ("GUARDIAN holds guardian (3) / yes, delay 0 s / no",),
     ),
-    "a longer delay of a holder": Change(
+    "a holder's longer delay": Change(
         "owner",
         MANAGER,
         "grantRole(uint64,address,uint32)",
         lambda chain: (GUARDIAN, holder(chain, "guardian"), 60),
         ("GUARDIAN holds guardian (3) / yes, delay 0 s / yes, delay 60 s, since ",),
     ),
-    "a delay that will end": Change(
+    "a holder's delay that will end": Change(
         "owner",
         MANAGER,
         "grantRole(uint64,address,uint32)",
@@ -234,7 +233,7 @@ CHANGES = {
 
 
 def named(line: str, chain: LocalChain) -> str:
-    """Replace names in a line by the local world's addresses."""
+    """Replace the placeholders of a line by addresses of the local chain."""
     addresses = {
         "ROUTER": router(chain),
         "QUOTER": chain.contracts["quoterV2"],
@@ -250,7 +249,9 @@ def named(line: str, chain: LocalChain) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(CHANGES))
-def test_a_change_on_the_chain_is_reported(chain: LocalChain, administration: Administration, name: str) -> None:
+def test_a_change_on_chain_is_reported_in_a_line_and_by_the_exit_status(
+    chain: LocalChain, administration: Administration, name: str
+) -> None:
     change = CHANGES[name]
     contract, function, arguments = KEYS[change.contract], Function(change.signature), change.arguments(chain)
     if change.by == "guardian":
@@ -261,7 +262,7 @@ def test_a_change_on_the_chain_is_reported(chain: LocalChain, administration: Ad
     status, out, _ = check("local")
     reported = [line.removeprefix("local: ") for line in out.splitlines()]
     assert status == 1
-    assert reported[-1] == f"{len(lines)} differences"
+    assert reported[-1] == ("1 difference" if len(lines) == 1 else f"{len(lines)} differences")
     assert all(any(line.startswith(expected) for line in reported) for expected in lines), reported
     assert bool(differences()) == change.seen_by_status
 
@@ -274,7 +275,7 @@ def test_a_change_on_the_chain_is_reported(chain: LocalChain, administration: Ad
         ("setTargetAdminDelay(address,uint32)", (V5, 60), f"{V5} admin delay in seconds / 0 / 60"),
     ],
 )
-def test_a_changed_delay_is_reported_once_it_takes_effect(
+def test_a_delay_that_the_manager_applies_later_is_reported_once_it_applies(
     chain: LocalChain, administration: Administration, signature: str, arguments: tuple[Any, ...], line: str
 ) -> None:
     first = chain.contracts["v5"] if arguments[0] == V5 else arguments[0]
@@ -284,7 +285,7 @@ def test_a_changed_delay_is_reported_once_it_takes_effect(
     assert differences() == [line]
 
 
-def test_a_grant_that_is_not_effective_yet_is_reported(chain: LocalChain, administration: Administration) -> None:
+def test_a_holder_whose_role_has_not_started_is_reported(chain: LocalChain, administration: Administration) -> None:
     guardian = holder(chain, "guardian")
     administration.after_the_delay(KEYS[MANAGER], Function("setGrantDelay(uint64,uint32)"), GUARDIAN, 60)
     chain.mine(seconds=5 * 86_400)
@@ -293,11 +294,11 @@ def test_a_grant_that_is_not_effective_yet_is_reported(chain: LocalChain, admini
     grant = f"{guardian} holds guardian (3) / yes, delay 0 s / yes, delay 0 s, since "
     assert [line.startswith(grant) for line in differences()] == [False, True]
     chain.mine(seconds=60)
-    assert len(differences()) == 1, "only the grant delay"
+    assert len(differences()) == 1, "only the changed grant delay"
 
 
 @pytest.mark.parametrize("name", [V5, V4, MANAGER])
-def test_a_single_changed_byte_of_code_is_reported(chain: LocalChain, name: str) -> None:
+def test_a_single_different_byte_of_code_is_reported(chain: LocalChain, name: str) -> None:
     address = chain.contracts[KEYS[name]]
     code = bytearray.fromhex(chain.rpc("eth_getCode", address, "latest")[2:])
     code[-1] ^= 1
@@ -310,26 +311,28 @@ def test_a_single_changed_byte_of_code_is_reported(chain: LocalChain, name: str)
 
 
 @pytest.mark.parametrize(
-    ("name", "immutable", "index"),
+    ("name", "immutable", "place"),
     [
-        (name, immutable, index)
+        (name, immutable, place)
         for name in (V5, V4)
-        for immutable, offsets in build_record(name).immutables.items()
-        for index in range(len(offsets))
+        for immutable, places in build_record(name).immutables.items()
+        for place in range(len(places))
     ],
 )
-def test_a_changed_immutable_is_reported_at_each_of_its_offsets(
-    chain: LocalChain, name: str, immutable: str, index: int
+def test_a_different_value_at_any_position_of_an_immutable_is_reported(
+    chain: LocalChain, name: str, immutable: str, place: int
 ) -> None:
     address = chain.contracts[KEYS[name]]
     code = bytearray.fromhex(chain.rpc("eth_getCode", address, "latest")[2:])
-    code[build_record(name).immutables[immutable][index] + 31] ^= 1
+    code[build_record(name).immutables[immutable][place] + 31] ^= 1
     chain.put_code(address, code.hex())
     assert any(difference.startswith(f"{name} immutable {immutable} / 0x") for difference in differences())
 
 
 @pytest.mark.parametrize("name", [V5, V4])
-def test_the_report_of_a_hostile_contract_is_short_and_stable(chain: LocalChain, name: str) -> None:
+def test_a_contract_that_uses_all_gas_or_reverts_is_reported_in_short_and_stable_lines(
+    chain: LocalChain, name: str
+) -> None:
     for code in ("fe", "60006000fd", "600160005260206000f3", "62fffff06000f3"):  # invalid, revert, one, a megabyte
         chain.put_code(chain.contracts[KEYS[name]], code)
         found = differences()
@@ -340,7 +343,7 @@ def test_the_report_of_a_hostile_contract_is_short_and_stable(chain: LocalChain,
 
 
 @pytest.mark.parametrize("name", [V5, V4, MANAGER])
-def test_an_address_without_code_is_reported_in_one_line(chain: LocalChain, name: str) -> None:
+def test_only_the_missing_code_is_reported_of_an_address_without_code(chain: LocalChain, name: str) -> None:
     chain.put_code(chain.contracts[KEYS[name]], "")
     found = differences()
     assert found[0].endswith("/ no code")
@@ -355,19 +358,19 @@ def test_an_address_without_code_is_reported_in_one_line(chain: LocalChain, name
         ({"previous_fee_signer": STRANGER}, []),
     ],
 )
-def test_a_changed_configuration_is_reported(chain: LocalChain, facts: dict[str, Any], lines: list[str]) -> None:
+def test_a_change_of_the_configuration_is_reported(chain: LocalChain, facts: dict[str, Any], lines: list[str]) -> None:
     local = replace(networks.current().chains["local"], **facts)
     assert differences(local) == [named(line, chain) for line in lines]
 
 
-def test_a_holder_added_to_the_configuration_is_missing_on_the_chain(chain: LocalChain) -> None:
+def test_a_holder_that_was_added_to_the_configuration_is_missing_on_chain(chain: LocalChain) -> None:
     local = networks.current().chains["local"]
     holders = {**local.role_holders, "ops": (holder(chain, "ops"), STRANGER)}
     assert differences(replace(local, role_holders=holders)) == [f"{STRANGER} holds ops (4) / yes, delay 0 s / no"]
 
 
 @pytest.mark.parametrize("fact", ["wrapped_native", "permit2"])
-def test_an_immutable_address_other_than_the_configured_is_reported(chain: LocalChain, fact: str) -> None:
+def test_contracts_bound_to_a_contract_that_is_not_configured_are_reported(chain: LocalChain, fact: str) -> None:
     changed: dict[str, Any] = {fact: router(chain)}
     found = differences(replace(networks.current().chains["local"], **changed))
     for name in (V5, V4):
@@ -375,7 +378,7 @@ def test_an_immutable_address_other_than_the_configured_is_reported(chain: Local
         assert any(line.startswith(f"{name} immutable {fact.upper()} / ") for line in found)
 
 
-def test_contracts_deployed_for_another_chain_id_are_reported(chain: LocalChain) -> None:
+def test_a_contract_for_another_chain_id_is_reported(chain: LocalChain) -> None:
     local = networks.current().chains["local"]
     assert chain.contracts
     found = differences(replace(local, chain_id=1), pool=networks.current().pool(local.network))
@@ -384,7 +387,7 @@ def test_contracts_deployed_for_another_chain_id_are_reported(chain: LocalChain)
     assert any(line.startswith("Permit2 domain separator / ") for line in found)
 
 
-def test_a_router_added_to_the_configuration_is_missing_on_the_chain(chain: LocalChain) -> None:
+def test_a_router_that_was_added_to_the_configuration_is_missing_on_chain(chain: LocalChain) -> None:
     local = networks.current().chains["local"]
     known = local.routers[0]
     second = replace(known, name="second", address=chain.contracts["quoterV2"])  # which has the same factory
@@ -392,7 +395,7 @@ def test_a_router_added_to_the_configuration_is_missing_on_the_chain(chain: Loca
 
 
 @pytest.mark.parametrize("kind", ["uniswap_v2", "uniswap_v3"])
-def test_a_router_or_quoter_with_another_factory_is_reported(chain: LocalChain, kind: str) -> None:
+def test_a_router_or_quoter_with_a_factory_that_is_not_configured_is_reported(chain: LocalChain, kind: str) -> None:
     local = networks.current().chains["local"]
     (known,) = (each for each in local.routers if each.kind == kind)
     moved = replace(known, factory=STRANGER)
@@ -407,7 +410,7 @@ def test_a_router_or_quoter_with_another_factory_is_reported(chain: LocalChain, 
 # --- a rotation -------------------------------------------------------------------------------------------------------
 
 
-def test_a_configured_or_expired_previous_signer_is_accepted(
+def test_neither_a_configured_previous_signer_nor_an_expired_one_is_a_difference(
     chain: LocalChain, administration: Administration, change_networks: Callable[..., Networks]
 ) -> None:
     key = "0x" + "03" * 32
@@ -421,10 +424,10 @@ def test_a_configured_or_expired_previous_signer_is_accepted(
     assert differences() == [], "the contract accepts it only before that second"
 
 
-# --- history ----------------------------------------------------------------------------------------------------------
+# --- history ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_scheduled_call_is_reported_and_not_a_difference(administration: Administration) -> None:
+def test_a_scheduled_call_is_reported_but_is_not_a_difference(administration: Administration) -> None:
     set_signer = Function("setFeeSigner(address,uint32)")
     administration.schedule("v5", set_signer, STRANGER, 0)
     status, out, _ = check("local")
@@ -433,7 +436,7 @@ def test_a_scheduled_call_is_reported_and_not_a_difference(administration: Admin
     assert f"local: scheduled: {owner} calls {v5} with 0x{set_signer.encode(STRANGER, 0).hex()}, from " in out
 
 
-def test_the_guardian_can_cancel_a_scheduled_call_from_its_reported_line(
+def test_the_guardian_can_cancel_a_scheduled_call_with_the_reported_facts(
     administration: Administration,
 ) -> None:
     administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
@@ -449,20 +452,20 @@ def test_a_holder_is_found_through_a_provider_that_limits_the_block_range(
 ) -> None:
     grant = Function("grantRole(uint64,address,uint32)")
     administration.after_the_delay("accessManager", grant, GUARDIAN, STRANGER, 0)
-    limited = start_node()
+    stingy = start_node()
 
     def few_blocks(method: str, params: list[Any], result: Any) -> Any:
         many = method == "eth_getLogs" and int(params[0]["toBlock"], 16) - int(params[0]["fromBlock"], 16) > 10
         return None if many else result
 
-    limited.alter = few_blocks
-    use_providers(limited.url, timeout_seconds=10)
+    stingy.alter = few_blocks
+    use_providers(stingy.url, timeout_seconds=10)
     status, out, _ = check("local")
     assert status == 1
     assert f"{STRANGER} holds guardian (3) / no / yes" in out
 
 
-def test_a_provider_cannot_hide_a_holder_that_another_shows(
+def test_a_provider_cannot_hide_a_holder_that_another_one_shows(
     administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
     grant = Function("grantRole(uint64,address,uint32)")
@@ -470,31 +473,31 @@ def test_a_provider_cannot_hide_a_holder_that_another_shows(
     liar = start_node()
     liar.alter = lambda method, _params, result: [] if method == "eth_getLogs" else result
     use_providers(liar.url)
-    assert check("local")[0] == 3, "the logs of the specified grants are missing, too"
+    assert check("local")[0] == 3, "the logs of the existing grants are missing as well"
     use_providers(liar.url, administration.chain.world["rpcUrl"])
     assert check("local")[0] == 1
 
 
-def test_a_stale_provider_cannot_hide_what_another_shows(
+def test_a_stale_provider_cannot_hide_a_change_that_another_one_shows(
     administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
-    stale = start_node()
-    first_results: dict[str, Any] = {}
+    stuck = start_node()
+    remembered: dict[str, Any] = {}
 
-    def repeat_first(method: str, params: list[Any], result: Any) -> Any:
-        return first_results.setdefault(str((method, params)), result) if method == "eth_call" else result
+    def as_at_first(method: str, params: list[Any], result: Any) -> Any:
+        return remembered.setdefault(str((method, params)), result) if method == "eth_call" else result
 
-    stale.alter = repeat_first
-    use_providers(stale.url)
+    stuck.alter = as_at_first
+    use_providers(stuck.url)
     assert check("local")[0] == 0
     administration.call(administration.guardian, "v5", Function("pause()"))
-    assert check("local")[0] == 0, "there is no other provider"
-    use_providers(stale.url, administration.chain.world["rpcUrl"])
-    paused = f"local: {V5} paused / no / yes (by 1 of 2 providers)\nlocal: 1 differences\n"
+    assert check("local")[0] == 0, "no other provider is asked"
+    use_providers(stuck.url, administration.chain.world["rpcUrl"])
+    paused = f"local: {V5} paused / no / yes (seen by 1 of 2 providers)\nlocal: 1 difference\n"
     assert check("local") == (1, paused, "")
 
 
-def test_a_deployed_at_block_after_the_deployment_is_detected(
+def test_a_deployment_block_that_is_too_late_is_not_accepted(
     chain: LocalChain, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(deployed_at_block=chain.web3.eth.block_number)
@@ -503,7 +506,7 @@ def test_a_deployed_at_block_after_the_deployment_is_detected(
     assert "lack active grants" in err
 
 
-def test_differences_are_reported_even_if_no_provider_returns_logs(
+def test_current_differences_are_reported_even_if_no_provider_serves_the_logs(
     administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
     administration.call(administration.guardian, "v5", Function("pause()"))
@@ -516,7 +519,7 @@ def test_differences_are_reported_even_if_no_provider_returns_logs(
 
 
 @pytest.mark.parametrize("many", [10, 100])
-def test_a_range_that_causes_an_http_error_is_split(
+def test_a_block_range_that_fails_with_an_http_error_is_split(
     administration: Administration,
     use_providers: Callable[..., ProviderPool],
     start_node: Callable[[], FakeNode],
@@ -535,12 +538,12 @@ def test_a_range_that_causes_an_http_error_is_split(
     assert check("local")[0] == 1
 
 
-def test_a_scheduled_call_with_an_impossible_length_is_rejected(
+def test_a_scheduled_call_of_an_impossible_length_is_a_bad_answer(
     administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
     administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
     odd = start_node()
-    length = f"{128:064x}"  # the offset of the call's data; their length comes after it
+    length = f"{128:064x}"  # the offset of the call's data, which is followed by their length
 
     def endless(method: str, _params: list[Any], result: Any) -> Any:
         for log in result if method == "eth_getLogs" else ():
@@ -553,7 +556,7 @@ def test_a_scheduled_call_with_an_impossible_length_is_rejected(
 
 
 @pytest.mark.parametrize("nonsense", [[{"topics": []}], [7], "0x", {"address": STRANGER}])
-def test_malformed_logs_are_rejected(
+def test_malformed_logs_are_a_bad_answer(
     chain: LocalChain,
     use_providers: Callable[..., ProviderPool],
     start_node: Callable[[], FakeNode],
@@ -598,25 +601,25 @@ def test_a_chain_without_contracts_is_skipped_unless_it_is_named(
     assert chain.contracts
     change_chain(v5_contract=None)
     assert check("local") == (2, "", "local: chain 'local' has no contracts\n")
-    with pytest.raises(CommandError, match="Nothing to check") as refusal:
+    with pytest.raises(CommandError, match="nothing was checked") as refusal:
         check()
     assert refusal.value.returncode == 2
 
 
-def test_an_incomplete_chain_does_not_prevent_checking_the_others(
+def test_an_incomplete_configuration_of_one_chain_does_not_stop_the_check_of_others(
     administration: Administration, change_networks: Callable[..., Networks]
 ) -> None:
     local, urls = networks.current().chains["local"], [administration.chain.world["rpcUrl"]]
     change_networks(
-        chains={"partial": replace(local, name="partial", v4_fee_bps=None), "local": local},
-        rpc_urls={"partial": urls, "local": urls},
+        chains={"incomplete": replace(local, name="incomplete", v4_fee_bps=None), "local": local},
+        rpc_urls={"incomplete": urls, "local": urls},
     )
-    assert check() == (2, "local: no differences\n", "partial: chain 'partial' needs: v4_fee_bps\n")
+    assert check() == (2, "local: no differences\n", "incomplete: chain 'incomplete' needs: v4_fee_bps\n")
     administration.call(administration.guardian, "v5", Function("pause()"))
     assert check()[0] == 1
 
 
-def test_an_unknown_chain_is_refused(chain: LocalChain) -> None:
+def test_an_unknown_chain_is_an_error(chain: LocalChain) -> None:
     assert chain.contracts
     with pytest.raises(CommandError, match="RPC_URLS_MARS") as refusal:
         check("mars")

@@ -1,7 +1,7 @@
-"""Compares the contracts of chains with the configuration and reports every difference.
+"""Compares the contracts on chain with the configuration and reports every difference; meant to run daily.
 
-Exit status, for a daily job: 0 no difference, 1 a difference, else 2 an invalid command or configuration, else 3 a
-chain did not answer. Each provider is checked on its own, so that none can hide what another shows.
+Exit status: 0 if everything is as configured, 1 if something differs, else 2 if an argument or the configuration is
+invalid, else 3 if a chain did not answer. Each provider is asked separately, so that none can hide what another shows.
 """
 
 import sys
@@ -27,14 +27,14 @@ class Command(BaseCommand):
     help = "Compare code, values, roles and allow-lists on chain with the configuration: what / configured / on chain."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("chain", nargs="*", help="Default: every chain that has providers and contracts.")
+        parser.add_argument("chain", nargs="*", help="By default, every chain with providers and contracts.")
 
-    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
-        """Check each chain and exit with the worst status."""
+    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
+        """Check each chain, and exit with the worst status."""
         named = [_chain(name) for name in options["chain"]]
         checked = named or [chain for chain in networks.current().enabled if chain.v5_contract is not None]
         if not checked:
-            raise CommandError("Nothing to check: no chain has providers and contracts.", returncode=INVALID)
+            raise CommandError("No chain has both providers and contracts, so nothing was checked.", returncode=INVALID)
         found = {self._check(chain) for chain in checked}
         worst = next((status for status in (DIFFERENT, INVALID, NO_ANSWER) if status in found), 0)
         if worst:
@@ -49,16 +49,17 @@ class Command(BaseCommand):
         if not audits:
             return NO_ANSWER
         differences = Counter(str(difference) for found in audits for difference in dict.fromkeys(found.differences))
-        for difference, shown in differences.items():
-            by = "" if shown == len(audits) else f" (by {shown} of {len(audits)} providers)"
+        for difference, seen in differences.items():
+            by = "" if seen == len(audits) else f" (seen by {seen} of {len(audits)} providers)"
             self.stdout.write(f"{chain.name}: {difference}{by}")
         for operation in dict.fromkeys(operation for found in audits for operation in found.scheduled):
             self.stdout.write(f"{chain.name}: scheduled: {operation}")
-        self.stdout.write(f"{chain.name}: {len(differences) or 'no'} differences")
+        count = len(differences)
+        self.stdout.write(f"{chain.name}: {count or 'no'} difference{'' if count == 1 else 's'}")
         return DIFFERENT if differences else 0
 
     def _audits(self, chain: Chain) -> Iterator[Audit]:
-        """Yield an audit per provider; reports and skips a provider that fails or returns incomplete logs."""
+        """Yield the audit of each provider; skips and reports a provider whose answers are missing or incomplete."""
         registry = networks.current()
         specification, pool = registry.specification(chain), registry.pool(chain.network)
         for provider in pool.providers:

@@ -74,9 +74,9 @@ def test_a_deployed_chain_has_its_contracts_and_the_holders_of_their_roles(tmp_p
         (f'v4 = "{ADDRESS}"', "", "chain 'mars': 'v4' is missing"),
         (f'access_manager = "{ADDRESS}"', "", "chain 'mars': 'access_manager' is missing"),
         ("deployed_at_block = 7", "", "chain 'mars': 'deployed_at_block' is missing"),
-        (f'guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]', f'guardian = "{ADDRESS}"', "is no list of addresses"),
-        (f'guardian = ["{ADDRESS.lower()}"', 'guardian = ["0x1"', "'0x1' is no address"),
-        (f'guardian = ["{ADDRESS.lower()}"', f'guardian = ["{ZERO_ADDRESS}"', f"'{ZERO_ADDRESS}' is no address"),
+        (f'guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]', f'guardian = "{ADDRESS}"', "is not a list of addresses"),
+        (f'guardian = ["{ADDRESS.lower()}"', 'guardian = ["0x1"', "'0x1' is not an address"),
+        (f'guardian = ["{ADDRESS.lower()}"', f'guardian = ["{ZERO_ADDRESS}"', f"'{ZERO_ADDRESS}' is not an address"),
     ],
 )
 def test_a_deployed_chain_that_leaves_something_out_is_refused(
@@ -93,16 +93,16 @@ def test_a_deployed_chain_that_leaves_something_out_is_refused(
         ("chain_id = 4", "", "chain 'mars': 'chain_id' is missing"),
         ("recheck_seconds = 5", "", "chain 'mars': 'recheck_seconds' is missing"),
         ("[chains.mars.finality]", "[chains.mars.finalty]", "chain 'mars': 'finality' is missing"),
-        (f'permit2 = "{ADDRESS}"', 'permit2 = "0x12"', "chain 'mars': '0x12' is no address"),
-        (f'permit2 = "{ADDRESS}"', "permit2 = 12", "chain 'mars': 12 is no address"),
-        (f'factory = "{ADDRESS}"', 'factory = ""', "chain 'mars': '' is no address"),
+        (f'permit2 = "{ADDRESS}"', 'permit2 = "0x12"', "chain 'mars': '0x12' is not an address"),
+        (f'permit2 = "{ADDRESS}"', "permit2 = 12", "chain 'mars': 12 is not an address"),
+        (f'factory = "{ADDRESS}"', 'factory = ""', "chain 'mars': '' is not an address"),
         ("safe = 10", "safe = -1", "chain 'mars': -1 is neither a block tag nor a number of blocks"),
         ('final = "finalized"', 'final = "pending"', "'pending' is neither"),
         ("chain_id = 4", 'chain_id = "four"', "chain 'mars': invalid literal"),
         (
             f'permit2 = "{ADDRESS}"',
             f'permit2 = "0x{ADDRESS[2:].swapcase()}"',
-            "chain 'mars': '0x5AaEB6053f3e94c9B9a09F33669435e7eF1bEaED' is no address",
+            "chain 'mars': '0x5AaEB6053f3e94c9B9a09F33669435e7eF1bEaED' is not an address",
         ),
     ],
 )

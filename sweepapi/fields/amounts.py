@@ -1,10 +1,9 @@
-"""Model fields for what chains speak of: addresses, hashes and 256-bit amounts, each also guarded by the database.
+"""256-bit amounts, exact in both directions.
 
 Django has no type that holds a uint256 exactly: its integers end at 64 bits and its decimals round in Python.
 """
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django import forms
@@ -12,12 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import Combinable, register_combinable_fields
-from eth_utils.address import to_checksum_address
 
 UINT256_MAX = 2**256 - 1
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
-_HASH32 = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
 _INTEGER = re.compile(r"-?[0-9]{1,78}", re.ASCII)
 
 _ST_contra = TypeVar("_ST_contra", contravariant=True)
@@ -25,109 +21,13 @@ _GT_co = TypeVar("_GT_co", covariant=True)
 
 if TYPE_CHECKING:
 
-    class _CharField(models.CharField[_ST_contra, _GT_co]): ...
-
     class _Field(models.Field[_ST_contra, _GT_co]): ...
 
 else:
-    # The stubs' fields are generic and Django's are not; subscripting one has to be harmless at run time.
-    class _CharField(models.CharField):
-        def __class_getitem__(cls, _types: object) -> type:
-            return cls
-
+    # The stubs' field is generic and Django's is not; subscripting it has to be harmless at run time.
     class _Field(models.Field):
         def __class_getitem__(cls, _types: object) -> type:
             return cls
-
-
-class BadChecksumError(ValueError):
-    """A mixed-case address whose casing is not its EIP-55 checksum."""
-
-
-def checksum_address(text: str) -> str:
-    """Return the EIP-55 form of an address written in lower, upper or correctly mixed case.
-
-    Raises BadChecksumError for wrong mixed casing and ValueError for anything that is no address.
-    """
-    if not _ADDRESS.fullmatch(text):
-        raise ValueError("An address is 0x and 40 hex digits.")
-    checksummed: str = to_checksum_address(text.lower())
-    digits = text[2:]
-    if text != checksummed and digits not in (digits.lower(), digits.upper()):
-        raise BadChecksumError("The casing of this address is not its EIP-55 checksum.")
-    return checksummed
-
-
-def normal_hash(text: str) -> str:
-    """Return a 32-byte hash, given as 0x and 64 hex digits of any case, in lower case; ValueError otherwise."""
-    if not _HASH32.fullmatch(text):
-        raise ValueError("A hash is 0x and 64 hex digits.")
-    return text.lower()
-
-
-class _HexField(_CharField[_ST_contra, _GT_co]):
-    """Text of one fixed hexadecimal form, normalised on its way in."""
-
-    length: int
-    pattern: str
-    normal: Callable[[str], str]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["max_length"] = self.length
-        super().__init__(*args, **kwargs)
-
-    def deconstruct(self) -> tuple[str, str, Any, Any]:
-        name, path, args, kwargs = super().deconstruct()
-        del kwargs["max_length"]
-        return name, path, args, kwargs
-
-    def db_check(self, connection: BaseDatabaseWrapper) -> str:
-        return f"{connection.ops.quote_name(str(self.column))} ~ '{self.pattern}'"
-
-    def to_python(self, value: object) -> str | None:
-        text: str | None = super().to_python(value)
-        if text is None or text == "":
-            return text
-        try:
-            return self.normal(text)
-        except ValueError as error:
-            raise ValidationError(str(error), code="invalid") from error
-
-    def get_prep_value(self, value: object) -> str | None:
-        text = super().get_prep_value(value)
-        return text if text is None else self.normal(text)
-
-    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: FBT001 Django passes it by position
-        """Leave on the instance what the row will hold."""
-        value = super().pre_save(model_instance, add)
-        if isinstance(value, str):
-            value = self.normal(value)
-            setattr(model_instance, self.attname, value)
-        return value
-
-
-class AddressField(_HexField[_ST_contra, _GT_co]):
-    """An EVM address, stored in its EIP-55 form; accepts any valid casing."""
-
-    _pyi_private_set_type: str | Combinable
-    _pyi_private_get_type: str
-
-    description = "EVM address"
-    length = 42
-    pattern = "^0x[0-9a-fA-F]{40}$"
-    normal = staticmethod(checksum_address)
-
-
-class Hash32Field(_HexField[_ST_contra, _GT_co]):
-    """32 bytes as 0x and 64 hex digits, stored in lower case."""
-
-    _pyi_private_set_type: str | Combinable
-    _pyi_private_get_type: str
-
-    description = "32-byte hash"
-    length = 66
-    pattern = "^0x[0-9a-f]{64}$"
-    normal = staticmethod(normal_hash)
 
 
 class _WideIntegerField(_Field[_ST_contra, _GT_co]):
@@ -140,7 +40,11 @@ class _WideIntegerField(_Field[_ST_contra, _GT_co]):
     lowest: int
     highest = UINT256_MAX
 
-    def db_type(self, connection: BaseDatabaseWrapper) -> str:  # noqa: ARG002 one engine, one type
+    def deconstruct(self) -> tuple[str, str, Any, Any]:
+        name, _, args, kwargs = super().deconstruct()
+        return name, f"sweepapi.fields.{type(self).__name__}", args, kwargs  # a path that outlives this file
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:  # noqa: ARG002 PostgreSQL is the only engine
         return "numeric(78, 0)"
 
     def db_check(self, connection: BaseDatabaseWrapper) -> str:
