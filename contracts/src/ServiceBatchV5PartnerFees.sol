@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
@@ -9,9 +9,9 @@ import {IServiceBatchV5PartnerFees} from "./interfaces/IServiceBatchV5PartnerFee
 import {SweepBatch} from "./SweepBatch.sol";
 
 /// @title ServiceBatchV5PartnerFees
-/// @notice Runs a sweep that the user and the service both signed, and splits the fee on chain.
+/// @notice Executes sweeps that both the user and the service signed, and splits the fee on chain.
 contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepBatch {
-    /// @dev Who gets how much of the gross output, in the output token's smallest unit.
+    /// @dev How the gross output is split, in the output token's smallest unit.
     struct Split {
         uint256 totalFee;
         uint256 partnerFee;
@@ -19,7 +19,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         uint256 userAmount;
     }
 
-    /// @dev One storage slot, read only when the current signer did not sign.
+    /// @dev One storage slot, read only if the current signer did not sign.
     struct PreviousSigner {
         address account;
         uint64 goodUntil;
@@ -41,12 +41,13 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         "SweepOrder witness)SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)TokenPermissions(address token,uint256 amount)";
 
     /// @inheritdoc IServiceBatchV5PartnerFees
-    /// @dev Shares a storage slot with the pause flag, which ends SweepBatch's storage: one cold read serves both checks. This is
-    /// why SweepBatch is the last of the bases.
+    /// @dev Shares a storage slot with the pause flag, which is last in SweepBatch's storage: a single cold read loads
+    /// both. For this reason SweepBatch is the last base contract.
     address public feeSigner;
     PreviousSigner private _previousSigner;
 
-    /// @dev 256 nonces a word: the service issues them in sequence, so most sweeps write a slot that is not zero any more.
+    /// @dev 256 nonces per word: the service issues nonces in sequence, so most sweeps write to a slot that is already
+    /// nonzero.
     mapping(uint256 word => uint256 usedBits) private _nonceBitmap;
 
     constructor(address authority, address permit2, address wrappedNative, address initialFeeSigner)
@@ -135,8 +136,8 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         return _hashStruct(SWEEP_ORDER_TYPEHASH, offset, SWEEP_ORDER_SIZE);
     }
 
-    /// @dev The service's word stands by itself: its own signature, for this sender, now, on this route, at a fee under the cap,
-    /// to recipients that can be paid.
+    /// @dev Reverts unless the service signed this authorization, for this sender and route, and its deadline, fee and
+    /// recipients are valid.
     function _checkAuthorization(
         Leg[] calldata legs,
         FeeAuthorization calldata authorization,
@@ -145,7 +146,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         if (authorization.user != msg.sender) {
             revert WrongUser(authorization.user, msg.sender);
         }
-        // slither-disable-next-line timestamp - a deadline is by the chain's clock, to the second and no finer
+        // slither-disable-next-line timestamp - a deadline is compared with the chain's clock, to the second
         if (block.timestamp > authorization.deadline) {
             revert AuthorizationExpired(authorization.deadline, block.timestamp);
         }
@@ -163,18 +164,19 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         if (!_isAuthorized(digest, authorizationSignature)) revert InvalidAuthorizationSignature(feeSigner, digest);
     }
 
-    /// @dev Signed by the current signer, or by the previous one while it is still good.
+    /// @dev Returns whether the current signer signed, or the previous one while it is still valid.
     function _isAuthorized(bytes32 digest, bytes calldata signature) private view returns (bool) {
-        // slither-disable-next-line unused-return - a signature in error recovers zero, which is no signer
+        // slither-disable-next-line unused-return - an invalid signature recovers zero, which is never a signer
         (address recovered,,) = ECDSA.tryRecoverCalldata(digest, signature);
-        // slither-disable-next-line timestamp - a handover ends by the chain's clock, to the second and no finer
+        // slither-disable-next-line timestamp - a handover is compared with the chain's clock, to the second
         return _isSignedBy(feeSigner, recovered, digest, signature)
             || (block.timestamp < _previousSigner.goodUntil
                 && _isSignedBy(_previousSigner.account, recovered, digest, signature));
     }
 
-    /// @dev `recovered` is zero if the signature is no key's, and a signer is zero if there is none. A signer with a key is not
-    /// asked for its code, which is cheaper; code that delegates to others (EIP-7702) does not take the key's power away.
+    /// @dev `recovered` is zero if no key is recovered, and `signer` is zero if there is none. A recovered key is
+    /// accepted without looking at the signer's code, which is cheaper; an account that delegates to code (EIP-7702)
+    /// can still sign with its key.
     function _isSignedBy(address signer, address recovered, bytes32 digest, bytes calldata signature)
         private
         view
@@ -184,7 +186,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         return signer == recovered || SignatureChecker.isValidERC1271SignatureNowCalldata(signer, digest, signature);
     }
 
-    /// @dev What the user signed says the same as what the service signed, wherever both speak.
+    /// @dev Reverts unless the user's order agrees with the service's authorization on every field that they share.
     function _checkOrder(SweepOrder calldata order, FeeAuthorization calldata authorization) private pure {
         if (order.outputToken != authorization.outputToken) {
             revert OutputTokenMismatch(order.outputToken, authorization.outputToken);
@@ -200,10 +202,10 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         }
     }
 
-    /// @dev Hashes the legs as they lie in the calldata, from their count to the end of the last one's data, behind the offset
-    /// with which abi.encode begins. If that is the signed hash, those bytes are the canonical encoding of the signed legs, and
-    /// reading legs from them, which is what this contract does, yields those legs and no others. Legs that were encoded in
-    /// another way have another hash and are refused. The copy ends where memory was free and is forgotten.
+    /// @dev Hashes the legs as they are in calldata, from their count to the end of the last one's data, prefixed with
+    /// the offset that abi.encode starts with. If the result is the signed hash, these bytes are the canonical encoding
+    /// of the signed legs, so decoding them, as this contract does, yields exactly those legs. Any other encoding of
+    /// the legs has another hash and is refused. The copy is placed in free memory without allocating it.
     function _hashLegs(Leg[] calldata legs) private pure returns (bytes32 legsHash) {
         uint256 start;
         uint256 end;
@@ -233,7 +235,6 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         _nonceBitmap[nonce >> 8] = usedBits | bit;
     }
 
-    /// @dev Splits what the legs brought, pays it out, and tells.
     function _settle(
         SweepOrder calldata order,
         FeeAuthorization calldata authorization,
@@ -242,7 +243,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
     ) private {
         Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
         _payOut(order, authorization, grossOutput, split);
-        // slither-disable-next-line reentrancy-events - under the guard, no call can put an event between
+        // slither-disable-next-line reentrancy-events - the re-entrancy guard keeps other events of this contract out
         emit SweepExecutedV5(
             authorization.nonce,
             msg.sender,
@@ -259,7 +260,8 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         );
     }
 
-    /// @dev Every division rounds down, so the user gets what the fee leaves and the protocol what the partner's part leaves.
+    /// @dev Fees round down: the user receives the remainder of the gross output, and the protocol the remainder of the
+    /// fee.
     function _split(uint256 grossOutput, uint16 totalFeeBps, uint16 partnerShareBps)
         private
         pure

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
@@ -11,12 +11,13 @@ import {IWrappedNative} from "./interfaces/IWrappedNative.sol";
 import {RouterAllowList} from "./RouterAllowList.sol";
 
 /// @title SweepBatch
-/// @notice The part of a sweep that is the same whoever takes the fee: pull by Permit2, run the legs through listed routers,
-/// measure what came, pay it out, keep nothing. Contracts on top say who may sweep and how the output is split.
+/// @notice What every sweep does, whatever the fee: transfer the tokens with Permit2, run the legs through allow-listed
+/// routers, measure the output, pay it out, and keep nothing. Derived contracts decide who may sweep and how the output
+/// is split.
 abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     using SafeERC20 for IERC20;
 
-    /// @dev What the user's Permit2 signature covers beside the tokens.
+    /// @dev What the user's Permit2 signature covers in addition to the tokens.
     struct SignedPermit {
         uint256 nonce;
         uint256 deadline;
@@ -24,21 +25,22 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         string witnessTypeString;
     }
 
-    /// @dev What is known of a batch before it runs, by leg: what Permit2 takes and where it goes, and of an approved leg who is
-    /// approved and what of its token was here already.
+    /// @dev The checked batch, by leg: the transfers for Permit2 and, for approved legs, the spender to approve and
+    /// this contract's balance of the token before the transfer.
     struct Plan {
-        IPermit2.TokenPermissions[] taken;
+        IPermit2.TokenPermissions[] permitted;
         IPermit2.SignatureTransferDetails[] transfers;
         address[] spenders;
-        uint256[] heldBefore;
-        bool approvedLegs;
+        uint256[] balancesBefore;
+        bool hasApprovedLegs;
     }
 
-    /// @dev What the check of one leg leaves for those after it. Marks are sets of addresses in 256 bits, with one bit for many
-    /// addresses: a bit that is not set proves an address new, and a bit that is set calls for a closer look.
-    struct Seen {
-        uint256 tokenMarks;
-        uint256 routerMarks;
+    /// @dev What the check of a leg passes on to the next. The filters are Bloom filters of addresses with a single
+    /// hash: a clear bit proves that an address has not occurred, a set bit calls for an exact check. The rest caches
+    /// the rule of the last pair.
+    struct LegScan {
+        uint256 tokenFilter;
+        uint256 routerFilter;
         bytes32 pair;
         uint8 fundingModes;
         address spender;
@@ -53,7 +55,8 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     uint16 public constant MAX_TOTAL_FEE_BPS = 300;
     uint16 internal constant BPS_DENOMINATOR = 10_000;
 
-    /// @dev Enough for a multi-signature wallet behind a proxy that logs what it gets; too little to be worth burning.
+    /// @dev Enough for a multi-signature wallet behind a proxy that logs the payment; too little to make a sweep
+    /// expensive.
     uint256 private constant FEE_PUSH_GAS = 50_000;
 
     /// @inheritdoc ISweepBatch
@@ -83,7 +86,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     }
 
     /// @inheritdoc AccessManaged
-    /// @dev Guarded like every admin function: nothing that a sweep calls may change who rules the contract.
+    /// @dev Guarded like every admin function: nothing that a sweep calls may change the authority.
     function setAuthority(address newAuthority) public override nonReentrant {
         super.setAuthority(newAuthority);
     }
@@ -98,8 +101,9 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
 
     // ---------------------------------------------------------------- running the legs
 
-    /// @dev Takes the sender's tokens and turns them into the output, which stays here to be paid out. Returns what the balance
-    /// of the settlement token (the wrapped coin for the native one) grew by, whatever the routers say.
+    /// @dev Swaps the sender's tokens into the output, which stays in this contract to be paid out. Returns the
+    /// measured increase of the settlement token's balance (the wrapped native token's if the output is the native
+    /// coin), whatever the routers return.
     function _runLegs(
         Leg[] calldata legs,
         address outputToken,
@@ -109,20 +113,20 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         IERC20 settlementToken = IERC20(outputToken == NATIVE ? WRAPPED_NATIVE : outputToken);
         Plan memory plan = _checkLegs(legs, outputToken, address(settlementToken));
 
-        // Read before anything moves, like the plan's balances: what was here already is no part of this sweep.
+        // Read before any transfer, like the plan's balances: the idle balance is not part of this sweep.
         uint256 outputBefore = settlementToken.balanceOf(address(this));
         _pull(plan, signedPermit, permitSignature);
         for (uint256 i = 0; i < legs.length; ++i) {
             Leg calldata leg = legs[i];
             uint8 funding = leg.funding;
-            if (funding == FUNDING_APPROVED) _swapApproved(i, leg, plan.spenders[i], plan.heldBefore[i]);
+            if (funding == FUNDING_APPROVED) _swapApproved(i, leg, plan.spenders[i], plan.balancesBefore[i]);
             else if (funding == FUNDING_PREFUNDED) _callRouter(i, leg);
         }
         grossOutput = settlementToken.balanceOf(address(this)) - outputBefore;
-        if (plan.approvedLegs) _returnUnspent(legs, plan.heldBefore);
+        if (plan.hasApprovedLegs) _returnUnspent(legs, plan.balancesBefore);
     }
 
-    /// @dev Reverts unless every leg is one that may run, and prepares what running them takes.
+    /// @dev Reverts if any leg is invalid, and otherwise returns what is needed to run them.
     function _checkLegs(Leg[] calldata legs, address outputToken, address settlementToken)
         private
         view
@@ -130,47 +134,47 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     {
         uint256 count = legs.length;
         if (count == 0 || count > MAX_LEGS) revert LegCountOutOfRange(count, MAX_LEGS);
-        plan.taken = new IPermit2.TokenPermissions[](count);
+        plan.permitted = new IPermit2.TokenPermissions[](count);
         plan.transfers = new IPermit2.SignatureTransferDetails[](count);
         plan.spenders = new address[](count);
-        plan.heldBefore = new uint256[](count);
-        // slither-disable-next-line uninitialized-local - memory begins as zeros, which say that nothing was seen
-        Seen memory seen;
+        plan.balancesBefore = new uint256[](count);
+        // slither-disable-next-line uninitialized-local - memory is zeroed, and zero filters are empty
+        LegScan memory scan;
 
         for (uint256 i = 0; i < count; ++i) {
             Leg calldata leg = legs[i];
             (address token, uint256 amount, uint8 funding) = (leg.token, leg.amount, leg.funding);
             if (amount == 0) revert ZeroLegAmount(i);
-            uint256 mark = _mark(token);
-            if (seen.tokenMarks & mark != 0) _requireNewToken(plan.taken, i, token);
-            seen.tokenMarks |= mark;
+            uint256 bit = _filterBit(token);
+            if (scan.tokenFilter & bit != 0) _requireNewToken(plan.permitted, i, token);
+            scan.tokenFilter |= bit;
 
             address receiver = address(this);
             if (funding == FUNDING_NONE) {
                 _checkUnrouted(i, leg, outputToken);
             } else {
                 if (token == settlementToken) revert TokenIsOutput(token);
-                address router = _checkRouted(i, leg, funding, seen);
+                address router = _checkRouted(i, leg, funding, scan);
                 if (funding == FUNDING_PREFUNDED) {
                     receiver = router;
                 } else {
-                    plan.approvedLegs = true;
-                    plan.spenders[i] = seen.spender;
-                    // slither-disable-next-line calls-loop - a token that reverts fails its sweep, as it must
-                    plan.heldBefore[i] = IERC20(token).balanceOf(address(this));
+                    plan.hasApprovedLegs = true;
+                    plan.spenders[i] = scan.spender;
+                    // slither-disable-next-line calls-loop - a token that reverts must revert the sweep
+                    plan.balancesBefore[i] = IERC20(token).balanceOf(address(this));
                 }
             }
-            IPermit2.TokenPermissions memory taken = plan.taken[i];
-            (taken.token, taken.amount) = (token, amount);
+            IPermit2.TokenPermissions memory permitted = plan.permitted[i];
+            (permitted.token, permitted.amount) = (token, amount);
             IPermit2.SignatureTransferDetails memory transfer = plan.transfers[i];
             (transfer.to, transfer.requestedAmount) = (receiver, amount);
         }
-        if (seen.routerMarks & (seen.tokenMarks | _mark(settlementToken)) != 0) {
-            _requireRoutersAreNoTokens(legs, settlementToken);
+        if (scan.routerFilter & (scan.tokenFilter | _filterBit(settlementToken)) != 0) {
+            _requireRoutersAreNotTokens(legs, settlementToken);
         }
     }
 
-    /// @dev The only token that needs no swap is the wrapped coin on its way to the native coin.
+    /// @dev The only token that needs no swap is the wrapped native token, if the output is the native coin.
     function _checkUnrouted(uint256 index, Leg calldata leg, address outputToken) private view {
         bool unwraps = outputToken == NATIVE && leg.token == WRAPPED_NATIVE;
         if (!unwraps || leg.router != address(0) || leg.data.length != 0) {
@@ -178,8 +182,9 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         }
     }
 
-    /// @dev Returns the router of a leg whose call is listed for its funding, and leaves its rule in `seen`.
-    function _checkRouted(uint256 index, Leg calldata leg, uint8 funding, Seen memory seen)
+    /// @dev Reverts unless the leg's call is listed for its funding mode. Returns its router and leaves its rule in
+    /// `scan`.
+    function _checkRouted(uint256 index, Leg calldata leg, uint8 funding, LegScan memory scan)
         private
         view
         returns (address router)
@@ -190,32 +195,32 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         router = leg.router;
         bytes4 selector = bytes4(data);
         bytes32 pair = _pair(router, selector);
-        // The pair of zeros looks as if it was seen; its rule is empty like that of any pair that is not listed.
-        if (pair != seen.pair) {
-            (seen.fundingModes, seen.spender) = _rule(pair);
-            seen.pair = pair;
-            if (seen.fundingModes == 0) revert RouterNotAllowed(index, router, selector);
+        // The zero pair matches the initial cache, whose rule is empty like that of any pair that is not listed.
+        if (pair != scan.pair) {
+            (scan.fundingModes, scan.spender) = _rule(pair);
+            scan.pair = pair;
+            if (scan.fundingModes == 0) revert RouterNotAllowed(index, router, selector);
             if (router.code.length == 0) revert RouterWithoutCode(index, router);
-            seen.routerMarks |= _mark(router);
+            scan.routerFilter |= _filterBit(router);
         }
-        if (seen.fundingModes & (1 << funding) == 0) revert FundingNotAllowed(index, router, selector, funding);
+        if (scan.fundingModes & (1 << funding) == 0) revert FundingNotAllowed(index, router, selector, funding);
     }
 
-    function _mark(address account) private pure returns (uint256) {
+    function _filterBit(address account) private pure returns (uint256) {
         return 1 << (uint160(account) & 0xff);
     }
 
-    /// @dev The closer look at a token whose mark was seen before.
-    function _requireNewToken(IPermit2.TokenPermissions[] memory taken, uint256 index, address token) private pure {
+    /// @dev The exact check for a token whose filter bit is already set.
+    function _requireNewToken(IPermit2.TokenPermissions[] memory permitted, uint256 index, address token) private pure {
         for (uint256 i = 0; i < index; ++i) {
-            if (taken[i].token == token) revert DuplicateToken(token);
+            if (permitted[i].token == token) revert DuplicateToken(token);
         }
     }
 
-    /// @dev The closer look if a router and a token share a mark. A token that is also a listed router could move or approve what
-    /// is here while it is swapped.
-    function _requireRoutersAreNoTokens(Leg[] calldata legs, address settlementToken) private pure {
-        address last = address(0); // as the router of a leg without one
+    /// @dev The exact check if a router and a token share a filter bit. If a token were also a listed router, calling
+    /// it as a router could transfer or approve this contract's balance of it.
+    function _requireRoutersAreNotTokens(Leg[] calldata legs, address settlementToken) private pure {
+        address last = address(0); // like the router of an unrouted leg
         for (uint256 i = 0; i < legs.length; ++i) {
             address router = legs[i].router;
             if (router == last || router == address(0)) continue;
@@ -227,11 +232,11 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         }
     }
 
-    /// @dev Only ever debits the sender: the owner named to Permit2 is msg.sender, and the amounts are those signed.
+    /// @dev Debits the sender only: the owner passed to Permit2 is msg.sender.
     function _pull(Plan memory plan, SignedPermit memory signedPermit, bytes calldata permitSignature) private {
         IPermit2(PERMIT2)
             .permitWitnessTransferFrom(
-                IPermit2.PermitBatchTransferFrom(plan.taken, signedPermit.nonce, signedPermit.deadline),
+                IPermit2.PermitBatchTransferFrom(plan.permitted, signedPermit.nonce, signedPermit.deadline),
                 plan.transfers,
                 msg.sender,
                 signedPermit.witness,
@@ -240,17 +245,17 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
             );
     }
 
-    /// @dev Approves what came, not what was asked for: a token with a transfer fee brings less.
-    function _swapApproved(uint256 index, Leg calldata leg, address spender, uint256 heldBefore) private {
+    /// @dev Approves the amount received, which is less than the leg's amount if the token takes a transfer fee.
+    function _swapApproved(uint256 index, Leg calldata leg, address spender, uint256 balanceBefore) private {
         IERC20 token = IERC20(leg.token);
-        // slither-disable-next-line calls-loop - a token that reverts fails its sweep, as it must
-        token.forceApprove(spender, token.balanceOf(address(this)) - heldBefore);
+        // slither-disable-next-line calls-loop - a token that reverts must revert the sweep
+        token.forceApprove(spender, token.balanceOf(address(this)) - balanceBefore);
         _callRouter(index, leg);
         token.forceApprove(spender, 0);
     }
 
-    /// @dev What a router returns is neither needed nor believed; it is copied only to be told if the call failed. In assembly,
-    /// because Solidity's call copies it always. The call data lies where memory is free and is forgotten.
+    /// @dev A router's return data is not trusted, and copied only if the call failed. In assembly, because a Solidity
+    /// call always copies it. The calldata is placed in free memory without allocating it.
     function _callRouter(uint256 index, Leg calldata leg) private {
         address router = leg.router;
         bytes calldata data = leg.data;
@@ -272,15 +277,15 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         }
     }
 
-    /// @dev After the last leg, so that a token which a later leg hands back is returned too. A rebasing token may round to a
-    /// little less than was here before; then there is nothing to return.
-    function _returnUnspent(Leg[] calldata legs, uint256[] memory heldBefore) private {
+    /// @dev Called after the last leg, so that tokens that a later leg gives back are returned, too. A rebasing token
+    /// may round to slightly less than the balance before; then there is nothing to return.
+    function _returnUnspent(Leg[] calldata legs, uint256[] memory balancesBefore) private {
         for (uint256 i = 0; i < legs.length; ++i) {
             Leg calldata leg = legs[i];
             if (leg.funding != FUNDING_APPROVED) continue;
-            // slither-disable-next-line calls-loop - a token that reverts fails its sweep, as it must
+            // slither-disable-next-line calls-loop - a token that reverts must revert the sweep
             uint256 held = IERC20(leg.token).balanceOf(address(this));
-            if (held > heldBefore[i]) IERC20(leg.token).safeTransfer(msg.sender, held - heldBefore[i]);
+            if (held > balancesBefore[i]) IERC20(leg.token).safeTransfer(msg.sender, held - balancesBefore[i]);
         }
     }
 
@@ -290,16 +295,17 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         if (totalFeeBps > MAX_TOTAL_FEE_BPS) revert TotalFeeAboveCap(totalFeeBps, MAX_TOTAL_FEE_BPS);
     }
 
-    /// @dev The wrapped coin is refused because it answers coin by crediting the sender: the fee would come back and stay here.
-    function _checkRecipient(address recipient, bool owedSomething) internal view {
-        bool wouldKeepItHere = recipient == address(this) || recipient == WRAPPED_NATIVE;
-        if (wouldKeepItHere || (owedSomething && recipient == address(0))) revert InvalidRecipient(recipient);
+    /// @dev The wrapped native token is refused because it credits coin that it receives to the sender: the fee would
+    /// stay here.
+    function _checkRecipient(address recipient, bool required) internal view {
+        bool staysHere = recipient == address(this) || recipient == WRAPPED_NATIVE;
+        if (staysHere || (required && recipient == address(0))) revert InvalidRecipient(recipient);
     }
 
     // ---------------------------------------------------------------- hashing
 
-    /// @dev The EIP-712 struct hash of a struct of value types as it lies in the calldata, `size` bytes from `offset` on. Bits that
-    /// its types do not have make another hash, which nobody signed.
+    /// @dev Returns the EIP-712 struct hash of a struct of value types, encoded in `size` bytes of calldata from
+    /// `offset` on. Dirty bits in a value yield a hash that nobody signed.
     function _hashStruct(bytes32 typehash, uint256 offset, uint256 size) internal pure returns (bytes32 structHash) {
         assembly ("memory-safe") {
             let free := mload(0x40)
@@ -311,13 +317,12 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
 
     // ---------------------------------------------------------------- paying out
 
-    /// @dev Turns what was measured in the wrapped coin into what is paid.
     function _unwrapIfNative(address outputToken, uint256 amount) internal {
         if (outputToken == NATIVE) IWrappedNative(WRAPPED_NATIVE).withdraw(amount);
     }
 
-    /// @dev The user gets at least `minimum` or the sweep reverts. An ERC-20 is measured at the user, because a token can keep a
-    /// part of what is sent; the coin cannot.
+    /// @dev Reverts if the user receives less than `minimum`. An ERC-20 is measured by the user's balance, because a
+    /// token may take a transfer fee.
     function _payUser(address outputToken, uint256 amount, uint256 minimum) internal {
         uint256 received = amount;
         if (outputToken == NATIVE) {
@@ -330,9 +335,10 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         if (received < minimum) revert InsufficientUserOutput(received, minimum);
     }
 
-    /// @dev A fee recipient can neither stop a sweep in the native coin nor make it expensive: one that refuses is paid wrapped.
+    /// @dev A fee recipient can neither block a sweep into the native coin nor make it expensive: the gas of the
+    /// payment is limited, and if it fails the fee is paid in the wrapped native token.
     function _payFee(address outputToken, address recipient, uint256 amount) internal {
-        // slither-disable-next-line incorrect-equality - no condition to force: a fee of zero is none to pay
+        // slither-disable-next-line incorrect-equality - nobody gains by forcing it: a fee of zero needs no payment
         if (amount == 0) return;
         if (outputToken != NATIVE) {
             bool paid = IERC20(outputToken).trySafeTransfer(recipient, amount);
@@ -340,7 +346,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         } else if (!_push(recipient, amount, FEE_PUSH_GAS)) {
             IWrappedNative(WRAPPED_NATIVE).deposit{value: amount}();
             IERC20(WRAPPED_NATIVE).safeTransfer(recipient, amount);
-            // slither-disable-next-line reentrancy-events - under the guard, no call can put an event between
+            // slither-disable-next-line reentrancy-events - the re-entrancy guard keeps other events of this contract out
             emit PaidWrapped(recipient, amount);
         }
     }
@@ -349,14 +355,15 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         if (!_push(recipient, amount, gasleft())) revert NativeTransferFailed(recipient, amount);
     }
 
-    /// @dev In assembly, because Solidity's call copies what the recipient returns, however much that is.
+    /// @dev In assembly, because a Solidity call copies the return data, however long it is.
     function _push(address recipient, uint256 amount, uint256 gasLimit) private returns (bool success) {
         assembly ("memory-safe") {
             success := call(gasLimit, recipient, amount, 0, 0, 0, 0)
         }
     }
 
-    /// @dev A leg that called these could pull from the user, pay itself from here, or unwrap what is being measured.
+    /// @dev Legs that call these could transfer the user's tokens, call this contract's own functions, or unwrap the
+    /// output while it is being measured.
     function _isForbiddenCallee(address account) internal view override returns (bool) {
         return account == PERMIT2 || account == address(this) || account == WRAPPED_NATIVE;
     }

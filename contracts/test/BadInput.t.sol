@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IServiceBatchV4 as IV4} from "../src/interfaces/IServiceBatchV4.sol";

@@ -1,24 +1,25 @@
-// SPDX-License-Identifier: UNLICENSED
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
 /// @title TransferProbe
-/// @notice Tells whether a token keeps a part of what is transferred, before any of a user's tokens move. It is never deployed:
-/// an `eth_call` places this code, by state override, at the address of a holder (a pool) and at a second address, its peer, and
-/// calls the holder. Nothing it does outlives that call.
+/// @notice Measures whether a token takes a transfer fee. It is never deployed: an `eth_call` with a state override
+/// puts this code at the address of a holder (a pool) and at a second address, its peer, and calls the holder. Nothing
+/// outlives that call.
 contract TransferProbe {
     using SafeERC20 for IERC20;
 
-    /// @notice Sends tokens of this address to `peer` and back, and measures by balances what arrived each way.
-    /// @dev Reverts with whatever the token reverts with; a token that returns nothing is fine, one that returns false is not.
-    /// @param token The token to try.
-    /// @param maxAmount Send this much, in the token's smallest unit, or the whole balance if that is less.
-    /// @param peer An address that carries this same code for the length of the call.
-    /// @return sent What was sent: min(balance, maxAmount); zero if this address holds nothing, which proves nothing.
-    /// @return receivedByPeer What the peer's balance grew by.
-    /// @return receivedBack What this address's balance grew by when the peer sent `receivedByPeer` back.
+    /// @notice Transfers tokens of this address to `peer` and back, and measures the balance changes.
+    /// @dev Reverts with the token's own error, or if the token returns false. A token that returns nothing is
+    /// accepted.
+    /// @param token The token to probe.
+    /// @param maxAmount The amount to send, in the token's smallest unit; less if the balance is lower.
+    /// @param peer An address with this same code for the duration of the call.
+    /// @return sent The amount sent: min(balance, maxAmount). Zero if this address holds none, which proves nothing.
+    /// @return receivedByPeer The increase of the peer's balance.
+    /// @return receivedBack The increase of this address's balance when the peer sent `receivedByPeer` back.
     function probe(address token, uint256 maxAmount, address peer)
         external
         returns (uint256 sent, uint256 receivedByPeer, uint256 receivedBack)
@@ -32,7 +33,7 @@ contract TransferProbe {
         receivedBack = IERC20(token).balanceOf(address(this)) - beforeReturn;
     }
 
-    /// @notice The peer's half: sends `amount` of `token` to the caller.
+    /// @notice Sends `amount` of `token` to the caller; called on the peer.
     function sendBack(address token, uint256 amount) external {
         IERC20(token).safeTransfer(msg.sender, amount);
     }

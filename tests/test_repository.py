@@ -1,0 +1,73 @@
+"""What the repository says about itself is true: settings, licenses, and the commands that CI and the hooks run."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from django.conf import settings
+
+ROOT: Path = settings.BASE_DIR
+PER_CHAIN = "RPC_URLS_<CHAIN>"
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+def variables_of_the_code() -> set[str]:
+    """What settings, gunicorn's configuration and compose.yaml read from the environment."""
+    named = re.findall(r'\benv\.\w+\(\s*"([A-Z_]+)"', read("config/settings.py"))
+    named += re.findall(r'\bos\.environ\.\w+\("([A-Z_]+)"', read("config/gunicorn.py"))
+    named += re.findall(r"\$\{([A-Z_]+)", read("compose.yaml"))
+    return {PER_CHAIN, *named}
+
+
+def defaults_of_the_readme() -> dict[str, str | None]:
+    """Each variable of the README's table with its default; None if there is none."""
+    defaults: dict[str, str | None] = {}
+    for names, _, default in re.findall(r"^\| (`[A-Z].*?) \| (.*) \| (.*) \|$", read("README.md"), re.MULTILINE):
+        variables = re.findall(r"`([A-Z][A-Z_]+(?:<CHAIN>)?)`", names)
+        values = re.findall(r"`(.*?)`", default) or [None] * len(variables)
+        defaults |= dict(zip(variables, values, strict=True))
+    return defaults
+
+
+def lines_of_the_example() -> dict[str, tuple[bool, str]]:
+    """Each variable of .env.example: whether its line is commented out, and its value."""
+    found = re.findall(r"^(# )?([A-Z][A-Z_]+)=(.*)$", read(".env.example"), re.MULTILINE)
+    return {re.sub("^RPC_URLS_.*", PER_CHAIN, name): (bool(comment), value) for comment, name, value in found}
+
+
+def test_the_readme_and_the_example_list_every_variable_that_the_code_reads() -> None:
+    assert set(defaults_of_the_readme()) == variables_of_the_code()
+    assert set(lines_of_the_example()) == variables_of_the_code()
+
+
+def test_the_example_shows_the_defaults_of_the_readme_and_leaves_required_variables_to_be_filled_in() -> None:
+    defaults = defaults_of_the_readme()
+    shown = {name: value for name, (commented, value) in lines_of_the_example().items() if commented}
+    assert shown == {name: defaults[name] or "" for name in shown}
+    assert all(defaults[name] is None for name in defaults.keys() - shown.keys())
+
+
+@pytest.mark.parametrize("workflow", sorted(path.name for path in (ROOT / ".github" / "workflows").iterdir()))
+def test_hosted_ci_runs_the_projects_commands_with_pinned_actions(workflow: str) -> None:
+    text = read(f".github/workflows/{workflow}")
+    assert re.findall(r"- run: (.*)", text) in ([".ci/run"], ["make audit"])
+    assert [used for used in re.findall(r"uses: (\S+)", text) if not re.search(r"@[0-9a-f]{40}$", used)] == []
+
+
+def test_pre_commit_runs_checks_that_make_check_runs() -> None:
+    checks = read("Makefile").replace("$(VENV)", ".venv")
+    checks = checks.replace("$(FORGE)", "node_modules/@foundry-rs/forge-linux-amd64/bin/forge")
+    (local,) = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
+    entries = [re.sub(r'^sh -c "(.*)"$', r"\1", hook["entry"]) for hook in local["hooks"]]
+    assert [entry for entry in entries if f"\t{entry}\n" not in checks] == []
+
+
+def test_every_contract_source_states_the_license() -> None:
+    sources = [path for folder in ("src", "test", "dev") for path in (ROOT / "contracts" / folder).rglob("*.sol")]
+    unlicensed = [path for path in sources if not path.read_text().startswith("// SPDX-License-Identifier: MIT\n")]
+    assert sources
+    assert unlicensed == []
