@@ -64,6 +64,8 @@ INSTALLED_APPS = [
     "partners",
     "ledger",
     "sweeps",
+    "sweeps.rails.evm",
+    "sweeps.rails.evm_v5",
     "indexer",
 ]
 MIDDLEWARE = [
@@ -205,6 +207,7 @@ CELERY_BEAT_SCHEDULE = {
         # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
+    "purge-answers": {"task": "indexer.purge_answers", "schedule": 3600.0},
     "send-cancellations": {
         "task": "indexer.send_cancellations",
         "schedule": DUE_SWEEP_SECONDS,

@@ -5,8 +5,6 @@ Each is PL/pgSQL for one trigger. Rules about a whole entry are deferred to comm
 
 import pgtrigger
 
-from sweepapi.triggers import append_only  # noqa: F401 until sweeps import it from there
-
 _ENTRY_IS_BALANCED = """
     SELECT count(*), coalesce(sum(amount), 0) INTO posting_count, total FROM ledger_posting WHERE entry_id = {entry};
     IF posting_count < 2 THEN

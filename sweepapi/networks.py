@@ -4,7 +4,7 @@ A chain is *known* when the chains file names it, and *enabled* when the environ
 named by their CAIP-2 identifiers, such as ``eip155:8453``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -56,6 +56,11 @@ class Networks:
     @cached_property
     def _by_network(self) -> Mapping[str, Chain]:
         return {chain.network: chain for chain in self.chains.values()}
+
+    @property
+    def known(self) -> Collection[str]:
+        """The identifiers of all networks, with providers or without."""
+        return self._by_network.keys()
 
     def find(self, name: str) -> Chain | None:
         """Return the enabled chain of this name, or None."""

@@ -17,17 +17,17 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from indexer.cancellations import send_wanted
+from sweeps.voiding import cancel_on_chain, void
 
 from dev.waiting import wait_until
 from indexer import cancellations, checks, tasks
-from indexer.cancellations import send_wanted
 from indexer.claims import MESSAGE_GRACE
 from sweepapi import chains
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sending import GWEI, Reception, send_all
 from sweepapi.evm.v5 import IS_NONCE_USED
 from sweeps.models import Cancellation, CancellationTransaction, Sweep
-from sweeps.voiding import cancel_on_chain, void
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
 from tests.partner_app import PartnerApp, error_of

@@ -1,4 +1,4 @@
-"""manage.py deploy_contracts: an empty chain ends up as configured, whatever fails on the way."""
+"""manage.py deploy_contracts: deploys to an empty chain as configured, and resumes after any failure."""
 
 import secrets
 import tomllib
@@ -37,7 +37,7 @@ STRANGER = "0x000000000000000000000000000000000000bEEF"
 
 @pytest.fixture
 def deployer(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> LocalAccount:
-    """A fresh account, so that the addresses it deploys to are empty."""
+    """An unused account, so that its contracts' addresses are empty."""
     account: LocalAccount = Account.from_key(secrets.token_bytes(32))
     chain.rpc("anvil_setBalance", account.address, hex(COIN))
     monkeypatch.setenv("DEPLOYER_KEY", "0x" + bytes(account.key).hex())
@@ -46,17 +46,17 @@ def deployer(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> LocalAccount
 
 @pytest.fixture
 def empty(deployer: LocalAccount, change_chain: Callable[..., Chain]) -> Chain:
-    """The local chain without our contracts: only Permit2, Multicall3, tokens and routers are deployed."""
+    """The local chain without our contracts: only Permit2, Multicall3, tokens and routers."""
     assert deployer
     return change_chain(v5_contract=None, v4_contract=None, access_manager=None, deployed_at_block=None)
 
 
 @pytest.fixture
 def node(use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]) -> FakeNode:
-    """The only provider: a node whose answers the test controls."""
-    between = start_node()
-    use_providers(between.url)
-    return between
+    """A fake node as the only provider."""
+    fake = start_node()
+    use_providers(fake.url)
+    return fake
 
 
 def deploy(*options: str) -> str:
@@ -84,19 +84,19 @@ def deployment(empty: Chain, deployer: LocalAccount, *, max_fee_gwei: int = 100)
 
 
 def transactions_of(chain: LocalChain, account: LocalAccount) -> int:
-    """Count the account's transactions, pending ones included."""
+    """Count the account's transactions, including pending ones."""
     return chain.web3.eth.get_transaction_count(account.address, "pending")
 
 
 def facts(text: str) -> dict[str, Any]:
-    """Return the facts that the output prints for chains.toml."""
+    """Parse the lines for chains.toml in the output."""
     lines = text[text.index("[chains.local.contracts]") :].splitlines()[:5]
     table: dict[str, Any] = tomllib.loads("\n".join(lines))["chains"]["local"]["contracts"]
     return table
 
 
 def recorded(empty: Chain, text: str) -> Chain:
-    """Return the chain as configured once the printed lines are in chains.toml."""
+    """Return the chain with the printed lines added to chains.toml."""
     table = facts(text)
     return replace(
         empty,
@@ -116,23 +116,23 @@ def differences(chain: Chain) -> list[str]:
 # --- an empty chain ---------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_chain_is_deployed_to_and_configured_in_four_transactions(
+def test_an_empty_chain_is_deployed_to_in_four_transactions(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
     text = deploy()
-    assert text.endswith("The chain is as configured.\n")
+    assert text.endswith("The chain matches the configuration.\n")
     assert differences(recorded(empty, text)) == []
     assert transactions_of(chain, deployer) == 4
 
 
-def test_the_addresses_are_printed_before_anything_is_sent_and_are_correct(chain: LocalChain, empty: Chain) -> None:
+def test_the_addresses_are_printed_before_anything_is_sent(chain: LocalChain, empty: Chain) -> None:
     assert empty
-    announced = deploy("--dry-run")
+    dry_run = deploy("--dry-run")
     text = deploy()
     assert text.index("\n1. create ") < text.index("sending ")
     for name, key in ((MANAGER, "access_manager"), (V5, "v5"), (V4, "v4")):
         address = facts(text)[key]
-        for output in (announced, text):
+        for output in (dry_run, text):
             assert any(line.split() == [name, address] for line in output.splitlines())
         assert chain.rpc("eth_getCode", address, "latest") != "0x"
 
@@ -176,11 +176,11 @@ def test_a_second_run_sends_nothing(chain: LocalChain, empty: Chain, deployer: L
     deploy()
     text = deploy()
     assert "nothing to send" in text
-    assert text.endswith("The chain is as configured.\n")
+    assert text.endswith("The chain matches the configuration.\n")
     assert transactions_of(chain, deployer) == 4
 
 
-def test_no_step_uses_more_gas_than_was_planned(empty: Chain, deployer: LocalAccount) -> None:
+def test_no_step_uses_more_gas_than_its_bound(empty: Chain, deployer: LocalAccount) -> None:
     work = deployment(empty, deployer)
     bounds = {step.name: step.gas_bound for step in work.plan().steps}
     used = {event.name: event.gas_used for event in work.run() if isinstance(event, Mined)}
@@ -188,8 +188,8 @@ def test_no_step_uses_more_gas_than_was_planned(empty: Chain, deployer: LocalAcc
     assert all(used[name] <= bounds[name] for name in used)
 
 
-def test_only_the_deployer_controls_the_contracts_until_the_handover(empty: Chain, deployer: LocalAccount) -> None:
-    """Before the last transaction every admin function needs the admin role, which only the deployer holds."""
+def test_only_the_deployer_is_admin_until_the_handover(empty: Chain, deployer: LocalAccount) -> None:
+    """Before the last transaction only the admin may call the admin functions, and the deployer is the only admin."""
     work = deployment(empty, deployer)
     for event in work.run():
         if isinstance(event, Mined) and event.name == STEPS[2]:
@@ -202,7 +202,7 @@ def test_only_the_deployer_controls_the_contracts_until_the_handover(empty: Chai
     assert not any("immutable" in line or "code" in line or "authority" in line for line in found)
 
 
-def test_the_deployer_has_no_rights_afterwards(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_the_deployer_has_no_role_after_the_handover(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     table = facts(deploy())
     request = access_manager.GRANT_ROLE.encode(1, deployer.address, 0)
     call = {"from": deployer.address, "to": table["access_manager"], "data": "0x" + request.hex()}
@@ -211,7 +211,7 @@ def test_the_deployer_has_no_rights_afterwards(chain: LocalChain, empty: Chain, 
     assert empty
 
 
-# --- failures on the way ----------------------------------------------------------------------------------------------
+# --- failures during a run --------------------------------------------------------------------------------------------
 
 
 class Crash(BaseException):
@@ -219,7 +219,7 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("crash", list(product(range(4), (False, True))))
-def test_after_a_crash_at_any_step_another_run_finishes_without_extra_transactions(
+def test_after_a_crash_at_any_step_another_run_completes_without_an_extra_transaction(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -227,7 +227,7 @@ def test_after_a_crash_at_any_step_another_run_finishes_without_extra_transactio
     crash: tuple[int, bool],
 ) -> None:
     step, sent = crash  # the transaction at which the process ends, and whether it was sent
-    post = Provider._post  # noqa: SLF001 every request goes through it
+    post = Provider._post  # noqa: SLF001 all requests pass here
     sends = 0
 
     def crashing(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
@@ -251,7 +251,7 @@ def test_after_a_crash_at_any_step_another_run_finishes_without_extra_transactio
 
 
 @pytest.mark.parametrize("step", range(4), ids=STEPS)
-def test_after_a_failed_transaction_another_run_finishes(
+def test_after_a_failed_transaction_another_run_completes(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -260,18 +260,18 @@ def test_after_a_failed_transaction_another_run_finishes(
 ) -> None:
     estimates = 0
 
-    def too_low_once(method: str, _params: list[Any], result: Any) -> Any:
+    def underestimate_once(method: str, _params: list[Any], result: Any) -> Any:
         nonlocal estimates
         estimates += method == "eth_estimateGas"
         return hex(int(result, 16) * 7 // 10) if method == "eth_estimateGas" and estimates == step + 1 else result
 
-    node.alter = too_low_once
+    node.alter = underestimate_once
     assert " reverted" in str(refused())
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 5
 
 
-def test_if_an_answer_is_lost_the_chain_decides(
+def test_a_lost_response_does_not_stop_the_run(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -282,7 +282,7 @@ def test_if_an_answer_is_lost_the_chain_decides(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_lost_transaction_is_sent_again_unchanged(
+def test_a_lost_transaction_is_sent_again_with_the_same_bytes(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -293,18 +293,18 @@ def test_a_lost_transaction_is_sent_again_unchanged(
     monkeypatch.setattr(sender, "RESEND_SECONDS", 0.0)
     seen: list[str] = []
 
-    def lost_at_first(batch: list[dict[str, Any]]) -> bool:
+    def refuse_first(batch: list[dict[str, Any]]) -> bool:
         sent = [request["params"][0] for request in batch if request["method"] == "eth_sendRawTransaction"]
         seen.extend(sent)
         return bool(sent) and seen.count(sent[0]) < 2
 
-    node.refuse = lost_at_first
+    node.refuse = refuse_first
     assert differences(recorded(empty, deploy())) == []
     assert all(seen.count(raw) >= 2 for raw in seen)
     assert len(set(seen)) == transactions_of(chain, deployer) == 4
 
 
-def test_nothing_is_sent_while_a_transaction_of_the_deployer_is_pending(
+def test_nothing_is_sent_while_the_deployer_has_a_pending_transaction(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert empty
@@ -332,7 +332,7 @@ def test_a_transaction_that_is_not_mined_in_time_is_not_replaced(
 def test_pending_transactions_of_an_earlier_run_are_awaited_before_planning(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the same contract would be sent again, and fail."""
+    """Otherwise the run would send the same contract again."""
     with chain.mining_paused():
         with monkeypatch.context() as patch:
             patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
@@ -352,7 +352,7 @@ def test_pending_transactions_of_an_earlier_run_are_awaited_before_planning(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_nothing_more_is_sent_to_a_node_that_does_not_show_what_was_mined(
+def test_a_mined_step_is_not_sent_again_to_a_node_that_does_not_show_it(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode
 ) -> None:
     at = deployment(empty, deployer).plan().at
@@ -365,7 +365,7 @@ def test_nothing_more_is_sent_to_a_node_that_does_not_show_what_was_mined(
     assert transactions_of(chain, deployer) == 1
 
 
-def test_contracts_that_someone_else_deployed_first_are_used(
+def test_contracts_that_someone_else_created_from_the_same_bytes_are_used(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
     for creation in creations(networks.current().specification(empty), Artifacts(OUT), deployer.address):
@@ -374,10 +374,10 @@ def test_contracts_that_someone_else_deployed_first_are_used(
     assert transactions_of(chain, deployer) == 1
 
 
-def test_contracts_that_the_deployment_cannot_correct_are_not_handed_over(
+def test_a_difference_without_a_remedy_stops_the_handover(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
-    """A deployment does not lift a pause, so the deployer stays admin until a person has decided."""
+    """A deployment does not unpause, so the deployer stays admin until someone decides what to do."""
     work = deployment(empty, deployer)
     for event in work.run():
         if isinstance(event, Mined) and event.name == STEPS[2]:
@@ -391,7 +391,7 @@ def test_contracts_that_the_deployment_cannot_correct_are_not_handed_over(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_differences_that_only_the_holders_of_roles_can_resolve_are_reported(
+def test_differences_that_only_role_holders_can_fix_are_reported(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     deploy()
@@ -406,7 +406,7 @@ def test_differences_that_only_the_holders_of_roles_can_resolve_are_reported(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_changed_configuration_after_the_handover_deploys_no_stray_contract(
+def test_a_changed_configuration_after_the_handover_creates_no_contract(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     deploy()
@@ -416,9 +416,7 @@ def test_a_changed_configuration_after_the_handover_deploys_no_stray_contract(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_dry_run_reports_how_existing_contracts_differ(
-    deployer: LocalAccount, change_chain: Callable[..., Chain]
-) -> None:
+def test_a_dry_run_reports_differences(deployer: LocalAccount, change_chain: Callable[..., Chain]) -> None:
     assert deployer
     change_chain(v4_fee_bps=80)
     out = StringIO()
@@ -428,7 +426,7 @@ def test_a_dry_run_reports_how_existing_contracts_differ(
     assert f"differs: {V4} fee in bps / 80 / 75\n" in out.getvalue()
 
 
-def test_contracts_that_the_chains_file_names_are_used_as_they_are(
+def test_contracts_in_the_chains_file_are_not_deployed_again(
     chain: LocalChain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain()
@@ -458,7 +456,7 @@ def test_a_deployer_without_enough_coins_is_refused_before_anything_is_sent(
     assert transactions_of(chain, deployer) == 0
 
 
-def test_a_fee_per_gas_above_the_limit_is_refused(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_a_base_fee_above_the_cap_is_refused(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     assert empty
     assert "is above the cap" in str(refused("--max-fee-gwei", "0"))
     assert transactions_of(chain, deployer) == 0
@@ -491,19 +489,19 @@ def test_the_deployer_must_not_hold_a_role(
         ({"role_holders": {"gaurdian": (STRANGER,)}}, "roles.gaurdian (unknown role)"),
     ],
 )
-def test_an_incomplete_configuration_is_refused(
+def test_an_incomplete_or_invalid_configuration_is_refused(
     empty: Chain, change_chain: Callable[..., Chain], change: dict[str, Any], message: str
 ) -> None:
     change_chain(**vars(empty) | change)
     assert message in str(refused())
 
 
-def test_without_a_build_the_error_says_how_to_make_one(tmp_path: Path, empty: Chain) -> None:
+def test_a_missing_build_is_refused_with_the_command_to_make_it(tmp_path: Path, empty: Chain) -> None:
     with pytest.raises(BuildError, match=r"AccessManager is not built: run `make contracts/out/.ready`"):
         creations(networks.current().specification(empty), Artifacts(tmp_path), STRANGER)
 
 
-def test_a_build_that_differs_from_the_recorded_one_is_refused(tmp_path: Path, empty: Chain) -> None:
+def test_a_build_that_does_not_match_the_record_is_refused(tmp_path: Path, empty: Chain) -> None:
     other = tmp_path / f"{MANAGER}.sol" / f"{MANAGER}.json"
     other.parent.mkdir()
     other.write_text('{"bytecode": {"object": "0x6000"}}', encoding="utf-8")
@@ -515,7 +513,7 @@ def test_a_build_that_differs_from_the_recorded_one_is_refused(tmp_path: Path, e
 
 
 @pytest.mark.parametrize("key", [None, "", "0x12", "zz" * 32, "0x" + "00" * 32, "0x" + "ff" * 32])
-def test_an_invalid_key_is_refused_without_being_repeated(
+def test_an_invalid_key_is_refused_and_not_printed(
     empty: Chain, monkeypatch: pytest.MonkeyPatch, key: str | None
 ) -> None:
     assert empty
@@ -524,11 +522,11 @@ def test_an_invalid_key_is_refused_without_being_repeated(
     else:
         monkeypatch.setenv("DEPLOYER_KEY", key)
     refusal = refused()
-    assert str(refusal) == "DEPLOYER_KEY must be a private key: 0x and 64 hex digits."
+    assert str(refusal) == "DEPLOYER_KEY must be a private key, 0x and 64 hex digits."
     assert refusal.__cause__ is None
 
 
-def test_the_key_appears_nowhere(
+def test_the_key_is_never_printed_or_logged(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert empty

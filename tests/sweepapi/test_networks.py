@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Thread
+from typing import Any
 
 import pytest
 
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.rpc import Call
+from sweepapi.evm.rpc import Call, ProviderPool
 from sweepapi.networks import Networks
 from tests.local_chain import LocalChain
 
@@ -52,11 +54,22 @@ def test_the_pool_of_a_chain_without_providers_never_answers(change_networks: Ca
         pool.batch([Call("eth_chainId", (), str)])
 
 
-def test_threads_share_one_pool_per_network() -> None:
-    registry = replace(networks.current())
-    with ThreadPoolExecutor(max_workers=8) as threads:
-        pools = list(threads.map(registry.pool, [LOCAL] * 64))
-    assert {id(pool) for pool in pools} == {id(registry.pool(LOCAL))}
+def test_a_thread_that_asks_while_the_pool_is_made_gets_the_same_one() -> None:
+    got: list[ProviderPool] = []
+    rival = Thread(target=lambda: got.append(registry.pool(LOCAL)))
+
+    class UrlsWithARival(dict[str, list[str]]):
+        def get(self, *_args: object) -> Any:
+            if rival.ident is None:  # not started yet
+                rival.start()
+                rival.join(timeout=0.1)  # it would be done by then if it did not have to wait for us
+            return []
+
+    registry = replace(networks.current(), rpc_urls=UrlsWithARival())
+    made = registry.pool(LOCAL)
+    rival.join()
+    assert got == [made]
+    assert got[0] is made is registry.pool(LOCAL)
 
 
 def test_a_replacement_is_seen_by_every_thread_and_ends_with_its_block() -> None:

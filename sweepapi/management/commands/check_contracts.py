@@ -1,7 +1,7 @@
-"""Compares the contracts on chain with the configuration and reports every difference; meant to run daily.
+"""Compares the contracts of chains with the configuration and reports every difference.
 
-Exit status: 0 if everything is as configured, 1 if something differs, else 2 if an argument or the configuration is
-invalid, else 3 if a chain did not answer. Each provider is asked separately, so that none can hide what another shows.
+Exit status, for a daily job: 0 no difference, 1 a difference, else 2 an invalid command or configuration, else 3 a
+chain did not answer. Each provider is checked on its own, so that none can hide what another shows.
 """
 
 import sys
@@ -27,14 +27,14 @@ class Command(BaseCommand):
     help = "Compare code, values, roles and allow-lists on chain with the configuration: what / configured / on chain."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("chain", nargs="*", help="By default, every chain with providers and contracts.")
+        parser.add_argument("chain", nargs="*", help="Default: every chain that has providers and contracts.")
 
-    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
-        """Check each chain, and exit with the worst status."""
+    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
+        """Check each chain and exit with the worst status."""
         named = [_chain(name) for name in options["chain"]]
         checked = named or [chain for chain in networks.current().enabled if chain.v5_contract is not None]
         if not checked:
-            raise CommandError("No chain has both providers and contracts, so nothing was checked.", returncode=INVALID)
+            raise CommandError("Nothing to check: no chain has providers and contracts.", returncode=INVALID)
         found = {self._check(chain) for chain in checked}
         worst = next((status for status in (DIFFERENT, INVALID, NO_ANSWER) if status in found), 0)
         if worst:
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         return DIFFERENT if differences else 0
 
     def _audits(self, chain: Chain) -> Iterator[Audit]:
-        """Yield the audit of each provider; skips and reports a provider whose answers are missing or incomplete."""
+        """Yield an audit per provider; reports and skips a provider that fails or returns incomplete logs."""
         registry = networks.current()
         specification, pool = registry.specification(chain), registry.pool(chain.network)
         for provider in pool.providers:

@@ -1,7 +1,7 @@
-"""Deploys the contracts to a chain, configures them and hands them over; another run completes what is missing.
+"""Deploys the contracts to a chain, configures them and hands them over; running it again completes what is missing.
 
-Only this command reads the deployer's key, from its environment. Everything else is public: see ``chains.toml`` and
-``contracts/roles.json``. The runbook describes the steps before and after.
+Only this command reads the deployer's key, from its environment. The rest is public configuration: ``chains.toml`` and
+``contracts/roles.json``. The runbook has the steps before and after.
 """
 
 import os
@@ -34,15 +34,15 @@ DIFFERENT, FAILED = 1, 2
 class Command(BaseCommand):
     """``deploy_contracts <chain> [--dry-run] [--max-fee-gwei N]``."""
 
-    help = f"Deploy the contracts to a chain as configured in chains.toml, from the account whose key is in {KEY}."
+    help = f"Deploy the contracts to a chain as chains.toml specifies, from the account whose key is in {KEY}."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("chain")
-        parser.add_argument("--dry-run", action="store_true", help="Show addresses, steps and cost, and send nothing.")
-        parser.add_argument("--max-fee-gwei", type=int, default=100, help="The highest acceptable fee per gas.")
+        parser.add_argument("--dry-run", action="store_true", help="Show addresses, steps and cost; send nothing.")
+        parser.add_argument("--max-fee-gwei", type=int, default=100, help="Maximum fee per unit of gas.")
 
-    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
-        """Show the plan, execute it, and compare the result with the configuration."""
+    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
+        """Show the plan, run it, and compare the result with the configuration."""
         chain = _chain(options["chain"])
         try:
             deployment = Deployment(
@@ -84,9 +84,9 @@ class Command(BaseCommand):
 
     def _tabulate(self, done: Sequence[Mined], symbol: str) -> None:
         self.stdout.write(f"{'step':<34} {'transaction':<66} {'gas':>10} {'cost in ' + symbol:>22}")
-        for one in done:
-            self.stdout.write(f"{one.name:<34} {one.tx_hash:<66} {one.gas_used:>10,} {_coins(one.cost):>22}")
-        gas, cost = sum(one.gas_used for one in done), sum(one.cost for one in done)
+        for step in done:
+            self.stdout.write(f"{step.name:<34} {step.tx_hash:<66} {step.gas_used:>10,} {_coins(step.cost):>22}")
+        gas, cost = sum(step.gas_used for step in done), sum(step.cost for step in done)
         self.stdout.write(f"{'total':<34} {'':<66} {gas:>10,} {_coins(cost):>22}")
 
     def _compare(self, recorded: Specification) -> None:
@@ -97,13 +97,13 @@ class Command(BaseCommand):
             f"deployed_at_block = {chain.deployed_at_block}"
         )
         self._end_with(audit(specification=recorded, pool=networks.current().pool(chain.network)).differences)
-        self.stdout.write("The chain is as configured.")
+        self.stdout.write("The chain matches the configuration.")
 
     def _end_with(self, differences: Sequence[Difference]) -> None:
         for difference in differences:
             self.stdout.write(f"differs: {difference}")
         if differences:
-            self.stdout.write("Only the holders of roles or a change of the configuration can resolve these.")
+            self.stdout.write("A role holder must fix these on chain, or the configuration must change.")
             sys.exit(DIFFERENT)
 
 
@@ -118,8 +118,8 @@ def _chain(name: str) -> Chain:
 def _account() -> LocalAccount:
     try:
         account: LocalAccount = Account.from_key(os.environ[KEY])
-    except (KeyError, ValueError):  # not chained: their messages may contain the key
-        raise CommandError(f"{KEY} must be a private key: 0x and 64 hex digits.", returncode=FAILED) from None
+    except (KeyError, ValueError):  # not chained: the message may contain the key
+        raise CommandError(f"{KEY} must be a private key, 0x and 64 hex digits.", returncode=FAILED) from None
     return account
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from eth_utils.address import to_checksum_address
+from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
 
 from sweepapi import networks
 from sweepapi.evm import nonce_use, v5
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
 from sweepapi.evm.rpc import ProviderPool
 from tests.factories.ledger import random_hash
 from tests.fake_node import FakeNode

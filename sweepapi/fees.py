@@ -1,12 +1,13 @@
 """The arithmetic of the fee: integers, floor division, nothing lost.
 
-The formulas are those of the partner API's fee math, which the contract computes in the same way: the total fee is
-floor(gross times total fee bps / 10000), the partner's part floor(total times share bps / 10000), and the rest follows.
+The formulas are those of the partner API's fee math, which the contracts compute in the same way: the total fee is
+floor(gross output * total fee bps / 10000), the partner's part floor(total fee * share bps / 10000), and the protocol
+and the user get the rest.
 """
 
 from dataclasses import dataclass
 
-from sweepapi.evm.v5 import BPS_DENOMINATOR
+BPS_DENOMINATOR = 10_000  # of fees, shares and slippage
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,15 @@ class Split:
     protocol_fee: int
     user_amount: int
 
+    def __add__(self, other: "Split") -> "Split":
+        return Split(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+
+NOTHING = Split(0, 0, 0, 0, 0)
+
 
 def floor_share(amount: int, share_bps: int) -> int:
-    """Return floor(amount times share / 10000)."""
+    """Return floor(amount * share / 10000)."""
     return amount * share_bps // BPS_DENOMINATOR
 
 

@@ -6,6 +6,7 @@ logged whenever it changes.
 """
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -13,7 +14,7 @@ from threading import Lock, Thread
 
 import structlog
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.specification import deployed
@@ -43,7 +44,21 @@ class _Memory:
 _memory = _Memory()
 
 
-def available_chains() -> dict[str, bool]:
+@dataclass(frozen=True)
+class ChainStatus:
+    """A chain, and whether sweeps can be built there now."""
+
+    chain: Chain
+    is_available: bool
+
+
+def chain_statuses() -> Sequence[ChainStatus]:
+    """Return the status of every enabled chain."""
+    available = _available_chains()
+    return [ChainStatus(chain, available.get(chain.name, False)) for chain in networks.current().enabled]
+
+
+def _available_chains() -> dict[str, bool]:
     """Return which enabled chains are available, by name.
 
     The answer is seconds old as a rule. Only the first request in a long time waits for a measurement, and no longer
@@ -68,7 +83,7 @@ def _remember_and_release(timeout_seconds: float | None) -> None:
 
 
 def _measure(timeout_seconds: float | None) -> dict[str, bool]:
-    enabled = chains.enabled()
+    enabled = networks.current().enabled
     with ThreadPoolExecutor(max_workers=max(len(enabled), 1)) as executor:
         results = executor.map(_is_available, enabled, repeat(timeout_seconds))
         return {chain.name: result for chain, result in zip(enabled, results, strict=True)}
@@ -80,9 +95,9 @@ def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
         return False
     try:
         found = compare(
-            specification=chains.specification(chain),
+            specification=networks.current().specification(chain),
             at=at,
-            pool=chains.pool(chain.chain_id),
+            pool=networks.current().pool(chain.network),
             timeout_seconds=timeout_seconds,
         )
     except ChainUnavailableError:
@@ -97,7 +112,7 @@ def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
 
 
 def _log_change(chain: Chain, differences: list[str]) -> None:
-    """Tell operations once what is not as configured, and once that it is again."""
+    """Log once what differs from the configuration, and once that it agrees again."""
     if _memory.differences.get(chain.name, []) == differences:
         return
     _memory.differences[chain.name] = differences

@@ -1,6 +1,6 @@
-"""Withdrawing a sweep by hand: voiding it before anybody is known to have sent it, cancelling it on chain, or both.
+"""Withdrawing a sweep by hand: voiding it before a transaction is known for it, cancelling it on chain, or both.
 
-Voiding alone stops nobody who has the signature; a cancellation on chain does. Here it is only recorded: the worker
+Voiding alone does not stop a user who has signed; a cancellation on chain does. Here it is only requested: the worker
 signs and sends it.
 """
 
@@ -9,8 +9,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from sweeps.models import Cancellation, Sweep, SweepStatus, SweepTransaction
+from sweeps import transitions
+from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge_cancellations
+from sweeps.rails.registry import RAILS
 
 
 class NotVoidableError(Exception):
@@ -18,13 +20,13 @@ class NotVoidableError(Exception):
 
 
 class NotCancellableError(Exception):
-    """The sweep was executed, or is closed: there is nothing that a cancellation could prevent."""
+    """The sweep was executed or is closed, so a cancellation has nothing to prevent."""
 
 
 def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Sweep:
-    """Void a pending sweep and return it; it stays open until the chain proves that it can't execute any more.
+    """Void a pending sweep and return it; it stays open until the chain proves that it can't be executed any more.
 
-    With the name of who wants that, its authorization is cancelled on chain, too.
+    With ``cancelled_by``, the name of a user, it is also cancelled on chain.
 
     Raises ``NotVoidableError``, and ``ValueError`` for an empty reason.
     """
@@ -34,18 +36,19 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
         submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
         if sweep.status != SweepStatus.PENDING or submitted:
             raise NotVoidableError
-        sweep.status, sweep.voided_at, sweep.void_reason = SweepStatus.VOID, timezone.now(), reason
-        sweep.save(update_fields=["status", "voided_at", "void_reason"])
+        sweep.void_reason = reason
+        transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason)
         if cancelled_by is not None:
-            _want_cancelled(sweep, reason=reason, requested_by=cancelled_by)
+            _request_cancellation(sweep, reason=reason, requested_by=cancelled_by)
+        sweep.save()
         return sweep
 
 
 def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
-    """Have an open sweep's authorization cancelled on chain; its status is moved only by the chain.
+    """Request that an open sweep is cancelled on chain; only the chain moves its status.
 
     It does not matter what was submitted for the sweep: the transaction that is mined first wins. Returns False if
-    that was asked for before; the first wish stands.
+    that was requested before; the first request is kept.
 
     Raises ``NotCancellableError``, and ``ValueError`` for an empty reason.
     """
@@ -54,20 +57,24 @@ def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
         sweep = Sweep.objects.select_for_update().get(id=sweep_id)
         if sweep.status == SweepStatus.COMPLETED or not sweep.is_open:
             raise NotCancellableError
-        return _want_cancelled(sweep, reason=reason, requested_by=requested_by)
+        is_first = _request_cancellation(sweep, reason=reason, requested_by=requested_by)
+        sweep.save()
+        return is_first
 
 
 def _required(reason: str) -> str:
     if not reason.strip():
-        raise ValueError("A sweep is withdrawn for a reason.")
+        raise ValueError("A reason is required.")
     return reason.strip()
 
 
-def _want_cancelled(sweep: Sweep, *, reason: str, requested_by: str) -> bool:
-    wish = {"requested_by": requested_by, "reason": reason}
-    _, is_first = Cancellation.objects.get_or_create(sweep=sweep, defaults=wish)
+def _request_cancellation(sweep: Sweep, *, reason: str, requested_by: str) -> bool:
     now = timezone.now()
+    is_first = sweep.cancellation_requested_at is None
+    if is_first:
+        sweep.cancellation_requested_at = now
+        transitions.note(sweep, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
+        RAILS[sweep.rail].withdraw(sweep)
     sweep.next_check_at = min(sweep.next_check_at or now, now)  # from then on ``settle`` keeps the pace
-    sweep.save(update_fields=["next_check_at"])
     transaction.on_commit(nudge_cancellations)
     return is_first

@@ -1,8 +1,9 @@
-"""Finding out what used an authorization's nonce: the contract says "used", and one of two events says by what.
+"""Searching the logs for the one event that explains a change of a contract's state.
 
-One targeted log query for one authorization, cut into spans that providers take, over the blocks between its build and
-the safe block. An execution is only a hint whose receipt is read, like a hash that a partner reports. A cancellation
-closes a sweep, so it counts only on a safe block and, where there are two providers, if both show the same.
+A targeted query for one subject, cut into spans that providers accept, up to the safe block. The caller names the
+contract, the topics and how to read a log. An event that is only a *hint* (its receipt is read and judged afterwards)
+counts from any provider; any other event counts only on a safe block and, where there are two providers, if both have
+it.
 """
 
 import time
@@ -11,25 +12,35 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sweepapi.evm import answers
-from sweepapi.evm.answers import MinedLog, Receipt
+from sweepapi.evm.answers import Log, MinedLog, Receipt
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
-from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
 
 # Providers cap the blocks of a log query at a thousand or more, and the calls of a batch at a hundred or more.
 SPAN_BLOCKS = 1_000
 SPANS_AT_ONCE = 9
 MAX_SEARCHES = 10
 
+Topics = tuple[str | tuple[str, ...], ...]  # by position; several mean any of them
+
+
+@dataclass(frozen=True)
+class Event:
+    """A log as the caller reads it."""
+
+    value: Hashable
+    is_hint: bool  # the receipt of its transaction is fetched and decides
+
 
 @dataclass(frozen=True)
 class Search:
-    """Whose nonce was used, and the blocks to search, both ends included; the last one is safe."""
+    """What to search for, and in which blocks, both ends included; the last one is safe."""
 
     key: Hashable
     contract: str
-    nonce: int
+    topics: Topics
+    read: Callable[[Log], Event | None]  # None for a log that was not asked for
     first_block: int
     last_block: int
 
@@ -40,51 +51,51 @@ class Search:
 
 
 @dataclass(frozen=True)
-class NonceUse:
-    """The event that used the nonce, and where it lies."""
+class Hit:
+    """The event that was found, and its block."""
 
+    event: Event
     tx_hash: str
     block_number: int
     block_hash: str
-    cancelled_by: str | None  # None: it was executed
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a search found."""
+    """The result of a search."""
 
-    use: NonceUse | None
-    receipt: Receipt | None  # of an execution, with its event; None if no provider gave it
-    agreed: bool  # a cancellation lies on a safe block, and a second provider, where there is one, says so too
+    hit: Hit | None
+    receipt: Receipt | None  # of a hint, with its event in it; None if no provider gave it
+    agreed: bool  # the hit lies on a safe block, and a second provider, where there is one, shows it too
     resume_at: int | None  # the first block that was not searched; None if something was found, or all was searched
 
 
 @dataclass(frozen=True)
 class _Opinion:
-    """What one provider showed of one search."""
+    """What one provider showed for one search."""
 
-    use: NonceUse | None
-    is_safe: bool  # whether the block of the use is
+    hit: Hit | None
+    is_safe: bool  # whether the block of the hit is
     resume_at: int | None
 
     @property
-    def is_executed(self) -> bool:
-        return self.use is not None and self.use.cancelled_by is None
+    def is_hint(self) -> bool:
+        return self.hit is not None and self.hit.event.is_hint
 
 
-def find_uses(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dict[Hashable, Finding]:
+def find(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dict[Hashable, Finding]:
     """Return what was found for each of at most ``MAX_SEARCHES`` searches, by its key.
 
-    One round trip a provider, two providers at most, and one more to every provider for the receipts of executions.
+    One round trip per provider, two providers at most, and one more to every provider for the receipts of hints.
     Raises ``ChainUnavailableError``.
     """
     deadline = time.monotonic() + pool.timeout_seconds
     first, opinions = _ask(chain, pool, searches, deadline=deadline)
-    doubtful = [search for search in searches if not opinions[search.key].is_executed]
+    doubtful = [search for search in searches if not opinions[search.key].is_hint]
     seconds: dict[Hashable, _Opinion] = {}
     if doubtful and len(pool.providers) > 1:
         try:
-            _, seconds = _ask(chain, pool, doubtful, deadline=deadline, besides=first)
+            _, seconds = _ask(chain, pool, doubtful, deadline=deadline, exclude=first)
         except ChainUnavailableError:
             seconds = {search.key: replace(opinions[search.key], is_safe=False) for search in doubtful}
     findings = {key: _finding(opinion, seconds.get(key, opinion)) for key, opinion in opinions.items()}
@@ -92,10 +103,10 @@ def find_uses(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -
 
 
 def _finding(first: _Opinion, second: _Opinion) -> Finding:
-    use = second.use if first.use is None or second.is_executed else first.use
-    agreed = first.is_safe and second.is_safe and first.use == second.use
+    hit = second.hit if first.hit is None or second.is_hint else first.hit
+    agreed = first.is_safe and second.is_safe and first.hit == second.hit
     resume_at = None if first.resume_at is None or second.resume_at is None else max(first.resume_at, second.resume_at)
-    return Finding(use, receipt=None, agreed=agreed, resume_at=resume_at)
+    return Finding(hit, receipt=None, agreed=agreed, resume_at=resume_at)
 
 
 def _ask(
@@ -104,7 +115,7 @@ def _ask(
     searches: Sequence[Search],
     *,
     deadline: float,
-    besides: Provider | None = None,
+    exclude: Provider | None = None,
 ) -> tuple[Provider, dict[Hashable, _Opinion]]:
     safe = chain.finality.safe
     calls = [Call("eth_getBlockByNumber", ("latest", False), answers.block)]
@@ -112,7 +123,8 @@ def _ask(
         calls.append(Call("eth_getBlockByNumber", (safe, False), answers.optional_block))
     for search in searches:
         calls += [_logs_call(search, *span) for span in search.spans()]
-    provider, (head, *values) = pool.ask(calls, timeout_seconds=_left(deadline), besides=besides)
+    left = max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
+    provider, (head, *values) = pool.ask(calls, timeout_seconds=left, besides=exclude)
     tagged = values.pop(0) if isinstance(safe, str) else None
     safe_number = (tagged.number if tagged is not None else -1) if isinstance(safe, str) else head.number - safe
     remaining = iter(values)
@@ -123,59 +135,55 @@ def _opinion(search: Search, found: Iterator[Any], safe_number: int) -> _Opinion
     """Read the answers to the spans of a search; what lies behind a span that was refused counts as not searched."""
     resume_at = search.first_block
     answered = [(last, next(found)) for _, last in search.spans()]
-    for last, use in answered:
-        if isinstance(use, NonceUse):
-            return _Opinion(use, is_safe=use.block_number <= safe_number, resume_at=None)
-        if isinstance(use, CallFailedError):
+    for last, hit in answered:
+        if isinstance(hit, Hit):
+            return _Opinion(hit, is_safe=hit.block_number <= safe_number, resume_at=None)
+        if isinstance(hit, CallFailedError):
             return _Opinion(None, is_safe=False, resume_at=resume_at)
         resume_at = last + 1
     return _Opinion(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
 
 
 def _logs_call(search: Search, first: int, last: int) -> Call:
-    nonce_topic = f"0x{search.nonce:064x}"
     query = {
         "address": search.contract,
         "fromBlock": hex(first),
         "toBlock": hex(last),
-        "topics": [[EXECUTED_TOPIC, CANCELLED_TOPIC], nonce_topic],
+        "topics": [list(topic) if isinstance(topic, tuple) else topic for topic in search.topics],
     }
-    return Call("eth_getLogs", (query,), _use_in(search, first, last), MayFail.ANYHOW)
+    return Call("eth_getLogs", (query,), _hit_in(search, first, last), MayFail.ANYHOW)
 
 
-def _use_in(search: Search, first: int, last: int) -> Callable[[object], NonceUse | None]:
+def _hit_in(search: Search, first: int, last: int) -> Callable[[object], Hit | None]:
     """Return the decoder of one span; a log that was not asked for makes the whole answer a bad one."""
 
-    def decode(value: object) -> NonceUse | None:
+    def decode(value: object) -> Hit | None:
         logs = answers.mined_logs(value)
         if any(log.log.address != search.contract or not first <= log.block_number <= last for log in logs):
-            raise BadAnswerError("a log is from elsewhere")
-        uses = {_use(log, search.nonce) for log in logs}
-        if len(uses) > 1:
-            raise BadAnswerError("a nonce was used twice")
-        return next(iter(uses), None)
+            raise BadAnswerError("a log is from another contract or block")
+        hits = {_hit(search, log) for log in logs}
+        if len(hits) > 1:
+            raise BadAnswerError("the contract emits this event once")
+        return next(iter(hits), None)
 
     return decode
 
 
-def _use(mined: MinedLog, nonce: int) -> NonceUse:
-    cancelled = decode_cancelled(mined.log)
-    event = cancelled or decode_executed(mined.log)
-    if event is None or event.nonce != nonce:
+def _hit(search: Search, mined: MinedLog) -> Hit:
+    event = search.read(mined.log)
+    if event is None:
         raise BadAnswerError("a log is of another event")
-    by = cancelled.by if cancelled is not None else None
-    return NonceUse(mined.tx_hash, mined.block_number, mined.block_hash, by)
+    return Hit(event, mined.tx_hash, mined.block_number, mined.block_hash)
 
 
 def _with_receipts(
     pool: ProviderPool, searches: Sequence[Search], findings: Mapping[Hashable, Finding]
 ) -> dict[Hashable, Finding]:
-    """Add the receipts of executions; every provider is asked, for one that knows none must not hide it for good."""
-    uses = {search: findings[search.key].use for search in searches}
-    executed = {search: use for search, use in uses.items() if use is not None and use.cancelled_by is None}
+    """Add the receipts of hints, each from whichever provider shows the event in that very block."""
+    hits = [(search, hit) for search in searches if (hit := findings[search.key].hit) and hit.event.is_hint]
     calls = [
-        Call("eth_getTransactionReceipt", (use.tx_hash,), answers.receipt_of(use.tx_hash), MayFail.ANYHOW)
-        for use in executed.values()
+        Call("eth_getTransactionReceipt", (hit.tx_hash,), answers.receipt_of(hit.tx_hash), MayFail.ANYHOW)
+        for _, hit in hits
     ]
     try:
         answered = pool.ask_all(calls) if calls else []
@@ -183,20 +191,15 @@ def _with_receipts(
         answered = []
     return dict(findings) | {
         search.key: replace(
-            findings[search.key], receipt=next((one for one in receipts if _shows(one, search, use)), None)
+            findings[search.key], receipt=next((one for one in receipts if _shows(one, search, hit)), None)
         )
-        for (search, use), *receipts in zip(executed.items(), *answered, strict=True)
+        for (search, hit), *receipts in zip(hits, *answered, strict=True)
     }
 
 
-def _shows(receipt: object, search: Search, use: NonceUse) -> bool:
+def _shows(receipt: object, search: Search, hit: Hit) -> bool:
     """Whether this is a receipt of that very block with the event in it."""
     if not isinstance(receipt, Receipt) or not receipt.succeeded:
         return False
-    events = [decode_executed(log) for log in receipt.logs if log.address == search.contract]
-    is_there = any(event is not None and event.nonce == search.nonce for event in events)
-    return is_there and (receipt.block_number, receipt.block_hash) == (use.block_number, use.block_hash)
-
-
-def _left(deadline: float) -> float:
-    return max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
+    events = [search.read(log) for log in receipt.logs if log.address == search.contract]
+    return hit.event in events and (receipt.block_number, receipt.block_hash) == (hit.block_number, hit.block_hash)

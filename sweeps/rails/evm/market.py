@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sweepapi.evm import answers
+from sweepapi.evm.abi import Function
 from sweepapi.evm.answers import Block
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
@@ -23,19 +24,12 @@ from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.finder import Place
 from sweepapi.evm.routes.types import Quote, Route
 from sweepapi.evm.rpc import Call, MayFail, ProviderPool
-from sweepapi.evm.v5 import PAUSED
+from sweeps.rails.rail import TokenInput
 
+PAUSED = Function("paused()", "(bool)")
 APPROVAL_GAS_LIMIT = 1_000_000
 # Fifty times what a token needs for its facts; it bounds what a hostile one can make the node compute and send.
 TOKEN_GAS_LIMIT = 2_000_000
-
-
-@dataclass(frozen=True)
-class Swept:
-    """A token to be swept: its address and the amount in its smallest unit."""
-
-    mint: str
-    amount: int
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,7 @@ class Facts:
     head: Block
     paused: bool
     used_permit_words: dict[int, int]  # Permit2's bitmap of the user by word position
-    tokens: dict[str, TokenFacts]  # by mint, the output token included; what is no token is missing
+    tokens: dict[str, TokenFacts]  # by address, the output token included; what is not a token is missing
     pools: dict[Place, str]
 
 
@@ -53,8 +47,8 @@ class Facts:
 class Quotes:
     """The answer to the second round trip."""
 
-    best: dict[str, Quote | None]  # by mint; None where no route gives anything
-    needs_reset: dict[str, bool]  # by mint: the token refuses to replace an allowance that is not zero
+    best: dict[str, Quote | None]  # by address; None where no route gives anything
+    needs_reset: dict[str, bool]  # by address: the token refuses to replace an allowance that is not zero
 
 
 @dataclass(frozen=True)
@@ -65,12 +59,11 @@ class Market:
     pool: ProviderPool
     wallet: str
     contract: str
-    protocol_recipient: str
     output: str  # an ERC-20: the wrapped coin where the user wants the native one
 
-    def read_facts(self, *, swept: Sequence[Swept], permit_words: Sequence[int]) -> Facts:
+    def read_facts(self, *, swept: Sequence[TokenInput], permit_words: Sequence[int]) -> Facts:
         """Read everything that does not depend on prices."""
-        places = {token: self._places(token) for token in (*(s.mint for s in swept), self.output)}
+        places = {token: self._places(token) for token in (*(s.asset for s in swept), self.output)}
         calls = [
             Call("eth_getBlockByNumber", ("latest", False), answers.block),
             self._own_reads(permit_words),
@@ -93,16 +86,16 @@ class Market:
             },
         )
 
-    def read_quotes(self, *, swept: Sequence[Swept], facts: Facts) -> Quotes:
+    def read_quotes(self, *, swept: Sequence[TokenInput], facts: Facts) -> Quotes:
         """Price every token over every route there is; the wrapped coin for native output needs no swap."""
-        routes = {s.mint: self._routes(s.mint, facts.pools) for s in swept if s.mint != self.output}
-        resets = [s.mint for s in swept if _replaces_allowance(s, facts)]
-        priced = [s for s in swept if routes.get(s.mint)]
+        routes = {s.asset: self._routes(s.asset, facts.pools) for s in swept if s.asset != self.output}
+        resets = [s.asset for s in swept if _replaces_allowance(s, facts)]
+        priced = [s for s in swept if routes.get(s.asset)]
         raw = self.pool.batch(
-            [self._quote_reads(routes[s.mint], s.amount) for s in priced] + [self._approval(mint) for mint in resets]
+            [self._quote_reads(routes[s.asset], s.amount) for s in priced] + [self._approval(asset) for asset in resets]
         )
         best = {
-            s.mint: None if isinstance(answer, CallFailedError) else finder.best_quote(routes[s.mint], answer)
+            s.asset: None if isinstance(answer, CallFailedError) else finder.best_quote(routes[s.asset], answer)
             for s, answer in zip(priced, raw, strict=False)
         }
         refused = [isinstance(answer, CallFailedError) for answer in raw[len(priced) :]]
@@ -162,8 +155,8 @@ def _pools(at: Sequence[Place], answer: Any) -> dict[Place, str]:  # noqa: ANN40
     return {} if isinstance(answer, CallFailedError) else finder.existing_pools(at, answer[FACTS_READS:])
 
 
-def _replaces_allowance(swept: Swept, facts: Facts) -> bool:
-    return 0 < facts.tokens[swept.mint].allowance < swept.amount
+def _replaces_allowance(token: TokenInput, facts: Facts) -> bool:
+    return 0 < facts.tokens[token.asset].allowance < token.amount
 
 
 def _probe_amount(token: str, facts: Facts) -> int:
