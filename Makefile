@@ -1,11 +1,11 @@
-# The project's commands; each brings what it needs, from a bare checkout on a machine with Python, git and make.
+# The project's commands; each installs what it needs, on a machine with only Python, git and make.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-# Asked for when a recipe runs, because the answer may have to be installed into the environment first.
+# Evaluated when a recipe runs, because Node.js may have to be installed into the environment first.
 NODE_BIN = $(shell $(PY) -m dev.node)
 FORGE := node_modules/@foundry-rs/forge-linux-amd64/bin/forge
-# Settings that the checks are run with; nothing is served with these.
+# Settings for the checks only.
 CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-0123456789 API_KEY_PEPPER=pepper \
 	FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \
 	DATABASE_URL=postgres://localhost/check REDIS_URL=redis://localhost ALLOWED_HOSTS=localhost
@@ -23,17 +23,17 @@ FEE_SPLITS := var/vectors/fee_splits.bin
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: $(CONTRACTS_READY) ## run the whole story of a sweep on a local chain and show what happened
+demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, and check every step
 	@$(PY) -m dev demo
 
-dev: $(CONTRACTS_READY) ## keep the whole world running: web, worker, beat, chain; see var/dev/world.json
+dev: $(CONTRACTS_READY) ## run web, worker, beat and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
-# The longest first, and whatever else there is beside it; what each printed comes when it is done.
-test: ## everything: checks, contracts, and tests on real engines
+# Two jobs at a time, the longest first; each prints its output when it is done.
+test: ## run all checks and tests, with a real PostgreSQL, Redis and chain
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge
 
-check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment settings, formats
+check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(CHECK_ENV) $(VENV)/bin/mypy
@@ -45,46 +45,46 @@ check: $(CONTRACTS_READY) ## linters, types, layers, migrations, deployment sett
 pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest
 
-# From scratch each time, because slither reads every build it finds.
-slither: $(NODE_READY) $(SLITHER_READY) ## static analysis of the contracts; any finding fails
+# Builds from scratch, because slither reads every build it finds.
+slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any finding fails
 	rm -rf contracts/out/slither contracts/cache/slither
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=slither $(FORGE) build --quiet --build-info src
 	cd contracts && PATH="$(NODE_BIN):$(CURDIR)/contracts/$(dir $(FORGE)):$$PATH" ../.venv-slither/bin/slither .
 
-# Takes over half an hour, so it is not part of `test`.
-mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## mutation testing: thousands of small faults that the contracts' tests must find
+# Takes over half an hour, so `test` does not run it.
+mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## run mutation tests of the contracts
 	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
 
-forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## the contracts' tests; checks that the exported ABIs are current and the build is reproducible
+forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
 
-invariants: $(CONTRACTS_READY) ## a million random steps against the contracts' rules, and a tally of their outcomes (an hour)
+invariants: $(CONTRACTS_READY) ## check the contracts' invariants with a million random calls (takes an hour)
 	mkdir -p contracts/cache && : > contracts/cache/invariants.jsonl
 	cd contracts && PATH="$(NODE_BIN):$$PATH" INVARIANT_TALLY=cache/invariants.jsonl FOUNDRY_PROFILE=invariants \
 		$(FORGE) test --match-contract Invariants
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/tally-invariants.mjs cache/invariants.jsonl
 
-# Without the optimizer, so that every line can be counted; gas is meaningless in that build, and invariants are slow.
-coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## test coverage of the contracts; exits 1 below 98 % of lines or functions
+# Builds without the optimizer, which would remove lines; so it skips the gas tests, and the invariants, which are slow then.
+coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## measure the coverage of the contracts' tests; fails below 98 %
 	mkdir -p var
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) coverage --no-match-path 'test/{Gas,Invariants}*.t.sol' \
 		--exclude-tests --report lcov --report-file ../var/coverage.lcov
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
-bench-gas: $(CONTRACTS_READY) ## gas of sweeps compared with other ways to swap; exits 1 if a target is missed
+bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
 
-abi: $(CONTRACTS_READY) ## export the ABIs that Python uses from the build, and the record of its bytecode
+abi: $(CONTRACTS_READY) ## export the build's ABIs for Python, and the record of its bytecode
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs
 
-vectors: $(NODE_READY) ## regenerate the test vectors, with an implementation that shares no code with ours
+vectors: $(NODE_READY) ## regenerate the test vectors with viem, which shares no code with ours
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs --checksum
 
-lock: ## lock the Python dependencies, with hashes and without URLs
+lock: ## update the locked Python dependencies, with hashes and without index URLs
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
 	for name in base dev node slither audit; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
@@ -96,12 +96,12 @@ lock: ## lock the Python dependencies, with hashes and without URLs
 # Asks PyPI and npm about every locked version, so it needs the network and is not part of `test`. Strict, because pip-audit
 # otherwise passes what PyPI doesn't know; file by file, because the environments lock different versions. npm's development
 # dependencies are left out: released sources that the local chain runs as public chains do, and tools that read only ours.
-audit: $(AUDIT_READY) $(PYTHON_READY) ## known vulnerabilities in the locked dependencies; fails if a database can't be reached
+audit: $(AUDIT_READY) $(PYTHON_READY) ## look up known vulnerabilities of the locked dependencies
 	@failed=0; for lock in requirements/*.txt; do echo "$$lock"; .venv-audit/bin/pip-audit --strict --disable-pip \
 		--require-hashes --progress-spinner off -r $$lock || failed=1; done; exit $$failed
 	cd contracts && PATH="$(NODE_BIN):$$PATH" npm audit --omit=dev
 
-clean: ## remove what builds and runs left behind; keeps the environment
+clean: ## delete build and run output; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
 
 $(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
@@ -124,11 +124,11 @@ $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error
 	touch $@
 
-# Too large to be committed; the tests compare its SHA-256 with the committed one.
+# Too large to commit; the tests compare its SHA-256 with the committed one.
 $(FEE_SPLITS): contracts/bin/make-fee-splits.mjs | $(NODE_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs
 
-# What the local world deploys; the contracts' tests are compiled when they run.
+# Builds only what the local world deploys; the contracts' tests are compiled when they run.
 $(CONTRACTS_READY): contracts/foundry.toml $(wildcard contracts/src/*.sol contracts/src/*/*.sol contracts/dev/*.sol) | $(NODE_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=permit2 $(FORGE) build --quiet & permit2=$$!; \
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) build --quiet src dev && wait $$permit2

