@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import MinedLog, Receipt
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.responses import MinedLog, Receipt
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
 
 # Providers cap the blocks of a log query at a thousand or more, and the calls of a batch at a hundred or more.
@@ -84,7 +84,7 @@ def find_uses(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -
     seconds: dict[Hashable, _Opinion] = {}
     if doubtful and len(pool.providers) > 1:
         try:
-            _, seconds = _ask(chain, pool, doubtful, deadline=deadline, besides=first)
+            _, seconds = _ask(chain, pool, doubtful, deadline=deadline, exclude=first)
         except ChainUnavailableError:
             seconds = {search.key: replace(opinions[search.key], is_safe=False) for search in doubtful}
     findings = {key: _finding(opinion, seconds.get(key, opinion)) for key, opinion in opinions.items()}
@@ -104,15 +104,15 @@ def _ask(
     searches: Sequence[Search],
     *,
     deadline: float,
-    besides: Provider | None = None,
+    exclude: Provider | None = None,
 ) -> tuple[Provider, dict[Hashable, _Opinion]]:
     safe = chain.finality.safe
-    calls = [Call("eth_getBlockByNumber", ("latest", False), answers.block)]
+    calls = [Call("eth_getBlockByNumber", ("latest", False), responses.block)]
     if isinstance(safe, str):
-        calls.append(Call("eth_getBlockByNumber", (safe, False), answers.optional_block))
+        calls.append(Call("eth_getBlockByNumber", (safe, False), responses.optional_block))
     for search in searches:
         calls += [_logs_call(search, *span) for span in search.spans()]
-    provider, (head, *values) = pool.ask(calls, timeout_seconds=_left(deadline), besides=besides)
+    provider, (head, *values) = pool.ask(calls, timeout_seconds=_left(deadline), exclude=exclude)
     tagged = values.pop(0) if isinstance(safe, str) else None
     safe_number = (tagged.number if tagged is not None else -1) if isinstance(safe, str) else head.number - safe
     remaining = iter(values)
@@ -140,19 +140,19 @@ def _logs_call(search: Search, first: int, last: int) -> Call:
         "toBlock": hex(last),
         "topics": [[EXECUTED_TOPIC, CANCELLED_TOPIC], nonce_topic],
     }
-    return Call("eth_getLogs", (query,), _use_in(search, first, last), MayFail.ANYHOW)
+    return Call("eth_getLogs", (query,), _use_in(search, first, last), ErrorPolicy.ANY)
 
 
 def _use_in(search: Search, first: int, last: int) -> Callable[[object], NonceUse | None]:
     """Return the decoder of one span; a log that was not asked for makes the whole answer a bad one."""
 
     def decode(value: object) -> NonceUse | None:
-        logs = answers.mined_logs(value)
+        logs = responses.mined_logs(value)
         if any(log.log.address != search.contract or not first <= log.block_number <= last for log in logs):
-            raise BadAnswerError("a log is from elsewhere")
+            raise BadResponseError("a log is from elsewhere")
         uses = {_use(log, search.nonce) for log in logs}
         if len(uses) > 1:
-            raise BadAnswerError("a nonce was used twice")
+            raise BadResponseError("a nonce was used twice")
         return next(iter(uses), None)
 
     return decode
@@ -162,7 +162,7 @@ def _use(mined: MinedLog, nonce: int) -> NonceUse:
     cancelled = decode_cancelled(mined.log)
     event = cancelled or decode_executed(mined.log)
     if event is None or event.nonce != nonce:
-        raise BadAnswerError("a log is of another event")
+        raise BadResponseError("a log is of another event")
     by = cancelled.by if cancelled is not None else None
     return NonceUse(mined.tx_hash, mined.block_number, mined.block_hash, by)
 
@@ -174,7 +174,7 @@ def _with_receipts(
     uses = {search: findings[search.key].use for search in searches}
     executed = {search: use for search, use in uses.items() if use is not None and use.cancelled_by is None}
     calls = [
-        Call("eth_getTransactionReceipt", (use.tx_hash,), answers.receipt_of(use.tx_hash), MayFail.ANYHOW)
+        Call("eth_getTransactionReceipt", (use.tx_hash,), responses.receipt_of(use.tx_hash), ErrorPolicy.ANY)
         for use in executed.values()
     ]
     try:

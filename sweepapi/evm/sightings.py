@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Block, Receipt
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.nonce_use import Finding
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
+from sweepapi.evm.responses import Block, Receipt
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 from sweepapi.evm.v5 import IS_NONCE_USED
 
 
@@ -92,7 +92,7 @@ def look(
     if not doubtful or len(pool.providers) == 1:
         return seen
     try:
-        _, second = _ask(chain, pool, doubtful, deadline=deadline, besides=first)
+        _, second = _ask(chain, pool, doubtful, deadline=deadline, exclude=first)
     except ChainUnavailableError:
         second = {}
     return seen | {one.key: _merged(one, seen[one.key], second.get(one.key)) for one in doubtful}
@@ -115,16 +115,16 @@ def _ask(
     watched: Sequence[Watched],
     *,
     deadline: float,
-    besides: Provider | None = None,
+    exclude: Provider | None = None,
 ) -> tuple[Provider, dict[Hashable, Sighting]]:
     safe, final = chain.finality.safe, chain.finality.final
     if isinstance(safe, int) or isinstance(final, int):
-        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=_left(deadline), besides=besides)
+        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=_left(deadline), exclude=exclude)
         safe, final = (max(head.number - tag, 0) if isinstance(tag, int) else tag for tag in (safe, final))
     calls = [_block_call("latest"), _block_call(safe), _block_call(final), _nonces_call(chain, watched, safe)]
     for one in watched:
         calls += _calls_of(one)
-    provider, values = pool.ask(calls, timeout_seconds=_left(deadline), besides=besides)
+    provider, values = pool.ask(calls, timeout_seconds=_left(deadline), exclude=exclude)
     return provider, _sightings(watched, values)
 
 
@@ -134,7 +134,7 @@ def _left(deadline: float) -> float:
 
 def _block_call(reference: str | int) -> Call:
     tag = hex(reference) if isinstance(reference, int) else reference
-    decode = answers.block if tag == "latest" else answers.optional_block
+    decode = responses.block if tag == "latest" else responses.optional_block
     return Call("eth_getBlockByNumber", (tag, False), decode)
 
 
@@ -145,14 +145,14 @@ def _nonces_call(chain: Chain, watched: Sequence[Watched], safe: str | int) -> C
         multicall3=chain.multicall3,
         reads=[Read(chain.multicall3, BLOCK_TIMESTAMP), *reads],
         at=safe,
-        may_fail=MayFail.ANYHOW,
+        error_policy=ErrorPolicy.ANY,
     )
 
 
 def _calls_of(watched: Watched) -> list[Call]:
     # Anybody may report any hash: one whose receipt can't be had or read must not spoil the others'.
     receipts = [
-        Call("eth_getTransactionReceipt", (tx_hash,), answers.receipt_of(tx_hash), MayFail.ANYHOW)
+        Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash), ErrorPolicy.ANY)
         for tx_hash in watched.tx_hashes
     ]
     return receipts if watched.accepted is None else [*receipts, _block_call(watched.accepted[0])]

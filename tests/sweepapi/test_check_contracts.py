@@ -502,7 +502,7 @@ def test_a_block_of_deployment_that_is_too_late_is_no_agreement(
     change_chain(deployed_at_block=chain.web3.eth.block_number)
     status, out, err = check("local")
     assert (status, out) == (3, "")
-    assert "lack grants that hold" in err
+    assert "lack grants that apply" in err
 
 
 def test_what_differs_now_is_told_though_nobody_gives_the_logs(
@@ -514,7 +514,7 @@ def test_what_differs_now_is_told_though_nobody_gives_the_logs(
     use_providers(silent.url)
     status, out, _ = check("local")
     assert status == 1
-    assert f"local: {V5} paused / no / yes\nlocal: logs of the access manager / all / no provider gives" in out
+    assert f"local: {V5} paused / no / yes\nlocal: logs of the access manager / all / no provider serves" in out
 
 
 @pytest.mark.parametrize("many", [10, 100])

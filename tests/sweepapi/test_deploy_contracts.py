@@ -269,7 +269,7 @@ def test_after_a_failed_transaction_another_run_finishes(
         return hex(int(result, 16) * 7 // 10) if method == "eth_estimateGas" and estimates == step + 1 else result
 
     node.alter = too_little_once
-    assert "was mined and failed" in str(refused())
+    assert "reverted" in str(refused())
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 5
 
@@ -314,7 +314,7 @@ def test_nothing_is_sent_while_a_transaction_of_the_deployer_waits(
     with chain.mining_paused(), monkeypatch.context() as patch:
         patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
         chain.send(deployer, {"to": deployer.address, "data": "0x"}, gas=21_000)
-        assert "waiting to be mined; run it again later" in str(refused())
+        assert "still pending; run it again later" in str(refused())
         chain.mine()
     assert transactions_of(chain, deployer) == 1
     deploy()
@@ -364,7 +364,7 @@ def test_a_node_that_never_shows_what_was_mined_gets_no_second_transaction(
         return "0x" if method == "eth_getCode" and params[0] == at.manager else result
 
     node.alter = blind
-    assert f"create {MANAGER} was mined, and the node does not show it" in str(refused())
+    assert f"create {MANAGER} was mined, but the node does not show it" in str(refused())
     assert transactions_of(chain, deployer) == 1
 
 
@@ -461,7 +461,7 @@ def test_a_deployer_without_enough_coins_is_refused_before_anything_is_sent(
 
 def test_gas_above_the_given_price_is_not_bought(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     assert empty
-    assert "more than may be paid" in str(refused("--max-fee-gwei", "0"))
+    assert "above the cap" in str(refused("--max-fee-gwei", "0"))
     assert transactions_of(chain, deployer) == 0
 
 
@@ -489,7 +489,7 @@ def test_the_deployer_may_hold_no_role(
         ({"v4_fee_bps": None}, "needs: v4_fee_bps"),
         ({"v4_fee_bps": 301}, "v4_fee_bps is above 300"),
         ({"role_holders": {}}, "needs: roles.owner, roles.configurator, roles.guardian, roles.ops"),
-        ({"role_holders": {"gaurdian": (STRANGER,)}}, "roles.gaurdian (which is no role)"),
+        ({"role_holders": {"gaurdian": (STRANGER,)}}, "roles.gaurdian (an unknown role)"),
     ],
 )
 def test_a_configuration_that_leaves_something_out_is_refused(
@@ -508,7 +508,7 @@ def test_a_build_that_is_not_the_one_on_record_is_refused(tmp_path: Path, empty:
     other = tmp_path / f"{MANAGER}.sol" / f"{MANAGER}.json"
     other.parent.mkdir()
     other.write_text('{"bytecode": {"object": "0x6000"}}', encoding="utf-8")
-    with pytest.raises(BuildError, match="not the one on record"):
+    with pytest.raises(BuildError, match="differs from the committed record"):
         creations(chains.specification(empty), Artifacts(tmp_path), STRANGER)
 
 

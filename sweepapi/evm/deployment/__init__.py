@@ -1,5 +1,5 @@
-"""Deploying the contracts to a chain, and telling whether a chain still has what the configuration says.
+"""Deploying the contracts to a chain, and checking that a chain still matches the configuration.
 
-``specification`` says what must be there, ``comparison`` asks a chain for it in one round trip, ``audit`` reads its
-past, too, and ``deploying`` makes what is missing.
+``specification`` says what must be deployed, ``comparison`` compares a chain with it in one round trip, ``audit`` also
+reads the chain's history, and ``deploying`` creates what is missing.
 """

@@ -1,4 +1,4 @@
-"""OpenZeppelin's ``AccessManager`` seen from outside: what a deployment asks it, tells it, and finds in its logs.
+"""The interface of OpenZeppelin's ``AccessManager``: what a deployment reads, calls and finds in its logs.
 
 Source: ``@openzeppelin/contracts`` 5.7, ``access/manager/IAccessManager.sol``.
 """

@@ -1,7 +1,7 @@
-"""Whether code is that of the committed record of the build, ``abi/build.json``.
+"""Checks deployed code against the committed record of the build, ``abi/build.json``.
 
-A constructor fills its contract's immutable values into the code. So a chain's code is compared with these places set
-to zero, and what stands at each place with the value that belongs there on this chain.
+A constructor writes its contract's immutable values into the code. So the code on a chain is compared with these words
+set to zero, and each word with the value that belongs there on this chain.
 """
 
 import json
@@ -25,11 +25,11 @@ VERSION = "5"
 
 @dataclass(frozen=True)
 class Record:
-    """What the build gives for a contract."""
+    """What the build recorded for a contract."""
 
     creation_code_hash: str
     runtime_code_hash: str  # with the immutables' bytes at zero
-    immutables: Mapping[str, tuple[int, ...]]  # at which bytes of the runtime code each stands
+    immutables: Mapping[str, tuple[int, ...]]  # by name: the offsets in the runtime code
 
 
 @cache
@@ -41,21 +41,22 @@ def record_of(name: str) -> Record:
         creation_code_hash=fields["creationCodeHash"],
         runtime_code_hash=fields["runtimeCodeHash"],
         immutables={
-            immutable: tuple(place["start"] for place in places) for immutable, places in fields["immutables"].items()
+            immutable: tuple(offset["start"] for offset in offsets)
+            for immutable, offsets in fields["immutables"].items()
         },
     )
 
 
 def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) -> Iterator[Difference]:
-    """Yield how the code at a contract's address differs from what its constructor makes of the build on this chain."""
+    """Yield how the code at a contract's address differs from what the build deploys on this chain."""
     record = record_of(name)
     masked = keccak_hex(_masked(on_chain, record)) if on_chain else "no code"
     if masked != record.runtime_code_hash:
         yield Difference(f"{name} code, immutables masked", record.runtime_code_hash, masked)
         return
     expected = _immutables(name, chain, at)
-    for immutable, places in record.immutables.items():
-        for word in {on_chain[place : place + WORD] for place in places} - {expected[immutable]}:
+    for immutable, offsets in record.immutables.items():
+        for word in {on_chain[offset : offset + WORD] for offset in offsets} - {expected[immutable]}:
             yield Difference(f"{name} immutable {immutable}", f"0x{expected[immutable].hex()}", f"0x{word.hex()}")
 
 
@@ -78,8 +79,8 @@ def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:
 
 def _masked(on_chain: bytes, record: Record) -> bytes:
     masked = bytearray(on_chain)
-    for place in (place for places in record.immutables.values() for place in places):
-        masked[place : place + WORD] = bytes(len(masked[place : place + WORD]))
+    for offset in (offset for offsets in record.immutables.values() for offset in offsets):
+        masked[offset : offset + WORD] = bytes(len(masked[offset : offset + WORD]))
     return bytes(masked)
 
 
@@ -88,5 +89,5 @@ def _word(address: str) -> bytes:
 
 
 def _short_string(text: str) -> bytes:
-    """Return what OpenZeppelin's ``ShortStrings`` makes of a text: its bytes, and its length in the last one."""
+    """Return a text as OpenZeppelin's ``ShortStrings`` encodes it: its bytes, with its length in the last byte."""
     return text.encode().ljust(WORD - 1, b"\0") + bytes([len(text)])

@@ -1,9 +1,9 @@
-"""Makes of a chain what its specification says, in four transactions at most, and goes on where an earlier run stopped.
+"""Deploys what a chain's specification asks for, in at most four transactions; a later run continues an earlier one.
 
-Three transactions create the contracts, each bound to the deployer's access manager by its constructor. The fourth is
-one call of the manager that lists the routers, gives out every function and every role, makes the owner admin with a
-delay and takes the admin role from the deployer. It happens as a whole or not at all: rights are never half given.
-What comes next is read from the chain before each of them, so whatever a chain has already is left out.
+Three transactions create the contracts, each bound to the deployer's access manager by its constructor. The fourth is a
+single call of the manager that lists the routers, assigns every function and every role, makes the owner admin with a
+delay and renounces the deployer's admin role. It succeeds or fails as a whole, so rights are never half assigned. Each
+step is derived from the chain's state before it, so what the chain already has is left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.comparison import checks, code_call, compare
@@ -26,8 +26,8 @@ from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.rpc import Call, ProviderPool
 
 CONFIGURE = "configure and hand over"
-# Bounds for steps that can't be estimated before the one in front of them is mined. What is used stays below, which a
-# test holds; what is paid is the estimate's, made when the step is due.
+# Bounds for steps that can't be estimated before the step in front of them is mined. A test checks that they suffice;
+# the gas limit of a transaction is its own estimate, made when its turn comes.
 CREATION_GAS = 400_000
 CREATION_GAS_PER_BYTE = 240
 CONFIGURATION_GAS = 100_000
@@ -36,19 +36,19 @@ OPERATION_GAS = 120_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What a chain lacks, as far as it can be told now."""
+    """What a chain lacks, as far as is known now."""
 
     at: Addresses
     steps: tuple[Step, ...]
     operations: tuple[str, ...]  # what the last step does, in words
-    differences: tuple[Difference, ...]  # what a deployment may not or can't put right
+    differences: tuple[Difference, ...]  # what a deployment must not or can't correct
     cost_bound: int  # of all steps, in wei
     balance: int  # of the deployer, in wei
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """One deployer's work on one chain. ``max_fee_cap`` bounds what it pays for a unit of gas, in wei."""
+    """A deployment to one chain by one account. ``max_fee_cap`` bounds the fee per unit of gas, in wei."""
 
     specification: Specification
     artifacts: Artifacts
@@ -57,18 +57,18 @@ class Deployment:
     max_fee_cap: int
 
     def run(self) -> Iterator[Sent | Done]:
-        """Take every step that is missing; yields each transaction's hash before it is sent, and its cost afterwards.
+        """Execute the missing steps; yields each transaction's hash before it is sent, and its cost once it is mined.
 
-        Stops where nothing is missing or what is can't be put right from here; ``plan`` then tells. Raises as ``plan``
-        does, and ``DeploymentError`` if the deployer is too poor for the rest, or a step fails.
+        Stops when nothing is missing or the rest can't be corrected by a deployment; ``plan`` then says which. Raises
+        what ``plan`` raises, and ``DeploymentError`` if the deployer's balance is too low or a step fails.
         """
         sender = self._sender()
-        sender.settled_terms()  # what an earlier run sent belongs to what the chain has already
+        sender.settled_state()  # waits for what an earlier run sent, so that it counts as the chain's state
         taken: set[str] = set()
         while (plan := self.plan()).steps:
             step = plan.steps[0]
             if step.name in taken:
-                raise DeploymentError(f"{step.name} was mined, and the node does not show it; run it again later")
+                raise DeploymentError(f"{step.name} was mined, but the node does not show it; run it again later")
             if plan.balance < plan.cost_bound:
                 message = f"has {plan.balance} wei, and what is missing may cost {plan.cost_bound} wei"
                 raise DeploymentError(f"the deployer {self.account.address} {message}")
@@ -81,7 +81,7 @@ class Deployment:
         Raises ``SpecificationError``, ``BuildError``, ``ChainUnavailableError``, and ``DeploymentError`` if the chain
         can't be deployed to.
         """
-        self._refuse_a_holder()
+        self._refuse_role_holder()
         at, missing = self._contracts()
         operations, differences = self._of_new_contracts(at, missing) if missing else self._of_contracts(at)
         steps = [Step(f"create {one.name}", CREATOR, one.data, _creation_gas(one)) for one in missing]
@@ -93,23 +93,23 @@ class Deployment:
         return Plan(at, tuple(steps), words, differences, gas_bound * price, balance)
 
     def recorded(self) -> Specification:
-        """Return the specification with the facts that belong into the chains file now; raises as ``plan`` does."""
+        """Return the specification with the facts to record in the chains file; raises what ``plan`` raises."""
         chain = self.specification.chain
         if deployed(chain) is not None:
             return self.specification
         at, _ = self._contracts()
-        (head,) = self.pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+        (head,) = self.pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
         block = block_before(pool=self.pool, access_manager=at.manager, admin=self.account.address, head=head.number)
         known = replace(chain, access_manager=at.manager, v5_contract=at.v5, v4_contract=at.v4, deployed_at_block=block)
         return replace(self.specification, chain=known)
 
-    def _refuse_a_holder(self) -> None:
-        """Refuse a key that is to hold a role: it was used on this machine, and the hand-over takes its rights away."""
+    def _refuse_role_holder(self) -> None:
+        """Refuse a deployer that is to hold a role: its key is on this machine, and its rights are renounced."""
         if self.account.address in {grant.account for grant in self.specification.grants}:
             raise SpecificationError(f"the deployer {self.account.address} may not hold a role")
 
     def _contracts(self) -> tuple[Addresses, list[Creation]]:
-        """Return where the contracts are or will be, and those that are not there yet."""
+        """Return the addresses of the contracts, and the creations that are still missing."""
         configured = deployed(self.specification.chain)
         if configured is not None:
             return configured, []
@@ -122,15 +122,17 @@ class Deployment:
     def _of_new_contracts(
         self, at: Addresses, missing: Sequence[Creation]
     ) -> tuple[list[Operation], tuple[Difference, ...]]:
-        """Return what contracts need that nobody configured yet."""
+        """Return the operations that configure new contracts."""
         if all(one.name != MANAGER for one in missing) and not self._is_admin(at):
-            handed_over = f"the deployer {self.account.address} handed over {at.manager} already, under other facts"
+            handed_over = (
+                f"the deployer {self.account.address} already handed over {at.manager} with another configuration"
+            )
             raise DeploymentError(f"{handed_over}: name its contracts in the chains file, or use another key")
         unset = [difference for check in checks(self.specification, at) for difference in check.judge(None, 0)]
         return self._operations(unset), ()
 
     def _of_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
-        """Return what to do and what can't be done; nothing is done beside a difference that would stay."""
+        """Return the operations and the differences; there are no operations if any difference can't be corrected."""
         found = compare(specification=self.specification, at=at, pool=self.pool).differences
         lasting = tuple(one for one in found if one.remedy is None)
         if lasting or not self._is_admin(at):
@@ -140,11 +142,11 @@ class Deployment:
     def _is_admin(self, at: Addresses) -> bool:
         read = Read(at.manager, manager.GET_ACCESS, (ADMIN, self.account.address))
         multicall3 = self.specification.chain.multicall3
-        (((since, delay, *_),),) = self.pool.batch([multicall(multicall3=multicall3, reads=[read], all_needed=True)])
+        (((since, delay, *_),),) = self.pool.batch([multicall(multicall3=multicall3, reads=[read], require_all=True)])
         return bool(since) and delay == 0
 
     def _operations(self, differences: Sequence[Difference]) -> list[Operation]:
-        """Return the remedies and, last of all, the deployer's farewell."""
+        """Return the remedies and, last, the call that renounces the deployer's admin role."""
         renounce = manager.RENOUNCE_ROLE.encode(ADMIN, self.account.address)
         remedies = [one.remedy for one in differences if one.remedy is not None]
         return [*remedies, Operation(f"the deployer {self.account.address} is no longer admin", renounce)]

@@ -1,4 +1,4 @@
-"""How a difference between a chain and its configuration is told, and how it is found: a question and a judgement."""
+"""Differences between a chain and its configuration, and the checks that find them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MAX_TEXT = 80
 
 @dataclass(frozen=True)
 class Operation:
-    """A call to the access manager that a deployment makes of it, and what it does in words."""
+    """A call of the access manager that is part of a deployment, and what it does in words."""
 
     what: str
     data: bytes
@@ -22,7 +22,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as configured; ``remedy`` is set where a deployment may put it right."""
+    """Something that is not as configured; ``remedy`` is set if a deployment may correct it."""
 
     what: str
     configured: str
@@ -33,41 +33,41 @@ class Difference:
         return f"{self.what} / {self.configured} / {self.on_chain}"
 
 
-# From the values that a read returned (None where it failed) and the block's time in seconds since 1970.
+# Takes the values that a read returned (None if it failed) and the block's time in seconds since 1970.
 Judge = Callable[[Any, int], Iterator[Difference]]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question to the chain and the judgement of its answer."""
+    """A read and the judge of its result."""
 
     read: Read
     judge: Judge
 
 
 def equal(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to text
-    """Return the check that a read returns exactly these values; addresses in any case."""
+    """Return the check that a read returns exactly these values; the case of addresses does not matter."""
     wanted = tuple(_plain(value) for value in expected)
     shown = show or text
 
-    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        if answer is None or tuple(_plain(value) for value in answer) != wanted:
+    def judge(result: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        if result is None or tuple(_plain(value) for value in result) != wanted:
             yield Difference(
-                what, _listed(wanted, shown), NOTHING if answer is None else _listed(answer, shown), remedy
+                what, _listed(wanted, shown), NOTHING if result is None else _listed(result, shown), remedy
             )
 
     return Check(read, judge)
 
 
 def text(value: object) -> str:
-    """Return a value of the ABI for people."""
+    """Return an ABI value as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, str) and is_hex_address(value):
         return to_checksum_address(value)
-    # What is no contract of ours may answer anything, at any length.
+    # A contract that is not ours may return anything, at any length.
     return ascii(value)[:MAX_TEXT]
 
 

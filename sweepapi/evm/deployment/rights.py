@@ -1,4 +1,4 @@
-"""Who rules the contracts: the role that each function needs, who holds it, after which delay, and who can stop it."""
+"""Who controls the contracts: the role that each function requires, its holders, their delays, and who can cancel."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def _role(specification: Specification, at: Addresses, role: Role) -> Iterator[C
 
 
 def _unless_default(role: int, remedy: Operation) -> Operation | None:
-    """Return the remedy but for what a fresh manager has anyway, which no deployment sets."""
+    """Return the remedy, except for the default of a new manager, which a deployment never sets."""
     return None if role == ADMIN else remedy
 
 
@@ -67,19 +67,19 @@ def _grant(specification: Specification, at: Addresses, grant: Grant) -> Check:
         manager.GRANT_ROLE.encode(grant.role, grant.account, grant.execution_delay_seconds),
     )
 
-    def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        since, delay, _, change_at = answer or (0, 0, 0, 0)
+    def judge(result: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        since, delay, _, change_at = result or (0, 0, 0, 0)
         if not 0 < since <= now or delay != grant.execution_delay_seconds or change_at != 0:
             wanted = f"yes, delay {grant.execution_delay_seconds} s"
-            yield Difference(f"{grant.account} holds {name}", wanted, access_text(answer), remedy)
+            yield Difference(f"{grant.account} holds {name}", wanted, access_text(result), remedy)
 
     return Check(Read(at.manager, manager.GET_ACCESS, (grant.role, grant.account)), judge)
 
 
-def access_text(answer: Sequence[int] | None) -> str:
-    """Return what ``getAccess`` says, for people."""
-    if answer is None:
+def access_text(result: Sequence[int] | None) -> str:
+    """Return the result of ``getAccess`` in words."""
+    if result is None:
         return NOTHING
-    since, delay, pending_delay, change_at = answer
+    since, delay, pending_delay, change_at = result
     change = f", {pending_delay} s from {change_at} on" if change_at else ""
     return f"yes, delay {delay} s{change}, since {since}" if since else "no"

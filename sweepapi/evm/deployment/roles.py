@@ -1,12 +1,11 @@
-"""The roles of ``contracts/roles.json``: who may call which function of the contracts, and how long that takes."""
+"""The roles of ``contracts/roles.json``: who may call which function of the contracts, and with which delay."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-ADMIN = (
-    0  # the access manager's own role, whose holders give out all others; also that of functions which nobody assigned
-)
+# The access manager's own role: its holders grant all others, and unassigned functions require it.
+ADMIN = 0
 
 
 @dataclass(frozen=True)
@@ -22,17 +21,17 @@ class Role:
 
 @dataclass(frozen=True)
 class Roles:
-    """All roles, beside the admin's."""
+    """All roles except the admin's."""
 
     admin_delay_seconds: int
     listed: tuple[Role, ...]
 
     def of_function(self, signature: str) -> int:
-        """Return the role that a function needs: the admin's where none has it."""
+        """Return the role that a function requires, the admin's by default."""
         return next((role.number for role in self.listed if signature in role.functions), ADMIN)
 
     def label(self, number: int) -> str:
-        """Return a role's name and number for people."""
+        """Return a role's name and number."""
         names = {ADMIN: "admin"} | {role.number: role.name for role in self.listed}
         return f"{names.get(number, 'unnamed')} ({number})"
 

@@ -1,4 +1,4 @@
-"""Sends a deployment's transactions one by one; if an answer is lost, the same bytes again and no other transaction."""
+"""Sends a deployment's transactions one by one; if a response is lost, it sends the same bytes again."""
 
 import time
 from collections.abc import Iterator
@@ -7,22 +7,31 @@ from typing import Any
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Receipt
+from sweepapi.evm import responses
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError, DeploymentError
-from sweepapi.evm.rpc import Call, MayFail, ProviderPool
-from sweepapi.evm.sending import Fees, Reception, SignedTransaction, Terms, Transaction, send, terms_calls, terms_of
+from sweepapi.evm.responses import Receipt
+from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.evm.sending import (
+    AccountState,
+    BroadcastResult,
+    Fees,
+    SignedTransaction,
+    Transaction,
+    account_state_calls,
+    account_state_of,
+    send,
+)
 
 MINED_WITHIN_SECONDS = 300.0
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 3.0
 RESEND_SECONDS = 30.0
-# The state may be another one when the transaction is mined.
+# The state may have changed when the transaction is mined.
 ESTIMATE_MARGIN_PERCENT = 120
 
 
 @dataclass(frozen=True)
 class Step:
-    """One transaction that has to be sent."""
+    """A transaction that has to be sent."""
 
     name: str
     to: str
@@ -32,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Sent:
-    """A transaction that is signed and about to be sent."""
+    """A transaction that was signed and is about to be sent."""
 
     name: str
     tx_hash: str
@@ -40,7 +49,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Done:
-    """A step that was mined; ``cost`` in wei, without what some rollups charge for data."""
+    """A step that was mined; ``cost`` in wei, without the data fee of some rollups."""
 
     name: str
     tx_hash: str
@@ -50,84 +59,84 @@ class Done:
 
 @dataclass(frozen=True)
 class Sender:
-    """An account that sends; nobody else may use it meanwhile."""
+    """An account that sends; nothing else may use it at the same time."""
 
     account: LocalAccount
     chain_id: int
     pool: ProviderPool
-    max_fee_cap: int  # wei for a unit of gas
+    max_fee_cap: int  # wei per unit of gas
 
     def price_and_balance(self) -> tuple[int, int]:
-        """Return the most that a unit of gas would cost now, and what the account has, in wei."""
-        terms = terms_of(self.pool.batch(terms_calls(self.account.address)))
-        return self._fees(terms).max_fee, terms.balance
+        """Return the highest price of a unit of gas now, and the account's balance, in wei."""
+        state = account_state_of(self.pool.batch(account_state_calls(self.account.address)))
+        return self._fees(state).max_fee, state.balance
 
-    def settled_terms(self) -> Terms:
-        """Return the terms once nothing that was sent is waiting to be mined; raises ``DeploymentError``."""
-        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), answers.counter)
+    def settled_state(self) -> AccountState:
+        """Return the state once no transaction of the account is pending; raises ``DeploymentError``."""
+        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), responses.counter)
         for _ in _polls(MINED_WITHIN_SECONDS):
-            *values, sent = self.pool.batch([*terms_calls(self.account.address), pending])
-            if sent <= terms_of(values).account_nonce:
-                return terms_of(values)
-        raise DeploymentError(f"transactions of {self.account.address} are waiting to be mined; run it again later")
+            *values, sent = self.pool.batch([*account_state_calls(self.account.address), pending])
+            if sent <= account_state_of(values).account_nonce:
+                return account_state_of(values)
+        raise DeploymentError(f"transactions of {self.account.address} are still pending; run it again later")
 
     def take(self, step: Step) -> Iterator[Sent | Done]:
-        """Sign the step's transaction, yield its hash, send it and yield it as mined; raises ``DeploymentError``."""
+        """Sign the step's transaction, yield its hash, send it and yield its cost; raises ``DeploymentError``."""
         signed = self._signed(step)
         yield Sent(step.name, signed.tx_hash)
         receipt, price = self._mined(step, signed)
         if not receipt.succeeded:
-            raise DeploymentError(f"{step.name}: {signed.tx_hash} was mined and failed")
+            raise DeploymentError(f"{step.name}: {signed.tx_hash} reverted")
         yield Done(step.name, signed.tx_hash, receipt.gas_used, receipt.gas_used * price)
 
     def _signed(self, step: Step) -> SignedTransaction:
         request = {"from": self.account.address, "to": step.to, "data": "0x" + step.data.hex()}
-        terms = self.settled_terms()
-        (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), answers.counter, MayFail.IN_THE_EVM)])
+        state = self.settled_state()
+        (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), responses.counter, ErrorPolicy.EXECUTION)])
         if isinstance(gas, CallFailedError):
             raise DeploymentError(f"{step.name} would revert; look at the chain and run it again")
         transaction = Transaction(
             chain_id=self.chain_id,
-            account_nonce=terms.account_nonce,
+            account_nonce=state.account_nonce,
             to=step.to,
             data=step.data,
             gas=gas * ESTIMATE_MARGIN_PERCENT // 100,
-            fees=self._fees(terms),
+            fees=self._fees(state),
         )
         return transaction.signed_by(self.account)
 
-    def _fees(self, terms: Terms) -> Fees:
-        fees = terms.fees(max_fee_cap=self.max_fee_cap)
+    def _fees(self, state: AccountState) -> Fees:
+        fees = state.fees(max_fee_cap=self.max_fee_cap)
         if fees is None:
-            raise DeploymentError(f"a unit of gas costs {terms.base_fee} wei, more than may be paid")
+            raise DeploymentError(f"the base fee is {state.base_fee} wei, above the cap of {self.max_fee_cap}")
         return fees
 
     def _mined(self, step: Step, signed: SignedTransaction) -> tuple[Receipt, int]:
-        """Send until the chain has it, which alone settles what became of an answer that was lost."""
+        """Send until it is mined: only the chain can say whether a transaction arrived whose response was lost."""
         resend_at = 0.0
         for _ in _polls(MINED_WITHIN_SECONDS):
             if time.monotonic() >= resend_at:
-                reception = self._send(signed)
+                result = self._send(signed)
                 resend_at = time.monotonic() + RESEND_SECONDS
             mined = self._receipt(signed)
             if mined is not None:
                 return mined
-            if reception is not None and reception < Reception.NONCE_TOO_LOW:
-                raise DeploymentError(f"{step.name}: the nodes refuse {signed.tx_hash} ({reception.name.lower()})")
+            if result is not None and result < BroadcastResult.NONCE_TOO_LOW:
+                raise DeploymentError(f"{step.name}: the nodes refuse {signed.tx_hash} ({result.name.lower()})")
         raise DeploymentError(f"{step.name}: {signed.tx_hash} is not mined yet; run it again later")
 
-    def _send(self, signed: SignedTransaction) -> Reception | None:
+    def _send(self, signed: SignedTransaction) -> BroadcastResult | None:
         try:
             return send(pool=self.pool, raw=signed.raw)
         except ChainUnavailableError:
             return None
 
     def _receipt(self, signed: SignedTransaction) -> tuple[Receipt, int] | None:
-        receipt_of = answers.receipt_of(signed.tx_hash)
+        receipt_of = responses.receipt_of(signed.tx_hash)
 
         def decode(value: object) -> Any:  # noqa: ANN401 - the receipt and the price, or None
             receipt = receipt_of(value)
-            return None if receipt is None else (receipt, answers.effective_gas_price(value))
+            return None if receipt is None else (receipt, responses.effective_gas_price(value))
 
         try:
             found: tuple[Receipt, int] | None
@@ -138,7 +147,7 @@ class Sender:
 
 
 def _polls(within_seconds: float) -> Iterator[None]:
-    """Yield at once and then at growing intervals until the time is over."""
+    """Yield at once, and then at growing intervals until the time is up."""
     deadline, pause = time.monotonic() + within_seconds, FIRST_POLL_SECONDS
     while True:
         yield

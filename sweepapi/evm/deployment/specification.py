@@ -1,17 +1,15 @@
-"""What must stand on a chain: the contracts as the chains file, the roles and the fee signer's address ask for them.
+"""What must be deployed on a chain, according to the chains file, the roles file and the fee signer's address.
 
-Deploying makes it and checking compares with it, so neither can mean anything else than the other.
+Both deploying and checking use it, so they can't disagree.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from eth_utils.abi import abi_to_signature
 
-from sweepapi.evm.abi import Function
+from sweepapi.evm.abi import Function, exported_abi
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.roles import ADMIN, Roles
 from sweepapi.evm.errors import SpecificationError
@@ -22,13 +20,13 @@ MANAGER, V5, V4 = "AccessManager", "ServiceBatchV5PartnerFees", "ServiceBatchV4"
 BATCHES = (V5, V4)
 CONTRACTS = (MANAGER, *BATCHES)
 OWNER = "owner"
-# Every kind of router that the service speaks to takes both, and pulls what it is approved for itself.
+# Every kind of router that the service supports accepts both, and pulls approved tokens itself.
 FUNDING_MODES = 1 << FUNDING_APPROVED | 1 << FUNDING_PREFUNDED
 
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where a chain's contracts are or will be."""
+    """The addresses of a chain's contracts, deployed or not."""
 
     manager: str
     v5: str
@@ -41,7 +39,7 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Grant:
-    """An account that must hold a role, and how long it must wait between scheduling a call and making it."""
+    """An account that must hold a role, and the delay between scheduling a call and executing it."""
 
     role: int
     account: str
@@ -58,7 +56,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Specification:
-    """One chain's contracts as they must be."""
+    """The required state of one chain's contracts."""
 
     chain: Chain
     roles: Roles
@@ -68,9 +66,9 @@ class Specification:
 
     @classmethod
     def of(cls, *, chain: Chain, roles: Roles, fee_signer: str) -> "Specification":
-        """Return what the configuration asks for; raises ``SpecificationError`` naming what it leaves out."""
+        """Return what the configuration asks for; raises ``SpecificationError`` naming what is missing."""
         missing = [f"roles.{role.name}" for role in roles.listed if not chain.role_holders.get(role.name)]
-        missing += [f"roles.{name} (which is no role)" for name in _unknown_roles(chain, roles)]
+        missing += [f"roles.{name} (an unknown role)" for name in _unknown_roles(chain, roles)]
         if chain.protocol_recipient is None or chain.v4_fee_bps is None or missing:
             missing += [name for name in ("protocol_recipient", "v4_fee_bps") if getattr(chain, name) is None]
             raise SpecificationError(f"chain {chain.name!r} needs: {', '.join(missing)}")
@@ -80,13 +78,13 @@ class Specification:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The allow-list: what the service's own routes call, and nothing else."""
+        """The allow-list: exactly what the service's own routes call."""
         pairs = [Pair(router.address, function) for router in self.chain.routers for function in finder.swaps(router)]
         return tuple(dict.fromkeys(pairs))
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """Who holds which role; the owner is the manager's admin, too, but only after a delay."""
+        """Who holds which role; the owner is also the manager's admin, with a delay."""
         listed = [
             Grant(role.number, account, role.execution_delay_seconds)
             for role in self.roles.listed
@@ -96,13 +94,13 @@ class Specification:
         return (*listed, *(Grant(ADMIN, owner, self.roles.admin_delay_seconds) for owner in owners))
 
     def function_roles(self, contract: str) -> Iterator[tuple[Function, int]]:
-        """Yield every function of a contract that changes state, with the role it must need."""
+        """Yield every function of a contract that changes state, with the role that it must require."""
         for signature in _changing_functions(contract):
             yield Function(signature), self.roles.of_function(signature)
 
 
 def deployed(chain: Chain) -> Addresses | None:
-    """Return where the chains file says that the contracts are, or None where it says that there are none."""
+    """Return the addresses that the chains file gives, or None if it gives none."""
     if chain.access_manager is None or chain.v5_contract is None or chain.v4_contract is None:
         return None
     return Addresses(chain.access_manager, chain.v5_contract, chain.v4_contract)
@@ -114,11 +112,9 @@ def _unknown_roles(chain: Chain, roles: Roles) -> set[str]:
 
 @cache
 def _changing_functions(contract: str) -> tuple[str, ...]:
-    """Return the signatures of all functions of the exported ABI but views."""
-    path = Path(__file__).parents[1] / "abi" / f"{contract}.json"
-    entries = json.loads(path.read_text(encoding="utf-8"))
+    """Return the signatures of the exported ABI's functions, except views."""
     return tuple(
         abi_to_signature(entry)
-        for entry in entries
+        for entry in exported_abi(contract)
         if entry["type"] == "function" and entry["stateMutability"] not in ("view", "pure")
     )

@@ -1,4 +1,4 @@
-"""The values in the contracts, and in the routers they may call, that must be as specified."""
+"""The values that the contracts, and the routers they may call, must have."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -36,7 +36,7 @@ _NO_SALT, _NO_EXTENSIONS = bytes(32), ()
 
 
 def values(specification: Specification, at: Addresses) -> Iterator[Check]:
-    """Yield the checks of everything but who rules the contracts."""
+    """Yield all checks except those of who controls the contracts."""
     yield from _routers(specification.chain)
     yield from _identity(specification.chain, at)
     yield from _state(specification, at)
@@ -45,7 +45,7 @@ def values(specification: Specification, at: Addresses) -> Iterator[Check]:
 
 
 def _routers(chain: Chain) -> Iterator[Check]:
-    """Yield the checks that what is quoted in a factory's pools is swapped in the same pools."""
+    """Yield the checks that router and quoter use the pools of the same factory."""
     for router in chain.routers:
         for what, read in factory_reads(router):
             yield equal(what, read, router.factory)
@@ -66,10 +66,9 @@ def _identity(chain: Chain, at: Addresses) -> Iterator[Check]:
 
 
 def _signed_digest(chain: Chain, at: Addresses) -> Check:
-    """Return the check of an authorization's digest: it covers the domain separator that the contract really uses."""
+    """Return the check of an authorization's digest, which depends on the domain separator that the contract uses."""
     zero = f"0x{bytes(32).hex()}"
-    nobody = ZERO_ADDRESS
-    sample = Authorization(nobody, zero, nobody, nobody, nobody, 0, 0, 0, 0, zero)
+    sample = Authorization(ZERO_ADDRESS, zero, ZERO_ADDRESS, ZERO_ADDRESS, ZERO_ADDRESS, 0, 0, 0, 0, zero)
     digest = sample.typed_data(chain_id=chain.chain_id, contract=at.v5).digest
     encoded = tuple(bytes(32) if value == zero else value for value in sample.message().values())
     read = Read(at.v5, HASH_AUTHORIZATION, (encoded,))
@@ -86,10 +85,10 @@ def _state(specification: Specification, at: Addresses) -> Iterator[Check]:
 
 
 def _previous_signer(expected: str | None) -> Judge:
-    """One whose time is over counts for nothing; another one than the configured counts as much as the current."""
+    """Return the judge of the previous signer: one other than configured matters until its time is over."""
 
-    def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        signer, good_until = answer or (None, now + 1)
+    def judge(result: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        signer, good_until = result or (None, now + 1)
         known = signer == ZERO_ADDRESS or (expected is not None and signer == expected.lower())
         if good_until > now and not known:
             on_chain = NOTHING if signer is None else f"{text(signer)} until {good_until}"
@@ -98,14 +97,11 @@ def _previous_signer(expected: str | None) -> Judge:
     return judge
 
 
-# ---------------------------------------------------------------- what sweeps may call
-
-
 def _allow_list(specification: Specification, at: Addresses, name: str) -> Check:
     wanted = {(pair.router.lower(), pair.function.selector): pair for pair in specification.pairs}
 
-    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        listed = {(router, selector): terms for router, selector, *terms in (answer or [[]])[0]}
+    def judge(result: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        listed = {(router, selector): terms for router, selector, *terms in (result or [[]])[0]}
         for key, pair in wanted.items():
             yield from _listed_pair(at, name, pair, listed.get(key))
         for router, selector in sorted(listed.keys() - wanted.keys()):
@@ -124,7 +120,7 @@ def _listed_pair(at: Addresses, name: str, pair: Pair, terms: Sequence[Any] | No
         f"{name} allows {function} {text(pair.function.selector)} of {pair.router}",
         _terms(FUNDING_MODES, pair.router),
         "no" if terms is None else _terms(*terms),
-        # As long as nobody was given the function, it is the admin's.
+        # Until the function is assigned to a role, it is the admin's.
         Operation(f"{name} allows {function} of {pair.router}", manager.EXECUTE.encode(at.of(name), call)),
     )
 

@@ -1,4 +1,4 @@
-"""A chains file that contradicts itself is refused with the chain and the key; the one we ship is good."""
+"""A malformed chains file is refused with the chain and the key; the one we ship is valid."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def load(tmp_path: Path, text: str) -> dict[str, Chain]:
     return load_chains(path)
 
 
-def test_a_good_chain_is_read_with_addresses_in_their_one_form(tmp_path: Path) -> None:
+def test_a_valid_chain_is_read_with_checksummed_addresses(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
     assert (mars.v5_contract, mars.protocol_recipient, mars.vetted_tokens) == (None, None, frozenset())
@@ -62,7 +62,7 @@ deployed_at_block = 7
 """
 
 
-def test_a_deployed_chain_has_its_contracts_and_the_holders_of_their_roles(tmp_path: Path) -> None:
+def test_a_deployed_chain_has_its_contracts_and_role_holders(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD + DEPLOYED)["mars"]
     assert (mars.access_manager, mars.v5_contract, mars.v4_contract, mars.deployed_at_block) == (*[ADDRESS] * 3, 7)
     assert mars.role_holders == {"guardian": (ADDRESS, ADDRESS)}
@@ -79,9 +79,7 @@ def test_a_deployed_chain_has_its_contracts_and_the_holders_of_their_roles(tmp_p
         (f'guardian = ["{ADDRESS.lower()}"', f'guardian = ["{ZERO_ADDRESS}"', f"'{ZERO_ADDRESS}' is no address"),
     ],
 )
-def test_a_deployed_chain_that_leaves_something_out_is_refused(
-    tmp_path: Path, good: str, bad: str, message: str
-) -> None:
+def test_a_deployed_chain_with_a_missing_key_is_refused(tmp_path: Path, good: str, bad: str, message: str) -> None:
     assert good in DEPLOYED
     with pytest.raises(ChainsFileError, match=message):
         load(tmp_path, GOOD + DEPLOYED.replace(good, bad))
@@ -106,7 +104,7 @@ def test_a_deployed_chain_that_leaves_something_out_is_refused(
         ),
     ],
 )
-def test_a_bad_chain_is_refused_by_name(tmp_path: Path, good: str, bad: str, message: str) -> None:
+def test_an_invalid_chain_is_refused_by_name(tmp_path: Path, good: str, bad: str, message: str) -> None:
     assert good in GOOD
     with pytest.raises(ChainsFileError, match=message):
         load(tmp_path, GOOD.replace(good, bad))
@@ -117,12 +115,12 @@ def shipped(request: Any) -> Chain:
     return load_chains(SHIPPED)[request.param]
 
 
-def test_every_shipped_chain_has_its_permit2_and_multicall3_where_they_always_are(shipped: Chain) -> None:
+def test_every_shipped_chain_has_permit2_and_multicall3_at_their_canonical_addresses(shipped: Chain) -> None:
     assert shipped.permit2 == "0x000000000022D473030F116dDEE9F6B43aC78BA3"
     assert shipped.multicall3 == "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 
-def test_every_shipped_router_is_of_a_kind_that_is_spoken(shipped: Chain) -> None:
+def test_every_shipped_router_is_of_a_supported_kind(shipped: Chain) -> None:
     assert shipped.routers
     for router in shipped.routers:
         assert router.kind in KINDS

@@ -1,4 +1,4 @@
-"""What must stand on a chain is said once: routes, contracts and roles agree on every function."""
+"""Routes, contracts and roles agree on every function."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def local(chain: LocalChain) -> Specification:
     return chains.specification(chains.known()["local"])
 
 
-def test_whatever_a_route_calls_may_be_listed_at_all() -> None:
+def test_the_contracts_can_list_every_function_that_a_route_calls() -> None:
     listable = set(re.findall(r'keccak256\("([^"]+)"\)', (CONTRACTS / "src" / "SwapSelectors.sol").read_text()))
     assert len(listable) == 7
     for kind in KINDS.values():
@@ -31,7 +31,7 @@ def test_whatever_a_route_calls_may_be_listed_at_all() -> None:
 
 
 @pytest.mark.parametrize("hops", [1, 2])
-def test_whatever_a_route_calls_is_in_the_specified_list(local: Specification, hops: int) -> None:
+def test_every_function_that_a_route_calls_is_specified(local: Specification, hops: int) -> None:
     weth = local.chain.wrapped_native
     for router in local.chain.routers:
         fee_tier = router.fee_tiers[0] if router.fee_tiers else None
@@ -46,13 +46,13 @@ def test_two_routers_at_one_address_list_each_function_once(local: Specification
     assert len(local.pairs) == len({pair.function.selector for pair in local.pairs}) == 3
 
 
-def test_every_function_of_the_roles_file_is_one_of_the_contracts(local: Specification) -> None:
+def test_every_function_of_the_roles_file_exists_in_a_contract(local: Specification) -> None:
     functions = {function.signature for name in BATCHES for function, _ in local.function_roles(name)}
     for role in local.roles.listed:
         assert role.functions <= functions
 
 
-def test_only_what_anybody_may_call_and_the_managers_own_function_have_no_role(local: Specification) -> None:
+def test_only_sweep_and_set_authority_have_no_role(local: Specification) -> None:
     for name in BATCHES:
         without = {
             function.signature.partition("(")[0] for function, role in local.function_roles(name) if role == ADMIN
@@ -61,7 +61,7 @@ def test_only_what_anybody_may_call_and_the_managers_own_function_have_no_role(l
 
 
 @pytest.mark.parametrize("name", [V5, V4])
-def test_every_function_that_changes_state_is_looked_at(local: Specification, name: str) -> None:
+def test_every_function_that_changes_state_is_specified(local: Specification, name: str) -> None:
     compiled = json.loads((CONTRACTS / "out" / f"{name}.sol" / f"{name}.json").read_text())
     changing = {
         signature
