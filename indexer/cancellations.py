@@ -18,12 +18,21 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from sweepapi import chains
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.rpc import Call, MayFail
-from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send_all, terms_calls, terms_of
+from sweepapi.evm.rpc import Call, ErrorPolicy
+from sweepapi.evm.sending import (
+    GWEI,
+    AccountState,
+    BroadcastResult,
+    Fees,
+    Transaction,
+    account_state_calls,
+    account_state_of,
+    send_all,
+)
 from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
 from sweeps.models import NOBODY_ANSWERED, Cancellation, CancellationTransaction, SweepStatus
 
@@ -37,9 +46,9 @@ CONTRACT_REFUSES = "The contract refuses this: it has another fee signer than {a
 TOO_DEAR = "Gas costs more than MAX_FEE_PER_GAS_GWEI allows."
 TOO_POOR = "The fee signer {account} can't pay the gas: it has {balance} wei and needs {needed}."
 RECEPTIONS = {
-    Reception.REFUSED: "Every provider refused the transaction.",
-    Reception.INSUFFICIENT_FUNDS: "The fee signer can't pay the gas, say the providers.",
-    Reception.UNDERPRICED: "The providers want higher fees; it is signed anew in a minute.",
+    BroadcastResult.REFUSED: "Every provider refused the transaction.",
+    BroadcastResult.INSUFFICIENT_FUNDS: "The fee signer can't pay the gas, say the providers.",
+    BroadcastResult.UNDERPRICED: "The providers want higher fees; it is signed anew in a minute.",
 }
 
 
@@ -70,7 +79,7 @@ def _note(wanted: Sequence[Cancellation], errors: Mapping[int, str]) -> None:
 class _Facts:
     """What the chain says; the last two by cancellation."""
 
-    terms: Terms
+    terms: AccountState
     used: Mapping[int, bool]  # whether the nonce is
     gas: Mapping[int, int | CallFailedError]  # what cancelling needs, or that the contract refuses
 
@@ -104,16 +113,16 @@ class _Round:
             for cancellation in self.wanted
         ]
         calls = [
-            *terms_calls(self.account),
+            *account_state_calls(self.account),
             # Before the nonces: one that is used up meanwhile must not look like a contract that refuses.
             *[self._estimate_call(cancellation) for cancellation in self.wanted],
-            multicall(multicall3=self.chain.multicall3, reads=reads, all_needed=True),
+            multicall(multicall3=self.chain.multicall3, reads=reads, require_all=True),
         ]
         *values, used = self.pool.batch(calls)
         gas = values[-len(self.wanted) :]
         ids = [cancellation.id for cancellation in self.wanted]
         return _Facts(
-            terms=terms_of(values[: -len(self.wanted)]),
+            terms=account_state_of(values[: -len(self.wanted)]),
             used={key: is_used for key, (is_used,) in zip(ids, used, strict=True)},
             gas=dict(zip(ids, gas, strict=True)),
         )
@@ -122,7 +131,7 @@ class _Round:
         """Return the call that tells the gas, or, by failing, that the contract refuses."""
         data = "0x" + _calldata(cancellation).hex()
         fields = {"from": self.account, "to": cancellation.sweep.contract, "data": data}
-        return Call("eth_estimateGas", (fields, "latest"), _with_margin, MayFail.IN_THE_EVM)
+        return Call("eth_estimateGas", (fields, "latest"), _with_margin, ErrorPolicy.EXECUTION)
 
     def _is_useful(self, cancellation: Cancellation, facts: _Facts) -> bool:
         """Whether cancelling still makes a difference."""
@@ -245,7 +254,7 @@ def _calldata(cancellation: Cancellation) -> bytes:
 
 def _with_margin(estimate: object) -> int:
     """Return the gas to allow: the block to come may need a little more than the estimate."""
-    gas = answers.counter(estimate) * 5 // 4
+    gas = responses.counter(estimate) * 5 // 4
     if not MIN_GAS < gas <= MAX_GAS:
-        raise BadAnswerError("expected the gas of a transaction")
+        raise BadResponseError("expected the gas of a transaction")
     return gas

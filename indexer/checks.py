@@ -18,7 +18,7 @@ from django.utils import timezone
 from indexer import claims
 from indexer.claims import Claim
 from sweepapi import chains
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.nonce_use import MAX_SEARCHES, Finding, Search, find_uses
@@ -50,7 +50,7 @@ def check_due() -> int:
     """Check every sweep that is due once, batch by batch, and return how many were."""
     safe_timestamps = _safe_timestamps(claims.open_chain_ids())
     had: set[UUID] = set()
-    while (claim := claims.claim_due(safe_timestamps=safe_timestamps, besides=had)) is not None:
+    while (claim := claims.claim_due(safe_timestamps=safe_timestamps, exclude=had)) is not None:
         had.update(sweep.id for sweep in claim.sweeps)
         _check(claim)
     return len(had)
@@ -132,7 +132,7 @@ def _findings(chain: Chain, searches: Sequence[Search]) -> Mapping[Hashable, Fin
 
 def _answers(pool: ProviderPool) -> bool:
     try:
-        pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+        pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
     except ChainUnavailableError:
         return False
     return True
@@ -156,7 +156,9 @@ def _safe_timestamps(chain_ids: Sequence[int]) -> dict[int, int]:
         if isinstance(tag, int):
             continue  # depth needs the head first; the server's clock is near enough there
         try:
-            (safe,) = chains.pool(chain_id).batch([Call("eth_getBlockByNumber", (tag, False), answers.optional_block)])
+            (safe,) = chains.pool(chain_id).batch(
+                [Call("eth_getBlockByNumber", (tag, False), responses.optional_block)]
+            )
         except ChainUnavailableError as error:
             log.warning("safe_block_unknown", chain_id=chain_id, error=str(error))
             continue

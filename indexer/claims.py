@@ -40,8 +40,8 @@ def claim_one(sweep_id: UUID) -> Claim | None:
     return _lease(_due(now).filter(id=sweep_id), now)
 
 
-def claim_due(*, safe_timestamps: Mapping[int, int], besides: Collection[UUID]) -> Claim | None:
-    """Lease the sweeps that have been due longest, besides those that this run had before; None if there are none.
+def claim_due(*, safe_timestamps: Mapping[int, int], exclude: Collection[UUID]) -> Claim | None:
+    """Lease the sweeps that have been due longest, except the excluded ones; None if there are none.
 
     ``safe_timestamps`` holds the time of each chain's safe block by chain id (seconds since 1970). A sweep that waits
     for its deadline is due as soon as that time is past it: the chain's clock decides, not the server's.
@@ -57,7 +57,7 @@ def claim_due(*, safe_timestamps: Mapping[int, int], besides: Collection[UUID]) 
         )
     known = [chain.chain_id for chain in chains.known().values()]
     rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True, chain_id__in=known)
-    return _lease(rows.exclude(id__in=besides).order_by("next_check_at"), now)
+    return _lease(rows.exclude(id__in=exclude).order_by("next_check_at"), now)
 
 
 def open_chain_ids() -> list[int]:

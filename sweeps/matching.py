@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sweepapi.evm.answers import Receipt
+from sweepapi.evm.responses import Receipt
 from sweepapi.evm.v5 import SweepExecuted, decode_executed
 from sweeps.amounts import Split, split
 from sweeps.models import FeeAuthorization

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from ledger import posting
 from sweepapi import chains
-from sweepapi.evm.answers import Receipt
 from sweepapi.evm.nonce_use import Finding, NonceUse, Search
+from sweepapi.evm.responses import Receipt
 from sweepapi.evm.sightings import Depth, Sighting, Watched
 from sweepapi.evm.v5 import SweepExecuted
 from sweeps import schedule

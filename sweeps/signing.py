@@ -10,10 +10,10 @@ from partners.models import Partner
 from sweepapi import chains
 from sweepapi.evm import v5
 from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.answers import Block
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
+from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
 from sweeps import nonces
 from sweeps.market import Market

@@ -10,7 +10,7 @@ from eth_utils.address import to_checksum_address
 from factory.declarations import LazyAttribute, LazyFunction, RelatedFactory, SelfAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
-from sweepapi.evm.answers import Block, Log, Receipt
+from sweepapi.evm.responses import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweeps.amounts import split

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.answers import Log
+from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweeps.matching import Mismatch, judge
 from sweeps.models import FeeAuthorization, SweepTransaction

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sweepapi.evm.answers import Block
 from sweepapi.evm.erc20 import TokenFacts
+from sweepapi.evm.responses import Block
 from sweeps.market import Facts
 from sweeps.plan import BuildRequest, TokenWish, symbol_warnings
 from tests.partner_app import PartnerApp
