@@ -15,10 +15,10 @@ from sweepapi.evm.errors import BadResponseError
 
 
 @cache
-def exported_abi(contract: str) -> list[dict[str, Any]]:
+def exported_abi(contract: str) -> list[Any]:
     """Return the ABI of one of our contracts, as its build exported it."""
     path = Path(__file__).parent / "abi" / f"{contract}.json"
-    entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    entries: list[Any] = json.loads(path.read_text(encoding="utf-8"))
     return entries
 
 

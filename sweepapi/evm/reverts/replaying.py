@@ -82,8 +82,8 @@ def _as_call(tx_hash: str) -> Callable[[object], dict[str, str] | None]:
         if not is_address(to):
             return None
         return {
-            "from": sender,
-            "to": to,
+            "from": str(sender),
+            "to": str(to),
             "data": "0x" + data.hex(),
             "value": hex(responses.quantity(fields.get("value"))),
             "gas": hex(responses.counter(fields.get("gas"))),
