@@ -64,10 +64,13 @@ INSTALLED_APPS = [
     "partners",
     "ledger",
     "sweeps",
+    "sweeps.rails.evm",
+    "sweeps.rails.evm_v5",
     "indexer",
 ]
 MIDDLEWARE = [
     "sweepapi.api.middleware.RequestIdMiddleware",
+    "sweepapi.api.draining.DrainBodyMiddleware",
     "sweepapi.api.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -139,7 +142,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["sweepapi.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.renderers.EnvelopeRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AlwaysJson",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AcceptNegotiation",
     "EXCEPTION_HANDLER": "sweepapi.api.handlers.envelope_exception",
     "DEFAULT_METADATA_CLASS": None,
     "UNAUTHENTICATED_USER": None,
@@ -204,6 +207,7 @@ CELERY_BEAT_SCHEDULE = {
         # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
+    "purge-answers": {"task": "indexer.purge_answers", "schedule": 3600.0},
     "send-cancellations": {
         "task": "indexer.send_cancellations",
         "schedule": DUE_SWEEP_SECONDS,

@@ -1,1 +1,1 @@
-"""The local world: real engines and a real chain on one machine, for development, tests and the demo."""
+"""The local world: PostgreSQL, Redis, a chain and the service on one machine, for development, tests and the demo."""

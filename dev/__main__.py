@@ -15,13 +15,13 @@ from dev.supervisor import Interrupted, Supervisor, say
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out one command; returns the exit code."""
+    """Run one command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m dev")
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("exec", help="run a command beside fresh engines and a fresh chain, then stop them")
-    run.add_argument("argv", nargs="+", metavar="COMMAND", help="after --, with its arguments")
-    commands.add_parser("up", help="keep the whole product running: web, worker, beat, engines and chain")
-    commands.add_parser("demo", help="play the whole story of a sweep and check every step")
+    run = commands.add_parser("exec", help="run a command with a fresh database, broker and chain, then stop them")
+    run.add_argument("argv", nargs="+", metavar="COMMAND", help="the command and its arguments, after --")
+    commands.add_parser("up", help="run web, worker, beat, PostgreSQL, Redis and the chain until Ctrl-C")
+    commands.add_parser("demo", help="run sweeps from build to ledger and check every step")
     given = parser.parse_args(arguments)
     try:
         if given.command == "exec":
@@ -36,24 +36,24 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def execute(argv: Sequence[str]) -> int:
-    """Run a command in a world of its own, several of which may live side by side; returns its exit code."""
+    """Run a command in its own world, beside any others; returns its exit code."""
     if shutil.which(argv[0]) is None:
-        raise NotInstalledError(f"there is no command {argv[0]}")
+        raise NotInstalledError(f"command not found: {argv[0]}")
     with ExitStack() as stack:
         supervisor = _enter_free_folder(stack)
-        here = world.start(supervisor)
-        here.write_down({"deployer": {"privateKey": here.keys.deployer}})
-        environment = here.environment(database_url=here.databases.owner)
+        local = world.start(supervisor)
+        local.write_description({"deployer": {"privateKey": local.keys.deployer}})
+        environment = local.environment(database_url=local.databases.owner)
         return supervisor.run(Program(name="command", argv=argv, env=environment, stop_signal=SIGINT))
 
 
 def up() -> int:
-    """Keep the whole product running until Ctrl-C, which is its ordinary end."""
+    """Run the whole service until Ctrl-C; returns 0."""
     with Supervisor(world.VAR / "dev") as supervisor:
-        here = world.start(supervisor)
-        served = service.start(supervisor, here)
-        here.write_down(served.describe())
-        say(_welcome(here, served))
+        local = world.start(supervisor)
+        running = service.start(supervisor, local)
+        local.write_description(running.describe())
+        say(_welcome(local, running))
         with suppress(Interrupted):
             supervisor.watch()
         say("stopping")
@@ -61,36 +61,36 @@ def up() -> int:
 
 
 def demo() -> int:
-    """Play the story against a service of its own; returns 0 only if all of it held."""
+    """Run the demo against its own service; returns 0 only if every check passed."""
     with Supervisor(world.VAR / "demo") as supervisor:
         say("starting PostgreSQL, Redis, the chain, web, worker and beat")
-        here = world.start(supervisor)
-        here.write_down(service.start(supervisor, here).describe())
+        local = world.start(supervisor)
+        local.write_description(service.start(supervisor, local).describe())
         result = world.VAR / "demo.json"
         result.unlink(missing_ok=True)
-        argv = [sys.executable, "-m", "dev.demo", str(here.world_file), str(result)]
-        return supervisor.run(Program(name="story", argv=argv))
+        argv = [sys.executable, "-m", "dev.demo", str(local.world_file), str(result)]
+        return supervisor.run(Program(name="demo", argv=argv))
 
 
-def _welcome(here: world.World, served: service.Service) -> str:
+def _welcome(local: world.World, running: service.Service) -> str:
     return f"""
-  API        {served.base_url}/v2/status
-  Reference  {served.base_url}/docs/
-  Admin      {served.base_url}/admin/  ({service.ADMIN}, {served.admin_password})
-  API keys   {served.api_keys[0]}
-             {served.api_keys[1]}
-  Chain      {here.rpc_url}
-  Users, tokens, contracts and their keys: {here.world_file}
-  Logs: {here.folder}/*.log
+  API        {running.base_url}/v2/status
+  Reference  {running.base_url}/docs/
+  Admin      {running.base_url}/admin/  ({service.ADMIN}, {running.admin_password})
+  API keys   {running.api_keys[0]}
+             {running.api_keys[1]}
+  Chain      {local.rpc_url}
+  Users, tokens, contracts and private keys: {local.world_file}
+  Logs: {local.folder}/*.log
 
-Ctrl-C ends it."""
+Press Ctrl-C to stop."""
 
 
 def _enter_free_folder(stack: ExitStack) -> Supervisor:
     for number in count():
         with suppress(FolderInUseError):
             return stack.enter_context(Supervisor(world.VAR / "exec" / str(number)))
-    raise AssertionError("there is always a further number")
+    raise AssertionError("count() never ends")
 
 
 if __name__ == "__main__":

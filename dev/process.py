@@ -1,8 +1,8 @@
-"""One child process of the local world: started so that it cannot outlive us, stopped so that its whole group ends.
+"""One child process of the local world: it dies with its parent, and stopping it stops its whole process group.
 
-Each child leads a session of its own, so a Ctrl-C reaches the supervisor alone, which then stops the children in order.
-A record on disk (pid and start time) lets the next run find what a killed supervisor left; the start time keeps a
-recycled pid from being taken for ours.
+Each child leads its own session, so Ctrl-C reaches only the supervisor, which stops the children in order. A record on
+disk (pid and start time) lets the next run find what a killed supervisor left behind; the start time tells our process
+from another that got its pid later.
 """
 
 import ctypes
@@ -17,26 +17,26 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev.errors import WaitedTooLongError
-from dev.strays import MARKER, end_strays
+from dev.errors import WaitTimeoutError
+from dev.orphans import MARKER, kill_orphans
 from dev.waiting import wait_until
 
 STOP_SECONDS = 10
-ENDING_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+TERMINATION_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _PR_SET_PDEATHSIG = 1  # prctl(2): the kernel sends this signal to the child when its parent dies
 _LIBC = ctypes.CDLL(None)  # loaded before any fork
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What to run and how to end it."""
+    """What to run and how to stop it."""
 
     name: str
     argv: Sequence[str]
-    env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
+    env: Mapping[str, str] = field(default_factory=dict)  # added to our own
     user: str | None = None  # another system user, for a program that refuses to run as root
     stop_signal: signal.Signals = signal.SIGTERM
-    log: Path | None = None  # None: it talks to our terminal
+    log: Path | None = None  # None: writes to our terminal
 
 
 class Child:
@@ -45,20 +45,20 @@ class Child:
     def __init__(self, program: Program, folder: Path) -> None:
         self.program = program
         self._process = _spawn(program, folder)
-        self._record = records_of(folder) / f"{program.name}.json"
+        self._record = records_folder(folder) / f"{program.name}.json"
         self._record.write_text(
             json.dumps({"pid": self.pid, "identity": identity(self.pid), "stopSignal": int(program.stop_signal)})
         )
 
     @property
     def pid(self) -> int:
-        """Also the id of the process group, which the child leads."""
+        """The process id, which is also the id of the group that the child leads."""
         return self._process.pid
 
     def exit_code(self) -> int | None:
-        """None while it runs; negative for a signal, as in subprocess.
+        """Return None while it runs, and a negative number if a signal ended it, as in subprocess.
 
-        The zombie stays: until `stop` takes it, the kernel cannot give the group's id to anybody else.
+        It does not reap the zombie: until `stop` does, the kernel cannot reuse the group's id.
         """
         if self._process.returncode is not None:
             return self._process.returncode
@@ -68,10 +68,10 @@ class Child:
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def stop(self) -> None:
-        """Ask it to end, kill it when it does not, kill what it left in its group, and forget it."""
+        """Signal it, kill it if it does not exit, kill the rest of its group, and delete the record."""
         if self.exit_code() is None:
             os.kill(self.pid, self.program.stop_signal)
-            with suppress(WaitedTooLongError):  # the kill below ends it
+            with suppress(WaitTimeoutError):  # killed below
                 wait_until(lambda: self.exit_code() is not None, within_seconds=STOP_SECONDS, what=self.program.name)
         _kill_group(self.pid)
         self._process.wait()
@@ -79,59 +79,58 @@ class Child:
 
 
 def identity(pid: int) -> str | None:
-    """Tell when the process started, which no other with this pid shares; None if it is gone or only a zombie."""
+    """Return the start time, which tells the process from others with its pid; None once it has exited."""
     if sys.platform != "linux":
-        ask = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
-        listed = subprocess.run(ask, capture_output=True, text=True, check=False)
+        ps = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
+        listed = subprocess.run(ps, capture_output=True, text=True, check=False)
         return listed.stdout.strip() or None
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    after_name = stat.rpartition(")")[2].split()  # the name may hold spaces and brackets; proc(5) fields 3 and on
+    after_name = stat.rpartition(")")[2].split()  # fields 3 and up of proc(5); the name may hold spaces
     state, start_ticks = after_name[0], after_name[19]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return None if state in "ZX" else f"{boot}/{start_ticks}"
 
 
-def records_of(folder: Path) -> Path:
-    """Return where the records of a folder's children are."""
+def records_folder(folder: Path) -> Path:
     return folder / "processes"
 
 
 def reap(folder: Path) -> list[str]:
-    """End what a killed supervisor left running, as `Child.stop` would have; returns the names of what was found."""
-    found = []
-    for record in sorted(records_of(folder).glob("*.json")):
-        if _end_left_over(record):
-            found.append(record.stem)
+    """Stop what a killed supervisor left running, as `Child.stop` would have; returns the names of the programs."""
+    stopped = []
+    for record in sorted(records_folder(folder).glob("*.json")):
+        if _stop_leftover(record):
+            stopped.append(record.stem)
         record.unlink()
-    end_strays(folder)
-    return found
+    kill_orphans(folder)
+    return stopped
 
 
-def _end_left_over(record: Path) -> bool:
+def _stop_leftover(record: Path) -> bool:
     try:
-        left = json.loads(record.read_text())
-    except json.JSONDecodeError:  # the supervisor died while it wrote this
+        leftover = json.loads(record.read_text())
+    except json.JSONDecodeError:  # the supervisor died while writing it
         return False
-    pid, started = left["pid"], left["identity"]
+    pid, started = leftover["pid"], leftover["identity"]
     if started is None or identity(pid) != started:
         return False
-    with suppress(ProcessLookupError):  # it had its death signal, and ends just now
-        os.kill(pid, left["stopSignal"])
+    with suppress(ProcessLookupError):  # the kernel's signal has just stopped it
+        os.kill(pid, leftover["stopSignal"])
     try:
         wait_until(lambda: identity(pid) != started, within_seconds=STOP_SECONDS, what=record.stem)
-    except WaitedTooLongError:
+    except WaitTimeoutError:
         _kill_group(pid)
         wait_until(lambda: identity(pid) != started, within_seconds=STOP_SECONDS, what=record.stem)
     return True
 
 
 @contextmanager
-def ending_signals_held() -> Iterator[None]:
-    """Let no signal come between a child's birth and its being known to us."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+def termination_signals_blocked() -> Iterator[None]:
+    """Block these signals, so that none arrives between starting a child and recording it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
     try:
         yield
     finally:
@@ -139,7 +138,7 @@ def ending_signals_held() -> Iterator[None]:
 
 
 def _kill_group(group: int) -> None:
-    with suppress(ProcessLookupError):  # nobody left
+    with suppress(ProcessLookupError):  # the group is empty
         os.killpg(group, signal.SIGKILL)
 
 
@@ -154,7 +153,7 @@ def _spawn(program: Program, folder: Path) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             start_new_session=True,
-            preexec_fn=_tie_to_parent(program.stop_signal),  # noqa: PLW1509 - the supervisor has one thread
+            preexec_fn=_die_with_parent(program.stop_signal),  # noqa: PLW1509 - the supervisor has one thread
             user=account.pw_uid if account else None,
             group=account.pw_gid if account else None,
             extra_groups=[] if account else None,
@@ -164,14 +163,14 @@ def _spawn(program: Program, folder: Path) -> subprocess.Popen[bytes]:
             log.close()
 
 
-def _tie_to_parent(death_signal: signal.Signals) -> Callable[[], None]:
+def _die_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
     parent = os.getpid()
 
     def before_exec() -> None:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         if sys.platform == "linux":
             _LIBC.prctl(_PR_SET_PDEATHSIG, int(death_signal))
-            if os.getppid() != parent:  # it died before it could be watched
+            if os.getppid() != parent:  # the parent died before prctl took effect
                 os._exit(1)
 
     return before_exec

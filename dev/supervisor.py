@@ -1,7 +1,7 @@
-"""Starts the parts of the local world, watches them, and stops all of them whatever happens.
+"""Starts the child processes of the local world, watches them, and stops every one of them on any exit.
 
-Ctrl-C, SIGTERM and SIGHUP end in an orderly stop. After a SIGKILL the kernel tells the children, and the next
-supervisor of the same folder ends what is still there before it starts anything.
+Ctrl-C, SIGTERM and SIGHUP stop them in order. If the supervisor is killed, the kernel signals the children, and the
+next supervisor of the same folder stops what still runs before it starts anything.
 """
 
 import fcntl
@@ -13,9 +13,9 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
-from dev.errors import ChildDiedError, FolderInUseError
-from dev.process import ENDING_SIGNALS, Child, Program, ending_signals_held, reap, records_of
-from dev.strays import end_strays
+from dev.errors import ChildExitedError, FolderInUseError
+from dev.orphans import kill_orphans
+from dev.process import TERMINATION_SIGNALS, Child, Program, reap, records_folder, termination_signals_blocked
 from dev.waiting import POLL_SECONDS, wait_until
 
 START_SECONDS = 120
@@ -23,11 +23,11 @@ LOG_LINES_SHOWN = 25
 
 
 class Interrupted(BaseException):
-    """A signal asked for the end; like KeyboardInterrupt no error, so nothing that handles errors swallows it."""
+    """A signal asked us to stop; a BaseException like KeyboardInterrupt, so that no error handler swallows it."""
 
 
 class Supervisor:
-    """Owns one state folder and the processes in it, from entering the context to leaving it."""
+    """Owns one state folder and its processes while the context is open."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -35,30 +35,30 @@ class Supervisor:
         self._interrupted_by: str | None = None
 
     def __enter__(self) -> Self:
-        records_of(self.folder).mkdir(parents=True, exist_ok=True, mode=0o755)
+        records_folder(self.folder).mkdir(parents=True, exist_ok=True, mode=0o755)
         self._lock = (self.folder / "lock").open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FolderInUseError(f"{self.folder} is in use by another run") from error
-        _set_for_ending_signals(self._interrupt)
+        _set_termination_handler(self._interrupt)
         for name in reap(self.folder):
-            say(f"ended {name}, left by a run that was killed")
+            say(f"stopped {name}, left over from a run that was killed")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _set_for_ending_signals(signal.SIG_IGN)
+        _set_termination_handler(signal.SIG_IGN)
         for child in reversed(self._children):
             child.stop()
-        end_strays(self.folder)
-        _set_for_ending_signals(signal.SIG_DFL)
+        kill_orphans(self.folder)
+        _set_termination_handler(signal.SIG_DFL)
         self._lock.close()
 
     def launch(self, program: Program) -> Child:
-        """Start a program without waiting for anything; it is watched from now on."""
-        with ending_signals_held():
+        """Start a program and watch it, without waiting until it is ready."""
+        with termination_signals_blocked():
             child = Child(program, self.folder)
             self._children.append(child)
         return child
@@ -66,14 +66,14 @@ class Supervisor:
     def start(self, program: Program, *, ready: Callable[[], bool]) -> Child:
         """Start a program and return when it is ready.
 
-        Raises ChildDiedError if it, or another child, ended meanwhile, WaitedTooLongError if it was not ready in time.
+        Raises ChildExitedError if any child exits first, and WaitTimeoutError if it is not ready in time.
         """
         child = self.launch(program)
         self.wait(ready, within_seconds=START_SECONDS, what=f"start of {program.name}")
         return child
 
     def wait(self, condition: Callable[[], bool], *, within_seconds: float, what: str) -> None:
-        """Wait on a condition, but no longer than all children live; raises as `start` does."""
+        """Wait for a condition while all children run; raises as `start` does."""
 
         def alive_and_true() -> bool:
             self._check()
@@ -82,15 +82,15 @@ class Supervisor:
         wait_until(alive_and_true, within_seconds=within_seconds, what=what)
 
     def stop(self, child: Child) -> None:
-        """Stop one child on purpose; the others go on."""
-        with ending_signals_held():
+        """Stop one child; the others keep running."""
+        with termination_signals_blocked():
             self._children.remove(child)
             child.stop()
 
     def run(self, program: Program) -> int:
-        """Run a program to its end beside the others; returns its exit code, 128 + n where signal n ended it.
+        """Run a program to completion; returns its exit code, 128 + n if signal n ended it.
 
-        Raises ChildDiedError if one of the others ended before it did.
+        Raises ChildExitedError if another child exits first.
         """
         task = self.launch(program)
         while (code := task.exit_code()) is None:
@@ -100,39 +100,39 @@ class Supervisor:
         return code if code >= 0 else 128 - code
 
     def watch(self) -> NoReturn:
-        """Sit by the children until a signal ends us or one of them dies, which raises ChildDiedError."""
+        """Watch the children until a signal stops us or one of them exits, which raises ChildExitedError."""
         while True:
             self._check()
             time.sleep(POLL_SECONDS)
 
     def _check(self, *, except_for: Child | None = None) -> None:
-        if self._interrupted_by is not None:  # raised once already, where Python only prints it: in a finalizer
+        if self._interrupted_by is not None:  # it was raised in a finalizer, where Python only prints it
             raise Interrupted(self._interrupted_by)
         for child in self._children:
             if child is not except_for and child.exit_code() is not None:
-                raise ChildDiedError(_obituary(child))
+                raise ChildExitedError(_exit_report(child))
 
     def _interrupt(self, number: int, _frame: FrameType | None) -> None:
-        # One is enough: the stop has deadlines of its own, and a second one raised on the way to it would prevent it.
-        _set_for_ending_signals(signal.SIG_IGN)
+        # Ignore further signals: stopping has its own deadlines, and a second exception on the way would prevent it.
+        _set_termination_handler(signal.SIG_IGN)
         self._interrupted_by = signal.Signals(number).name
         raise Interrupted(self._interrupted_by)
 
 
 def say(sentence: str) -> None:
-    """Tell the person at the terminal, beside whatever the program prints."""
+    """Print to standard error, apart from the program's own output."""
     print(sentence, file=sys.stderr, flush=True)
 
 
-def _set_for_ending_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
-    for ending in ENDING_SIGNALS:
-        signal.signal(ending, handler)
+def _set_termination_handler(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    for number in TERMINATION_SIGNALS:
+        signal.signal(number, handler)
 
 
-def _obituary(child: Child) -> str:
+def _exit_report(child: Child) -> str:
     program = child.program
-    told = f"{program.name} ended unexpectedly with exit code {child.exit_code()}"
+    report = f"{program.name} exited unexpectedly with code {child.exit_code()}"
     if not program.log:
-        return told
+        return report
     last = program.log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
-    return "\n".join([f"{told}; the end of {program.log}:", *last])
+    return "\n".join([f"{report}; the end of {program.log}:", *last])

@@ -1,17 +1,17 @@
-"""Waiting on a condition with a deadline, so that nothing here guesses how long a thing takes."""
+"""Waits for a condition up to a deadline, so that the code never guesses how long something takes."""
 
 import time
 from collections.abc import Callable
 
-from dev.errors import WaitedTooLongError
+from dev.errors import WaitTimeoutError
 
 POLL_SECONDS = 0.02
 
 
 def wait_until(condition: Callable[[], bool], *, within_seconds: float, what: str) -> None:
-    """Return as soon as the condition holds; raises WaitedTooLongError, naming what was waited for."""
+    """Return as soon as the condition holds; raises WaitTimeoutError, which names `what`."""
     deadline = time.monotonic() + within_seconds
     while not condition():
         if time.monotonic() > deadline:
-            raise WaitedTooLongError(f"{what}: not within {within_seconds:g} seconds")
+            raise WaitTimeoutError(f"{what}: not within {within_seconds:g} seconds")
         time.sleep(POLL_SECONDS)

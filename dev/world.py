@@ -1,4 +1,4 @@
-"""Brings up engines and chain under a supervisor, and writes down for programs and people where everything is."""
+"""Starts PostgreSQL, Redis and the chain under a supervisor, and writes a JSON file that says where everything is."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from dev.chain.catalog import TOKENS, WRAPPED_DECIMALS
 from dev.chain.chains_file import CHAIN
 from dev.chain.deploy import Deployment, deploy
 from dev.engines import anvil, postgres, redis
-from dev.keys import Keys, address_of, load_or_make
+from dev.keys import Keys, address_of, load_or_create
 from dev.supervisor import Supervisor
 
 VAR = Path(__file__).parents[1] / "var"
@@ -19,7 +19,7 @@ CHAINS_FILE = "chains.toml"
 
 @dataclass(frozen=True)
 class World:
-    """A running set of engines and what stands on its chain."""
+    """A running database, broker and chain, and the contracts deployed to it."""
 
     folder: Path
     keys: Keys
@@ -30,16 +30,16 @@ class World:
 
     @property
     def world_file(self) -> Path:
-        """Where the JSON description is."""
+        """The JSON description of this world."""
         return self.folder / "world.json"
 
     @property
     def chains_file(self) -> Path:
-        """Where the service reads the chain's public facts."""
+        """The chain's public facts, as the service reads them."""
         return self.folder / CHAINS_FILE
 
     def environment(self, *, database_url: str) -> dict[str, str]:
-        """Return what the service reads from its environment."""
+        """Return the service's environment variables."""
         return {
             "DATABASE_URL": database_url,
             "REDIS_URL": self.redis_url,
@@ -56,10 +56,10 @@ class World:
             "DEV_WORLD_FILE": str(self.world_file),
         }
 
-    def write_down(self, more: dict[str, Any]) -> None:
-        """Write world.json, with more facts; its private keys are for nobody but the owner of the file."""
+    def write_description(self, extra: dict[str, Any]) -> None:
+        """Write world.json with some extra fields; only the file's owner may read its private keys."""
         self.world_file.touch(mode=0o600)
-        self.world_file.write_text(json.dumps({**self._describe(), **more}, indent=2) + "\n")
+        self.world_file.write_text(json.dumps({**self._describe(), **extra}, indent=2) + "\n")
 
     def _describe(self) -> dict[str, Any]:
         decimals = {token.symbol: token.decimals for token in TOKENS} | {"WETH": WRAPPED_DECIMALS}
@@ -81,8 +81,8 @@ class World:
 
 
 def start(supervisor: Supervisor) -> World:
-    """Start what the environment does not bring, and deploy; chains.toml is in the state folder then."""
-    keys = load_or_make(VAR / "keys.json")
+    """Start the servers that the environment does not provide, deploy, and write chains.toml to the state folder."""
+    keys = load_or_create(VAR / "keys.json")
     rpc = anvil.start(supervisor)
     return World(
         folder=supervisor.folder,

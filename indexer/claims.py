@@ -1,4 +1,4 @@
-"""Which sweeps are due, and whose turn it is to look at them.
+"""Which sweeps are due, and which check looks at them.
 
 A check holds a lease on its row. The lease saves calls to the chain; what makes two checks at once harmless is the lock
 that ``settle`` takes. A lease that its holder did not give back runs out.
@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from sweepapi import chains
+from sweepapi import networks
 from sweeps.models import Sweep, SweepStatus
 
 log = structlog.get_logger(__name__)
@@ -35,38 +35,38 @@ class Claim:
 
 
 def claim_one(sweep_id: UUID) -> Claim | None:
-    """Lease a sweep if it is due now and nobody else holds it; None otherwise."""
+    """Lease a sweep if it is due now and not leased already; None otherwise."""
     now = timezone.now()
     return _lease(_due(now).filter(id=sweep_id), now)
 
 
-def claim_due(*, safe_timestamps: Mapping[int, int], exclude: Collection[UUID]) -> Claim | None:
-    """Lease the sweeps that have been due longest, except the excluded ones; None if there are none.
+def claim_due(*, clocks: Mapping[str, datetime], exclude: Collection[UUID]) -> Claim | None:
+    """Lease the sweeps that have been due longest, except those that this run had before; None if there are none.
 
-    ``safe_timestamps`` holds the time of each chain's safe block by chain id (seconds since 1970). A sweep that waits
-    for its deadline is due as soon as that time is past it: the chain's clock decides, not the server's.
+    ``clocks`` holds the time of each network's safe block. A sweep that waits for its deadline is due as soon as that
+    time is past it: the chain's clock decides, not the server's.
     """
     now = timezone.now()
     overdue = Q(next_check_at__lte=now - MESSAGE_GRACE) | Q(~Q(status=SweepStatus.PENDING), next_check_at__lte=now)
     run_out = Q(pk__in=[])
-    for chain_id, timestamp in safe_timestamps.items():
+    for network, clock in clocks.items():
         run_out |= Q(
-            chain_id=chain_id,
-            authorization__deadline_seconds__lt=timestamp,
+            network=network,
+            deadline__lt=clock,
             next_check_at__gt=now + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS),
         )
-    known = [chain.chain_id for chain in chains.known().values()]
-    rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True, chain_id__in=known)
+    rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True, network__in=networks.current().known)
     return _lease(rows.exclude(id__in=exclude).order_by("next_check_at"), now)
 
 
-def open_chain_ids() -> list[int]:
-    """Return the chains on which any sweep is open; those that the chains file no longer names are logged instead."""
-    in_use = set(Sweep.objects.filter(is_open=True).order_by().values_list("chain_id", flat=True).distinct())
-    known = {chain.chain_id for chain in chains.known().values()}
-    if in_use - known:
-        log.error("open_sweeps_on_unknown_chains", chain_ids=sorted(in_use - known))
-    return sorted(in_use & known)
+def open_networks() -> list[tuple[str, str]]:
+    """Return rail and network of every open sweep; networks that the chains file no longer names are logged instead."""
+    in_use = set(Sweep.objects.filter(is_open=True).order_by().values_list("rail", "network").distinct())
+    known = networks.current().known
+    unknown = {network for _, network in in_use if network not in known}
+    if unknown:
+        log.error("open_sweeps_on_unknown_networks", networks=sorted(unknown))
+    return sorted((rail, network) for rail, network in in_use if network in known)
 
 
 def _due(now: datetime) -> QuerySet[Sweep]:
@@ -82,7 +82,4 @@ def _lease(rows: QuerySet[Sweep], now: datetime) -> Claim | None:
     with transaction.atomic():
         ids = [row.id for row in rows.select_for_update(skip_locked=True, of=("self",))[:BATCH_ROWS]]
         Sweep.objects.filter(id__in=ids).update(lease_token=lease, lease_until=now + LEASE)
-    if not ids:
-        return None
-    claimed = Sweep.objects.select_related("authorization").prefetch_related("transactions").filter(id__in=ids)
-    return Claim(lease, list(claimed))
+    return Claim(lease, list(Sweep.objects.filter(id__in=ids))) if ids else None

@@ -4,16 +4,18 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import cancellations, checks
+from indexer import checks
+from sweeps.build import purge_answers
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
+from sweeps.rails.registry import RAILS
 
 
 @shared_task(name=CHECK_TASK)
 def check_sweep(sweep_id: str) -> None:
     """Look at one sweep if it is due, and come back at its next time while it waits for a receipt.
 
-    Does nothing if the message came early or another check is under way: whoever set the row's time sends the message
-    for it.
+    Does nothing if the message came early or another check is under way: the check that sets the row's time also sends
+    the message for it.
     """
     next_check_at = checks.check_one(UUID(sweep_id))
     if next_check_at is not None:
@@ -28,5 +30,12 @@ def check_due() -> None:
 
 @shared_task(name=CANCEL_TASK)
 def send_cancellations() -> None:
-    """Sign and send what is to be cancelled on chain, and send again what waits there."""
-    cancellations.send_wanted()
+    """Sign and send the cancellations that were requested, and send again those that are not mined yet."""
+    for rail in RAILS.values():
+        rail.send_withdrawals()
+
+
+@shared_task(name="indexer.purge_answers")
+def purge_answers_of_offers() -> None:
+    """Remove rendered answers that nobody can ask for again."""
+    purge_answers()

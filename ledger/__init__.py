@@ -1,1 +1,1 @@
-"""The books: double-entry accounts of every fee, appended to and never edited."""
+"""The double-entry ledger of fees; entries are appended and never edited."""

@@ -1,35 +1,21 @@
-"""Shows the books to operations; nothing can be written here."""
+"""Shows the ledger to operators; nothing can be written here."""
 
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
 from ledger.models import Account, JournalEntry, Posting
-from sweepapi import chains
-
-
-class ReadOnly:
-    """Lets people look who may view, and nobody write, whatever their permissions."""
-
-    def has_add_permission(self, _request: HttpRequest, _obj: Model | None = None) -> bool:
-        """Refuse."""
-        return False
-
-    def has_change_permission(self, _request: HttpRequest, _obj: Model | None = None) -> bool:
-        """Refuse."""
-        return False
-
-    def has_delete_permission(self, _request: HttpRequest, _obj: Model | None = None) -> bool:
-        """Refuse."""
-        return False
+from sweepapi import networks
+from sweepapi.network_filter import NetworkFilter
+from sweepapi.read_only import ReadOnly
 
 
 class PostingInline(ReadOnly, TabularInline):
-    """The postings of one entry or account."""
+    """The postings of one entry."""
 
     model = Posting
     hide_title = True
@@ -37,31 +23,29 @@ class PostingInline(ReadOnly, TabularInline):
 
     @display(description="Account")
     def show_account(self, posting: Posting) -> str:
-        """Show the account's name; its asset and partner are the entry's."""
+        """Show the account's name alone: its asset and partner are the entry's."""
         return posting.account.name
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[Posting]:
-        """Read the accounts along."""
         return Posting.objects.select_related("account")
 
 
 @admin.register(JournalEntry)
 class JournalEntryAdmin(ReadOnly, ModelAdmin):
-    """Entries with their postings."""
-
-    list_display = ["posted_at", "show_kind", "partner", "show_chain", "token", "tx_hash"]
-    list_filter = ["kind", "partner", "chain_id"]
+    list_display = ["posted_at", "show_kind", "partner", "show_network", "asset", "tx_hash"]
+    list_filter = ["kind", "partner", ("network", NetworkFilter)]
     list_select_related = ["partner"]
-    search_fields = ["id", "sweep_ref", "tx_hash"]
+    search_fields = ["id", "sweep_ref", "execution_ref", "tx_hash"]
     date_hierarchy = "posted_at"
     inlines = [PostingInline]
     fields = readonly_fields = [
         "kind",
         "partner",
         "sweep_ref",
-        "incarnation",
-        "show_chain",
-        "token",
+        "execution_ref",
+        "booking_epoch",
+        "show_network",
+        "asset",
         "tx_hash",
         "posted_at",
         "reverses",
@@ -69,34 +53,29 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Kind", label={"sweep_fee": "success", "reversal": "warning", "payout": "info"})
     def show_kind(self, entry: JournalEntry) -> str:
-        """Show the kind as a coloured label."""
         return entry.kind
 
-    @display(description="Chain", ordering="chain_id")
-    def show_chain(self, entry: JournalEntry) -> str:
-        """Show the chain's name."""
-        return chains.name_of(entry.chain_id)
+    @display(description="Network", ordering="network")
+    def show_network(self, entry: JournalEntry) -> str:
+        return networks.current().name_of(entry.network)
 
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly, ModelAdmin):
-    """Accounts with their balances."""
-
-    list_display = ["name", "partner", "show_chain", "token", "show_balance"]
-    list_filter = ["name", "partner", "chain_id"]
+    list_display = ["name", "partner", "show_network", "asset", "show_balance"]
+    list_filter = ["name", "partner", ("network", NetworkFilter)]
     list_select_related = ["partner"]
-    search_fields = ["token"]
+    search_fields = ["asset"]
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[Account]:
-        """Sum the postings along, in the same query."""
+        """Sum the postings in the same query."""
         return Account.objects.annotate(balance=Sum("postings__amount"))
 
-    @display(description="Chain", ordering="chain_id")
-    def show_chain(self, account: Account) -> str:
-        """Show the chain's name."""
-        return chains.name_of(account.chain_id)
+    @display(description="Network", ordering="network")
+    def show_network(self, account: Account) -> str:
+        return networks.current().name_of(account.network)
 
     @display(description="Debits less credits", ordering="balance")
-    def show_balance(self, account: Any) -> int:  # noqa: ANN401 an account with the sum beside it
-        """Show the balance in the token's smallest unit."""
+    def show_balance(self, account: Any) -> int:  # noqa: ANN401 an account annotated with its balance
+        """Show the balance in the asset's smallest unit."""
         return int(account.balance)

@@ -1,10 +1,10 @@
-"""Registers the ledger with Django and closes the one door around its triggers."""
+"""Registers the ledger with Django, and makes sure that no session can skip its triggers."""
 
 from django.apps import AppConfig
 from django.db import connections
 from django.db.models.signals import post_migrate
 
-# django-pgtrigger's triggers ask this function whether the session wants to skip them. Books take no such wish.
+# django-pgtrigger's triggers ask this function whether the session wants to skip them. The ledger's are never skipped.
 _NEVER_SKIP_TRIGGERS = """
     CREATE OR REPLACE FUNCTION public._pgtrigger_should_ignore(trigger_name name) RETURNS boolean
     LANGUAGE sql IMMUTABLE AS 'SELECT false'
@@ -12,13 +12,11 @@ _NEVER_SKIP_TRIGGERS = """
 
 
 class LedgerConfig(AppConfig):
-    """The books of fees."""
-
     name = "ledger"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Close the door after every migrate, since each migration of a trigger opens it again."""
+        """Replace the function after every migrate, since each migration of a trigger restores the original."""
         post_migrate.connect(_never_skip_triggers, sender=self)
 
 

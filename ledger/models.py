@@ -1,9 +1,9 @@
-"""Double-entry books of fees, one set of accounts per asset (a token on a chain).
+"""A double-entry ledger of fees, with one set of accounts per asset (a token on a network).
 
-A journal entry records one event: a fee charged by a sweep, a payout, or the reversal of either. Its postings move
-signed amounts of the token's smallest unit between accounts, debit positive and credit negative, and sum to zero. An
-entry and its postings are written in one transaction and never change afterwards; what was wrong is reversed by
-another entry. The triggers of ``ledger.triggers`` hold this in PostgreSQL. The ledger knows sweeps only by reference.
+A journal entry records one event: the fee of one execution of a sweep, a payout, or the reversal of either. Its
+postings move signed amounts of the asset's smallest unit between accounts, debit positive and credit negative, and sum
+to zero. An entry and its postings are written in one transaction and never change afterwards; a wrong entry is reversed
+by another one. The triggers of ``ledger.triggers`` enforce this in PostgreSQL. Sweeps are referred to by UUID only.
 """
 
 from django.db import models
@@ -13,23 +13,29 @@ from uuid_utils.compat import uuid7
 
 from ledger import triggers
 from partners.models import Partner
-from sweepapi.fields import AddressField, Hash32Field, SignedAmountField
+from sweepapi.fields import AccountAddressField, NetworkField, SignedAmountField, TransactionHashField
+from sweepapi.triggers import append_only
+
+
+class Settlement(models.TextChoices):
+    """How the partner gets its part of a sweep's fee."""
+
+    ON_CHAIN = "on_chain"  # paid by the sweep's own transaction
+    PAYABLE = "payable"  # accrued, and paid out later
 
 
 class Account(models.Model):
     """One account of one asset. Those named ``partner_*`` also belong to a partner."""
 
     class Name(models.TextChoices):
-        """What the accounts stand for."""
-
         FEES_CHARGED = "fees_charged"  # what users paid, debited
         PROTOCOL_REVENUE = "protocol_revenue"  # the platform's part
         PARTNER_SETTLED = "partner_settled"  # paid to the partner on chain, by the sweep itself
         PARTNER_PAYABLE = "partner_payable"  # accrued for the partner, still owed
         PARTNER_PAID = "partner_paid"  # paid out against what was owed
 
-    chain_id = models.PositiveBigIntegerField()
-    token = AddressField()
+    network = NetworkField()
+    asset = AccountAddressField()
     name = models.CharField(max_length=20, choices=Name)
     partner = models.ForeignKey(
         Partner, on_delete=models.PROTECT, null=True, related_name="ledger_accounts"
@@ -38,7 +44,7 @@ class Account(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["chain_id", "token", "name", "partner"], nulls_distinct=False, name="account_is_one_of_its_kind"
+                fields=["network", "asset", "name", "partner"], nulls_distinct=False, name="account_is_unique"
             ),
             models.CheckConstraint(
                 condition=Q(
@@ -55,55 +61,64 @@ class Account(models.Model):
             models.CheckConstraint(
                 condition=Q(name__startswith="partner_", partner__isnull=False)
                 | (~Q(name__startswith="partner_") & Q(partner__isnull=True)),
-                name="account_has_a_partner_if_named_so",
+                name="account_name_says_if_it_has_a_partner",
             ),
         ]
-        triggers = triggers.append_only()
+        triggers = append_only()
 
     def __str__(self) -> str:
-        return f"{self.name} {self.token} on chain {self.chain_id}"
+        return f"{self.name} {self.asset} on {self.network}"
 
 
 class JournalEntry(models.Model):
     """One booked event and what it is about."""
 
     class Kind(models.TextChoices):
-        """What happened."""
-
         SWEEP_FEE = "sweep_fee"
-        REVERSAL = "reversal"  # of a sweep's fee, after its block was reorganised out
+        REVERSAL = "reversal"  # of a sweep's fee, after a reorg removed its block
         PAYOUT = "payout"
         PAYOUT_REVERSAL = "payout_reversal"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=16, choices=Kind)
-    sweep_ref = models.UUIDField(null=True, db_index=True)  # null for payouts; no foreign key, sweeps lie above
-    incarnation = models.PositiveIntegerField(null=True)  # null for payouts; rises with each reversal of the sweep
+    sweep_ref = models.UUIDField(null=True, db_index=True)  # null for payouts; not a foreign key: see the import rules
+    execution_ref = models.UUIDField(null=True)  # null for payouts
+    booking_epoch = models.PositiveIntegerField(null=True)  # null for payouts; rises with each reversal of an execution
     partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="journal_entries")
-    chain_id = models.PositiveBigIntegerField()
-    token = AddressField()
-    tx_hash = Hash32Field()
+    network = NetworkField()
+    asset = AccountAddressField()
+    tx_hash = TransactionHashField()
     posted_at = models.DateTimeField(default=timezone.now)
     reverses = models.OneToOneField(
         "self", on_delete=models.PROTECT, null=True, related_name="reversed_by"
     )  # null unless a reversal
-    posted_in = models.BigIntegerField(db_default=0, editable=False)  # the transaction's id, stamped by trigger
+    posted_in = models.BigIntegerField(db_default=0, editable=False)  # the database transaction's id, set by trigger
 
     class Meta:
         verbose_name_plural = "journal entries"
         ordering = ["-posted_at", "-id"]
         indexes = [models.Index(fields=["partner", "-posted_at"], name="entry_by_partner_and_time")]
         constraints = [
-            models.UniqueConstraint(fields=["sweep_ref", "kind", "incarnation"], name="entry_is_posted_once"),
+            models.UniqueConstraint(fields=["execution_ref", "kind", "booking_epoch"], name="entry_is_posted_once"),
             models.UniqueConstraint(
-                fields=["chain_id", "tx_hash", "partner", "token"],
+                fields=["network", "tx_hash", "partner", "asset"],
                 condition=Q(kind="payout"),
                 name="payout_is_booked_once",
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["sweep_fee", "reversal"], sweep_ref__isnull=False, incarnation__isnull=False)
-                | Q(kind__in=["payout", "payout_reversal"], sweep_ref__isnull=True, incarnation__isnull=True),
-                name="entry_names_its_sweep",
+                condition=Q(
+                    kind__in=["sweep_fee", "reversal"],
+                    sweep_ref__isnull=False,
+                    execution_ref__isnull=False,
+                    booking_epoch__isnull=False,
+                )
+                | Q(
+                    kind__in=["payout", "payout_reversal"],
+                    sweep_ref__isnull=True,
+                    execution_ref__isnull=True,
+                    booking_epoch__isnull=True,
+                ),
+                name="entry_names_its_execution",
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=["sweep_fee", "payout"], reverses__isnull=True)
@@ -118,7 +133,7 @@ class JournalEntry(models.Model):
             triggers.entry_knows_its_transaction,
             triggers.entry_is_balanced,
             triggers.reversal_mirrors_its_original,
-            *triggers.append_only(),
+            *append_only(),
         ]
 
     def __str__(self) -> str:
@@ -139,7 +154,7 @@ class Posting(models.Model):
         triggers = [
             triggers.posting_fits_its_entry,
             triggers.posted_entry_is_balanced,
-            *triggers.append_only(),
+            *append_only(),
         ]
 
     def __str__(self) -> str:
@@ -147,10 +162,10 @@ class Posting(models.Model):
 
     @property
     def direction(self) -> str:
-        """Return the side of the account: ``debit`` or ``credit``."""
+        """The side of the account: ``debit`` or ``credit``."""
         return "debit" if self.amount > 0 else "credit"
 
     @property
     def magnitude(self) -> int:
-        """Return the amount without its sign."""
+        """The amount without its sign."""
         return abs(self.amount)

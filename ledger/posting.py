@@ -1,93 +1,100 @@
-"""The only way into the books: post the fee of a sweep, or reverse it.
+"""The only way to write to the ledger: post the fee of a sweep's execution, or reverse it.
 
-Both are called inside the transaction that changes the sweep, so that state and books move together or not at all.
+Both are called inside the transaction that changes the sweep, so that its state and the ledger change together.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
 
-from ledger.models import Account, JournalEntry, Posting
+from ledger.models import Account, JournalEntry, Posting, Settlement
 from partners.models import Partner
 
 
-def post_sweep_fee(  # noqa: PLR0913 an entry has this many facts
-    *,
-    sweep_ref: UUID,
-    incarnation: int,
-    partner: Partner,
-    chain_id: int,
-    token: str,
-    tx_hash: str,
-    total_fee: int,
-    partner_fee: int,
-    settled_on_chain: bool,
-) -> JournalEntry | None:
-    """Book the fee of one executed sweep and return the entry, or None if there was no fee.
+@dataclass(frozen=True, kw_only=True)
+class SweepFee:
+    """The fee of one execution of a sweep, in the asset's smallest unit; the protocol gets what the partner does not.
 
-    Amounts are in the token's smallest unit; the protocol gets what the partner does not. ``settled_on_chain`` says
-    whether the partner was paid by the transaction itself or is owed its part from now on.
+    Raises ValueError unless 0 ≤ partner_fee ≤ total_fee.
+    """
 
-    Raises ValueError unless 0 ≤ partner_fee ≤ total_fee, IntegrityError if this incarnation of the sweep was booked
-    before, and TransactionManagementError outside a transaction.
+    sweep_ref: UUID
+    execution_ref: UUID
+    booking_epoch: int  # one more after each reversal of this execution's entry
+    partner: Partner
+    network: str
+    asset: str
+    tx_hash: str
+    total_fee: int
+    partner_fee: int
+    settlement: Settlement
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.partner_fee <= self.total_fee:
+            raise ValueError(f"A partner fee of {self.partner_fee} is not part of a total fee of {self.total_fee}.")
+
+    def amounts(self) -> dict[str, int]:
+        """Return what moves on each account: debits positive, credits negative, zeros left out."""
+        on_chain = self.settlement == Settlement.ON_CHAIN
+        amounts: dict[str, int] = {
+            Account.Name.FEES_CHARGED: self.total_fee,
+            Account.Name.PARTNER_SETTLED if on_chain else Account.Name.PARTNER_PAYABLE: -self.partner_fee,
+            Account.Name.PROTOCOL_REVENUE: self.partner_fee - self.total_fee,
+        }
+        return {name: amount for name, amount in amounts.items() if amount}
+
+
+def post_sweep_fee(fee: SweepFee) -> JournalEntry | None:
+    """Book a fee and return the entry, or None if the fee is zero.
+
+    Raises IntegrityError if this epoch of the execution is booked already, and TransactionManagementError outside a
+    transaction.
     """
     _require_transaction()
-    if not 0 <= partner_fee <= total_fee:
-        raise ValueError(f"A partner fee of {partner_fee} is no part of a total fee of {total_fee}.")
-    if total_fee == 0:
+    if fee.total_fee == 0:
         return None
-    partner_account = Account.Name.PARTNER_SETTLED if settled_on_chain else Account.Name.PARTNER_PAYABLE
-    amounts: dict[str, int] = {
-        Account.Name.FEES_CHARGED: total_fee,
-        partner_account: -partner_fee,
-        Account.Name.PROTOCOL_REVENUE: -(total_fee - partner_fee),
-    }
     entry = JournalEntry.objects.create(
         kind=JournalEntry.Kind.SWEEP_FEE,
-        sweep_ref=sweep_ref,
-        incarnation=incarnation,
-        partner=partner,
-        chain_id=chain_id,
-        token=token,
-        tx_hash=tx_hash,
+        sweep_ref=fee.sweep_ref,
+        execution_ref=fee.execution_ref,
+        booking_epoch=fee.booking_epoch,
+        partner=fee.partner,
+        network=fee.network,
+        asset=fee.asset,
+        tx_hash=fee.tx_hash,
     )
-    moved = {name: amount for name, amount in amounts.items() if amount}
-    accounts = _accounts(entry, names=list(moved))
+    amounts = fee.amounts()
+    accounts = _accounts(entry, names=list(amounts))
     Posting.objects.bulk_create(
-        Posting(entry=entry, account=accounts[name], amount=amount) for name, amount in moved.items()
+        Posting(entry=entry, account=accounts[name], amount=amount) for name, amount in amounts.items()
     )
     return entry
 
 
-def reverse(*, sweep_ref: UUID, incarnation: int, tx_hash: str) -> JournalEntry | None:
-    """Undo the fee booked for this incarnation of a sweep and return the reversing entry, or None if none was booked.
+def reverse(entry: JournalEntry) -> JournalEntry:
+    """Undo the entry of a sweep's fee, whose transaction left the chain, and return the reversing entry.
 
-    ``tx_hash`` is the transaction whose block was reorganised out. Raises IntegrityError if the entry is reversed
-    already, and TransactionManagementError outside a transaction.
+    Raises IntegrityError if the entry is reversed already or is not a sweep's fee, and TransactionManagementError
+    outside a transaction.
     """
     _require_transaction()
-    original = (
-        JournalEntry.objects.filter(sweep_ref=sweep_ref, incarnation=incarnation, kind=JournalEntry.Kind.SWEEP_FEE)
-        .prefetch_related("postings")
-        .first()
-    )
-    if original is None:
-        return None
     reversal = JournalEntry.objects.create(
         kind=JournalEntry.Kind.REVERSAL,
-        sweep_ref=sweep_ref,
-        incarnation=incarnation,
-        partner_id=original.partner_id,
-        chain_id=original.chain_id,
-        token=original.token,
-        tx_hash=tx_hash,
-        reverses=original,
+        sweep_ref=entry.sweep_ref,
+        execution_ref=entry.execution_ref,
+        booking_epoch=entry.booking_epoch,
+        partner_id=entry.partner_id,
+        network=entry.network,
+        asset=entry.asset,
+        tx_hash=entry.tx_hash,
+        reverses=entry,
     )
     Posting.objects.bulk_create(
         Posting(entry=reversal, account_id=posting.account_id, amount=-posting.amount)
-        for posting in original.postings.all()
+        for posting in entry.postings.all()
     )
     return reversal
 
@@ -98,7 +105,7 @@ def _require_transaction() -> None:
 
 
 def _accounts(entry: JournalEntry, *, names: list[str]) -> Mapping[str, Account]:
-    """Return the entry's accounts by name, making those that are missing; two sessions may both find them missing."""
+    """Return the entry's accounts by name; creates the missing ones, which another session may do at the same time."""
     found = _find_accounts(entry, names=names)
     missing = sorted(set(names) - set(found))
     if not missing:
@@ -106,12 +113,12 @@ def _accounts(entry: JournalEntry, *, names: list[str]) -> Mapping[str, Account]
     Account.objects.bulk_create(
         [
             Account(
-                chain_id=entry.chain_id,
-                token=entry.token,
+                network=entry.network,
+                asset=entry.asset,
                 name=name,
                 partner_id=entry.partner_id if name.startswith("partner_") else None,
             )
-            for name in missing  # sorted, so that two sessions cannot wait for each other
+            for name in missing  # sorted, so that two sessions cannot deadlock
         ],
         ignore_conflicts=True,
     )
@@ -120,5 +127,5 @@ def _accounts(entry: JournalEntry, *, names: list[str]) -> Mapping[str, Account]
 
 def _find_accounts(entry: JournalEntry, *, names: list[str]) -> dict[str, Account]:
     of_entry = Q(partner=None) | Q(partner_id=entry.partner_id)
-    accounts = Account.objects.filter(of_entry, chain_id=entry.chain_id, token=entry.token, name__in=names)
+    accounts = Account.objects.filter(of_entry, network=entry.network, asset=entry.asset, name__in=names)
     return {account.name: account for account in accounts}

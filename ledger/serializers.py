@@ -1,4 +1,4 @@
-"""How postings are shown to partners, in listings and on a sweep."""
+"""The JSON of postings, in lists and on a sweep."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from ledger.models import Account, JournalEntry, Posting
-from sweepapi import chains
-from sweepapi.api.errors import FieldError, UnsupportedChain
+from sweepapi import networks
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
 from sweepapi.api.pagination import PageQuery
+from sweepapi.errors import FieldError, UnsupportedChain
 
 
 class PostingSerializer(serializers.Serializer[Any]):
@@ -21,17 +21,16 @@ class PostingSerializer(serializers.Serializer[Any]):
     account = serializers.ChoiceField(source="account.name", choices=Account.Name.choices)
     direction = serializers.ChoiceField(choices=["debit", "credit"])
     amount = AmountOutputField(source="magnitude")
-    token = EvmAddressField(source="entry.token")
+    token = EvmAddressField(source="entry.asset")
     chain = serializers.SerializerMethodField()
     txHash = HashField(source="entry.tx_hash")
     postedAt = UtcDateTimeField(source="entry.posted_at")
     reverses = serializers.UUIDField(
-        source="entry.reverses_id", allow_null=True, help_text="The entry that this one undoes."
+        source="entry.reverses_id", allow_null=True, help_text="The entry that this one reverses."
     )
 
     def get_chain(self, posting: Posting) -> str:
-        """Return the chain's name."""
-        return chains.name_of(posting.entry.chain_id)
+        return networks.current().name_of(posting.entry.network)
 
 
 class LedgerQuery(PageQuery):
@@ -40,20 +39,20 @@ class LedgerQuery(PageQuery):
     chain = StrictCharField(required=False, help_text="Name of a chain, as in GET /v2/status.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add the two filters whose public names Python cannot spell as attributes."""
+        """Add ``from``, which is a Python keyword, and ``to``."""
         since = UtcDateTimeField(required=False, source="since", help_text="Posted at or after this time.")
         until = UtcDateTimeField(required=False, source="until", help_text="Posted before this time.")
         return {**super().get_fields(), "from": since, "to": until}
 
-    def validate_chain(self, name: str) -> int:
-        """Return the chain's id."""
-        chain = chains.find(name)
+    def validate_chain(self, name: str) -> str:
+        """Return the chain's CAIP-2 identifier."""
+        chain = networks.current().find(name)
         if chain is None:
             raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
-        return chain.chain_id
+        return chain.network
 
 
-@extend_schema_serializer(many=False)  # a listing, but one object
+@extend_schema_serializer(many=False)  # a page of a list is one object
 class PostingPage(serializers.Serializer[Any]):
     """One page of postings, newest first."""
 

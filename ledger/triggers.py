@@ -1,6 +1,6 @@
-"""The rules of double entry that PostgreSQL itself enforces, whoever writes to the tables and by whatever tool.
+"""The rules of double entry that PostgreSQL itself enforces, whoever writes to the tables and with whatever tool.
 
-Each is PL/pgSQL for one trigger. Those about a whole entry are deferred to commit, when all its postings are there.
+Each is PL/pgSQL for one trigger. Rules about a whole entry are deferred to commit, when all its postings exist.
 """
 
 import pgtrigger
@@ -33,26 +33,10 @@ def _sql(text: str) -> str:
     return " ".join(text.split())
 
 
-def append_only() -> list[pgtrigger.Trigger]:
-    """Return the triggers that refuse to change or remove a row of their table."""
-    return [
-        pgtrigger.Trigger(
-            name=f"no_{operation}",
-            when=pgtrigger.Before,
-            operation=kind,
-            func=_sql("""
-                RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP)
-                    USING ERRCODE = 'integrity_constraint_violation';
-            """),
-        )
-        for operation, kind in (("update", pgtrigger.Update), ("delete", pgtrigger.Delete))
-    ]
-
-
 entry_is_balanced = _balanced(name="entry_is_balanced", entry="NEW.id")
 posted_entry_is_balanced = _balanced(name="posted_entry_is_balanced", entry="NEW.entry_id")
 
-# This is the top-level transaction's id: savepoints share it, so an entry and its postings may lie in different ones.
+# This is the top-level transaction's id. Savepoints share it, so an entry and its postings may use different ones.
 entry_knows_its_transaction = pgtrigger.Trigger(
     name="entry_knows_its_transaction",
     when=pgtrigger.Before,
@@ -72,7 +56,7 @@ posting_fits_its_entry = pgtrigger.Trigger(
             RAISE EXCEPTION 'journal entry % is closed: postings belong to the transaction of their entry', NEW.entry_id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
-        IF (account.chain_id, account.token) IS DISTINCT FROM (entry.chain_id, entry.token) THEN
+        IF (account.network, account.asset) IS DISTINCT FROM (entry.network, entry.asset) THEN
             RAISE EXCEPTION 'account % is of another asset than journal entry %', NEW.account_id, NEW.entry_id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
@@ -93,10 +77,10 @@ reversal_mirrors_its_original = pgtrigger.Trigger(
     declare=[("original", "ledger_journalentry%ROWTYPE")],
     func=_sql("""
         SELECT * INTO original FROM ledger_journalentry WHERE id = NEW.reverses_id;
-        IF (original.kind, original.sweep_ref, original.incarnation, original.partner_id,
-                original.chain_id, original.token)
+        IF (original.kind, original.sweep_ref, original.execution_ref, original.booking_epoch, original.partner_id,
+                original.network, original.asset)
             IS DISTINCT FROM (CASE NEW.kind WHEN 'reversal' THEN 'sweep_fee' ELSE 'payout' END,
-                NEW.sweep_ref, NEW.incarnation, NEW.partner_id, NEW.chain_id, NEW.token)
+                NEW.sweep_ref, NEW.execution_ref, NEW.booking_epoch, NEW.partner_id, NEW.network, NEW.asset)
             OR EXISTS (SELECT FROM ledger_posting WHERE entry_id IN (NEW.id, NEW.reverses_id)
                 GROUP BY account_id HAVING sum(amount) <> 0)
         THEN

@@ -1,1 +1,1 @@
-"""Who may use the service: partners, where their fees are paid to, and the API keys that speak for them."""
+"""Partners, the wallets that receive their fees, and their API keys."""

@@ -1,4 +1,4 @@
-"""Registers the partners with Django and checks the settings their keys depend on."""
+"""Registers the partners with Django, and checks the settings that their keys depend on."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,19 +11,17 @@ from partners.keys import MODES
 
 
 class PartnersConfig(AppConfig):
-    """Partners and their keys."""
-
     name = "partners"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Load what registers itself by being imported."""
+        """Import what registers itself when it is imported."""
         import_module("partners.openapi")
 
 
 @register()
 def check_key_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
-    """Refuse to start with a key mode that no key can have, or without a pepper."""
+    """Report an unknown key mode and an empty pepper as errors, with which Django does not start."""
     problems: list[CheckMessage] = []
     if settings.API_KEY_MODE not in MODES:
         problems.append(Error(f"API_KEY_MODE must be one of {', '.join(MODES)}.", id="partners.E001"))

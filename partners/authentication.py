@@ -1,4 +1,4 @@
-"""Turns the x-api-key header into the partner that the key speaks for."""
+"""Authenticates the partner by the x-api-key header."""
 
 from django.conf import settings
 from django.utils import timezone
@@ -7,17 +7,17 @@ from rest_framework.request import Request
 
 from partners import keys
 from partners.models import ApiKey, Partner
-from sweepapi.api.errors import InvalidApiKey, MissingApiKey, PartnerSuspended
+from sweepapi.errors import InvalidApiKey, MissingApiKey, PartnerSuspended
 
 
 class ApiKeyAuthentication(BaseAuthentication):
     """Sets ``request.user`` to the Partner and ``request.auth`` to the ApiKey.
 
-    Malformed, unknown, revoked and expired keys get the same answer, so that it tells nothing about other keys.
+    Malformed, unknown, revoked and expired keys get the same answer, which so reveals nothing about existing keys.
     """
 
     def authenticate(self, request: Request) -> tuple[Partner, ApiKey]:
-        """Raise MissingApiKey, InvalidApiKey or PartnerSuspended, or return partner and key."""
+        """Return partner and key; raises MissingApiKey, InvalidApiKey or PartnerSuspended."""
         plaintext = request.headers.get("x-api-key")
         if not plaintext:
             raise MissingApiKey
@@ -31,7 +31,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         return api_key.partner, api_key
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 DRF's signature
-        """Return what a 401 names as the way to authenticate."""
+        """Return the WWW-Authenticate header of a 401."""
         return "x-api-key"
 
 
@@ -43,7 +43,7 @@ def _find(plaintext: str) -> ApiKey | None:
 
 
 def partner_of(request: Request) -> Partner:
-    """Return the partner whose key came with the request; raise MissingApiKey if the view is open to all."""
+    """Return the authenticated partner; raises MissingApiKey in a view that does not require a key."""
     if not isinstance(request.user, Partner):
         raise MissingApiKey
     return request.user

@@ -1,8 +1,8 @@
-"""The format of API keys: how they are made, told apart from typos, and hashed. Nothing here touches the database.
+"""The format of API keys: how they are generated, parsed and hashed. Nothing here uses the database.
 
-A key reads ``swp_<live|test>_<keyId>_<secret>``. The key id (12 base62 characters) is public and names the key in the
+A key is ``swp_<live|test>_<keyId>_<secret>``. The key id (12 base62 characters) is public and identifies the key in the
 admin and in logs. The secret is 256 random bits in base62 (43 characters) and a checksum (6 characters: the CRC-32 of
-all that precedes it), by which scanners for leaked secrets and our own parser recognise a real key without asking.
+everything before it), by which secret scanners and our own parser recognise a real key without a lookup.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _FORMAT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key just made. The plaintext exists only here and in its owner's hands."""
+    """A generated key. Its plaintext is not stored anywhere."""
 
     key_id: str
     plaintext: str
@@ -38,14 +38,14 @@ class NewKey:
 
 
 def generate(mode: str) -> NewKey:
-    """Make a key of the mode ``live`` or ``test`` from the operating system's randomness."""
+    """Generate a key of the mode ``live`` or ``test`` from the operating system's randomness."""
     key_id = "".join(secrets.choice(_ALPHABET) for _ in range(KEY_ID_LENGTH))
     body = f"swp_{mode}_{key_id}_{_base62(secrets.randbits(256), _SECRET_LENGTH)}"
     return NewKey(key_id=key_id, plaintext=body + _checksum(body))
 
 
 def key_id_of(plaintext: str, *, mode: str) -> str | None:
-    """Return the key id of a well-formed key of this mode whose checksum holds; None for anything else."""
+    """Return the key id of a well-formed key of this mode with a correct checksum; None for anything else."""
     match = _FORMAT.fullmatch(plaintext)
     if match is None or match["mode"] != mode or match["checksum"] != _checksum(match["body"]):
         return None
@@ -53,7 +53,7 @@ def key_id_of(plaintext: str, *, mode: str) -> str | None:
 
 
 def digest_of(plaintext: str, *, pepper: str) -> str:
-    """Return what is stored of a key: HMAC-SHA256 under the pepper, as 64 hex digits."""
+    """Return the digest that is stored of a key: HMAC-SHA256 under the pepper, as 64 hex digits."""
     return hmac.new(pepper.encode(), plaintext.encode(), hashlib.sha256).hexdigest()
 
 

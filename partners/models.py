@@ -1,7 +1,8 @@
 """Partners, their payout wallets and their API keys.
 
-A partner's fee share and payout wallets enter every fee authorization signed for it; nothing of them ever comes from
-a request. Partners and keys are never deleted: sweeps and books refer to them. A key is revoked, a partner suspended.
+A partner's fee share and payout wallets are part of every fee authorization signed for it and never come from a
+request. Partners and keys are not deleted, since sweeps and the ledger refer to them: a key is revoked, a partner
+suspended.
 """
 
 import hmac
@@ -16,11 +17,11 @@ from uuid_utils.compat import uuid7
 
 from partners import keys
 from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.v5 import BPS_DENOMINATOR
-from sweepapi.fields import AddressField
+from sweepapi.fields import AccountAddressField, AddressField, NetworkField
 
+FULL_SHARE_BPS = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)
-# Every key may do all of this until keys have scopes of their own.
+# Every key has all of these until scopes can be granted per key.
 SCOPES = ("build", "read", "confirm", "ledger")
 
 
@@ -28,10 +29,8 @@ class Partner(models.Model):
     """A business that builds sweeps for its users and earns a share of the platform fee."""
 
     class Status(models.TextChoices):
-        """Whether the partner's keys are let in."""
-
         ACTIVE = "active"
-        SUSPENDED = "suspended"
+        SUSPENDED = "suspended"  # its keys are refused
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(max_length=120, unique=True)
@@ -39,7 +38,7 @@ class Partner(models.Model):
     fee_share_bps = models.PositiveIntegerField(
         "fee share (bps)", default=0, help_text="The partner's share of the platform fee; 10,000 is all of it."
     )
-    payout_wallet = AddressField(help_text="Receives the partner's fees on every chain without a wallet of its own.")
+    payout_wallet = AddressField(help_text="Receives the partner's fees on every chain that has no wallet below.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -48,9 +47,9 @@ class Partner(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(status__in=["active", "suspended"]), name="partner_status_is_known"),
             models.CheckConstraint(
-                condition=Q(fee_share_bps__gte=0, fee_share_bps__lte=BPS_DENOMINATOR),
-                name="partner_fee_share_is_a_share",
-                violation_error_message="The fee share lies between 0 and 10,000 bps.",
+                condition=Q(fee_share_bps__gte=0, fee_share_bps__lte=FULL_SHARE_BPS),
+                name="partner_fee_share_is_in_range",
+                violation_error_message="The fee share must be between 0 and 10,000 bps.",
             ),
             models.CheckConstraint(
                 condition=~Q(payout_wallet=ZERO_ADDRESS),
@@ -64,29 +63,32 @@ class Partner(models.Model):
 
     @property
     def onchain_id(self) -> str:
-        """Return the partner's id as contracts see it: a bytes32 as 0x and 64 hex digits.
-
-        The UUID's 16 bytes stand first and 16 zero bytes follow, so that anyone can read one form off the other.
-        """
+        """The partner's id in contracts and events: the UUID's 16 bytes and 16 zero bytes, as 0x and 64 hex digits."""
         return f"0x{self.id.hex}{'00' * 16}"
 
-    def recipient_on(self, chain_id: int) -> str:
-        """Return the wallet (EIP-55) that receives the partner's fees on a chain."""
-        overrides = {wallet.chain_id: wallet.address for wallet in self.payout_wallets.all()}
-        return overrides.get(chain_id, self.payout_wallet)
+    def recipient_on(self, network: str) -> str:
+        """Return the wallet that receives the partner's fees on a network; the default one is an EVM address."""
+        overrides = {wallet.network: wallet.address for wallet in self.payout_wallets.all()}
+        return overrides.get(network, self.payout_wallet)
 
 
 class PayoutWallet(models.Model):
-    """The wallet that receives a partner's fees on one chain, in place of the partner's default."""
+    """The wallet that receives a partner's fees on one network, instead of the partner's default."""
 
     partner = models.ForeignKey(Partner, on_delete=models.CASCADE, related_name="payout_wallets")
-    chain_id = models.PositiveBigIntegerField()
-    address = AddressField()
+    network = NetworkField()
+    address = AccountAddressField()
 
     class Meta:
-        ordering = ["chain_id"]
+        ordering = ["network"]
         constraints = [
-            models.UniqueConstraint(fields=["partner", "chain_id"], name="payout_wallet_is_one_a_chain"),
+            models.UniqueConstraint(fields=["partner", "network"], name="payout_wallet_is_unique_per_network"),
+            models.CheckConstraint(
+                condition=Q(network__startswith="eip155:", address__startswith="0x")
+                | (~Q(network__startswith="eip155:") & ~Q(address__startswith="0x")),
+                name="payout_wallet_fits_its_network",
+                violation_error_message="An EVM network takes an EVM address, and no other network does.",
+            ),
             models.CheckConstraint(
                 condition=~Q(address=ZERO_ADDRESS),
                 name="payout_wallet_is_not_zero",
@@ -95,22 +97,22 @@ class PayoutWallet(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.address} on chain {self.chain_id}"
+        return f"{self.address} on {self.network}"
 
 
 class ApiKey(models.Model):
-    """A key that speaks for a partner. Several may be live at once, so that rotation can overlap."""
+    """A key that authenticates a partner. Several may be live at once, so that rotations can overlap."""
 
     partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="api_keys")
-    name = models.CharField(max_length=120, help_text="Where the key is used, for whoever has to rotate it.")
+    name = models.CharField(max_length=120, help_text="Where the key is used, for the person who has to rotate it.")
     key_id = models.CharField(max_length=keys.KEY_ID_LENGTH, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)  # null: does not expire
     revoked_at = models.DateTimeField(null=True, editable=False)  # null: not revoked
-    last_used_at = models.DateTimeField(null=True, editable=False)  # null: never used; to the minute
+    last_used_at = models.DateTimeField(null=True, editable=False)  # null: never used; accurate to a minute
 
-    plaintext = ""  # no column: held by the admin between making a key and showing it
+    plaintext = ""  # not a column: the admin keeps it between issuing a key and showing it
 
     class Meta:
         ordering = ["-created_at"]
@@ -121,21 +123,21 @@ class ApiKey(models.Model):
 
     @classmethod
     def issue(cls, *, partner: Partner, name: str, expires_at: datetime | None = None) -> tuple[Self, str]:
-        """Store a new key and return it with its plaintext, which cannot be had again."""
+        """Store a new key and return it with its plaintext, which cannot be recovered later."""
         api_key = cls(partner=partner, name=name, expires_at=expires_at)
-        plaintext = api_key.take_new_secret()
+        plaintext = api_key.generate_secret()
         api_key.save(force_insert=True)
         return api_key, plaintext
 
-    def take_new_secret(self) -> str:
-        """Give this unsaved key its id and digest and return the plaintext."""
+    def generate_secret(self) -> str:
+        """Set this unsaved key's id and digest, and return the plaintext."""
         new = keys.generate(settings.API_KEY_MODE)
         self.key_id = new.key_id
         self.digest = keys.digest_of(new.plaintext, pepper=settings.API_KEY_PEPPER)
         return new.plaintext
 
     def revoke(self) -> None:
-        """Refuse this key from now on. Revoking twice keeps the first time."""
+        """Refuse this key from now on. A second call keeps the time of the first."""
         now = timezone.now()
         type(self).objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now)
         self.refresh_from_db(fields=["revoked_at"])
@@ -151,8 +153,8 @@ class ApiKey(models.Model):
         return hmac.compare_digest(self.digest, keys.digest_of(plaintext, pepper=settings.API_KEY_PEPPER))
 
     def touch(self, now: datetime) -> None:
-        """Note the use of the key, at most once a minute, so that busy keys do not write on every request."""
+        """Record that the key was used, at most once a minute, so that busy keys do not write on every request."""
         stale = now - LAST_USED_RESOLUTION
         if self.last_used_at is None or self.last_used_at <= stale:
-            unnoted = Q(last_used_at=None) | Q(last_used_at__lte=stale)
-            type(self).objects.filter(unnoted, pk=self.pk).update(last_used_at=now)
+            outdated = Q(last_used_at=None) | Q(last_used_at__lte=stale)
+            type(self).objects.filter(outdated, pk=self.pk).update(last_used_at=now)

@@ -1,4 +1,4 @@
-"""Tells the OpenAPI document about the API key; loaded when the app is ready, since DRF's views must come first."""
+"""Describes the API key in the OpenAPI document; imported when the app is ready, after DRF's views."""
 
 from typing import Any
 
@@ -8,13 +8,12 @@ from partners.authentication import ApiKeyAuthentication
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Describes the x-api-key header; drf-spectacular finds this class by itself."""
+    """Registers itself with drf-spectacular when it is defined."""
 
     target_class = ApiKeyAuthentication
     name = "apiKey"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:  # noqa: ARG002 drf-spectacular's
-        """Return the OpenAPI security scheme."""
+    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:  # noqa: ARG002 drf-spectacular's signature
         return {
             "type": "apiKey",
             "in": "header",

@@ -1,4 +1,4 @@
-"""How a partner is shown to itself."""
+"""The JSON of a partner, as the partner sees it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from partners.models import SCOPES, Partner
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.api.fields import EvmAddressField
 
 
@@ -19,11 +19,11 @@ class RecipientSerializer(serializers.Serializer[Any]):
 
 
 class PartnerSerializer(serializers.Serializer[Partner]):
-    """Who an API key speaks for."""
+    """The partner of an API key."""
 
     id = serializers.UUIDField()
     onchainId = serializers.CharField(
-        source="onchain_id", help_text="The id as contracts and events carry it: the UUID's 16 bytes, then 16 zeros."
+        source="onchain_id", help_text="The id in contracts and events: the UUID's 16 bytes, then 16 zero bytes."
     )
     name = serializers.CharField()
     status = serializers.ChoiceField(choices=Partner.Status.choices)
@@ -31,16 +31,15 @@ class PartnerSerializer(serializers.Serializer[Partner]):
         source="fee_share_bps", help_text="The partner's share of the platform fee, in basis points."
     )
     recipients = serializers.SerializerMethodField()
-    scopes = serializers.SerializerMethodField(help_text="What the key may do; every key may do all of it.")
+    scopes = serializers.SerializerMethodField(help_text="What the key may do; every key has all scopes.")
 
     @extend_schema_field(RecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:
-        """Return the recipient on each chain of the service."""
+        """Return the recipient on each enabled chain."""
         return [
-            {"chain": chain.name, "chainId": chain.chain_id, "address": partner.recipient_on(chain.chain_id)}
-            for chain in chains.enabled()
+            {"chain": chain.name, "chainId": chain.chain_id, "address": partner.recipient_on(chain.network)}
+            for chain in networks.current().enabled
         ]
 
     def get_scopes(self, _partner: Partner) -> list[str]:
-        """Return the scopes of every key."""
         return list(SCOPES)

@@ -1,4 +1,4 @@
-"""What a partner can learn about itself."""
+"""The endpoint that shows a partner to itself."""
 
 from django.db.models import prefetch_related_objects
 from drf_spectacular.utils import extend_schema
@@ -12,16 +12,14 @@ from sweepapi.api.schema import partner_errors
 
 
 class PartnerViewSet(ViewSet):
-    """The partner of the API key."""
-
     @extend_schema(
         operation_id="getPartner",
-        summary="Who this key speaks for",
+        summary="Get the partner that this key belongs to",
         tags=["Partner"],
         responses={200: PartnerSerializer, **partner_errors()},
     )
     def retrieve(self, request: Request) -> Response:
-        """Return the partner's name, status, fee share, the recipient of its fees by chain, and what the key may do."""
+        """Return the partner's name, status, fee share, the recipients of its fees by chain, and the key's scopes."""
         partner = partner_of(request)
         prefetch_related_objects([partner], "payout_wallets")
         return Response(PartnerSerializer(partner).data)

@@ -1,134 +1,72 @@
-"""A sweep on one page for operations: its tokens, what was signed, its transactions and its books.
+"""A sweep on one page for operations: what may happen, what was signed, what happened, and the books.
 
 Nothing is edited here. Three actions exist: void, and two that only ask the worker: look at the chain now, and cancel
 on chain.
 """
 
-from decimal import Decimal
-from typing import Any
-
-from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.options import InlineModelAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin, StackedInline, TabularInline
+from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
-from ledger.admin import ReadOnly
 from ledger.reading import postings_of
-from sweepapi import chains
-from sweepapi.evm.sending import GWEI
-from sweeps.models import Cancellation, FeeAuthorization, Sweep, SweepToken, SweepTransaction
+from sweepapi import networks
+from sweepapi.read_only import ReadOnly
+from sweeps import timeline
+from sweeps.admin_parts import (
+    ExecutionInline,
+    ReasonForm,
+    TokenInline,
+    TransactionInline,
+    VoidForm,
+    events_table,
+    facts_table,
+    postings_table,
+)
+from sweeps.models import Sweep
 from sweeps.nudge import check_now
-from sweeps.voiding import NotCancellableError, NotVoidableError, cancel_on_chain, void
+from sweeps.rails.registry import RAILS
+from sweeps.withdrawal import NotCancellableError, NotVoidableError, cancel_on_chain, void
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
-
-
-class ReasonForm(BaseDialogForm):
-    """Why a sweep is withdrawn."""
-
-    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
-
-
-class VoidForm(ReasonForm):
-    """Why a sweep is voided, and whether nobody may execute it any more."""
-
-    cancel_on_chain = forms.BooleanField(
-        required=False,
-        label="Also cancel on chain, at once",
-        help_text="The fee signer pays the gas. Once that is mined, nobody can execute what was signed.",
-        widget=UnfoldBooleanSwitchWidget,
-    )
-
-
-class TokenInline(ReadOnly, TabularInline):
-    """What goes in."""
-
-    model = SweepToken
-    hide_title = True
-    fields = readonly_fields = ["symbol", "mint", "amount", "min_output", "expected_output", "funding", "router"]
-
-
-class AuthorizationInline(ReadOnly, StackedInline):
-    """What the service signed."""
-
-    model = FeeAuthorization
-
-
-class CancellationInline(ReadOnly, StackedInline):
-    """Who wants it cancelled on chain, and how far that is."""
-
-    model = Cancellation
-    hide_title = True
-    fields = readonly_fields = ["requested_by", "requested_at", "reason", "last_error", "show_transactions"]
-
-    @display(description="Transactions")
-    def show_transactions(self, cancellation: Cancellation) -> SafeString:
-        """Show what was signed, the newest last; the one that was mined is named in the sweep's void reason."""
-        rows = format_html_join(
-            "",
-            '<p class="break-all pb-2">{}<br>nonce {} of the account, at most {} gwei, signed at {}</p>',
-            (
-                (row.tx_hash, row.account_nonce, Decimal(row.max_fee) / GWEI, f"{row.signed_at:%H:%M:%S}")
-                for row in cancellation.transactions.all()
-            ),
-        )
-        return rows or SafeString("None yet.")
-
-
-class TransactionInline(ReadOnly, TabularInline):
-    """What was submitted for it."""
-
-    model = SweepTransaction
-    hide_title = True
-    fields = readonly_fields = [
-        "tx_hash",
-        "status",
-        "source",
-        "block_number",
-        "confirmations",
-        "finality",
-        "gas_used",
-        "submitted_at",
-        "reason",
-    ]
 
 
 @admin.register(Sweep)
 class SweepAdmin(ReadOnly, ModelAdmin):
     """Sweeps, newest first."""
 
-    list_display = ["id", "show_status", "partner", "show_chain", "wallet", "is_open", "flags", "created_at"]
-    list_filter = ["status", "is_open", "partner", "chain_id"]
+    list_display = ["id", "show_status", "partner", "show_network", "wallet", "is_open", "flags", "created_at"]
+    list_filter = ["status", "is_open", "partner", "network", "rail"]
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "transactions__tx_hash"]
-    inlines = [TokenInline, AuthorizationInline, TransactionInline, CancellationInline]
+    inlines = [TokenInline, ExecutionInline, TransactionInline]
     actions_detail = ["check_now", "void", "cancel_on_chain"]
     fieldsets = [
-        (None, {"fields": ["id", "show_status", "flags", "partner", "show_chain", "wallet", "created_at"]}),
+        (None, {"fields": ["id", "show_status", "show_waiting", "flags", "partner", "show_network", "wallet", "rail"]}),
         (
-            "Output",
+            "Terms",
             {
                 "fields": [
                     "output_symbol",
-                    "output_token",
-                    "expected_gross",
+                    "output_asset",
                     "min_gross",
-                    "gross_output",
-                    "user_amount",
-                    "partner_fee",
-                    "protocol_fee",
+                    "total_fee_bps",
+                    "partner_share_bps",
+                    "partner_recipient",
+                    "protocol_recipient",
+                    "settlement",
+                    "created_at",
+                    "deadline",
                 ]
             },
         ),
+        ("Timeline", {"fields": ["show_events"]}),
+        ("Signed", {"fields": ["show_facts"]}),
         (
             "Checks",
             {
@@ -138,7 +76,6 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     "check_attempts",
                     "last_checked_at",
                     "last_error",
-                    "incarnation",
                     "completed_at",
                     "closed_at",
                     "voided_at",
@@ -148,51 +85,39 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         ),
         ("Ledger", {"fields": ["show_postings"]}),
     ]
-    readonly_fields = ["show_status", "show_chain", "show_postings"]
+    readonly_fields = ["show_status", "show_waiting", "show_network", "show_events", "show_facts", "show_postings"]
 
     @display(description="Status", ordering="status", label=STATUS_LABELS)
     def show_status(self, sweep: Sweep) -> str:
-        """Show the status as a coloured label."""
         return sweep.status
 
-    @display(description="Chain", ordering="chain_id")
-    def show_chain(self, sweep: Sweep) -> str:
-        """Show the chain's name."""
-        return chains.name_of(sweep.chain_id)
+    @display(description="Waits for")
+    def show_waiting(self, sweep: Sweep) -> str:
+        return timeline.why_it_waits(sweep) or "Nothing; it is closed."
+
+    @display(description="Network", ordering="network")
+    def show_network(self, sweep: Sweep) -> str:
+        return networks.current().name_of(sweep.network)
+
+    @display(description="Events")
+    def show_events(self, sweep: Sweep) -> SafeString:
+        return events_table(sweep.events.all())
+
+    @display(description="Facts")
+    def show_facts(self, sweep: Sweep) -> SafeString:
+        return facts_table(RAILS[sweep.rail].present.admin_facts(sweep))
 
     @display(description="Postings")
     def show_postings(self, sweep: Sweep) -> SafeString:
-        """Show the postings about this sweep, found by reference, each with a link to its entry."""
-        rows = format_html_join(
-            "",
-            '<tr><td class="pr-6 py-1"><a class="text-primary-600" href="{}">{}</a></td><td class="pr-6">{}</td>'
-            '<td class="pr-6">{}</td><td class="font-mono">{}</td></tr>',
-            (
-                (
-                    reverse("admin:ledger_journalentry_change", args=[posting.entry_id]),
-                    posting.entry.kind,
-                    posting.account.name,
-                    posting.direction,
-                    posting.magnitude,
-                )
-                for posting in postings_of(sweep.id)
-            ),
-        )
-        return format_html("<table>{}</table>", rows) if rows else SafeString("None.")
+        return postings_table(postings_of(sweep.id))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sweep]:
         """Read the partner along."""
         sweeps: QuerySet[Sweep] = super().get_queryset(request)
         return sweeps.select_related("partner")
 
-    def get_inlines(self, request: HttpRequest, obj: Sweep | None) -> "list[type[InlineModelAdmin[Any, Any]]]":
-        """Leave the cancellation out where nobody wants one: it would be a form of dashes."""
-        inlines = super().get_inlines(request, obj)
-        wanted = Cancellation.objects.filter(sweep=obj).exists()
-        return [inline for inline in inlines if wanted or inline is not CancellationInline]
-
     def has_operate_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
-        """Let those act who may change sweeps, though nobody edits one."""
+        """Require the permission to change sweeps, which nothing else uses."""
         return request.user.has_perm("sweeps.change_sweep")
 
     @action(
@@ -267,7 +192,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         try:
             is_first = cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by=user)
         except NotCancellableError:
-            messages.error(request, "This sweep was executed or is closed: there is nothing left to cancel.")
+            messages.error(request, "This sweep was executed or is closed, so there is nothing to cancel.")
         else:
             self.log_change(request, sweep, f"Asked to cancel on chain: {reason}")
             if is_first:

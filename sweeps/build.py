@@ -1,97 +1,116 @@
-"""Building a sweep: from a partner's wish to a signed authorization and a transaction the user can send.
+"""Building a sweep: draft it, seal it, store it, answer with what the user signs and sends."""
 
-The steps stand in ``build_sweep``: read the market, refuse what can't work, choose routes, reserve nonces, sign, store.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+import zlib
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
-from sweepapi import chains
-from sweepapi.api.errors import BuildDisabled, ChainUnavailable, UnsupportedChain
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import ChainUnavailableError
-from sweeps import nonces
-from sweeps.amounts import Split, split
-from sweeps.market import Facts, Market, Quotes, Swept
-from sweeps.models import Sweep
-from sweeps.modes import V5_PARTNER_FEES
-from sweeps.plan import BuildRequest, PlannedLeg, plan, refuse_bad_tokens, refuse_unroutable, transfer_probes
-from sweeps.signing import Signed, sign
-from sweeps.storing import store
+from sweepapi.errors import BuildDisabled
+from sweeps import transitions
+from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
+from sweeps.rails.rail import BuildRequest, Offered, Rail, Sealed, TokenInput
+from sweeps.rails.registry import BY_MODE, RAILS
+
+# As long as a request with the same idempotency key may be repeated.
+ANSWERS_KEPT = timedelta(hours=24)
 
 
-@dataclass(frozen=True)
-class Built:
-    """A stored sweep with what only its builder is told."""
+def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
+    """Build, seal and store a sweep, and return the data of the answer.
 
-    sweep: Sweep
-    chain: Chain
-    facts: Facts
-    quotes: Quotes
-    planned: Sequence[PlannedLeg]
-    signed: Signed
-    expected: Split
-    minimum: Split
-
-
-def build_sweep(*, partner: Partner, request: BuildRequest) -> Built:
-    """Build, sign and store a sweep.
-
-    Raises ``BuildDisabled``, ``UnsupportedChain``, ``ChainUnavailable``, ``InvalidRequest`` (a token that is none or
-    contradicts its hints), ``NoRoute`` and ``InsufficientOutput``; nothing is stored then but, at most, a nonce gap.
+    Raises ``BuildDisabled`` and what the rail's ``draft`` raises; nothing is stored then.
     """
-    market = _market(request)
-    facts, quotes = _read(request, market)
-    planned = plan(request, quotes)
-    expected = split(sum(leg.expected_output for leg in planned), settings.TOTAL_FEE_BPS, partner.fee_share_bps)
-    minimum = split(sum(leg.min_output for leg in planned), settings.TOTAL_FEE_BPS, partner.fee_share_bps)
-    reserved = nonces.reserve(
-        chain=market.chain, contract=market.contract, wallet=request.wallet, used_words=facts.used_permit_words
-    )
-    signed = sign(
-        partner=partner,
-        request=request,
-        market=market,
-        head=facts.head,
-        planned=planned,
-        min_user_output=minimum.user_amount,
-        reserved=reserved,
-    )
-    sweep = store(partner=partner, request=request, market=market, facts=facts, planned=planned, signed=signed)
-    return Built(sweep, market.chain, facts, quotes, planned, signed, expected, minimum)
-
-
-def _market(request: BuildRequest) -> Market:
-    if settings.EVM_BUILD_MODE != V5_PARTNER_FEES:
+    rail = BY_MODE[settings.EVM_BUILD_MODE]
+    if rail is None:
         raise BuildDisabled(retry_after_seconds=300)
-    chain = chains.find(request.chain)
-    if chain is None or chain.v5_contract is None or chain.protocol_recipient is None:
-        raise UnsupportedChain
-    return Market(
-        chain=chain,
-        pool=chains.pool(chain.chain_id),
-        wallet=request.wallet,
-        contract=chain.v5_contract,
-        protocol_recipient=chain.protocol_recipient,
-        output=chain.wrapped_native if request.output_mint == NATIVE_COIN else request.output_mint,
+    sealed = rail.seal(rail.draft(partner=partner, request=request))
+    with transaction.atomic():
+        sweep = _store_sweep(rail, sealed)
+        answer = _store_offer(rail, sealed, sweep, sequence=1)
+        transitions.built(sweep)
+    return answer
+
+
+def renew_offer(sweep: Sweep) -> dict[str, Any]:
+    """Offer a sweep again, with routes of now, and return the data of the answer.
+
+    Its terms and deadline stay, and so does the user's signature. Raises what the rail's ``draft`` raises.
+    """
+    rail = RAILS[sweep.rail]
+    request = BuildRequest(
+        network=sweep.network,
+        wallet=sweep.wallet,
+        tokens=[TokenInput(token.asset, token.amount) for token in sweep.tokens.all()],
+        output_asset=sweep.output_asset,
+        slippage_bps=sweep.slippage_bps,
     )
+    sealed = rail.seal(rail.draft(partner=sweep.partner, request=request), renewed=sweep)
+    with transaction.atomic():
+        locked = Sweep.objects.select_for_update().get(id=sweep.id)
+        return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)
 
 
-def _read(request: BuildRequest, market: Market) -> tuple[Facts, Quotes]:
-    swept = [Swept(wish.mint, wish.amount) for wish in request.tokens]
-    words = nonces.permit_words(chain=market.chain, wallet=request.wallet)
-    try:
-        facts = market.read_facts(swept=swept, permit_words=words)
-        if facts.paused:
-            raise BuildDisabled("The contract is paused.", retry_after_seconds=60)
-        refuse_bad_tokens(request, market, facts)
-        quotes = market.read_quotes(swept=swept, facts=facts)
-        transfers = market.read_transfers(probes=transfer_probes(request, market, facts, quotes), facts=facts)
-    except ChainUnavailableError as error:
-        raise ChainUnavailable(retry_after_seconds=5) from error
-    refuse_unroutable(request, market, quotes, transfers)
-    return facts, quotes
+def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
+    draft, fees = sealed.draft, sealed.draft.fees
+    sweep = Sweep.objects.create(
+        partner=draft.partner,
+        rail=rail.name,
+        network=draft.request.network,
+        wallet=draft.request.wallet,
+        output_asset=draft.output.asset,
+        output_symbol=draft.output.symbol,
+        output_decimals=draft.output.decimals,
+        slippage_bps=draft.request.slippage_bps,
+        total_fee_bps=fees.total_fee_bps,
+        partner_share_bps=fees.partner_share_bps,
+        partner_recipient=fees.partner_recipient,
+        protocol_recipient=fees.protocol_recipient,
+        settlement=fees.settlement,
+        min_gross=draft.minimum.gross_output,
+        deadline=sealed.deadline,
+        next_check_at=sealed.first_look_at,
+    )
+    for position, identity in enumerate(sealed.identities):
+        execution = Execution.objects.create(
+            sweep=sweep,
+            position=position,
+            network=sweep.network,
+            venue=identity.venue,
+            execution_id=identity.execution_id,
+            min_gross=identity.min_gross,
+            built_at_height=draft.height,
+        )
+        SweepToken.objects.bulk_create(
+            SweepToken(
+                sweep=sweep,
+                execution=execution,
+                position=i,
+                asset=draft.tokens[i].asset,
+                amount=draft.tokens[i].amount,
+                symbol=draft.tokens[i].symbol,
+                decimals=draft.tokens[i].decimals,
+            )
+            for i in identity.tokens
+        )
+    return sweep
+
+
+def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> dict[str, Any]:
+    """Store an offer with its rendered answer, which repeats byte for byte."""
+    expected_gross = sealed.draft.expected.gross_output
+    offer = Offer.objects.create(sweep=sweep, sequence=sequence, expected_gross=expected_gross)
+    offered = Offered(rail, sweep, offer, sealed)
+    rail.store(offered)
+    answer: dict[str, Any] = rail.present.answer(offered).data
+    OfferAnswer.objects.create(offer=offer, body=zlib.compress(JSONRenderer().render(answer)))
+    return answer
+
+
+def purge_answers() -> None:
+    """Remove the rendered answers that are older than a request may be repeated."""
+    OfferAnswer.objects.filter(created_at__lt=timezone.now() - ANSWERS_KEPT).delete()

@@ -1,9 +1,12 @@
-"""Confirming a sweep: take the hash the partner reports, look at the chain once, settle, and say what is known.
+"""Confirming a sweep: store the hash that the partner reports, look at the chain once, settle, and say what is known.
 
-The candidate is stored before the chain is asked, so nothing is lost if nobody answers; the row's lock, not a lease,
-makes any number of confirms at once come out the same.
+The candidate is stored before the chain is asked, so nothing is lost if no provider answers; the row's lock, not a
+lease, makes any number of parallel confirms come out the same.
 """
 
+import time
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -11,8 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from partners.models import Partner
-from sweepapi import chains
-from sweepapi.api.errors import (
+from sweepapi.errors import (
     EventMismatch,
     FieldError,
     SweepAlreadyConfirmed,
@@ -23,113 +25,157 @@ from sweepapi.api.errors import (
     TooManyCandidates,
     TransactionReverted,
 )
-from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.sightings import Watched, look
-from sweeps import schedule
-from sweeps.matching import Mismatch
-from sweeps.models import NOBODY_ANSWERED, Sweep, SweepStatus, SweepTransaction
+from sweeps import schedule, transitions
+from sweeps.executions import REVERTED
+from sweeps.models import (
+    NO_PROVIDER_ANSWERED,
+    Cause,
+    EventKind,
+    Execution,
+    Sweep,
+    SweepStatus,
+    SweepTransaction,
+)
 from sweeps.nudge import nudge
-from sweeps.settle import Settled, settle, watched
+from sweeps.rails.rail import Mismatch
+from sweeps.rails.registry import RAILS
+from sweeps.settle import Settled, settle
 
+# Candidates that are looked up at the same time; one that nobody has seen gives way to a new one.
 MAX_CANDIDATES = 10
 
 Tx = SweepTransaction.Status
 
 
 def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
-    """Record a hash (lower case) for a sweep and return the sweep as far as the chain has settled it.
+    """Record a hash (in its canonical form) for a sweep and return the sweep as far as the chain has settled it.
 
     Its status is completed or pending then. Raises ``SweepNotFound`` for another partner's sweep too, ``SweepExpired``,
     ``SweepVoid``, ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` without asking the chain, and
-    ``EventMismatch`` or ``TransactionReverted`` after having stored what the chain said.
+    ``EventMismatch`` or ``TransactionReverted`` after having stored what the chain says.
     """
-    sweep, wanted = _admit(partner=partner, sweep_id=sweep_id, tx_hash=tx_hash)
-    if wanted is None:
+    deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
+    sweep, watched = _admit(partner=partner, sweep_id=sweep_id, tx_hash=tx_hash)
+    if watched is None:
         return sweep
-    chain = chains.by_id(sweep.chain_id)
-    try:
-        seen = look(
-            chain=chain,
-            pool=chains.pool(chain.chain_id),
-            watched=[wanted],
-            timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS,
-        )
-    except ChainUnavailableError:
-        sweep.last_error = NOBODY_ANSWERED
+    rail = RAILS[sweep.rail]
+    ((_, seen),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
+    if seen is None:
+        sweep.last_error = NO_PROVIDER_ANSWERED
         sweep.save(update_fields=["last_error"])
         _nudge_for(sweep)
         return sweep
-    settled = settle(sweep_id=sweep.id, sighting=seen[sweep.id])
-    return _answer(settled, tx_hash)
+    return _answer(settle(sweep_id=sweep.id, seen=seen), tx_hash, deadline)
 
 
-def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, Watched | None]:
-    """Store the candidate, or refuse it for what is already proven; None means that nothing is left to look up."""
+def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, Any]:
+    """Store the candidate, or refuse it for what is already proven; with None there is nothing left to look up."""
     with transaction.atomic():
         sweep = (
             Sweep.objects.select_for_update(of=("self",))
-            .select_related("authorization")
+            .select_related("partner")
             .filter(id=sweep_id, partner=partner)
             .first()
         )
         if sweep is None:
             raise SweepNotFound
-        _refuse_closed(sweep, tx_hash)
+        candidates = list(sweep.transactions.all())
+        _refuse_decided(sweep, candidates, tx_hash)
         if sweep.status == SweepStatus.COMPLETED:
             return sweep, None
-        _record(sweep, tx_hash)
-        return sweep, watched(sweep)
+        _record(sweep, candidates, tx_hash)
+        return sweep, RAILS[sweep.rail].watch([sweep])[0]
 
 
-def _refuse_closed(sweep: Sweep, tx_hash: str) -> None:
+def _refuse_decided(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) -> None:
     if sweep.status == SweepStatus.EXPIRED:
         raise SweepExpired
     if sweep.status == SweepStatus.VOID:
         raise SweepVoid
-    candidates = {tx.tx_hash: tx for tx in sweep.transactions.all()}
-    known = candidates.get(tx_hash)
+    known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if sweep.status == SweepStatus.COMPLETED and (known is None or known.status != Tx.ACCEPTED):
-        raise _already_confirmed(next(tx for tx in candidates.values() if tx.status == Tx.ACCEPTED))
+        raise _already_confirmed(next(tx for tx in candidates if tx.status == Tx.ACCEPTED))
     if sweep.status == SweepStatus.FAILED:
         if known is not None and known.status == Tx.REVERTED:
-            raise TransactionReverted
+            raise TransactionReverted(details=_known_reason(known))
         if not sweep.is_open:
             raise SweepFailed
-    if known is None and len(candidates) >= MAX_CANDIDATES:
-        raise TooManyCandidates
 
 
 def _already_confirmed(accepted: SweepTransaction) -> SweepAlreadyConfirmed:
     return SweepAlreadyConfirmed(details=[FieldError("txHash", "accepted_hash", accepted.tx_hash)])
 
 
-def _record(sweep: Sweep, tx_hash: str) -> None:
-    tx, _ = SweepTransaction.objects.get_or_create(sweep=sweep, tx_hash=tx_hash)
-    if tx.status == Tx.REJECTED:  # reported again: another look decides again
-        tx.status = Tx.SUBMITTED
-        tx.save(update_fields=["status"])
-    sweep.status = SweepStatus.PENDING
+def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) -> None:
+    execution = sweep.executions.get()  # rails whose sweeps are confirmed have one
+    known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
+    if known is None or known.status == Tx.DISPLACED:
+        _make_room(sweep, candidates)
+    if known is None:
+        SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash)
+        transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
+    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again: another look decides again
+        known.status = Tx.SUBMITTED
+        known.save(update_fields=["status"])
+        transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
+    if sweep.status == SweepStatus.FAILED:
+        execution.status = Execution.Status.PENDING
+        execution.save(update_fields=["status"])
+        transitions.move(sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hash)
     sweep.next_check_at = schedule.first_check(timezone.now())
-    sweep.save(update_fields=["status", "next_check_at"])
+    sweep.save()
 
 
-def _answer(settled: Settled, tx_hash: str) -> Sweep:
-    if settled.sweep.status == SweepStatus.VOID:  # the worker found the cancellation while this looked for the receipt
+def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
+    """Displace the oldest candidate that nobody has seen, if there are as many as are looked up at the same time."""
+    polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
+    if len(polled) < MAX_CANDIDATES:
+        return
+    unseen = next((tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None), None)
+    if unseen is None:
+        raise TooManyCandidates
+    unseen.status = Tx.DISPLACED
+    unseen.save(update_fields=["status"])
+    transitions.note(sweep, EventKind.DISPLACED, tx_hash=unseen.tx_hash)
+
+
+def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
+    sweep = settled.sweep
+    if sweep.status == SweepStatus.VOID:  # the worker found the cancellation while this looked for the receipt
         raise SweepVoid
-    tx = settled.sweep.transactions.get(tx_hash=tx_hash)
+    tx = sweep.transactions.get(tx_hash=tx_hash)
     if tx.status == Tx.REPLACED:
-        raise _already_confirmed(settled.sweep.transactions.get(status=Tx.ACCEPTED))
+        raise _already_confirmed(sweep.transactions.get(status=Tx.ACCEPTED))
     if tx.status == Tx.REVERTED:
-        raise TransactionReverted
+        raise TransactionReverted(details=_explained(settled, tx, deadline))
     if tx.status == Tx.DROPPED:
         raise SweepFailed
     if tx.status == Tx.REJECTED:
-        # Another check may have judged the hash; then what it found stands with the transaction.
-        mismatches = settled.mismatches.get(tx_hash) or [Mismatch("event", "differs", tx.reason)]
-        raise EventMismatch(details=[FieldError(m.field, m.code, m.message) for m in mismatches])
-    if settled.sweep.status == SweepStatus.PENDING:
-        _nudge_for(settled.sweep)
-    return settled.sweep
+        # Another check may have judged the hash; then the reason is stored with the transaction.
+        mismatches = settled.mismatches(tx_hash) or [Mismatch("event", "differs", tx.reason)]
+        raise EventMismatch(details=_details(mismatches))
+    if sweep.status == SweepStatus.PENDING:
+        _nudge_for(sweep)
+    return sweep
+
+
+def _explained(settled: Settled, tx: SweepTransaction, deadline: float) -> list[FieldError]:
+    """Return why the transaction reverted, as far as that is found out in the time left, and keep the sentence."""
+    verdict, sweep = settled.verdicts.get(tx.tx_hash), settled.sweep
+    if verdict is None or tx.reason != REVERTED:
+        return _known_reason(tx)
+    reasons = RAILS[sweep.rail].explain_revert(sweep, verdict, timeout_seconds=deadline - time.monotonic())
+    if reasons:
+        SweepTransaction.objects.filter(id=tx.id).update(reason=" ".join(reason.message for reason in reasons))
+    return _details(reasons)
+
+
+def _known_reason(tx: SweepTransaction) -> list[FieldError]:
+    return [] if tx.reason == REVERTED else [FieldError("txHash", "reverted", tx.reason)]
+
+
+def _details(mismatches: Sequence[Mismatch]) -> list[FieldError]:
+    return [FieldError(mismatch.field, mismatch.code, mismatch.message) for mismatch in mismatches]
 
 
 def _nudge_for(sweep: Sweep) -> None:

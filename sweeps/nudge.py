@@ -1,4 +1,4 @@
-"""Telling the worker about a sweep, without ever waiting for it: a lost nudge costs delay, which beat makes good."""
+"""Nudging the worker about a sweep, without ever waiting for it: a lost nudge costs delay, until beat finds the row."""
 
 from datetime import datetime
 from uuid import UUID
@@ -24,7 +24,7 @@ def nudge(sweep_id: UUID, *, at: datetime) -> None:
 
 
 def nudge_cancellations() -> None:
-    """Ask the worker to send what is to be cancelled; call it after the commit that recorded it."""
+    """Ask the worker to send cancellations; call it after the commit that recorded the request."""
     _publish(CANCEL_TASK)
 
 

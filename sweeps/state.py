@@ -1,55 +1,81 @@
-"""A stored sweep as the status object shows it; reads the database and never the chain."""
+"""A stored sweep as it is shown to its partner; reads the database, and never the chain."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID
 
+from django.db.models import Prefetch, prefetch_related_objects
+
+from ledger.models import Posting
 from ledger.reading import postings_of
-from sweepapi import chains
-from sweeps.amounts import split
-from sweeps.models import Sweep, SweepStatus, SweepTransaction
+from partners.models import Partner
+from sweepapi.errors import SweepNotFound
+from sweepapi.fees import NOTHING, Split, split
+from sweeps.models import Execution, Offer, Sweep, SweepEvent, SweepStatus, SweepToken, SweepTransaction
+from sweeps.rails.rail import Rail
+from sweeps.rails.registry import RAILS
 
 
-def sweep_state(sweep: Sweep) -> dict[str, Any]:
-    """Return the data of ``SweepStateSerializer`` for one sweep, in a number of queries that does not grow."""
-    authorization = sweep.authorization
-    transactions = list(sweep.transactions.all())
-    shown = _shown(transactions)
-    return {
-        "sweepId": sweep.id,
-        "chain": chains.name_of(sweep.chain_id),
-        "chainId": sweep.chain_id,
-        "status": sweep.status,
-        "open": sweep.is_open,
-        "flags": sweep.flags,
-        "mode": sweep.mode,
-        "contractVersion": sweep.contract_version,
-        "contractAddress": sweep.contract,
-        "wallet": sweep.wallet,
-        "outputMint": sweep.output_token,
-        "tokenCount": authorization.token_count,
-        "createdAt": sweep.created_at,
-        "expiresAt": authorization.deadline,
-        "transaction": shown,
-        "transactions": transactions,
-        "feeAuthorization": {
-            "status": sweep.status,
-            "txHash": shown.tx_hash if shown is not None else None,
-            "submittedAt": shown.submitted_at if shown is not None else None,
-            "confirmedAt": sweep.completed_at,
-            "checkAttempts": sweep.check_attempts,
-            "lastCheckedAt": sweep.last_checked_at,
-            "nextCheckAt": sweep.next_check_at,
-            "lastError": sweep.last_error or None,
-            "nonce": authorization.nonce,
-            "deadline": authorization.deadline,
-            "totalFeeBps": authorization.total_fee_bps,
-            "partnerShareBps": authorization.partner_share_bps,
-            "expectedFees": split(sweep.expected_gross, authorization.total_fee_bps, authorization.partner_share_bps),
-            "actualFees": sweep if sweep.status == SweepStatus.COMPLETED else None,
-        },
-        "ledger": {"entries": postings_of(sweep.id)},
-    }
+@dataclass(frozen=True)
+class SweepState:
+    """A sweep with all that is shown of it, read in a number of queries that does not grow."""
+
+    sweep: Sweep
+    rail: Rail
+
+    @classmethod
+    def of(cls, sweep: Sweep) -> "SweepState":
+        newest_first = Offer.objects.order_by("-sequence")
+        prefetch_related_objects(
+            [sweep], "executions", "transactions", "tokens", "events", Prefetch("offers", newest_first)
+        )
+        return cls(sweep, RAILS[sweep.rail])
+
+    @property
+    def executions(self) -> Sequence[Execution]:
+        return list(self.sweep.executions.all())
+
+    @property
+    def tokens(self) -> Sequence[SweepToken]:
+        return list(self.sweep.tokens.all())
+
+    @property
+    def transactions(self) -> Sequence[SweepTransaction]:
+        return list(self.sweep.transactions.all())
+
+    @property
+    def events(self) -> Sequence[SweepEvent]:
+        return list(self.sweep.events.all())
+
+    @cached_property
+    def entries(self) -> Sequence[Posting]:
+        return list(postings_of(self.sweep.id))
+
+    @property
+    def shown_transaction(self) -> SweepTransaction | None:
+        """The accepted one, or else the newest."""
+        transactions = self.transactions
+        accepted = (tx for tx in transactions if tx.status == SweepTransaction.Status.ACCEPTED)
+        return next(accepted, transactions[-1] if transactions else None)
+
+    @property
+    def expected_fees(self) -> Split:
+        """The division of the output that the newest offer expects."""
+        newest = self.sweep.offers.all()[0]
+        return split(newest.expected_gross, self.sweep.total_fee_bps, self.sweep.partner_share_bps)
+
+    @property
+    def actual_fees(self) -> Split | None:
+        """What was executed, over all executions; None unless completed."""
+        if self.sweep.status != SweepStatus.COMPLETED:
+            return None
+        return sum((execution.amounts for execution in self.executions), start=NOTHING)
 
 
-def _shown(transactions: list[SweepTransaction]) -> SweepTransaction | None:
-    accepted = (tx for tx in transactions if tx.status == SweepTransaction.Status.ACCEPTED)
-    return next(accepted, transactions[-1] if transactions else None)
+def sweep_of_partner(partner: Partner, sweep_id: UUID) -> Sweep:
+    """Return a partner's sweep; raises ``SweepNotFound``, for another partner's sweep too."""
+    sweep = Sweep.objects.filter(id=sweep_id, partner=partner).first()
+    if sweep is None:
+        raise SweepNotFound
+    return sweep

@@ -9,32 +9,30 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import partner_of
-from sweepapi.api import errors
+from sweepapi import errors
 from sweepapi.api.schema import body_errors, partner_errors, public_errors
 from sweeps.build import build_sweep
-from sweeps.build_response import built_sweep
 from sweeps.confirm import confirm_sweep
-from sweeps.models import Sweep, SweepStatus
-from sweeps.serializers.built import BuiltSerializer
+from sweeps.models import SweepStatus
+from sweeps.rails.registry import V2
 from sweeps.serializers.requests import BuildRequestSerializer, ConfirmRequestSerializer
 from sweeps.serializers.service import ServiceStatusSerializer
-from sweeps.serializers.state import SweepStateSerializer
-from sweeps.service_status import service_status
-from sweeps.state import sweep_state
+from sweeps.service_status import ServiceStatus
+from sweeps.state import SweepState, sweep_of_partner
 
 SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SWEEP_ID = OpenApiParameter("sweep_id", UUID, OpenApiParameter.PATH, description="sweepId of the build.")
 
 
 def _sweep_id(text: str) -> UUID:
-    """Return the id of a path; one that is no canonical UUID is of a sweep that does not exist."""
+    """Return the id of a path; a sweep whose id is not a canonical UUID does not exist."""
     if not SWEEP_ID_FORM.fullmatch(text):
         raise errors.SweepNotFound
     return UUID(text)
 
 
 class ServiceStatusViewSet(ViewSet):
-    """The service itself; open to all."""
+    """The service itself; public."""
 
     authentication_classes = []
     permission_classes = []
@@ -48,7 +46,7 @@ class ServiceStatusViewSet(ViewSet):
     )
     def retrieve(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
         """Return availability as measured in the last seconds, chains, fees, limits and the indexer's pace."""
-        return Response(ServiceStatusSerializer(service_status()).data)
+        return Response(ServiceStatusSerializer(ServiceStatus()).data)
 
 
 class SweepViewSet(ViewSet):
@@ -60,7 +58,7 @@ class SweepViewSet(ViewSet):
         tags=["Sweeps"],
         request=BuildRequestSerializer,
         responses={
-            201: BuiltSerializer,
+            201: V2.answer,
             **body_errors(
                 errors.UnsupportedChain,
                 errors.NoRoute,
@@ -74,8 +72,8 @@ class SweepViewSet(ViewSet):
         """Quote every token, sign the fee authorization, and return what the user signs and sends."""
         body = BuildRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        built = build_sweep(partner=partner_of(request), request=body.to_request())
-        return Response(BuiltSerializer(built_sweep(built)).data, status=201)
+        answer = build_sweep(partner=partner_of(request), request=body.to_request())
+        return Response(answer, status=201)
 
     @extend_schema(
         operation_id="confirmSweep",
@@ -84,8 +82,8 @@ class SweepViewSet(ViewSet):
         tags=["Sweeps"],
         request=ConfirmRequestSerializer,
         responses={
-            200: SweepStateSerializer,
-            202: SweepStateSerializer,
+            200: V2.state,
+            202: V2.state,
             **body_errors(
                 errors.SweepNotFound,
                 errors.SweepAlreadyConfirmed,
@@ -105,22 +103,16 @@ class SweepViewSet(ViewSet):
         partner = partner_of(request)
         confirmed = confirm_sweep(partner=partner, sweep_id=_sweep_id(sweep_id), tx_hash=body.validated_data["txHash"])
         status = 200 if confirmed.status == SweepStatus.COMPLETED else 202
-        return Response(SweepStateSerializer(sweep_state(confirmed)).data, status=status)
+        return Response(V2.state(SweepState.of(confirmed)).data, status=status)
 
     @extend_schema(
         operation_id="getSweep",
         summary="What is known about a sweep",
         parameters=[SWEEP_ID],
         tags=["Sweeps"],
-        responses={200: SweepStateSerializer, **partner_errors(errors.SweepNotFound)},
+        responses={200: V2.state, **partner_errors(errors.SweepNotFound)},
     )
     def retrieve(self, request: Request, sweep_id: str) -> Response:
-        """Return the sweep with its transactions, its fee authorization and its postings."""
-        sweep = (
-            Sweep.objects.select_related("authorization")
-            .filter(id=_sweep_id(sweep_id), partner=partner_of(request))
-            .first()
-        )
-        if sweep is None:
-            raise errors.SweepNotFound
-        return Response(SweepStateSerializer(sweep_state(sweep)).data)
+        """Return the sweep with its transactions, its fee authorization, its events and its postings."""
+        sweep = sweep_of_partner(partner_of(request), _sweep_id(sweep_id))
+        return Response(V2.state(SweepState.of(sweep)).data)

@@ -1,4 +1,4 @@
-"""Fixtures that every test may use: a partner and its clients, the local chain, and the guard over transactions."""
+"""Fixtures for all tests: a partner and its clients, the networks, the local chain, and the guard of transactions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -10,9 +10,10 @@ from django.conf import settings
 from django.test import Client
 
 from partners.models import ApiKey, Partner
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
+from sweepapi.networks import Networks
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -23,7 +24,7 @@ from tests.partner_app import PartnerApp
 
 @pytest.fixture(autouse=True)
 def io_inside_transactions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What asked a chain or a broker inside a database transaction; a test in which anything did fails."""
+    """Requests to a chain or broker inside a database transaction; any of them fails the test."""
     breaches = watch_io(monkeypatch)
     yield breaches
     assert breaches == []
@@ -53,18 +54,23 @@ def anonymous() -> Client:
 
 
 @pytest.fixture
-def two_chains(monkeypatch: pytest.MonkeyPatch) -> tuple[Chain, ...]:
-    """Enable base and arbitrum from the chains file, whatever the environment offers."""
+def change_networks() -> Iterator[Callable[..., Networks]]:
+    """Change facts of the registry (chains, providers, keys) until the test ends."""
+    with ExitStack() as stack:
+        yield lambda **facts: stack.enter_context(networks.replaced_by(replace(networks.current(), **facts)))
+
+
+@pytest.fixture
+def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
+    """Base and arbitrum from the shipped chains file, enabled whatever the environment offers."""
     public = load_chains(settings.BASE_DIR / "config" / "chains.toml")
-    enabled = (public["base"], public["arbitrum"])
-    monkeypatch.setattr(chains, "known", lambda: public)
-    monkeypatch.setattr(chains, "enabled", lambda: enabled)
-    return enabled
+    urls = ["http://127.0.0.1:1"]
+    return change_networks(chains=public, rpc_urls={"base": urls, "arbitrum": urls}).enabled
 
 
 @pytest.fixture
 def chain() -> Iterator[LocalChain]:
-    """The local chain, its clock that of the server; what a test does to it is undone."""
+    """The local chain, with its clock set to the server's; everything a test does to it is reverted."""
     local = LocalChain.of_environment()
     snapshot = local.rpc("evm_snapshot")
     local.catch_up()
@@ -80,9 +86,9 @@ def app(api: Client, chain: LocalChain) -> PartnerApp:
 
 @pytest.fixture
 def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Every round trip to a chain's provider made so far, as the methods that it carried."""
+    """Every HTTP request to a provider so far, as the list of its methods."""
     trips: list[list[str]] = []
-    post = Provider._post  # noqa: SLF001 the one place where requests leave
+    post = Provider._post  # noqa: SLF001 every request goes through it
 
     def counted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
         trips.append([call.method for call in calls])
@@ -93,38 +99,37 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @pytest.fixture
-def use_providers(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ProviderPool]:
+def use_providers(chain: LocalChain, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
     """Let the service read the local chain from these URLs, in this order, and from nowhere else."""
 
     def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:
-        pool = ProviderPool.of_urls(urls=urls, chain_id=chain.world["chainId"], timeout_seconds=timeout_seconds)
-        monkeypatch.setattr(chains, "pool", lambda _chain_id: pool)
-        return pool
+        changed = change_networks(rpc_urls={"local": urls}, rpc_timeout_seconds=timeout_seconds)
+        return changed.pool(f"eip155:{chain.world['chainId']}")
 
     return use
 
 
 @pytest.fixture
 def no_providers(use_providers: Callable[..., ProviderPool]) -> ProviderPool:
-    """Nobody answers for the chain: the port is closed."""
+    """The local chain has one provider, which refuses connections."""
     return use_providers("http://127.0.0.1:1/secret-of-the-provider")
 
 
 @pytest.fixture
 def start_node(chain: LocalChain) -> Iterator[Callable[[], FakeNode]]:
-    """Start nodes before the local chain that answer as the test wants."""
+    """Start proxies of the local chain whose answers the test controls."""
     with ExitStack() as stack:
         yield lambda: stack.enter_context(fake_node.running(chain.world["rpcUrl"]))
 
 
 @pytest.fixture
-def change_chain(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Chain]:
+def change_chain(change_networks: Callable[..., Networks]) -> Callable[..., Chain]:
     """Change public facts of the local chain, as if chains.toml said so."""
 
     def change(**facts: Any) -> Chain:
-        changed = replace(chains.known()["local"], **facts)
-        monkeypatch.setattr(chains, "enabled", lambda: (changed,))
-        monkeypatch.setattr(chains, "by_id", lambda _chain_id: changed)
+        chains = networks.current().chains
+        changed = replace(chains["local"], **facts)
+        change_networks(chains={**chains, "local": changed})
         return changed
 
     return change

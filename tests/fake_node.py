@@ -1,6 +1,6 @@
-"""A node that passes everything on to the local chain and answers as a test wants: late, falsely, or nonsense.
+"""A node that forwards requests to the local chain and misbehaves as a test asks: slow, wrong or malformed responses.
 
-Providers of public chains do all of this; the local node never would.
+Providers of public chains do all of this; the local node does not.
 """
 
 import gzip
@@ -14,25 +14,24 @@ from typing import Any
 
 import requests
 
-# From method, parameters and the true result to what is answered instead.
+# Maps method, parameters and the real result to the result that the node returns.
 Alter = Callable[[str, list[Any], Any], Any]
 
 
-def truthful(_method: str, _params: list[Any], result: Any) -> Any:
-    """Answer what the chain says."""
+def unaltered(_method: str, _params: list[Any], result: Any) -> Any:
     return result
 
 
 @dataclass
 class FakeNode:
-    """Its URL, its manner, and the methods of every request that it received."""
+    """The node's behaviour, and the methods of every batch it received."""
 
     upstream: str
     url: str = ""
-    alter: Alter = truthful
-    raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces the whole answer, status and body
-    refuse: Callable[[list[dict[str, Any]]], bool] = lambda _batch: False  # which batches are too much
-    swallow: str = ""  # a method that it does not pass on, and answers with a hash or a figure of zero
+    alter: Alter = unaltered
+    raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces HTTP status and body
+    refuse: Callable[[list[dict[str, Any]]], bool] = lambda _batch: False  # batches to refuse with HTTP 413
+    swallow: str = ""  # a method that it does not forward; the result is 32 zero bytes
     asked: list[list[str]] = field(default_factory=list)
     gzips: bool = False
     _may_answer: Event = field(default_factory=Event)
@@ -42,7 +41,7 @@ class FakeNode:
 
     @contextmanager
     def hung(self) -> Iterator[None]:
-        """Accept requests and answer none of them until the end of the block."""
+        """Accept requests, and answer them only after the `with` block."""
         self._may_answer.clear()
         try:
             yield
@@ -58,15 +57,15 @@ class FakeNode:
             return 413, b""
         if self.raw is not None:
             return self.raw(batch)
-        passed_on = [request for request in batch if request["method"] != self.swallow]
+        forwarded = [request for request in batch if request["method"] != self.swallow]
         answers: dict[int, Any] = {
             request["id"]: {"id": request["id"], "result": "0x" + "00" * 32}
             for request in batch
-            if request not in passed_on
+            if request not in forwarded
         }
-        if passed_on:
-            true_answers = requests.post(self.upstream, json=passed_on, timeout=10).json()
-            answers |= {answer["id"]: answer for answer in true_answers}
+        if forwarded:
+            real_answers = requests.post(self.upstream, json=forwarded, timeout=10).json()
+            answers |= {answer["id"]: answer for answer in real_answers}
         for request in batch:
             answer = answers[request["id"]]
             if "result" in answer:
@@ -85,7 +84,7 @@ def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 @contextmanager
 def running(upstream: str) -> Iterator[FakeNode]:
-    """Serve a fake node on a free port of this machine."""
+    """Serve a fake node on a free port."""
     node = FakeNode(upstream)
 
     class Handler(BaseHTTPRequestHandler):
@@ -102,7 +101,7 @@ def running(upstream: str) -> Iterator[FakeNode]:
             self.wfile.write(body)
 
         def log_message(self, *_arguments: object) -> None:
-            """Stay silent."""
+            """Log nothing."""
 
     with _serving(Handler) as node.url:
         yield node
@@ -110,7 +109,7 @@ def running(upstream: str) -> Iterator[FakeNode]:
 
 @contextmanager
 def trickling() -> Iterator[str]:
-    """Serve an answer that comes a byte at a time and never ends; yields the URL."""
+    """Serve a response that arrives one byte at a time and never ends; yields the URL."""
     done = Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -125,7 +124,7 @@ def trickling() -> Iterator[str]:
                     self.wfile.flush()
 
         def log_message(self, *_arguments: object) -> None:
-            """Stay silent."""
+            """Log nothing."""
 
     with _serving(Handler) as url:
         yield url

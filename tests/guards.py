@@ -1,4 +1,4 @@
-"""Watches that nothing waits for a chain or a broker while a database transaction holds its locks."""
+"""Fails tests that call a chain or the broker inside a database transaction, which would hold its locks meanwhile."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,12 @@ IO = ((Provider, "_post"), (Producer, "publish"))
 
 
 def in_own_transaction() -> bool:
-    """Whether this thread is inside an ``atomic`` block other than the one that pytest-django puts around a test."""
+    """Whether this thread is inside an ``atomic`` block, except for the one that pytest-django opens around a test."""
     return any(not vars(block)["_from_testcase"] for block in connection.atomic_blocks)
 
 
 def watch_io(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Make every request to a chain or broker inside a transaction fail, and return the list that collects them."""
+    """Make every call to a chain or the broker inside a transaction fail; returns the list that records them."""
     breaches: list[str] = []
     for owner, name in IO:
         monkeypatch.setattr(owner, name, _guarded(getattr(owner, name), f"{owner.__name__}.{name}", breaches))

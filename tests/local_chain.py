@@ -1,4 +1,4 @@
-"""The local chain as tests use it: its tokens and users, time and blocks at will, and everything undone afterwards."""
+"""The local chain for tests: its tokens and users, control of time and blocks, and rolling back afterwards."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from sweepapi.evm.v5 import CANCEL_AUTHORIZATION
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 GAS = 12_000_000
-# Mine this many blocks, and the first of them is safe, or final.
+# After mining this many blocks, the first of them is safe or final.
 SAFE_AFTER = SAFE_DEPTH_BLOCKS + 1
 FINAL_AFTER = FINAL_DEPTH_BLOCKS + 1
 PAUSE = Function("pause()")
@@ -31,19 +31,19 @@ REVOKE_FEE_SIGNER = Function("revokeFeeSigner(address)")
 
 @dataclass(frozen=True)
 class Token:
-    """A token of the local world."""
+    """An ERC-20 of the local world."""
 
     symbol: str
     address: str
     decimals: int
 
     def units(self, whole: float) -> int:
-        """Return this many whole tokens in the smallest unit."""
+        """Convert whole tokens to the smallest unit."""
         return int(whole * 10**self.decimals)
 
 
 class LocalChain:
-    """A JSON-RPC connection to anvil with the facts of the world around it."""
+    """A connection to anvil, with the addresses and keys of the local world."""
 
     def __init__(self, world: dict[str, Any]) -> None:
         self.world = world
@@ -58,24 +58,23 @@ class LocalChain:
         return cls(json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text(encoding="utf-8")))
 
     def token(self, symbol: str) -> Token:
-        """Return a token by its symbol."""
         fields = self.world["tokens"][symbol]
         return Token(symbol, fields["address"], fields["decimals"])
 
     def rpc(self, method: str, *params: Any) -> Any:
-        """Make one JSON-RPC call and return its result."""
+        """Make one JSON-RPC call and return its result; fails on an error."""
         answer = self.web3.provider.make_request(RPCEndpoint(method), params)
         assert "error" not in answer, answer
         return answer["result"]
 
     def mine(self, blocks: int = 1, *, seconds: int = 0) -> None:
-        """Mine blocks; the first of them this many seconds later than it would be."""
+        """Mine blocks, and advance the clock by this many seconds before the first."""
         if seconds:
             self.rpc("evm_increaseTime", seconds)
         self.rpc("anvil_mine", hex(blocks))
 
     def catch_up(self) -> None:
-        """Mine a block of this second: the clock of a chain that was rolled back stands where the chain does."""
+        """Mine a block with the current time: rolling the chain back also set its clock back."""
         now = int(time.time())
         if self.web3.eth.get_block("latest")["timestamp"] < now:
             self.rpc("evm_setNextBlockTimestamp", hex(now))
@@ -83,9 +82,9 @@ class LocalChain:
 
     @contextmanager
     def mining_paused(self) -> Iterator[None]:
-        """Mine nothing but by hand until the end of the block; what waits then is forgotten.
+        """Mine only on demand inside the `with` block, and drop the transactions that still wait at its end.
 
-        It would be mined some time later, maybe after the chain was rolled back for the next test.
+        They might otherwise be mined after the chain was rolled back for the next test.
         """
         self._set_mining(on=False)
         try:
@@ -95,10 +94,10 @@ class LocalChain:
             self._set_mining(on=True)
 
     def roll_back(self, snapshot: str) -> None:
-        """Return to a snapshot, and forget what waits to be mined.
+        """Return to a snapshot, and drop the transactions that wait to be mined.
 
-        Where transactions are mined as they come, one may be under way: it ends before the block mined here does. Of
-        several, the later ones would still come, so a test that sends more without waiting for receipts mines them.
+        With automine on, anvil may be mining a transaction right now: it finishes before the block mined here. That
+        covers only one, so a test that sends several without waiting for receipts must mine them itself.
         """
         with self.mining_paused():
             self.mine()
@@ -109,7 +108,7 @@ class LocalChain:
         self.rpc("evm_setAutomine", on)
 
     def send(self, user: LocalAccount, transaction: dict[str, Any], *, gas: int = GAS) -> str:
-        """Sign and send a transaction of the API's shape and return its hash once it is mined; it may have reverted."""
+        """Sign and send a transaction from the API; returns its hash once it is mined, even if it reverted."""
         signed = user.sign_transaction(
             {
                 "to": transaction["to"],
@@ -128,44 +127,43 @@ class LocalChain:
         return tx_hash
 
     def receipt(self, tx_hash: str) -> TxReceipt:
-        """Return the receipt of a transaction as soon as it is mined."""
+        """Wait until a transaction is mined and return its receipt."""
         return self.web3.eth.wait_for_transaction_receipt(tx_hash, timeout=10, poll_latency=0.01)  # type: ignore[arg-type]
 
     def cancel(self, nonce: int, *, by: LocalAccount | None = None) -> str:
-        """Cancel an authorization on chain, as operations would with a wallet; returns the hash."""
+        """Cancel an authorization on chain from a wallet, by default as ops; returns the hash."""
         data = "0x" + CANCEL_AUTHORIZATION.encode(nonce).hex()
         return self.send(by or self.holder("ops"), {"to": self.contracts["v5"], "data": data})
 
     def pause(self) -> None:
-        """Pause the contract."""
-        self._guard(PAUSE.encode())
+        self._call_as_guardian(PAUSE.encode())
 
     def revoke_fee_signer(self, signer: str) -> None:
-        """Let nothing that this signer signs count any more."""
-        self._guard(REVOKE_FEE_SIGNER.encode(signer))
+        """Make the contract reject everything that this signer signed."""
+        self._call_as_guardian(REVOKE_FEE_SIGNER.encode(signer))
 
-    def _guard(self, calldata: bytes) -> None:
+    def _call_as_guardian(self, calldata: bytes) -> None:
         tx_hash = self.send(self.holder("guardian"), {"to": self.contracts["v5"], "data": "0x" + calldata.hex()})
         assert self.receipt(tx_hash)["status"] == 1
 
     def holder(self, role: str) -> LocalAccount:
-        """Return who holds a role of the contracts, with coins for gas."""
+        """Return the account that holds a role of the contracts, funded for gas."""
         account: LocalAccount = Account.from_key(self.world["roles"][role]["privateKey"])
         self.give_coins(account.address)
         return account
 
     def give_coins(self, account: str, wei: int = 10**19) -> None:
-        """Let an account have this much of the native coin."""
+        """Set an account's balance of the native coin."""
         self.rpc("anvil_setBalance", account, hex(wei))
 
     def approve(self, user: LocalAccount, *tokens: Token, amount: int = UNLIMITED) -> None:
-        """Give Permit2 an allowance of these tokens."""
+        """Approve Permit2 for these tokens."""
         for token in tokens:
             data = "0x" + APPROVE.encode(PERMIT2, amount).hex()
             assert self.receipt(self.send(user, {"to": token.address, "data": data}))["status"] == 1
 
     def put_code(self, address: str, code: str) -> str:
-        """Put runtime code (hex without 0x) at an address, as a token of somebody's making, and return the address."""
+        """Put runtime code (hex without 0x) at an address, for example as a hostile token; returns the address."""
         self.rpc("anvil_setCode", address, f"0x{code}")
         return address
 
@@ -183,16 +181,13 @@ class LocalChain:
         return self.web3.eth.get_balance(holder)  # type: ignore[arg-type]
 
     def sign_and_send(self, user: LocalAccount, built: dict[str, Any]) -> str:
-        """Do what a wallet does with a built sweep: sign the typed data, put the signature in, send with the given gas.
-
-        Returns the hash.
-        """
+        """Sign a built sweep as its wallet, insert the signature, and send it with the given gas; returns the hash."""
         transaction = built["transaction"] | {"data": signed_data(user, built)}
         return self.send(user, transaction, gas=int(transaction["gas"]))
 
 
 def signed_data(user: LocalAccount, built: dict[str, Any]) -> str:
-    """Return the calldata with the user's Permit2 signature in its place."""
+    """Return the calldata with the user's Permit2 signature inserted."""
     signable = encode_typed_data(full_message=built["permit2"])
     signature = bytes(user.sign_message(signable).signature)
     place = built["transactionTemplate"]["signature"]

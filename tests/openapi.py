@@ -1,4 +1,4 @@
-"""Holds responses against the OpenAPI document that partners read."""
+"""Validates responses against the OpenAPI document."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 
 def assert_documented(response: Any, *, path: str) -> None:
-    """Fail unless the document has this response, for a POST or GET of this path, with exactly this shape."""
+    """Fail unless the document describes this response to a POST or GET of this path, field for field."""
     document = Client().get("/v2/openapi.json").json()
     method = response.wsgi_request.method.lower()
     answer = document["paths"][path][method]["responses"][str(response.status_code)]
@@ -18,7 +18,7 @@ def assert_documented(response: Any, *, path: str) -> None:
 
 
 def _as_json_schema(node: Any) -> Any:
-    """Translate OpenAPI 3.0's ``nullable``, and refuse fields that the document does not name."""
+    """Translate OpenAPI 3.0's ``nullable``, and forbid fields that the document does not name."""
     if isinstance(node, list):
         return [_as_json_schema(item) for item in node]
     if not isinstance(node, dict):

@@ -1,4 +1,4 @@
-"""A partner's application as tests use it: it asks the API to build, lets the wallet send, and confirms."""
+"""A partner's app for tests: it builds sweeps over the API, sends them from a wallet, and confirms them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +14,18 @@ BUILD = "/v2/sweep/build"
 
 @dataclass(frozen=True)
 class PartnerApp:
-    """Speaks with the key of ``api``; the wallets are users of ``chain``."""
+    """Calls the API with the key of ``api``; the wallets are users of ``chain``."""
 
     api: Client
     chain: LocalChain
 
     @property
     def user(self) -> LocalAccount:
-        """The wallet that is meant where none is named."""
+        """The default wallet."""
         return self.chain.users[0]
 
     def body(self, units: dict[str, float] | None = None, *, output: str = "WETH", **changes: Any) -> dict[str, Any]:
-        """Return a good build request: ``units`` are whole tokens by symbol, ``output`` a symbol or ``ETH``."""
+        """Return a valid build request: ``units`` are whole tokens by symbol, ``output`` a symbol or ``ETH``."""
         tokens = [(self.chain.token(symbol), whole) for symbol, whole in (units or {"USDC": 3.0}).items()]
         return {
             "chain": self.chain.world["chain"],
@@ -36,30 +36,28 @@ class PartnerApp:
         } | changes
 
     def post_build(self, body: dict[str, Any]) -> Any:
-        """Send a build request and return the response."""
         return self.api.post(BUILD, body, content_type="application/json")
 
     def build(self, units: dict[str, float] | None = None, *, output: str = "WETH", **changes: Any) -> dict[str, Any]:
-        """Build a sweep and return its data."""
+        """Build a sweep and return the response's data."""
         response = self.post_build(self.body(units, output=output, **changes))
         assert response.status_code == 201, response.content
         data: dict[str, Any] = response.json()["data"]
         return data
 
     def execute(self, built: dict[str, Any], *, user: LocalAccount | None = None) -> str:
-        """Do as the wallet: approve what the build asks for, sign and send. Returns the hash, mined or not."""
+        """Approve what the build asks for, sign and send, as the wallet; returns the hash, mined or not."""
         wallet = user or self.user
         self.approve(built, user=wallet)
         return self.chain.sign_and_send(wallet, built)
 
     def approve(self, built: dict[str, Any], *, user: LocalAccount | None = None) -> None:
-        """Give the approvals that the build asks for, as the wallet."""
+        """Send the approvals that the build asks for, as the wallet."""
         for issue in built["issues"]["allowance"]:
             for approval in filter(None, (issue["resetTransaction"], issue["transaction"])):
                 assert self.chain.receipt(self.chain.send(user or self.user, approval))["status"] == 1
 
     def post_confirm(self, sweep_id: str, tx_hash: object) -> Any:
-        """Confirm a sweep and return the response."""
         return self.api.post(
             f"/v2/sweep/status/{sweep_id}/confirm", {"txHash": tx_hash}, content_type="application/json"
         )
@@ -78,7 +76,7 @@ class PartnerApp:
         return self.confirm(built, tx_hash), tx_hash
 
     def state(self, sweep_id: str) -> dict[str, Any]:
-        """Return the status object."""
+        """Return the sweep's status object."""
         response = self.api.get(f"/v2/sweep/status/{sweep_id}")
         assert response.status_code == 200, response.content
         data: dict[str, Any] = response.json()["data"]
@@ -86,10 +84,10 @@ class PartnerApp:
 
 
 def error_of(response: Any) -> tuple[int, str]:
-    """Return the status and the code of a refusal."""
+    """Return the HTTP status and the code of an error response."""
     return response.status_code, response.json()["error"]["code"]
 
 
 def details_of(response: Any) -> set[tuple[str, str]]:
-    """Return field and code of every detail of a refusal."""
+    """Return the field and the code of each detail of an error response."""
     return {(detail["field"], detail["code"]) for detail in response.json()["error"]["details"]}

@@ -1,1 +1,1 @@
-"""What stands on the local chain before anybody sweeps: Permit2, Uniswap, tokens, pools, the batch contract, users."""
+"""Sets up the local chain: Permit2, Uniswap, tokens, pools, the batch contracts and funded users."""

@@ -1,4 +1,4 @@
-"""Finds the bytecode of the local chain: in npm packages, our own forge build, and one constant of a PyPI package."""
+"""Finds the bytecode for the local chain: in npm packages, our own forge build, and one constant of a PyPI package."""
 
 import ast
 import json
@@ -9,8 +9,8 @@ from pathlib import Path
 from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 
-from dev.engines.machine import package_folder
 from dev.errors import NotInstalledError
+from dev.packages import package_folder
 
 CONTRACTS = Path(__file__).parents[2] / "contracts"
 _UNISWAP = CONTRACTS / "node_modules" / "@uniswap"
@@ -29,13 +29,13 @@ _FILES = {
         for name in ("MintableToken", "NoReturnToken", "TransferFeeToken")
     },
 }
-# What every public chain reports as the code hash of 0xcA11bde05977b3631167028862bE2a173976CA11.
+# The code hash of 0xcA11bde05977b3631167028862bE2a173976CA11 on every public chain.
 _MULTICALL3_CODE_HASH = "d5c15df687b16f2ff992fc8d767b4216323184a2bbc6ee2f9c398c318e770891"
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A compiled contract: what to send to create it, and the ABI types of its constructor's arguments."""
+    """A compiled contract: its creation code, and the ABI types of its constructor's arguments."""
 
     creation_code: bytes
     constructor_types: tuple[str, ...]
@@ -43,10 +43,10 @@ class Artifact:
 
 @cache
 def artifact(name: str) -> Artifact:
-    """Return the compiled contract of this name; raises NotInstalledError if its package or our build is missing."""
+    """Return a compiled contract; raises NotInstalledError if its package or our build is missing."""
     path = _FILES[name]
     if not path.exists():
-        raise NotInstalledError(f"{path.relative_to(CONTRACTS.parent)} is missing: `make demo` brings it")
+        raise NotInstalledError(f"{path.relative_to(CONTRACTS.parent)} is missing: run `make demo` to get it")
     compiled = json.loads(path.read_text())
     code = compiled["bytecode"]
     inputs = [entry["inputs"] for entry in compiled["abi"] if entry["type"] == "constructor"]
@@ -58,11 +58,11 @@ def artifact(name: str) -> Artifact:
 
 @cache
 def multicall3_runtime() -> bytes:
-    """Return the canonical Multicall3's code, a constant in the package `multicall`, which is read but not imported."""
+    """Return the canonical Multicall3's code, read without importing it from the package `multicall`."""
     source = ast.parse((package_folder("multicall") / "constants.py").read_text())
     literals = (node.value for node in ast.walk(source) if isinstance(node, ast.Constant))
     codes = (bytes.fromhex(value[2:]) for value in literals if isinstance(value, str) and value.startswith("0x60"))
     for code in codes:
         if keccak(code).hex() == _MULTICALL3_CODE_HASH:
             return code
-    raise NotInstalledError("the package `multicall` does not carry the canonical Multicall3")
+    raise NotInstalledError("the package `multicall` does not contain the canonical Multicall3")

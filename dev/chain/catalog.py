@@ -1,8 +1,8 @@
-"""The market of the local chain: which tokens there are, what they are worth, and which pools trade them.
+"""The market of the local chain: its tokens, their prices, and the pools that trade them.
 
-Every kind of route occurs: tokens with V2 pools only, with both versions at different prices, stable coins with a
-direct pool to another stable, and tokens that reach anything else only through the wrapped coin. A route stays within
-one router, so every token has a V2 pool with the wrapped coin: any token can be swept into any other.
+The pools cover every kind of route: tokens with V2 pools only, tokens with V2 and V3 pools at different prices, stable
+coins with a direct pool, and tokens that only trade against the wrapped coin. A route uses one router, so every token
+has a V2 pool with the wrapped coin: any token can be swept into any other.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from fractions import Fraction
 
 WRAPPED_DECIMALS = 18
 WRAPPED_PRICE_USD = Fraction(2500)
-# What lies on each side of a pool. Three units of the dearest token (180,000 USD of WBTC) then move the price of a
-# full-range pool by 0.036 %.
+# The value of each side of a pool: three units of the most expensive token (180,000 USD of WBTC) then move the price
+# of a full-range pool by 0.036 %.
 POOL_SIDE_USD = Fraction(1_000_000_000)
 
 
 @dataclass(frozen=True)
 class Token:
-    """An ERC-20 that we deploy."""
+    """An ERC-20 of the local chain."""
 
     symbol: str
     name: str
@@ -27,18 +27,18 @@ class Token:
 
     @property
     def plain(self) -> bool:
-        """Whether what arrives is what was sent, so that the service may list it as vetted."""
+        """Whether it transfers the whole amount, so that the chains file may list it as vetted."""
         return self.contract != "TransferFeeToken"
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool of two tokens, by symbol; `fee` in hundredths of a basis point, None for Uniswap V2 (0.3 %)."""
+    """A pool of two tokens, by symbol; `fee` is in hundredths of a basis point, None for Uniswap V2 (0.3 %)."""
 
     token: str
     other: str
     fee: int | None
-    dearer_bps: int = 0  # how far above the catalog's price `token` trades here
+    premium_bps: int = 0  # of the pool's price of `token` over the catalog's
 
 
 TOKENS = (
@@ -53,19 +53,19 @@ TOKENS = (
 )
 POOLS = (
     Pool("USDC", "WETH", 500),
-    Pool("USDC", "WETH", 3000, dearer_bps=40),
-    Pool("USDC", "WETH", None, dearer_bps=-30),
-    Pool("USDT", "WETH", 500, dearer_bps=-10),
-    Pool("USDT", "WETH", None, dearer_bps=-40),
+    Pool("USDC", "WETH", 3000, premium_bps=40),
+    Pool("USDC", "WETH", None, premium_bps=-30),
+    Pool("USDT", "WETH", 500, premium_bps=-10),
+    Pool("USDT", "WETH", None, premium_bps=-40),
     Pool("USDT", "USDC", 100),
     Pool("DAI", "USDC", 100),
     Pool("DAI", "WETH", None),
     Pool("GUSD", "WETH", None),
     Pool("WBTC", "WETH", 3000),
-    Pool("WBTC", "WETH", None, dearer_bps=-25),
+    Pool("WBTC", "WETH", None, premium_bps=-25),
     Pool("LINK", "WETH", 3000),
-    Pool("LINK", "WETH", None, dearer_bps=60),
+    Pool("LINK", "WETH", None, premium_bps=60),
     Pool("UNI", "WETH", 10_000),
-    Pool("UNI", "WETH", None, dearer_bps=80),
+    Pool("UNI", "WETH", None, premium_bps=80),
     Pool("TFEE", "WETH", None),
 )

@@ -1,4 +1,4 @@
-"""Writes the local chain's public facts for the service, as ``config/chains.toml`` has those of public chains."""
+"""Renders the chains file of the local chain, as ``config/chains.toml`` is for public chains."""
 
 import json
 from collections.abc import Mapping
@@ -8,15 +8,15 @@ from dev.engines.anvil import CHAIN_ID
 from dev.keys import Keys, address_of
 
 CHAIN = "local"
-V4_FEE_BPS = 75  # the service's own, by default
+V4_FEE_BPS = 75  # the default of TOTAL_FEE_BPS
 
 
 def chain_facts(keys: Keys, at: Mapping[str, str], tokens: Mapping[str, str]) -> str:
-    """Return the file as it is before the batch contracts are deployed; addresses by role and by symbol."""
+    """Return the file without the batch contracts; `at` has addresses by contract, `tokens` by symbol."""
     plain = {"WETH", *(token.symbol for token in TOKENS if token.plain)}
     vetted = [address for symbol, address in tokens.items() if symbol in plain]
     owner, guardian, ops = (address_of(key) for key in (keys.owner, keys.guardian, keys.ops))
-    return f"""# The local chain, as the service reads it; written at every start.
+    return f"""# The local chain, written at every start.
 [chains.{CHAIN}]
 chain_id = {CHAIN_ID}
 native_symbol = "ETH"
@@ -57,7 +57,7 @@ quoter = "{at["uniswapV2Router"]}"
 
 
 def contract_facts(at: Mapping[str, str], deployed_at_block: int) -> str:
-    """Return what follows once the batch contracts stand."""
+    """Return the table of the batch contracts, which are deployed after the rest."""
     return f"""
 [chains.{CHAIN}.contracts]
 access_manager = "{at["accessManager"]}"

@@ -1,6 +1,6 @@
-"""Builds the local chain's world, from an empty chain to users who can sweep.
+"""Deploys everything to an empty local chain, up to users who can sweep.
 
-All of it takes a tenth of a second, so every start builds it anew and no saved state can be out of date.
+It takes a tenth of a second, so every start deploys again and no saved state can be out of date.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dev.chain import market
 from dev.chain.artifacts import artifact, multicall3_runtime
-from dev.chain.batch import deploy_batch
+from dev.chain.batch_contracts import deploy_batch_contracts
 from dev.chain.catalog import TOKENS
 from dev.chain.chains_file import chain_facts
 from dev.chain.rpc import Rpc
@@ -18,16 +18,16 @@ from dev.chain.sender import Sender
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.errors import NodeError
 from dev.keys import Keys, address_of
-from sweepapi.evm.deployment.creation import CREATOR  # anvil has it from the start
+from sweepapi.evm.deployment.creation import CREATOR  # anvil predeploys it
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 PERMIT2_SALT = bytes.fromhex("0000000000000000000000000000000000000000d3af2663da51c10215000000")
-NO_ADDRESS = "0x" + "00" * 20
+ZERO_ADDRESS = "0x" + "00" * 20
 ON, OFF, NO_TRANSACTIONS = True, False, False
 
 _COIN = 10**18
-_BUILDING_GAS_LIMIT = 10**12
+_DEPLOYMENT_BLOCK_GAS_LIMIT = 10**12
 _DEPLOYER_COINS = 10**9
 _USER_COINS = 1_000
 _USER_TOKENS = 10_000  # whole units of each
@@ -35,18 +35,18 @@ _USER_TOKENS = 10_000  # whole units of each
 
 @dataclass(frozen=True)
 class Deployment:
-    """Where everything stands: contracts by role, ERC-20 tokens by symbol."""
+    """Addresses: contracts by name, ERC-20 tokens by symbol."""
 
     contracts: dict[str, str]
     tokens: dict[str, str]
 
 
 def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
-    """Deploy everything, fund the users, and write down the chain's public facts."""
-    with _building(rpc, address_of(keys.deployer)) as sender:
+    """Deploy everything, fund the users, and write the chains file."""
+    with _deploying(rpc, address_of(keys.deployer)) as sender:
         rpc.call("anvil_setCode", MULTICALL3, "0x" + multicall3_runtime().hex())
-        _send_permit2(sender)
-        contracts = {"permit2": PERMIT2, "multicall3": MULTICALL3, **_create_uniswap(sender)}
+        _deploy_permit2(sender)
+        contracts = {"permit2": PERMIT2, "multicall3": MULTICALL3, **_deploy_uniswap(sender)}
         tokens = {
             token.symbol: sender.create(token.contract, token.name, token.symbol, token.decimals) for token in TOKENS
         }
@@ -55,20 +55,20 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
         _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
     tokens |= {"WETH": contracts["weth"]}
     chains_file.write_text(chain_facts(keys, contracts, tokens))
-    contracts |= deploy_batch(rpc, keys, chains_file)
-    rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # what we built is final
+    contracts |= deploy_batch_contracts(rpc, keys, chains_file)
+    rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # finalizes the deployment
     _require_code(rpc, [*contracts.values(), *tokens.values()])
     return Deployment(contracts, tokens)
 
 
 @contextmanager
-def _building(rpc: Rpc, deployer: str) -> Iterator[Sender]:
-    """Make the node sign for a rich deployer and mine when told, in blocks of any size; afterwards it is as it was."""
+def _deploying(rpc: Rpc, deployer: str) -> Iterator[Sender]:
+    """Let the node sign for a funded deployer, and mine on demand and in large blocks; then restore its settings."""
     usual_limit = rpc.call("eth_getBlockByNumber", "latest", NO_TRANSACTIONS)["gasLimit"]
     rpc.call("anvil_setBalance", deployer, hex(_DEPLOYER_COINS * _COIN))
     rpc.call("anvil_impersonateAccount", deployer)
     rpc.call("evm_setAutomine", OFF)
-    rpc.call("evm_setBlockGasLimit", hex(_BUILDING_GAS_LIMIT))
+    rpc.call("evm_setBlockGasLimit", hex(_DEPLOYMENT_BLOCK_GAS_LIMIT))
     sender = Sender(rpc, deployer)
     yield sender
     sender.flush()
@@ -77,16 +77,16 @@ def _building(rpc: Rpc, deployer: str) -> Iterator[Sender]:
     rpc.call("anvil_stopImpersonatingAccount", deployer)
 
 
-def _send_permit2(sender: Sender) -> None:
-    """Land it where it is on every chain; never etched, for its cached domain separator is made by its constructor."""
+def _deploy_permit2(sender: Sender) -> None:
+    """Deploy Permit2 at its canonical address by its constructor, which caches the domain separator."""
     sender.send(CREATOR, PERMIT2_SALT + artifact("Permit2").creation_code)
 
 
-def _create_uniswap(sender: Sender) -> dict[str, str]:
+def _deploy_uniswap(sender: Sender) -> dict[str, str]:
     weth = sender.create("WETH9")
     v2_factory = sender.create("UniswapV2Factory", sender.address)
     v3_factory = sender.create("UniswapV3Factory")
-    positions = sender.create("NonfungiblePositionManager", v3_factory, weth, NO_ADDRESS)
+    positions = sender.create("NonfungiblePositionManager", v3_factory, weth, ZERO_ADDRESS)
     sender.call(v3_factory, "enableFeeAmount(uint24,int24)", 100, 1)  # as on the public chains
     return {
         "weth": weth,

@@ -1,4 +1,4 @@
-"""Opens the pools of the catalog with full-range liquidity, equal in worth on both sides."""
+"""Creates the pools of the catalog, with full-range liquidity of equal value on both sides."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,14 +16,14 @@ _MINT = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint25
 
 @dataclass(frozen=True)
 class _Side:
-    """One token of a pool and how much of it goes in, in its smallest unit."""
+    """One token of a pool, and how much of it to add in its smallest unit."""
 
     token: str
     amount: int
 
 
 def open_pools(sender: Sender, contracts: dict[str, str], tokens: dict[str, str]) -> None:
-    """Queue the creation of all pools and their liquidity, made out of nothing but the deployer's coins."""
+    """Queue the creation of all pools; the deployer mints the tokens and wraps its own coins."""
     weth = contracts["weth"]
     sender.call(weth, "deposit()", value=2 * len(POOLS) * int(POOL_SIDE_USD / WRAPPED_PRICE_USD) * 10**18)
     for token in [weth, *tokens.values()]:
@@ -37,16 +37,16 @@ def open_pools(sender: Sender, contracts: dict[str, str], tokens: dict[str, str]
 
 
 def _sides(pool: Pool, addresses: dict[str, str]) -> tuple[_Side, _Side]:
-    """Return the two sides in the order Uniswap keeps them: by address."""
-    worth = {token.symbol: (token.price_usd, token.decimals) for token in TOKENS}
-    worth["WETH"] = (WRAPPED_PRICE_USD, WRAPPED_DECIMALS)
+    """Return the two sides in Uniswap's order: by address."""
+    listed = {token.symbol: (token.price_usd, token.decimals) for token in TOKENS}
+    listed["WETH"] = (WRAPPED_PRICE_USD, WRAPPED_DECIMALS)
 
     def side(symbol: str, side_usd: Fraction) -> _Side:
-        price, decimals = worth[symbol]
+        price, decimals = listed[symbol]
         return _Side(addresses[symbol], int(side_usd / price * 10**decimals))
 
-    dear = POOL_SIDE_USD * Fraction(_BPS, _BPS + pool.dearer_bps)  # fewer of a token that costs more
-    first, second = side(pool.token, dear), side(pool.other, POOL_SIDE_USD)
+    token_side_usd = POOL_SIDE_USD * Fraction(_BPS, _BPS + pool.premium_bps)  # a higher price, so fewer tokens
+    first, second = side(pool.token, token_side_usd), side(pool.other, POOL_SIDE_USD)
     return (first, second) if int(first.token, 16) < int(second.token, 16) else (second, first)
 
 
@@ -55,14 +55,14 @@ def _open_v2(sender: Sender, factory: str, weth: str, sides: tuple[_Side, _Side]
     sender.flush()
     pair = sender.read_address(factory, "getPair(address,address)", sides[0].token, sides[1].token)
     for side in sides:
-        _give(sender, side, pair, weth)
+        _fund(sender, side, pair, weth)
     sender.call(pair, "mint(address)", sender.address)
 
 
 def _open_v3(sender: Sender, positions: str, weth: str, fee: int, sides: tuple[_Side, _Side]) -> None:
     low, high = sides
     for side in sides:
-        _give(sender, side, sender.address, weth)
+        _fund(sender, side, sender.address, weth)
     create = "createAndInitializePoolIfNecessary(address,address,uint24,uint160)"
     sender.call(positions, create, low.token, high.token, fee, isqrt((high.amount << 192) // low.amount))
     tick = _MAX_TICK // _TICK_SPACING[fee] * _TICK_SPACING[fee]
@@ -70,8 +70,8 @@ def _open_v3(sender: Sender, positions: str, weth: str, fee: int, sides: tuple[_
     sender.call(positions, _MINT, (low.token, high.token, fee, -tick, tick, *amounts, sender.address, MAX_UINT256))
 
 
-def _give(sender: Sender, side: _Side, to: str, weth: str) -> None:
-    """Minted, so that not even a token with a transfer fee arrives short; WETH is the deployer's own."""
+def _fund(sender: Sender, side: _Side, to: str, weth: str) -> None:
+    """Mint the tokens, because a transfer fee would reduce them; WETH comes from the deployer's balance."""
     if side.token != weth:
         sender.call(side.token, "mint(address,uint256)", to, side.amount)
     elif to != sender.address:

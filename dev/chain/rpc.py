@@ -1,4 +1,4 @@
-"""JSON-RPC to the local node, in batches: a whole world is deployed in a handful of round trips."""
+"""JSON-RPC to the local node, in batches: deploying everything takes a handful of round trips."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,18 +12,18 @@ BATCH_SIZE = 50  # anvil refuses bodies above 2 MB; a deployment carries up to 5
 
 
 class Rpc:
-    """One endpoint."""
+    """A client for one node."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._session = requests.Session()
 
-    def call(self, method: str, *params: object) -> Any:  # noqa: ANN401 - JSON is of any shape
+    def call(self, method: str, *params: object) -> Any:  # noqa: ANN401 - a result has any JSON type
         """Return the result of one call; raises NodeError."""
         return self.batch([(method, params)])[0]
 
     def batch(self, calls: Sequence[tuple[str, Sequence[object]]]) -> list[Any]:
-        """Return the results of many calls, carried out in their order; raises NodeError if any of them failed."""
+        """Make many calls in order and return their results; raises NodeError if any of them fails."""
         results: list[Any] = []
         for start in range(0, len(calls), BATCH_SIZE):
             results += self._post(calls[start : start + BATCH_SIZE])

@@ -1,6 +1,7 @@
-"""Sends many transactions from one account at once, knowing beforehand at which addresses they will create contracts.
+"""Sends many transactions from one account at once, and predicts the addresses of the contracts they create.
 
-They are queued with explicit nonces and mined together; the node impersonates the account, so nothing is signed.
+The transactions are queued with explicit nonces and mined together; the node impersonates the account, so none is
+signed.
 """
 
 from eth_abi.abi import encode
@@ -14,18 +15,18 @@ from dev.chain.artifacts import artifact
 from dev.chain.rpc import Rpc
 from dev.errors import NodeError
 
-GAS = 12_000_000  # no single step needs more; a fixed limit saves an estimate for each
+GAS = 12_000_000  # no transaction needs more; a fixed limit saves estimating each
 
 
 def calldata(signature: str, *arguments: object) -> bytes:
-    """Encode a call of ``name(type,…)``; tuples are written ``(type,…)``."""
-    listed = signature[signature.index("(") :]
-    types = [] if listed == "()" else [part.to_type_str() for part in parse(listed).components]
+    """Encode a call of ``name(type,…)``; a tuple's type is ``(type,…)``."""
+    parameters = signature[signature.index("(") :]
+    types = [] if parameters == "()" else [part.to_type_str() for part in parse(parameters).components]
     return function_signature_to_4byte_selector(signature) + encode(types, arguments)
 
 
 class Sender:
-    """The account everything is deployed from."""
+    """The account that deploys everything."""
 
     def __init__(self, rpc: Rpc, address: str) -> None:
         self.address = address
@@ -34,27 +35,25 @@ class Sender:
         self._queue: list[dict[str, str]] = []
 
     def create(self, name: str, *arguments: object) -> str:
-        """Queue the creation of a contract; returns its address to be."""
+        """Queue the creation of a contract; returns its future address."""
         compiled = artifact(name)
         address = to_checksum_address(keccak(rlp_encode([bytes.fromhex(self.address[2:]), self._nonce]))[12:])
         self._add({"data": "0x" + (compiled.creation_code + encode(compiled.constructor_types, arguments)).hex()})
         return address
 
     def call(self, to: str, signature: str, *arguments: object, value: int = 0) -> None:
-        """Queue a call of a function."""
         self.send(to, calldata(signature, *arguments), value=value)
 
     def send(self, to: str, data: bytes, *, value: int = 0) -> None:
-        """Queue a transaction with raw data."""
         self._add({"to": to, "data": "0x" + data.hex(), "value": hex(value)})
 
     def read_address(self, to: str, signature: str, *arguments: object) -> str:
-        """Ask a function that returns an address."""
+        """Call a function that returns an address, without a transaction."""
         request = {"to": to, "data": "0x" + calldata(signature, *arguments).hex()}
         return to_checksum_address(self._rpc.call("eth_call", request, "latest")[-40:])
 
     def flush(self) -> None:
-        """Mine what is queued into one block; raises NodeError naming the first that reverted."""
+        """Mine the queue into one block; raises NodeError with the first transaction that reverted."""
         hashes = self._rpc.batch([("eth_sendTransaction", [transaction]) for transaction in self._queue])
         self._rpc.call("evm_mine")
         receipts = self._rpc.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])

@@ -1,1 +1,1 @@
-"""The story of a sweep, told by a partner's client against the running service; every step is checked."""
+"""The demo: sweeps from build to ledger, made by a partner's client against the running service and checked."""

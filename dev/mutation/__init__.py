@@ -1,1 +1,1 @@
-"""Mutation testing of the contracts: each mutant is a small fault in their sources that the tests should notice."""
+"""Mutation testing of the contracts: each mutant is a small fault in their sources that the tests should detect."""

@@ -1,7 +1,7 @@
-"""The command ``python -m dev.mutation SLITHER_PYTHON``: makes mutants of the contracts and has their tests find them.
+"""The command ``python -m dev.mutation SLITHER_PYTHON``: mutates the contracts and runs their tests on each mutant.
 
-Needs node on the PATH, the contracts' npm packages and what their tests read. Exits with 1 if too many mutants survive,
-with 2 if the tests fail before anything is changed.
+Needs node on the PATH, the contracts' npm packages and the files their tests read. Exits with 1 if too many mutants
+survive, and with 2 if the tests fail on the original.
 """
 
 import json
@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dev.mutation import operators, report
-from dev.mutation.campaign import Outcome, Project, Verdict, try_all
-from dev.mutation.mutants import Mutant, distinct, in_rounds
+from dev.mutation.campaign import Outcome, Project, Verdict, try_mutants
+from dev.mutation.mutants import Mutant, distinct, stratified
 from dev.mutation.survivors import read_reasons
 from dev.mutation.targets import MUTATED
 from dev.mutation.workbench import BrokenProjectError, Workbench, builds_in, make_copy
@@ -25,11 +25,11 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "var" / "mutants"
 REASONS = ROOT / "contracts" / "mutation" / "survivors.toml"
 SEED = 1
-TRYING_SECONDS = 30 * 60  # with what comes before and after, well within an hour also on a machine that is slow
+TRYING_SECONDS = 30 * 60  # the whole run stays well under an hour, even on a slow machine
 
 
 def main(slither_python: str) -> int:
-    """Try the mutants, tell and write what became of them; returns the exit code."""
+    """Try the mutants, and print and write the report; returns the exit code."""
     started = time.monotonic()
     try:
         outcomes, generated = _campaign(slither_python)
@@ -45,32 +45,32 @@ def main(slither_python: str) -> int:
         cpu_seconds=usage.ru_utime + usage.ru_stime,
     )
     report.write(run, FOLDER / "report.json")
-    report.tell(run)
-    return 0 if run.score_percent >= report.LEAST_SCORE_PERCENT else 1
+    report.print_summary(run)
+    return 0 if run.score_percent >= report.MIN_SCORE_PERCENT else 1
 
 
 def _campaign(slither_python: str) -> tuple[list[Outcome], int]:
-    """Return what became of the mutants that time allowed to try, and how many there are."""
+    """Return the outcomes of the mutants tried within the time limit, and how many mutants there are."""
     reasons, outcomes = read_reasons(REASONS), []
     first = Workbench(make_copy(ROOT, FOLDER / "0"))
     sources = {file: (first.contracts / file).read_bytes() for file in MUTATED}
     with ExitStack() as stack:
         stack.callback(first.compiler.close)
-        mutants = in_rounds(_mutants(first, slither_python, sources), SEED)
+        mutants = stratified(_mutants(first, slither_python, sources), SEED)
         project = _project(first, sources)
         if failed := first.failing_test():
-            raise BrokenProjectError(f"{failed} fails before anything is changed")
-        benches = [first, *(_further_bench(stack, number) for number in range(1, os.cpu_count() or 1))]
+            raise BrokenProjectError(f"{failed} fails on the original")
+        benches = [first, *(_add_workbench(stack, number) for number in range(1, os.cpu_count() or 1))]
         print(f"{len(mutants)} mutants, {len(benches)} at a time", flush=True)
-        for outcome in try_all(project, mutants, benches, end=time.monotonic() + TRYING_SECONDS):
+        for outcome in try_mutants(project, mutants, benches, end=time.monotonic() + TRYING_SECONDS):
             outcomes.append(outcome)
             if outcome.verdict is Verdict.SURVIVED:
-                report.tell_survivor(outcome.mutant, sources[outcome.mutant.file], reasons)
+                report.print_survivor(outcome.mutant, sources[outcome.mutant.file], reasons)
     return outcomes, len(mutants)
 
 
 def _mutants(bench: Workbench, slither_python: str, sources: Mapping[str, bytes]) -> list[Mutant]:
-    """Return slither-mutate's mutants and those of our own operators."""
+    """Return the mutants of slither-mutate and of our own operators."""
     script, result = Path(__file__).with_name("slither_patches.py"), FOLDER / "slither.json"
     bench.run([slither_python, str(script), str(result)], FOUNDRY_PROFILE="slither")
     theirs = [Mutant(**each) for each in json.loads(result.read_text()) if each["file"] in sources]
@@ -89,7 +89,7 @@ def _project(bench: Workbench, sources: Mapping[str, bytes]) -> Project:
     )
 
 
-def _further_bench(stack: ExitStack, number: int) -> Workbench:
+def _add_workbench(stack: ExitStack, number: int) -> Workbench:
     folder = FOLDER / str(number)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FOLDER / "0", folder, symlinks=True)

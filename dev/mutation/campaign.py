@@ -1,4 +1,4 @@
-"""Tries mutants on several workbenches at a time and says what became of each."""
+"""Tries mutants on several workbenches in parallel and gives each a verdict."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,18 +14,18 @@ from dev.mutation.workbench import TestsHangError, Workbench
 
 
 class Verdict(StrEnum):
-    """What became of a mutant."""
+    """How a mutant ended; `refused` and `identical` do not count in the score, and `hung` counts as killed."""
 
-    REFUSED = "refused"  # by the compiler: no mutant
-    IDENTICAL = "identical"  # compiles to the code of the original, as tested or as deployed: no mutant
+    REFUSED = "refused"  # does not compile
+    IDENTICAL = "identical"  # compiles to the original's code, as tested or as deployed
     KILLED = "killed"
-    HUNG = "hung"  # the tests did not end, which nobody would miss: killed
+    HUNG = "hung"  # its tests did not finish
     SURVIVED = "survived"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a mutant, and which test killed it."""
+    """The verdict on a mutant, and the test that killed it."""
 
     mutant: Mutant
     verdict: Verdict
@@ -34,19 +34,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Project:
-    """What stands before anything is changed; builds and codes by target."""
+    """The original; builds and codes by target."""
 
     sources: Mapping[str, bytes]
     tested: Mapping[str, Build]  # as the workbenches build
     tested_codes: Mapping[str, Code | None]
-    deployed: Mapping[str, Build]  # as for any chain, with all of the optimizer, which takes ten times as long
+    deployed: Mapping[str, Build]  # as for real chains, fully optimized, which takes ten times as long
     deployed_codes: Mapping[str, Code | None]
 
 
-def try_all(
+def try_mutants(
     project: Project, mutants: Sequence[Mutant], benches: Sequence[Workbench], *, end: float
 ) -> Iterator[Outcome]:
-    """Try mutants in their order, as many at a time as there are benches; start none after `end` (monotonic)."""
+    """Try mutants in order, one per bench at a time, and start none after `end` (in monotonic time)."""
     free: SimpleQueue[Workbench] = SimpleQueue()
     for bench in benches:
         free.put(bench)

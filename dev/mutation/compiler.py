@@ -1,4 +1,4 @@
-"""Compiles changed sources with the settings of a build, in a process that stays: solc takes long to load."""
+"""Compiles changed sources with the settings of a build, in one long-lived process: solc is slow to load."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from typing import IO, Any, Self, cast
 
 @dataclass(frozen=True)
 class Code:
-    """What the compiler makes of one contract, as hex without 0x."""
+    """The bytecode of one contract, as hex without 0x."""
 
     creation: str
     deployed: str
@@ -18,17 +18,17 @@ class Code:
 
 @dataclass(frozen=True)
 class Build:
-    """How one contract was built: everything that its compiler was given."""
+    """The complete input of the compiler for one contract."""
 
     file: str
     contract: str
-    compiler: str  # its version
+    compiler: str  # version
     settings: Mapping[str, Any]
     sources: Mapping[str, str]
 
     @classmethod
     def of(cls, contracts: Path, file: str) -> Self:
-        """Read it from the artifact of the contract that the file is named for."""
+        """Read it from the artifact of the contract named like the file."""
         contract = Path(file).stem
         metadata = json.loads((contracts / artifact_of(file)).read_text())["metadata"]
         settings = {name: value for name, value in metadata["settings"].items() if name != "compilationTarget"}
@@ -37,7 +37,7 @@ class Build:
         return cls(file=file, contract=contract, compiler=version, settings=settings, sources=sources)
 
     def standard_json(self, changed: Mapping[str, str]) -> str:
-        """Return the compiler's input, with the content of some files changed."""
+        """Return the input as JSON, with the content of some files replaced."""
         selection = {self.file: {self.contract: ["evm.bytecode.object", "evm.deployedBytecode.object"]}}
         sources = {name: {"content": content} for name, content in {**self.sources, **changed}.items()}
         settings = {**self.settings, "outputSelection": selection}
@@ -45,13 +45,13 @@ class Build:
 
 
 def artifact_of(file: str) -> Path:
-    """Where forge writes the contract that a file is named for, relative to contracts/."""
+    """Return where forge writes the contract named like the file, relative to contracts/."""
     path = Path(file)
     return Path("out", path.name, f"{path.stem}.json")
 
 
 class Compiler:
-    """One solc, for one thread at a time."""
+    """One solc process; not thread-safe."""
 
     def __init__(self, contracts: Path) -> None:
         self._argv = ["node", str(contracts / "bin" / "compile-lines.cjs")]
@@ -62,19 +62,19 @@ class Compiler:
         self._input, self._output = cast("IO[str]", self._process.stdin), cast("IO[str]", self._process.stdout)
 
     def close(self) -> None:
-        """End the process, which ends with its input."""
+        """Close the process's input, which ends it."""
         self._process.communicate()
 
     def compile(self, build: Build, changed: Mapping[str, str]) -> Code | None:
-        """Compile the contract of a build with some sources changed; None if the compiler refuses them."""
+        """Compile the contract of a build with some sources replaced; None if they do not compile."""
         self._input.write(build.standard_json(changed) + "\n")
         self._input.flush()
-        answer = self._output.readline()
-        if not answer:  # it fell over the source, which is a refusal, too
+        output = self._output.readline()
+        if not output:  # the compiler crashed on the source
             self.close()
             self._start()
             return None
-        return _code(json.loads(answer), build)
+        return _code(json.loads(output), build)
 
 
 def _code(output: Mapping[str, Any], build: Build) -> Code | None:

@@ -1,4 +1,4 @@
-"""What a mutant is, and in which order mutants are tried."""
+"""Mutants, and the order in which they are tried."""
 
 import random
 from collections import defaultdict
@@ -24,17 +24,16 @@ class Mutant:
         return (source[: self.start] + self.new.encode() + source[self.end :]).decode()
 
     def __str__(self) -> str:
-        """Tell the change on one line."""
         return f"{self.file}:{self.line} [{self.mutator}] {one_line(self.old)} => {one_line(self.new) or '(nothing)'}"
 
 
 def one_line(code: str) -> str:
-    """Return code with every run of white space as one space."""
+    """Collapse every run of white space to one space."""
     return " ".join(code.split())
 
 
 def distinct(mutants: Iterable[Mutant], sources: Mapping[str, bytes]) -> list[Mutant]:
-    """Return those that change something, one for each way the file can come out."""
+    """Drop mutants that change nothing or result in the same file as another."""
     found: dict[tuple[str, str], Mutant] = {}
     for mutant in mutants:
         text = mutant.apply(sources[mutant.file])
@@ -43,11 +42,11 @@ def distinct(mutants: Iterable[Mutant], sources: Mapping[str, bytes]) -> list[Mu
     return list(found.values())
 
 
-def in_rounds(mutants: Iterable[Mutant], seed: int) -> list[Mutant]:
-    """Order mutants so that any beginning is a fair sample: a round takes one at random of each file and mutator."""
+def stratified(mutants: Iterable[Mutant], seed: int) -> list[Mutant]:
+    """Order mutants so that every prefix is a fair sample: each round takes a random one per file and mutator."""
     strata = defaultdict(list)
     for mutant in mutants:
         strata[mutant.file, mutant.mutator].append(mutant)
-    dice = random.Random(seed)  # noqa: S311 - a sample is no secret
-    shuffled = [dice.sample(group, len(group)) for _, group in sorted(strata.items())]
+    rng = random.Random(seed)  # noqa: S311 - not for cryptography
+    shuffled = [rng.sample(group, len(group)) for _, group in sorted(strata.items())]
     return [mutant for mutant in chain.from_iterable(zip_longest(*shuffled)) if mutant is not None]

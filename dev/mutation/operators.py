@@ -1,6 +1,6 @@
-"""Faults that slither-mutate does not make.
+"""Mutation operators that slither-mutate lacks.
 
-It leaves modifiers, numbers and assembly alone, and changes a statement of several conditions at one of them at most.
+It does not change modifiers, numbers or assembly, and changes at most one of several conditions in a statement.
 """
 
 import re
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from dev.mutation.mutants import Mutant
 
-# mutator, what it looks for, what it puts there
+# mutator, pattern, replacement
 _SWAPS = (
     ("comparison", r" == ", " != "),
     ("comparison", r" != ", " == "),
     ("comparison", r" < ", " >= "),
     ("comparison", r" > ", " <= "),
-    ("border", r" < ", " <= "),
-    ("border", r" > ", " >= "),
+    ("boundary", r" < ", " <= "),
+    ("boundary", r" > ", " >= "),
     ("logic", r" && ", " || "),
     ("logic", r" \|\| ", " && "),
     ("modifier", r"(?<=[ \n])(nonReentrant|restricted|whenNotPaused)(?=[ \n])", ""),
@@ -28,7 +28,7 @@ _NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\b(?:pragma|import) [^\n]*", re.DOTA
 
 
 def changes(file: str, source: str) -> Iterator[Mutant]:
-    """Yield every change of one place of a source file that the rules allow."""
+    """Yield every mutant of a source file, each with one change."""
     code = _NOT_CODE.sub(lambda found: " " * len(found[0]), source)
     for mutator, pattern, new in _SWAPS:
         for found in re.finditer(pattern, code):
@@ -41,7 +41,7 @@ def changes(file: str, source: str) -> Iterator[Mutant]:
 
 
 def _mutant(file: str, source: str, mutator: str, found: re.Match[str], new: str) -> Mutant:
-    """Shown as the whole line before and after, so that a reader of the report sees what changed."""
+    """Return a mutant that replaces the whole line, so that the report shows the change in context."""
     start = source.rfind("\n", 0, found.start()) + 1
     end = source.find("\n", found.end())
     return Mutant(

@@ -1,4 +1,4 @@
-"""What a run of mutation testing found: a table, the survivors with their reasons, and one figure to hold."""
+"""The report of a mutation run: a table, the survivors with their reasons, and the score."""
 
 import json
 from collections import Counter
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from dev.mutation.campaign import Outcome, Verdict
 from dev.mutation.mutants import Mutant
-from dev.mutation.survivors import Place
+from dev.mutation.survivors import Change
 
-LEAST_SCORE_PERCENT = 95.0
+MIN_SCORE_PERCENT = 95.0
 _COLUMNS = (*Verdict, "score")
 
 
 @dataclass(frozen=True)
 class Run:
-    """The outcomes, how many mutants there are in all, and what the run took."""
+    """The outcomes, how many mutants there are in total, and the time used."""
 
     outcomes: Sequence[Outcome]
     generated: int
@@ -26,45 +26,43 @@ class Run:
 
     @property
     def score_percent(self) -> float:
-        """The score of all outcomes."""
         return score_percent(self.outcomes)
 
 
 def score_percent(outcomes: Sequence[Outcome]) -> float:
-    """Killed of those that compile to other code; the survivors that have a reason count as survivors."""
+    """Return the share of killed among the mutants whose code differs; survivors with a reason count as survivors."""
     counts = Counter(outcome.verdict for outcome in outcomes)
     killed = counts[Verdict.KILLED] + counts[Verdict.HUNG]
     return 100 * killed / max(killed + counts[Verdict.SURVIVED], 1)
 
 
-def tell_survivor(mutant: Mutant, source: bytes, reasons: Mapping[Place, str]) -> None:
-    """Print a mutant that survived, with its reason or with what to list it by."""
-    place = Place.of(mutant, source)
-    print(f"survived: {mutant}\n    {reasons.get(place, f'NOT LISTED, in {place.function}')}", flush=True)
+def print_survivor(mutant: Mutant, source: bytes, reasons: Mapping[Change, str]) -> None:
+    """Print a survivor with its reason, or with the function to list it under."""
+    change = Change.of(mutant, source)
+    print(f"survived: {mutant}\n    {reasons.get(change, f'NOT LISTED, in {change.function}')}", flush=True)
 
 
-def tell(run: Run) -> None:
-    """Print the table and the score."""
-    _tell_table(run.outcomes)
+def print_summary(run: Run) -> None:
+    _print_table(run.outcomes)
     print(f"\nseed {run.seed}: {len(run.outcomes)} of {run.generated} mutants tried", end=" ")
     print(f"in {run.wall_seconds / 60:.0f} minutes, {run.cpu_seconds / max(len(run.outcomes), 1):.1f} s of CPU each")
-    reached = "reached" if run.score_percent >= LEAST_SCORE_PERCENT else "MISSED"
-    print(f"mutation score {run.score_percent:.1f} %, at least {LEAST_SCORE_PERCENT:.0f} %: {reached}")
+    result = "reached" if run.score_percent >= MIN_SCORE_PERCENT else "MISSED"
+    print(f"mutation score {run.score_percent:.1f} %, at least {MIN_SCORE_PERCENT:.0f} %: {result}")
 
 
-def _tell_table(outcomes: Sequence[Outcome]) -> None:
+def _print_table(outcomes: Sequence[Outcome]) -> None:
     print(f"\n{'':40}" + "".join(f"{name:>11}" for name in _COLUMNS))
     for file in sorted({outcome.mutant.file for outcome in outcomes}):
-        _tell_row(file, [outcome for outcome in outcomes if outcome.mutant.file == file])
-    _tell_row("all", outcomes)
+        _print_row(file, [outcome for outcome in outcomes if outcome.mutant.file == file])
+    _print_row("all", outcomes)
 
 
-def _tell_row(name: str, outcomes: Sequence[Outcome]) -> None:
+def _print_row(name: str, outcomes: Sequence[Outcome]) -> None:
     counts = Counter(outcome.verdict for outcome in outcomes)
     print(f"{name:40}" + "".join(f"{counts[verdict]:11}" for verdict in Verdict) + f"{score_percent(outcomes):11.1f}")
 
 
 def write(run: Run, path: Path) -> None:
-    """Write everything as JSON, every mutant with its verdict and the test that killed it."""
+    """Write the run as JSON, with every mutant's verdict and the test that killed it."""
     facts = {**asdict(run), "score_percent": run.score_percent}
     path.write_text(json.dumps(facts, indent=1) + "\n")

@@ -1,7 +1,7 @@
-"""Writes the changes that slither-mutate's mutators would make to our sources, as JSON, without making or testing them.
+"""Writes the changes that slither-mutate's mutators would make to the sources as JSON, without applying them.
 
-Runs in slither's own environment, in a copy of contracts/: ``python slither_patches.py RESULT``. slither-mutate itself
-builds and tests each change in the project's own folder, one at a time.
+Runs in slither's virtual environment, in a copy of contracts/: ``python slither_patches.py RESULT``. slither-mutate
+itself would build and test the changes one at a time, in the project's own folder.
 """
 
 import json
@@ -36,13 +36,13 @@ def _changes(unit: Any, contract: Any, mutator: Any) -> Iterator[dict[str, Any]]
     name = contract.source_mapping.filename
     source = Path(name.absolute).read_bytes()
     made = mutator(unit, 0, "", None, contract, None, verbose=False, output_folder=Path(), dont_mutate_line=[])
-    for patch in made._mutate().get("patches", {}).get(name.absolute, []):  # noqa: SLF001 - the public way tests at once
+    for patch in made._mutate().get("patches", {}).get(name.absolute, []):  # noqa: SLF001 - the public method also runs tests
         old, new, start = patch["old_string"], patch["new_string"], patch["start"]
-        end = start + len(old.encode())  # a header's patch ends with the header, its text with the function
-        if mutator.NAME == "CR" and "\n" in old:  # a comment mark would take the first line and leave the others
+        end = start + len(old.encode())  # a header's patch gives the header's end, but the function's text
+        if mutator.NAME == "CR" and "\n" in old:  # it would comment out only the first line
             new, end = "", end + source[end:].startswith(b";")
         elif mutator.NAME == "MIA" and "?" in old:
-            continue  # no condition of an `if` but a whole assignment
+            continue  # it takes a whole assignment for the condition of an `if`
         yield {
             "file": name.relative,
             "mutator": mutator.NAME,

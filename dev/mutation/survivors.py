@@ -1,4 +1,4 @@
-"""The mutants that are known to survive, each with the reason why no test can or need tell it from the original."""
+"""The known survivors, each with the reason why no test can or should kill it."""
 
 import re
 import tomllib
@@ -11,26 +11,25 @@ _FUNCTION = re.compile(r"\b(?:function (\w+)|(constructor|receive)\b)")
 
 
 @dataclass(frozen=True)
-class Place:
-    """A change where it stands, told without line numbers, which every edit moves."""
+class Change:
+    """A change without its line number, which any edit above it moves."""
 
     file: str
-    function: str  # empty outside of any
+    function: str  # empty outside functions
     old: str
     new: str
 
     @classmethod
-    def of(cls, mutant: Mutant, source: bytes) -> "Place":
-        """Tell where a mutant changes what."""
+    def of(cls, mutant: Mutant, source: bytes) -> "Change":
         before = list(_FUNCTION.finditer(source[: mutant.end].decode()))
         function = (before[-1][1] or before[-1][2]) if before else ""
         return cls(file=mutant.file, function=function, old=one_line(mutant.old), new=one_line(mutant.new))
 
 
-def read_reasons(path: Path) -> dict[Place, str]:
-    """Read the list: for each change its kind (equivalent or accepted) and reason."""
+def read_reasons(path: Path) -> dict[Change, str]:
+    """Read the survivors: the kind (equivalent or accepted) and the reason of each change."""
     reasons = {}
     for each in tomllib.loads(path.read_text())["survivor"]:
         kind, reason = each.pop("kind"), each.pop("reason")
-        reasons[Place(**each)] = f"{kind}: {reason}"
+        reasons[Change(**each)] = f"{kind}: {reason}"
     return reasons

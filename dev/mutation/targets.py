@@ -1,4 +1,4 @@
-"""The files that are mutated, and the contracts that tests deploy which they end up in."""
+"""The mutated files, and for each the deployed contracts that include it."""
 
 V5 = "src/ServiceBatchV5PartnerFees.sol"
 V4 = "src/ServiceBatchV4.sol"

@@ -1,1 +1,1 @@
-"""Commands for operations."""
+"""Management commands for operators."""

@@ -1,1 +1,1 @@
-"""The manners of the HTTP API: envelope, errors, strict input, pagination and the OpenAPI document."""
+"""What all endpoints of the HTTP API share: envelope, errors, strict input, pagination and the OpenAPI document."""

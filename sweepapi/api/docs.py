@@ -1,4 +1,4 @@
-"""Serves the OpenAPI document and a page to read and try it, made of our own files only."""
+"""Serves the OpenAPI document and a page to read it and try it, built only from files of this host."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -7,8 +7,8 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
 
-from sweepapi.api.errors import MethodNotAllowed
 from sweepapi.api.handlers import error_response
+from sweepapi.errors import MethodNotAllowed
 
 # Swagger UI sets style attributes and draws its icons from data URLs; scripts and requests stay with this host.
 _CONTENT_SECURITY_POLICY = (
@@ -23,7 +23,7 @@ class OpenApiView(SpectacularAPIView):
     renderer_classes = [OpenApiJsonRenderer2]
 
 
-@csrf_exempt  # nothing is posted here, and what is gets its answer from us
+@csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens
 def reference(request: HttpRequest) -> HttpResponse:
     """Show the reference page."""
     if request.method not in {"GET", "HEAD"}:

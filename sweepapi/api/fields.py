@@ -1,4 +1,4 @@
-"""Serializer fields that take JSON literally: a string is no number, a number no string, and nothing is trimmed."""
+"""Serializer fields that take JSON literally: no type conversion and no trimming."""
 
 import re
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ _NOT_A_STRING = "This must be a string."
 
 
 class StrictIntegerField(serializers.IntegerField):
-    """A JSON integer; ``"50"``, ``50.0`` and ``true`` are none."""
+    """A JSON integer; ``"50"``, ``50.0`` and ``true`` are refused."""
 
     default_error_messages = {"invalid_type": "This must be an integer."}
 
@@ -50,8 +50,8 @@ class AmountField(StrictCharField):
     """An amount in a token's smallest unit: a decimal string from 1 to 2^256 - 1; an int in Python."""
 
     default_error_messages = {
-        "invalid_format": "This must be a decimal integer of digits only, without sign or leading zeros, above zero.",
-        "out_of_range": "This does not fit a uint256.",
+        "invalid_format": "This must be a positive decimal integer: digits only, no sign, no leading zeros.",
+        "out_of_range": "This exceeds the maximum of a uint256.",
     }
 
     def to_internal_value(self, data: str) -> int:  # type: ignore[override]
@@ -70,7 +70,7 @@ class AmountField(StrictCharField):
 
 @extend_schema_field({"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "example": "1000000"})
 class AmountOutputField(serializers.Field[int, str, str, Any]):
-    """An amount of an answer: a decimal string of the token's smallest unit."""
+    """An amount in a response: a decimal string in the token's smallest unit."""
 
     def to_representation(self, value: int) -> str:
         """Return the decimal string."""
@@ -79,11 +79,11 @@ class AmountOutputField(serializers.Field[int, str, str, Any]):
 
 @extend_schema_field({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$", "description": "EVM address"})
 class EvmAddressField(StrictCharField):
-    """An EVM address in lower, upper or correctly mixed case; EIP-55 in Python and in answers."""
+    """An EVM address in lower, upper or checksum case; EIP-55 in Python and in responses."""
 
     default_error_messages = {
-        "invalid_format": "An address is 0x and 40 hex digits.",
-        "bad_checksum": "The casing of this address is not its EIP-55 checksum.",
+        "invalid_format": "An address is 0x followed by 40 hex digits.",
+        "bad_checksum": "This mixed-case address does not match its EIP-55 checksum.",
     }
 
     def to_internal_value(self, data: str) -> str:
@@ -98,9 +98,9 @@ class EvmAddressField(StrictCharField):
 
 @extend_schema_field({"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$", "description": "32 bytes"})
 class HashField(StrictCharField):
-    """A 32-byte hash in any case; lower case in Python and in answers."""
+    """A 32-byte hash in any case; lower case in Python and in responses."""
 
-    default_error_messages = {"invalid_format": "A hash is 0x and 64 hex digits."}
+    default_error_messages = {"invalid_format": "A hash is 0x followed by 64 hex digits."}
 
     def to_internal_value(self, data: str) -> str:
         """Return the hash in lower case."""
@@ -111,10 +111,10 @@ class HashField(StrictCharField):
 
 
 class UtcDateTimeField(serializers.DateTimeField):
-    """A time as RFC 3339 with an offset; UTC with ``Z`` in answers."""
+    """A time as RFC 3339 with an offset; UTC with ``Z`` in responses."""
 
     default_error_messages = {
-        "invalid_format": "A time is RFC 3339 with an offset, such as 2026-01-31T12:00:00Z.",
+        "invalid_format": "Use RFC 3339 with an offset, such as 2026-01-31T12:00:00Z.",
     }
 
     def to_internal_value(self, value: object) -> datetime:
@@ -127,5 +127,5 @@ class UtcDateTimeField(serializers.DateTimeField):
             self.fail("invalid_format")
 
     def to_representation(self, value: datetime | None) -> str | None:  # type: ignore[override]
-        """Return the time in UTC, to the microsecond where it has any."""
+        """Return the time in UTC, with microseconds if they are not zero."""
         return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

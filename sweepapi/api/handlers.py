@@ -1,13 +1,17 @@
-"""Turns every failure into the error envelope, in this one place, whether DRF, Django or our own code raised it."""
+"""Answers every failure with the error envelope, whether it was raised in an API view or anywhere else in Django."""
+
+import sys
+from http import HTTPStatus
 
 import structlog
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.log import log_response
 from django.views import defaults
-from rest_framework import exceptions as drf
 
-from sweepapi.api import errors
+from sweepapi import errors
+from sweepapi.api.error_mapping import domain_error
+from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.middleware import request_id_of
-from sweepapi.api.serializers import field_errors
 
 logger = structlog.get_logger(__name__)
 
@@ -16,66 +20,65 @@ _HTML_PREFIXES = ("/admin/", "/docs/")
 
 
 def envelope_exception(exc: Exception, context: dict[str, HttpRequest]) -> JsonResponse:
-    """Answer for an exception in an API view. One that is not foreseen is logged whole and shown as nothing."""
-    error = _as_api_error(exc)
-    if isinstance(error, errors.InternalError):
+    """Answer for an exception in an API view. An unexpected one is logged in full and not shown."""
+    response = _failure(context["request"], exc)
+    if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("unexpected_error", exc_info=exc)
-    return error_response(context["request"], error)
+    return response
 
 
-def error_response(request: HttpRequest, error: errors.ApiError) -> JsonResponse:
+def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonResponse:
     """Return the error in the envelope, with the header fields that belong to its status."""
+    row = ERROR_TABLE[type(error)]
     body = {
-        "code": error.code,
+        "code": row.code,
         "message": error.message,
         "details": [{"field": d.field, "code": d.code, "message": d.message} for d in error.details],
-        "retryable": error.retryable,
+        "retryable": row.retryable,
         "requestId": request_id_of(request),
     }
-    response = JsonResponse({"ok": False, "error": body}, status=error.status)
+    response = JsonResponse({"ok": False, "error": body}, status=row.status)
     if error.retry_after_seconds is not None:
         response.headers["Retry-After"] = str(error.retry_after_seconds)
-    if error.status == errors.MissingApiKey.status:
+    if row.status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "x-api-key"
     return response
 
 
-def _as_api_error(exc: Exception) -> errors.ApiError:  # noqa: PLR0911 one line a kind
-    match exc:
-        case errors.ApiError():
-            return exc
-        case drf.ValidationError():
-            return errors.InvalidRequest(details=list(field_errors(exc.detail)))
-        case drf.ParseError():
-            return errors.InvalidRequest(str(exc.detail))
-        case drf.NotAuthenticated():
-            return errors.MissingApiKey()
-        case drf.NotFound() | Http404():
-            return errors.NotFound()
-        case drf.MethodNotAllowed():
-            return errors.MethodNotAllowed()
-        case drf.UnsupportedMediaType():
-            return errors.UnsupportedMediaType()
-        case _:
-            return errors.InternalError()
+def _failure(request: HttpRequest, exc: Exception) -> JsonResponse:
+    error = domain_error(exc)
+    response = error_response(request, error)
+    if isinstance(error, errors.ServiceUnavailable):
+        # Its type says enough, and a driver's message or trace may name hosts and users. Django logs a response once.
+        message = "service_unavailable: %s at %s"
+        log_response(message, type(exc).__name__, request.path, response=response, request=request, level="warning")
+    return response
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer for requests that Django itself refuses, such as those for a foreign host."""
+    """Answer for a request that Django itself refuses, such as one for a foreign host."""
     if request.path.startswith(_HTML_PREFIXES):
         return defaults.bad_request(request, exception)
-    return error_response(request, errors.InvalidRequest())
+    return _failure(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer for PermissionDenied outside the API views."""
+    if request.path.startswith(_HTML_PREFIXES):
+        return defaults.permission_denied(request, exception)
+    return _failure(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer for an address that leads nowhere."""
+    """Answer for a path that is not an endpoint."""
     if request.path.startswith(_HTML_PREFIXES):
         return defaults.page_not_found(request, exception)
-    return error_response(request, errors.NotFound())
+    return _failure(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer for an exception outside the API views; Django has logged it."""
-    if request.path.startswith(_HTML_PREFIXES):
+    """Answer for any other exception outside the API views; Django calls this while it handles the exception."""
+    exception = sys.exception()
+    if request.path.startswith(_HTML_PREFIXES) or not isinstance(exception, Exception):
         return defaults.server_error(request)
-    return error_response(request, errors.InternalError())
+    return _failure(request, exception)

@@ -1,11 +1,13 @@
-"""Gives every request an id, and chunked request bodies a length; both before anything else looks at the request."""
+"""Gives every request an id, and every chunked body a length, before anything else reads the request."""
 
 import re
 from collections.abc import Callable
 from io import BytesIO
 
 import structlog
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
+from gunicorn.http.errors import ParseException
 from uuid_utils.compat import uuid7
 
 from sweepapi.api.parsers import MAX_BODY_BYTES
@@ -39,12 +41,12 @@ class RequestIdMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         if request.headers.get("x-api-key"):
-            response.headers.setdefault("Cache-Control", "no-store")  # one partner's answer is nobody else's
+            response.headers.setdefault("Cache-Control", "no-store")  # no cache may give it to another partner
         return response
 
 
 class ChunkedBodyMiddleware:
-    """Reads a body sent without Content-Length, which Django would take for an empty one.
+    """Reads a body sent without Content-Length, which Django would treat as empty.
 
     It reads one byte more than the API accepts, so that the parser can tell a body that is too large.
     """
@@ -56,7 +58,10 @@ class ChunkedBodyMiddleware:
         """Make the body readable and pass the request on."""
         meta = request.META
         if not meta.get("CONTENT_LENGTH") and meta.get("HTTP_TRANSFER_ENCODING") and meta.get("wsgi.input_terminated"):
-            body = meta["wsgi.input"].read(MAX_BODY_BYTES + 1)
+            try:
+                body = meta["wsgi.input"].read(MAX_BODY_BYTES + 1)
+            except (OSError, ParseException) as error:
+                raise BadRequest("The chunked body is malformed or incomplete.") from error
             meta["CONTENT_LENGTH"] = str(len(body))
             request._stream = BytesIO(body)  # noqa: SLF001 Django offers no other way in
         return self.get_response(request)

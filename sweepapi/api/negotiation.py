@@ -1,15 +1,19 @@
-"""The API speaks one format, so there is nothing to negotiate: any Accept header gets JSON, only JSON is accepted."""
+"""Chooses the renderer that the Accept header prefers, and the parser for the body's Content-Type."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
+from rest_framework.exceptions import NotAcceptable
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+_QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
 
-class AlwaysJson(BaseContentNegotiation):
-    """Takes the view's first renderer, and the parser whose media type is the request's."""
+
+class AcceptNegotiation(BaseContentNegotiation):
+    """Content negotiation of RFC 9110: quality first, then the order in which the view lists its renderers."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         """Return None, which DRF answers with 415, for any other Content-Type. Its parameters do not matter."""
@@ -18,10 +22,31 @@ class AlwaysJson(BaseContentNegotiation):
 
     def select_renderer(
         self,
-        request: Request,  # noqa: ARG002 DRF's signature
+        request: Request,
         renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,  # noqa: ARG002 DRF's signature
     ) -> tuple[BaseRenderer, str]:
-        """Return the view's renderer."""
-        renderer = next(iter(renderers))
+        """Return the preferred renderer; raise NotAcceptable if none is accepted. A missing header accepts all."""
+        accepted = _media_ranges(request.headers.get("Accept", "").strip() or "*/*")
+        renderer = max(renderers, key=lambda offered: _quality(offered.media_type, accepted))
+        if not _quality(renderer.media_type, accepted):
+            raise NotAcceptable
         return renderer, renderer.media_type
+
+
+def _media_ranges(header: str) -> dict[str, float]:
+    """Return the quality of each range; other parameters do not matter, because no renderer has variants."""
+    ranges: dict[str, float] = {}
+    for element in header.lower().split(","):
+        media_range, *parameters = (part.strip() for part in element.split(";"))
+        stated = (_QUALITY.fullmatch(parameter) for parameter in parameters)
+        quality = next((float(match[1]) for match in stated if match), 1.0)
+        ranges[media_range] = max(quality, ranges.get(media_range, 0.0))
+    return ranges
+
+
+def _quality(media_type: str, accepted: Mapping[str, float]) -> float:
+    """Return the quality that the most specific matching range gives, 0 if none matches."""
+    main_type = media_type.partition("/")[0]
+    candidates = (media_type, f"{main_type}/*", "*/*")
+    return next((accepted[candidate] for candidate in candidates if candidate in accepted), 0.0)

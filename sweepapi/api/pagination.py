@@ -1,4 +1,4 @@
-"""Pages through rows from the newest to the oldest by an opaque cursor, which stays right while rows are added."""
+"""Pages through rows, newest first, by an opaque cursor that stays valid while rows are added."""
 
 import base64
 import struct
@@ -11,9 +11,9 @@ from uuid import UUID
 from django.db.models import Model, Q, QuerySet
 from rest_framework import serializers
 
-from sweepapi.api.errors import FieldError, InvalidRequest
 from sweepapi.api.fields import StrictCharField
 from sweepapi.api.serializers import StrictSerializer
+from sweepapi.errors import FieldError, InvalidRequest
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -43,16 +43,16 @@ class Cursor:
             micros, id_bytes = _LAYOUT.unpack(base64.b64decode(text, altchars=b"-_", validate=True))
             return cls(time=_EPOCH + micros * _MICROSECOND, id=UUID(bytes=id_bytes))
         except (ValueError, OverflowError, struct.error) as error:
-            problem = FieldError("cursor", "invalid_format", "Take the cursor from the nextCursor of a page.")
+            problem = FieldError("cursor", "invalid_format", "Use the nextCursor of a previous page.")
             raise InvalidRequest(details=[problem]) from error
 
 
 class PageQuery(StrictSerializer):
     """The query parameters of every listing; a listing adds its filters."""
 
-    cursor = StrictCharField(required=False, help_text="nextCursor of the page before; leave out for the newest.")
+    cursor = StrictCharField(required=False, help_text="nextCursor of the previous page; omit for the newest.")
     limit = serializers.IntegerField(
-        required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Items a page."
+        required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Items per page."
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads request bodies as strict JSON: what two parsers could read differently, or none should, is refused."""
+"""Reads request bodies as strict JSON: whatever two parsers could read differently is refused."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import IO, Any, Never
 from django.http import UnreadablePostError
 from rest_framework.parsers import BaseParser
 
-from sweepapi.api.errors import FieldError, InvalidRequest, PayloadTooLarge
+from sweepapi.errors import FieldError, InvalidRequest, PayloadTooLarge
 from sweepapi.nesting import is_nested_deeper
 
 MAX_BODY_BYTES = 256 * 1024
@@ -66,30 +66,30 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in pairs:
         if name in result:
             field = printable(name)
-            problem = FieldError(field=field, code="duplicate_field", message="This name stands twice in one object.")
+            problem = FieldError(field=field, code="duplicate_field", message="This name occurs twice in one object.")
             raise InvalidRequest("The body has an object with a duplicate name.", details=[problem])
         result[name] = value
     return result
 
 
 def _refuse_constant(name: str) -> Never:
-    raise InvalidRequest(f"The body is not valid JSON: {name} is no JSON value.")
+    raise InvalidRequest(f"The body is not valid JSON: {name} is not a JSON value.")
 
 
 def _bounded_integer(digits: str) -> int:
     if len(digits.removeprefix("-")) > MAX_INTEGER_DIGITS:
-        raise InvalidRequest("The body has an integer of absurd length.")
+        raise InvalidRequest(f"The body has an integer with more than {MAX_INTEGER_DIGITS} digits.")
     return int(digits)
 
 
 def _refuse_lone_surrogates(value: object) -> None:
-    """Refuse texts that no encoding can hold, names included; the depth is bounded by now."""
+    """Refuse strings that cannot be encoded, names included; the depth is already bounded."""
     match value:
         case str():
             try:
                 value.encode("utf-8")
             except UnicodeEncodeError as error:
-                raise InvalidRequest("The body has a text with a lone surrogate, which is no Unicode text.") from error
+                raise InvalidRequest("The body has a string with a lone surrogate.") from error
         case dict():
             for name, inner in value.items():
                 _refuse_lone_surrogates(name)
@@ -100,5 +100,5 @@ def _refuse_lone_surrogates(value: object) -> None:
 
 
 def printable(name: str) -> str:
-    """Return a name out of a body in a form that is safe to show: ASCII and short."""
+    """Return a name from a body in a form that is safe to show: ASCII and short."""
     return name[:MAX_NAME_LENGTH].encode("ascii", "backslashreplace").decode("ascii")

@@ -1,4 +1,4 @@
-"""Puts the data of a successful answer into the envelope; failures are put there by ``handlers``."""
+"""Wraps the data of successful responses in the envelope; ``handlers`` does so for failures."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ class EnvelopeRenderer(JSONRenderer):
 
     def render(
         self,
-        data: Any,  # noqa: ANN401 an answer's data is of any shape
+        data: Any,  # noqa: ANN401 a response's data has any shape
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 as DRF types it

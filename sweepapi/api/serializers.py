@@ -1,4 +1,4 @@
-"""Serializers that refuse what they do not know: a misspelt field must never fall back to a default."""
+"""Serializers that refuse unknown fields: a misspelt one must never fall back to a default."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,10 +8,11 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from sweepapi.api.errors import FieldError, ForbiddenField
+from sweepapi.api.field_codes import public_code
 from sweepapi.api.parsers import printable
+from sweepapi.errors import FieldError, ForbiddenField
 
-# What only the API key may decide. None of these is a name of ours anywhere in a body.
+# Only the API key may set these. No request has a field of such a name at any depth.
 FORBIDDEN_FIELDS = frozenset(
     {
         "partnerId",
@@ -24,25 +25,10 @@ FORBIDDEN_FIELDS = frozenset(
         "feeShare",
     }
 )
-# DRF's codes that our callers know by a more general name.
-_PUBLIC_CODES = {
-    "blank": "invalid_format",
-    "empty": "too_short",
-    "invalid": "invalid_format",
-    "max_length": "too_long",
-    "max_string_length": "too_long",
-    "max_value": "out_of_range",
-    "min_length": "too_short",
-    "min_value": "out_of_range",
-    "not_a_list": "invalid_type",
-    "null": "invalid_type",
-    "null_characters_not_allowed": "invalid_format",
-    "surrogate_characters_not_allowed": "invalid_format",
-}
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """A body, or an object in one, all of whose fields are known.
+    """A body, or an object in one, that may have only known fields.
 
     Forbidden fields at any depth are refused first, whatever else is wrong.
     """
@@ -59,7 +45,7 @@ class StrictSerializer(serializers.Serializer[Any]):
             problem = ErrorDetail("This must be an object.", "invalid_type")
             raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [problem]})
         problems: dict[str, Any] = {
-            printable(name): [ErrorDetail("There is no such field.", "unknown_field")]
+            printable(name): [ErrorDetail("No such field.", "unknown_field")]
             for name in data
             if name not in self.fields
         }
@@ -73,9 +59,9 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 def refuse_forbidden_fields(body: object) -> None:
-    """Raise ForbiddenField, naming each place, if the body carries what only the API key may decide."""
+    """Raise ForbiddenField, naming each place, if the body has fields that only the API key may set."""
     details = [
-        FieldError(field=path, code="forbidden_field", message="This comes from your API key.")
+        FieldError(field=path, code="forbidden_field", message="This is set by your API key and cannot be sent.")
         for path, name in _paths(body, "")
         if name in FORBIDDEN_FIELDS
     ]
@@ -98,8 +84,7 @@ def _paths(value: object, path: str) -> Iterator[tuple[str, str]]:
 def field_errors(detail: object, path: str = "") -> Iterator[FieldError]:
     """Flatten the nested detail of DRF's ValidationError to paths such as ``tokens[2].amount``."""
     if isinstance(detail, ErrorDetail):
-        code = detail.code or "invalid"
-        yield FieldError(field=path, code=_PUBLIC_CODES.get(code, code), message=str(detail))
+        yield FieldError(field=path, code=public_code(detail.code or "invalid"), message=str(detail))
     elif isinstance(detail, Mapping):
         for name, inner in detail.items():
             yield from field_errors(inner, _join(path, name))

@@ -1,4 +1,4 @@
-"""The public facts of each chain, read once from a TOML file and checked while they are read."""
+"""The public facts of each chain, read from a TOML file and validated while reading."""
 
 import tomllib
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from sweepapi.evm.errors import ChainsFileError
 class Finality:
     """When a block counts as safe and as final.
 
-    ``safe`` and ``final`` are a block tag of the chain (``"safe"``, ``"finalized"``) or a number of blocks below the
-    head, for chains whose nodes know no such tags.
+    ``safe`` and ``final`` are a block tag of the chain (``"safe"``, ``"finalized"``) or, for chains whose nodes do not
+    support such tags, a number of blocks below the head.
     """
 
     safe: str | int
     final: str | int
     recheck_seconds: int
-    max_head_age_seconds: int | None  # None where an idle chain makes no blocks
+    max_head_age_seconds: int | None  # None if the chain produces no blocks while idle
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Router:
     address: str
     factory: str
     quoter: str
-    fee_tiers: tuple[int, ...]  # hundredths of a basis point; empty for kinds with one fee
+    fee_tiers: tuple[int, ...]  # in hundredths of a basis point; empty for kinds with a single fee
 
 
 @dataclass(frozen=True)
@@ -49,23 +49,28 @@ class Chain:
     permit2: str
     multicall3: str
     block_explorer_url: str
-    protocol_recipient: str | None  # None until the chain is opened for sweeps
-    v4_fee_bps: int | None  # as above; the rollback contract's one fee, which goes to the protocol's recipient
-    role_holders: Mapping[str, tuple[str, ...]]  # by the names of contracts/roles.json; empty as above
-    v5_contract: str | None  # None until the contracts are deployed there
+    protocol_recipient: str | None  # None until the contracts are configured
+    v4_fee_bps: int | None  # as above; the V4 contract's fixed fee, paid to the protocol's recipient
+    role_holders: Mapping[str, tuple[str, ...]]  # by role names of contracts/roles.json; empty until then
+    v5_contract: str | None  # None until the contracts are deployed
     v4_contract: str | None  # as above
     access_manager: str | None  # as above
-    deployed_at_block: int | None  # as above; no later than the first of them was made
-    previous_fee_signer: str | None  # whose signatures may still count after a rotation; None but then
+    deployed_at_block: int | None  # as above; not after the block of the first of these contracts
+    previous_fee_signer: str | None  # whose signatures may still be valid; set only during a rotation
     vetted_tokens: frozenset[str]
     finality: Finality
     routers: tuple[Router, ...]
+
+    @property
+    def network(self) -> str:
+        """The chain's CAIP-2 identifier."""
+        return f"eip155:{self.chain_id}"
 
 
 def load_chains(path: Path) -> dict[str, Chain]:
     """Return the chains of the file by name.
 
-    Raises ``ChainsFileError`` naming the chain and the key that is missing or of the wrong kind.
+    Raises ``ChainsFileError``, which names the chain and the key that is missing or invalid.
     """
     tables = tomllib.loads(path.read_text(encoding="utf-8")).get("chains", {})
     return {name: _chain(name, table) for name, table in tables.items()}
@@ -99,7 +104,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
 
 
 def _contracts(table: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return where the contracts are: all of them or none, for they are deployed and checked together."""
+    """Return the addresses of all contracts or of none: they are deployed and checked together."""
     if table is None:
         return {"v5_contract": None, "v4_contract": None, "access_manager": None, "deployed_at_block": None}
     return {
@@ -139,16 +144,16 @@ def _router(table: Mapping[str, Any]) -> Router:
 def _address(value: object) -> str:
     if isinstance(value, str) and is_address(value):
         address = to_checksum_address(value)
-        # Any other casing is a checksum that a typing error broke, and zero is nobody: what it rules, nobody rules.
+        # A mixed casing that is not the checksum is a typing error; the zero address is never intended.
         if value in (address, address.lower()) and address != ZERO_ADDRESS:
             return address
-    raise ValueError(f"{value!r} is no address")
+    raise ValueError(f"{value!r} is not an address")
 
 
 def _addresses(values: object) -> tuple[str, ...]:
     if isinstance(values, list):
         return tuple(_address(value) for value in values)
-    raise ValueError(f"{values!r} is no list of addresses")
+    raise ValueError(f"{values!r} is not a list of addresses")
 
 
 def _optional_address(value: object) -> str | None:

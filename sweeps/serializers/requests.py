@@ -6,8 +6,7 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from sweepapi import chains
-from sweepapi.api.errors import FieldError, UnsupportedChain
+from sweepapi import networks
 from sweepapi.api.fields import (
     AmountField,
     EvmAddressField,
@@ -16,17 +15,18 @@ from sweepapi.api.fields import (
     StrictIntegerField,
 )
 from sweepapi.api.serializers import StrictSerializer
+from sweepapi.errors import FieldError, UnsupportedChain
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
-from sweeps.plan import BuildRequest, TokenWish
+from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
+from sweeps.rails.rail import BuildRequest, TokenInput
 
-MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
 MAX_DECIMALS = 255
 
 
 class NonZeroAddressField(EvmAddressField):
     """An EVM address other than zero."""
 
-    default_error_messages = {"zero_address": "The zero address can't take part in a sweep."}
+    default_error_messages = {"zero_address": "The zero address cannot take part in a sweep."}
 
     def to_internal_value(self, data: str) -> str:
         """Return the EIP-55 form."""
@@ -41,9 +41,9 @@ class TokenRequest(StrictSerializer):
 
     mint = NonZeroAddressField(help_text="The token's address.")
     amount = AmountField(help_text="How much of it, in its smallest unit.")
-    symbol = StrictCharField(required=False, max_length=64, help_text="A hint; a difference is a warning.")
+    symbol = StrictCharField(required=False, max_length=64, help_text="A hint; one that differs gives a warning.")
     decimals = StrictIntegerField(
-        required=False, min_value=0, max_value=MAX_DECIMALS, help_text="Refused if the chain says otherwise."
+        required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint; one that differs is refused."
     )
 
 
@@ -61,10 +61,11 @@ class BuildRequestSerializer(StrictSerializer):
     )
 
     def validate_chain(self, name: str) -> str:
-        """Return the name of an enabled chain."""
-        if chains.find(name) is None:
+        """Return the network of an enabled chain."""
+        chain = networks.current().find(name)
+        if chain is None:
             raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
-        return name
+        return chain.network
 
     def validate_wallet(self, wallet: str) -> str:
         """Refuse the address that stands for the native coin: nobody can sign for it."""
@@ -73,12 +74,12 @@ class BuildRequestSerializer(StrictSerializer):
         return wallet
 
     def validate_tokens(self, tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Refuse one token twice, and the native coin, which Permit2 can't move."""
+        """Refuse one token twice, and the native coin, which can't be pulled from a wallet."""
         seen: set[str] = set()
         problems: dict[int, dict[str, list[ErrorDetail]]] = {}
         for i, token in enumerate(tokens):
             if token["mint"] in seen:
-                problems[i] = {"mint": [ErrorDetail("This token was named before.", "duplicate")]}
+                problems[i] = {"mint": [ErrorDetail("This token is listed twice.", "duplicate")]}
             if token["mint"] == NATIVE_COIN:
                 problems[i] = {"mint": [ErrorDetail("The native coin can't be swept.", "native_coin")]}
             seen.add(token["mint"])
@@ -101,10 +102,13 @@ class BuildRequestSerializer(StrictSerializer):
         """Return the validated body as the domain takes it."""
         body = self.validated_data
         return BuildRequest(
-            chain=body["chain"],
+            network=body["chain"],
             wallet=body["wallet"],
-            tokens=[TokenWish(**token) for token in body["tokens"]],
-            output_mint=body["outputMint"],
+            tokens=[
+                TokenInput(token["mint"], token["amount"], token.get("symbol"), token.get("decimals"))
+                for token in body["tokens"]
+            ],
+            output_asset=body["outputMint"],
             slippage_bps=body["slippageBps"],
         )
 

@@ -1,83 +1,46 @@
-"""How the service's own status is answered."""
+"""How the service's own status is answered; no provider's URL and no secret is in it."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from sweepapi.api.fields import EvmAddressField
-
-
-class RouterSerializer(serializers.Serializer[Any]):
-    """A router that sweeps may go through."""
-
-    name = serializers.CharField()
-    kind = serializers.CharField()
-    address = EvmAddressField()
-
-
-class ContractsSerializer(serializers.Serializer[Any]):
-    """Where the contracts are; null where there is none."""
-
-    v5 = EvmAddressField(allow_null=True)
-    v4 = EvmAddressField(allow_null=True)
-    permit2 = EvmAddressField()
-
-
-class FinalitySerializer(serializers.Serializer[Any]):
-    """When a block counts: a tag of the chain, or a number of blocks below the head."""
-
-    safe = serializers.CharField()
-    final = serializers.CharField()
-    recheckSeconds = serializers.IntegerField()
-
-
-class ChainSerializer(serializers.Serializer[Any]):
-    """One chain that sweeps can be built on."""
-
-    name = serializers.CharField()
-    chainId = serializers.IntegerField()
-    available = serializers.BooleanField()
-    nativeToken = serializers.CharField(help_text="Symbol of the chain's coin.")
-    wrappedNativeToken = EvmAddressField()
-    blockExplorerUrl = serializers.CharField()
-    contracts = ContractsSerializer()
-    routers = RouterSerializer(many=True)
-    finality = FinalitySerializer()
+from sweeps.rails.registry import V2
+from sweeps.service_status import ServiceStatus
 
 
 class FeeFactsSerializer(serializers.Serializer[Any]):
     """The platform fee, in basis points of the gross output."""
 
-    totalFeeBps = serializers.IntegerField()
-    bpsDenominator = serializers.IntegerField()
-    hardCapBps = serializers.IntegerField(help_text="What the contract allows at most.")
+    totalFeeBps = serializers.IntegerField(source="total_fee_bps")
+    bpsDenominator = serializers.IntegerField(source="bps_denominator")
+    hardCapBps = serializers.IntegerField(source="hard_cap_bps", help_text="What the contract allows at most.")
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
     """What a build may ask for."""
 
-    maxTokens = serializers.IntegerField()
-    minSlippageBps = serializers.IntegerField()
-    maxSlippageBps = serializers.IntegerField()
-    authorizationTtlSeconds = serializers.IntegerField()
+    maxTokens = serializers.IntegerField(source="max_tokens")
+    minSlippageBps = serializers.IntegerField(source="min_slippage_bps")
+    maxSlippageBps = serializers.IntegerField(source="max_slippage_bps")
+    authorizationTtlSeconds = serializers.IntegerField(source="authorization_ttl_seconds")
 
 
 class IndexerSerializer(serializers.Serializer[Any]):
     """How submitted transactions are followed."""
 
-    firstCheckSeconds = serializers.IntegerField()
-    backoffFactor = serializers.IntegerField()
-    maxDelaySeconds = serializers.IntegerField()
-    fallbackProviders = serializers.BooleanField()
+    firstCheckSeconds = serializers.IntegerField(source="first_check_seconds")
+    backoffFactor = serializers.IntegerField(source="backoff_factor")
+    maxDelaySeconds = serializers.IntegerField(source="max_delay_seconds")
+    fallbackProviders = serializers.BooleanField(source="fallback_providers")
 
 
-class ServiceStatusSerializer(serializers.Serializer[Any]):
+class ServiceStatusSerializer(serializers.Serializer[ServiceStatus]):
     """The service as it is now."""
 
     version = serializers.CharField()
-    available = serializers.BooleanField()
-    evmBuildMode = serializers.CharField()
-    chains = ChainSerializer(many=True)
-    fees = FeeFactsSerializer()
-    limits = LimitsSerializer()
-    indexer = IndexerSerializer()
+    available = serializers.BooleanField(source="is_available")
+    evmBuildMode = serializers.CharField(source="build_mode")
+    chains = V2.network(many=True)
+    fees = FeeFactsSerializer(source="*")
+    limits = LimitsSerializer(source="*")
+    indexer = IndexerSerializer(source="*")

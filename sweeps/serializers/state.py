@@ -1,28 +1,38 @@
-"""How a stored sweep is shown: the status object."""
+"""How a stored sweep is shown: the part of the status object that all rails share."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from ledger.serializers import PostingSerializer
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, UtcDateTimeField
-from sweeps.models import Flag, SweepStatus, SweepTransaction
+from sweepapi import networks
+from sweepapi.api.fields import AmountOutputField, UtcDateTimeField
+from sweeps import timeline
+from sweeps.models import EventKind, SweepEvent, SweepStatus, SweepToken, SweepTransaction
+
+EVENT_TYPES = (
+    *(f"sweep_{status}" for status in SweepStatus.values),
+    *(kind for kind in EventKind.values if kind != EventKind.STATUS),
+)
 
 
 class TransactionSerializer(serializers.Serializer[SweepTransaction]):
     """A transaction that was reported or found for a sweep."""
 
-    txHash = HashField(source="tx_hash")
+    txHash = serializers.CharField(source="tx_hash")
     status = serializers.ChoiceField(choices=SweepTransaction.Status.choices)
     source = serializers.ChoiceField(choices=SweepTransaction.Source.choices)  # type: ignore[assignment]  # DRF takes declared fields out of the class
     blockNumber = serializers.IntegerField(source="block_number", allow_null=True)
-    blockHash = HashField(source="block_hash", allow_null=True)
+    blockHash = serializers.SerializerMethodField()
     confirmations = serializers.IntegerField()
     finality = serializers.ChoiceField(choices=SweepTransaction.Finality.choices)
     gasUsed = AmountOutputField(source="gas_used", allow_null=True)
     submittedAt = UtcDateTimeField(source="submitted_at")
     confirmedAt = UtcDateTimeField(source="confirmed_at", allow_null=True)
     reason = serializers.CharField()
+
+    def get_blockHash(self, transaction: SweepTransaction) -> str | None:  # noqa: N802 - named after its field
+        return transaction.block_hash or None
 
 
 class FeesSerializer(serializers.Serializer[Any]):
@@ -35,23 +45,25 @@ class FeesSerializer(serializers.Serializer[Any]):
     userAmount = AmountOutputField(source="user_amount")
 
 
-class AuthorizationStateSerializer(serializers.Serializer[Any]):
-    """What became of the fee authorization, and what its fees were meant to be and were."""
+class SweptTokenSerializer(serializers.Serializer[SweepToken]):
+    """One token that goes in."""
 
-    status = serializers.ChoiceField(choices=SweepStatus.choices)
-    txHash = HashField(allow_null=True)
-    submittedAt = UtcDateTimeField(allow_null=True)
-    confirmedAt = UtcDateTimeField(allow_null=True)
-    checkAttempts = serializers.IntegerField()
-    lastCheckedAt = UtcDateTimeField(allow_null=True)
-    nextCheckAt = UtcDateTimeField(allow_null=True)
-    lastError = serializers.CharField(allow_null=True)
-    nonce = AmountOutputField()
-    deadline = UtcDateTimeField()
-    totalFeeBps = serializers.IntegerField()
-    partnerShareBps = serializers.IntegerField()
-    expectedFees = FeesSerializer()
-    actualFees = FeesSerializer(allow_null=True)
+    mint = serializers.CharField(source="asset")
+    symbol = serializers.CharField()
+    decimals = serializers.IntegerField()
+    amount = AmountOutputField()
+
+
+class EventSerializer(serializers.Serializer[SweepEvent]):
+    """One thing that happened to the sweep."""
+
+    type = serializers.ChoiceField(choices=EVENT_TYPES, help_text="New types may be added.")
+    at = UtcDateTimeField()
+    txHash = serializers.CharField(source="tx_hash", allow_null=True)
+    message = serializers.SerializerMethodField(help_text="For people; may change.")
+
+    def get_message(self, event: SweepEvent) -> str:
+        return timeline.sentence(event)
 
 
 class LedgerOfSweepSerializer(serializers.Serializer[Any]):
@@ -61,23 +73,26 @@ class LedgerOfSweepSerializer(serializers.Serializer[Any]):
 
 
 class SweepStateSerializer(serializers.Serializer[Any]):
-    """A sweep: its state, its transactions, its authorization and its books."""
+    """A sweep: its state, its transactions, its events and its books."""
 
-    sweepId = serializers.UUIDField()
-    chain = serializers.CharField()
-    chainId = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=SweepStatus.choices)
-    open = serializers.BooleanField(help_text="Whether the chain may still change this.")
-    flags = serializers.ListField(child=serializers.ChoiceField(choices=Flag.choices))
-    mode = serializers.CharField()
-    contractVersion = serializers.CharField()
-    contractAddress = EvmAddressField()
-    wallet = EvmAddressField()
-    outputMint = EvmAddressField()
-    tokenCount = serializers.IntegerField()
-    createdAt = UtcDateTimeField()
-    expiresAt = UtcDateTimeField()
-    transaction = TransactionSerializer(allow_null=True, help_text="The accepted one, or else the newest.")
+    sweepId = serializers.UUIDField(source="sweep.id")
+    chain = serializers.SerializerMethodField()
+    status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
+    open = serializers.BooleanField(source="sweep.is_open", help_text="Whether the chain may still change this.")
+    mode = serializers.CharField(source="rail.mode")
+    wallet = serializers.CharField(source="sweep.wallet")
+    tokens = SweptTokenSerializer(many=True)
+    outputMint = serializers.CharField(source="sweep.output_asset")
+    outputSymbol = serializers.CharField(source="sweep.output_symbol")
+    outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
+    createdAt = UtcDateTimeField(source="sweep.created_at")
+    expiresAt = UtcDateTimeField(source="sweep.deadline")
+    transaction = TransactionSerializer(
+        source="shown_transaction", allow_null=True, help_text="The accepted one, or else the newest."
+    )
     transactions = TransactionSerializer(many=True)
-    feeAuthorization = AuthorizationStateSerializer()
-    ledger = LedgerOfSweepSerializer()
+    events = EventSerializer(many=True, help_text="Oldest first.")
+    ledger = LedgerOfSweepSerializer(source="*")
+
+    def get_chain(self, state: Any) -> str:  # noqa: ANN401 - a SweepState, which lies above
+        return networks.current().name_of(state.sweep.network)

@@ -1,4 +1,4 @@
-"""The local chain holds what the service, the tests and the demo count on."""
+"""The local chain has what the service, the tests and the demo rely on."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def rpc() -> Rpc:
     return Rpc(WORLD["rpcUrl"])
 
 
-def ask(rpc: Rpc, to: str, returns: str, signature: str, *arguments: object) -> Any:
+def read(rpc: Rpc, to: str, returns: str, signature: str, *arguments: object) -> Any:
     data = rpc.call("eth_call", {"to": to, "data": "0x" + calldata(signature, *arguments).hex()}, "latest")
     return decode([returns], bytes.fromhex(data[2:]))[0]
 
@@ -39,32 +39,32 @@ def quote(rpc: Rpc, pool: Pool, path: tuple[str, str], amount: int) -> int:
     contracts = WORLD["contracts"]
     if pool.fee is None:
         router = contracts["uniswapV2Router"]
-        outputs = ask(rpc, router, "uint256[]", "getAmountsOut(uint256,address[])", amount, [start, end])
+        outputs = read(rpc, router, "uint256[]", "getAmountsOut(uint256,address[])", amount, [start, end])
         return int(outputs[-1])
-    return int(ask(rpc, contracts["quoterV2"], "uint256", QUOTE_V3, (start, end, amount, pool.fee, 0)))
+    return int(read(rpc, contracts["quoterV2"], "uint256", QUOTE_V3, (start, end, amount, pool.fee, 0)))
 
 
 @pytest.mark.parametrize(("pool", "flip"), BOTH_WAYS)
-def test_three_units_of_any_token_move_no_price_by_a_thousandth(rpc: Rpc, pool: Pool, flip: bool) -> None:  # noqa: FBT001
+def test_three_units_of_any_token_move_the_price_by_less_than_a_thousandth(rpc: Rpc, pool: Pool, flip: bool) -> None:  # noqa: FBT001
     path = (pool.other, pool.token) if flip else (pool.token, pool.other)
     units = 10 ** WORLD["tokens"][path[0]]["decimals"]
-    # Three more units after the first three: what they get less is the move of the price.
+    # The price impact is how much less the second three units get than the first three.
     first, six = quote(rpc, pool, path, 3 * units), quote(rpc, pool, path, 6 * units)
     assert first > 0
-    assert (six - first) * 1000 > first * 999 - 2000  # two of the smallest output units are rounding
+    assert (six - first) * 1000 > first * 999 - 2000  # rounding takes up to two of the smallest output units
 
 
-def test_permit2_was_made_by_its_constructor_on_this_chain(rpc: Rpc) -> None:
+def test_permit2_has_the_domain_separator_of_this_chain(rpc: Rpc) -> None:
     domain = keccak(text="EIP712Domain(string name,uint256 chainId,address verifyingContract)") + keccak(text="Permit2")
     permit2 = WORLD["contracts"]["permit2"]
     assert permit2 == "0x000000000022D473030F116dDEE9F6B43aC78BA3"
     expected = keccak(domain + (31337).to_bytes(32, "big") + bytes(12) + bytes.fromhex(permit2[2:]))
-    assert ask(rpc, permit2, "bytes32", "DOMAIN_SEPARATOR()") == expected
+    assert read(rpc, permit2, "bytes32", "DOMAIN_SEPARATOR()") == expected
 
 
-def test_tokens_have_the_decimals_they_say(rpc: Rpc) -> None:
+def test_tokens_have_the_decimals_of_the_description(rpc: Rpc) -> None:
     for token in WORLD["tokens"].values():
-        assert ask(rpc, token["address"], "uint8", "decimals()") == token["decimals"]
+        assert read(rpc, token["address"], "uint8", "decimals()") == token["decimals"]
     assert {token["decimals"] for token in WORLD["tokens"].values()} == {2, 6, 8, 18}
 
 
@@ -73,26 +73,30 @@ def test_five_users_hold_a_thousand_of_each_token_and_a_hundred_coins(rpc: Rpc) 
     for user in WORLD["users"]:
         assert int(rpc.call("eth_getBalance", user["address"], "latest"), 16) >= 100 * 10**18
         for token in WORLD["tokens"].values():
-            held = ask(rpc, token["address"], "uint256", "balanceOf(address)", user["address"])
-            assert held >= 1000 * 10 ** token["decimals"]
+            balance = read(rpc, token["address"], "uint256", "balanceOf(address)", user["address"])
+            assert balance >= 1000 * 10 ** token["decimals"]
 
 
 @pytest.mark.parametrize("batch", ["v5", "v4"])
 def test_the_batch_contracts_list_the_routers_swaps_and_nothing_else(rpc: Rpc, batch: str) -> None:
-    listed = ask(rpc, WORLD["contracts"][batch], "(address,bytes4,uint8,address)[]", "allowedRouters()")
+    listed = read(rpc, WORLD["contracts"][batch], "(address,bytes4,uint8,address)[]", "allowedRouters()")
     router = WORLD["contracts"]["swapRouter02"].lower()
     assert sorted(listed) == sorted((router, keccak(text=swap)[:4], 0b11, router) for swap in ROUTER_SWAPS)
 
 
-def test_what_was_deployed_lies_below_the_finalized_block(rpc: Rpc) -> None:
-    made = {"address": WORLD["contracts"]["v5"], "fromBlock": "0x0", "toBlock": "finalized"}  # it says so in an event
-    assert rpc.call("eth_getLogs", made) != []
+def test_the_deployment_is_finalized(rpc: Rpc) -> None:
+    finalized_logs = {"address": WORLD["contracts"]["v5"], "fromBlock": "0x0", "toBlock": "finalized"}
+    assert rpc.call("eth_getLogs", finalized_logs) != []
 
 
-def test_the_service_reads_the_chains_file_and_vets_every_plain_token_and_no_other() -> None:
+def test_the_service_reads_the_chains_file() -> None:
     chain = load_chains(Path(os.environ["CHAINS_FILE"]))["local"]
-    unplain = {token.symbol for token in TOKENS if not token.plain}
     assert chain.v5_contract == WORLD["contracts"]["v5"]
+
+
+def test_the_chains_file_vets_every_token_without_a_transfer_fee() -> None:
+    chain = load_chains(Path(os.environ["CHAINS_FILE"]))["local"]
+    with_fee = {token.symbol for token in TOKENS if not token.plain}
     assert chain.vetted_tokens == {
-        token["address"] for symbol, token in WORLD["tokens"].items() if symbol not in unplain
+        token["address"] for symbol, token in WORLD["tokens"].items() if symbol not in with_fee
     }

@@ -1,4 +1,4 @@
-"""The demo is a promise to partners: it plays through, and it says so when it does not."""
+"""The demo passes against a running service, and reports a step that fails."""
 
 import json
 import os
@@ -6,20 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dev.engines.machine import free_port
+from dev.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_whole_story_holds() -> None:
-    own = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    played = subprocess.run(
-        [sys.executable, "-m", "dev", "demo"], cwd=ROOT, env=own, capture_output=True, text=True, check=False
+def test_every_step_passes() -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    demo = subprocess.run(
+        [sys.executable, "-m", "dev", "demo"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
-    assert played.returncode == 0, played.stdout + played.stderr
-    told = json.loads((ROOT / "var" / "demo.json").read_text())
-    assert told["ok"]
-    assert [(step["step"], step["sweep"]["status"]) for step in told["steps"]] == [
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    result = json.loads((ROOT / "var" / "demo.json").read_text())
+    assert result["ok"]
+    assert [(step["step"], step["sweep"]["status"]) for step in result["steps"]] == [
         ("a", "completed"),
         ("b", "completed"),
         ("c", "completed"),
@@ -30,19 +30,19 @@ def test_the_whole_story_holds() -> None:
     ]
 
 
-def test_a_step_that_does_not_hold_ends_the_demo_with_a_sentence_and_an_error_code(tmp_path: Path) -> None:
+def test_a_failed_step_stops_the_demo_with_its_reason(tmp_path: Path) -> None:
     world = json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text())
-    nobody_there = {"baseUrl": f"http://127.0.0.1:{free_port()}", "apiKeys": ["one", "two"]}
+    no_service = {"baseUrl": f"http://127.0.0.1:{free_port()}", "apiKeys": ["one", "two"]}
     world_file, result_file = tmp_path / "world.json", tmp_path / "result.json"
-    world_file.write_text(json.dumps(world | nobody_there))
-    played = subprocess.run(
+    world_file.write_text(json.dumps(world | no_service))
+    demo = subprocess.run(
         [sys.executable, "-m", "dev.demo", str(world_file), str(result_file)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert played.returncode == 1
-    told = json.loads(result_file.read_text())
-    assert not told["ok"]
-    assert told["failure"].startswith("a, five tokens into the wrapped coin: ")
+    assert demo.returncode == 1
+    result = json.loads(result_file.read_text())
+    assert not result["ok"]
+    assert result["failure"].startswith("a, five tokens into the wrapped coin: ")

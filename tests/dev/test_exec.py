@@ -1,4 +1,4 @@
-"""``python -m dev exec`` is transparent: the command's environment, exit code and engines are what it says."""
+"""``python -m dev exec`` passes on the exit code, and gives the command its own engines or those of the environment."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TELL = "import json, os; print(json.dumps(dict(os.environ)))"
+PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 
 def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -26,31 +26,31 @@ def test_it_returns_the_exit_code_of_the_command() -> None:
     assert run("/bin/sh", "-c", "exit 7").returncode == 7
 
 
-def test_a_command_ended_by_a_signal_returns_128_and_its_number() -> None:
+def test_a_command_killed_by_a_signal_returns_128_plus_its_number() -> None:
     assert run("/bin/sh", "-c", "kill -TERM $$").returncode == 143
 
 
-def test_a_command_that_does_not_exist_is_named() -> None:
+def test_an_unknown_command_is_named() -> None:
     result = run("no-such-command")
     assert result.returncode == 1
     assert "no-such-command" in result.stderr
 
 
-def test_worlds_live_side_by_side() -> None:
-    inner = json.loads(run(sys.executable, "-c", TELL).stdout)
+def test_worlds_run_side_by_side() -> None:
+    inner = json.loads(run(sys.executable, "-c", PRINT_ENVIRONMENT).stdout)
     assert inner["DATABASE_URL"] != os.environ["DATABASE_URL"]
     assert inner["DEV_WORLD_FILE"] != os.environ["DEV_WORLD_FILE"]
 
 
-def test_engines_that_the_environment_brings_are_used_and_not_embedded() -> None:
+def test_a_database_and_a_broker_from_the_environment_are_used() -> None:
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL")}
-    inner = json.loads(run(sys.executable, "-c", TELL, **given).stdout)
+    inner = json.loads(run(sys.executable, "-c", PRINT_ENVIRONMENT, **given).stdout)
     assert {name: inner[name] for name in given} == given
     records = Path(inner["DEV_SUPERVISOR_FOLDER"]) / "processes"
     assert not (records / "postgres.json").exists()
 
 
-def test_files_with_keys_are_for_their_owner_only() -> None:
+def test_only_the_owner_can_read_files_with_keys() -> None:
     world = Path(os.environ["DEV_WORLD_FILE"])
     assert world.stat().st_mode & 0o077 == 0
     assert (world.parents[2] / "keys.json").stat().st_mode & 0o077 == 0

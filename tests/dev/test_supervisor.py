@@ -1,4 +1,4 @@
-"""Whatever ends the supervisor, nothing it started outlives it for longer than the next start."""
+"""However the supervisor ends, its processes end with it, or at the next start in its folder at the latest."""
 
 import json
 import os
@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 import pytest
 
-from dev.process import identity, reap, records_of
+from dev.process import identity, reap, records_folder
 from dev.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PARTS = {"postgres", "redis", "anvil", "parent", "grandchild"}
-Household: TypeAlias = subprocess.Popen[str]
-INTERRUPTED_ON_THE_WAY_OUT = """
+World: TypeAlias = subprocess.Popen[str]
+INTERRUPTED_WHILE_UNWINDING = """
 import os, pathlib, signal, sys
 from dev.process import Program
 from dev.supervisor import Interrupted, Supervisor
@@ -27,8 +27,8 @@ with Supervisor(pathlib.Path(sys.argv[1])) as supervisor:
     try:
         os.kill(os.getpid(), signal.SIGINT)
     except Interrupted:
-        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            os.kill(os.getpid(), ending)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), number)
 print("stopped in order")
 """
 
@@ -39,7 +39,7 @@ from dev.supervisor import Interrupted, Supervisor
 class Finalized:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGTERM)
-        str()  # the interpreter looks for signals between two calls
+        str()  # the interpreter handles signals between calls
 
 try:
     with Supervisor(pathlib.Path(sys.argv[1])) as supervisor:
@@ -51,99 +51,99 @@ except Interrupted as interrupted:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], tuple[Household, dict[str, int]]]]:
-    """Start a household in the test's folder; gives the supervisor and the pids of its parts."""
-    started: list[Household] = []
+def start(tmp_path: Path) -> Iterator[Callable[[], tuple[World, dict[str, int]]]]:
+    """Start a world in the test's folder; returns its supervisor and the pids of its processes."""
+    started: list[World] = []
 
-    def start_one() -> tuple[Household, dict[str, int]]:
-        household = subprocess.Popen(
-            [sys.executable, "-m", "tests.dev.household", str(tmp_path)],
+    def start_one() -> tuple[World, dict[str, int]]:
+        world = subprocess.Popen(
+            [sys.executable, "-m", "tests.dev.supervised_world", str(tmp_path)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        started.append(household)
-        assert household.stdout
-        return household, json.loads(household.stdout.readline())
+        started.append(world)
+        assert world.stdout
+        return world, json.loads(world.stdout.readline())
 
     yield start_one
-    for household in started:
-        if household.poll() is None:
-            household.terminate()
-        household.communicate(timeout=30)
+    for world in started:
+        if world.poll() is None:
+            world.terminate()
+        world.communicate(timeout=30)
 
 
-def are_gone(pids: dict[str, int]) -> Callable[[], bool]:
+def have_exited(pids: dict[str, int]) -> Callable[[], bool]:
     return lambda: all(identity(pid) is None for pid in pids.values())
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_no_process_is_left_after(
-    ending: signal.Signals, start: Callable[[], tuple[Household, dict[str, int]]]
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_termination_signal_stops_every_process(
+    number: signal.Signals, start: Callable[[], tuple[World, dict[str, int]]]
 ) -> None:
-    household, pids = start()
+    world, pids = start()
     assert set(pids) == PARTS
-    household.send_signal(ending)
-    household.communicate(timeout=30)
-    assert household.returncode == 0
-    assert are_gone(pids)()
+    world.send_signal(number)
+    world.communicate(timeout=30)
+    assert world.returncode == 0
+    assert have_exited(pids)()
 
 
-def test_a_second_interrupt_during_the_stop_changes_nothing(
-    start: Callable[[], tuple[Household, dict[str, int]]],
+def test_further_interrupts_during_the_stop_are_ignored(
+    start: Callable[[], tuple[World, dict[str, int]]],
 ) -> None:
-    household, pids = start()
+    world, pids = start()
     for _ in range(5):
-        household.send_signal(signal.SIGINT)
-    household.communicate(timeout=30)
-    assert are_gone(pids)()
+        world.send_signal(signal.SIGINT)
+    world.communicate(timeout=30)
+    assert have_exited(pids)()
 
 
-def test_interrupts_between_the_first_and_the_stop_do_not_prevent_it(tmp_path: Path) -> None:
-    script = [sys.executable, "-c", INTERRUPTED_ON_THE_WAY_OUT, str(tmp_path)]
+def test_further_interrupts_before_the_stop_do_not_prevent_it(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", INTERRUPTED_WHILE_UNWINDING, str(tmp_path)]
     ended = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
     pid, *rest = ended.stdout.splitlines()
     assert rest == ["stopped in order"]
     assert identity(int(pid)) is None
 
 
-def test_an_interrupt_that_python_only_prints_is_heeded_at_the_next_look(tmp_path: Path) -> None:
+def test_an_interrupt_swallowed_by_a_finalizer_is_raised_again(tmp_path: Path) -> None:
     script = [sys.executable, "-c", INTERRUPTED_IN_A_FINALIZER, str(tmp_path)]
     ended = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
     assert "Exception ignored" in ended.stderr
     assert ended.stdout == "SIGTERM\n"
 
 
-def test_after_a_kill_the_next_start_ends_what_was_left_and_works(
-    start: Callable[[], tuple[Household, dict[str, int]]],
+def test_after_a_kill_the_next_start_stops_the_leftovers(
+    start: Callable[[], tuple[World, dict[str, int]]],
 ) -> None:
-    killed, left = start()
+    killed, leftovers = start()
     killed.kill()
     killed.wait(timeout=30)
     _, pids = start()
-    assert are_gone(left)()
+    assert have_exited(leftovers)()
     assert all(identity(pid) for pid in pids.values())
 
 
 @pytest.mark.parametrize("part", ["postgres", "redis", "anvil", "parent"])
-def test_the_death_of_a_part_is_told_and_ends_all(
-    part: str, start: Callable[[], tuple[Household, dict[str, int]]]
+def test_a_child_that_dies_is_reported_and_stops_the_others(
+    part: str, start: Callable[[], tuple[World, dict[str, int]]]
 ) -> None:
-    household, pids = start()
+    world, pids = start()
     os.kill(pids[part], signal.SIGKILL)
-    _, told = household.communicate(timeout=30)
-    assert household.returncode == 1
-    assert f"{part} ended unexpectedly with exit code -9" in told
-    assert are_gone(pids)()
+    _, errors = world.communicate(timeout=30)
+    assert world.returncode == 1
+    assert f"{part} exited unexpectedly with code -9" in errors
+    assert have_exited(pids)()
 
 
-def test_a_folder_in_use_is_refused_and_its_world_goes_on(
-    start: Callable[[], tuple[Household, dict[str, int]]], tmp_path: Path
+def test_a_folder_in_use_is_refused_and_its_world_keeps_running(
+    start: Callable[[], tuple[World, dict[str, int]]], tmp_path: Path
 ) -> None:
     _, pids = start()
     second = subprocess.run(
-        [sys.executable, "-m", "tests.dev.household", str(tmp_path)],
+        [sys.executable, "-m", "tests.dev.supervised_world", str(tmp_path)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -154,22 +154,22 @@ def test_a_folder_in_use_is_refused_and_its_world_goes_on(
     assert all(identity(pid) for pid in pids.values())
 
 
-def test_a_recycled_pid_is_never_killed(tmp_path: Path) -> None:
-    records_of(tmp_path).mkdir()
-    record = records_of(tmp_path) / "redis.json"
-    with subprocess.Popen(["/bin/sleep", "600"]) as stranger:
-        record.write_text(json.dumps({"pid": stranger.pid, "identity": "another time", "stopSignal": signal.SIGTERM}))
+def test_a_reused_pid_is_never_killed(tmp_path: Path) -> None:
+    records_folder(tmp_path).mkdir()
+    record = records_folder(tmp_path) / "redis.json"
+    with subprocess.Popen(["/bin/sleep", "600"]) as other:
+        record.write_text(json.dumps({"pid": other.pid, "identity": "another time", "stopSignal": signal.SIGTERM}))
         assert reap(tmp_path) == []
-        assert identity(stranger.pid)
-        stranger.kill()
+        assert identity(other.pid)
+        other.kill()
     assert not record.exists()
 
 
-def test_a_process_left_without_its_parent_is_ended_by_its_record(tmp_path: Path) -> None:
-    records_of(tmp_path).mkdir()
-    with subprocess.Popen(["/bin/sleep", "600"]) as left:
-        told = {"pid": left.pid, "identity": identity(left.pid), "stopSignal": signal.SIGTERM}
-        (records_of(tmp_path) / "redis.json").write_text(json.dumps(told))
+def test_a_leftover_process_is_stopped_by_its_record(tmp_path: Path) -> None:
+    records_folder(tmp_path).mkdir()
+    with subprocess.Popen(["/bin/sleep", "600"]) as leftover:
+        record = {"pid": leftover.pid, "identity": identity(leftover.pid), "stopSignal": signal.SIGTERM}
+        (records_folder(tmp_path) / "redis.json").write_text(json.dumps(record))
         assert reap(tmp_path) == ["redis"]
-        wait_until(lambda: left.poll() is not None, within_seconds=5, what="the end of what was left")
-        assert left.returncode == -signal.SIGTERM
+        wait_until(lambda: leftover.poll() is not None, within_seconds=5, what="exit of the leftover process")
+        assert leftover.returncode == -signal.SIGTERM

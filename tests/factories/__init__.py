@@ -1,1 +1,1 @@
-"""Makers of rows for tests."""
+"""Factories of rows for tests."""

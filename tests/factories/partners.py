@@ -1,4 +1,4 @@
-"""Makes partners and their wallets."""
+"""Creates partners and their wallets."""
 
 import secrets
 
@@ -9,7 +9,7 @@ from partners.models import Partner, PayoutWallet
 
 
 def random_address() -> str:
-    """Return an address nobody holds the key of."""
+    """Return an EVM address, in lower case, whose key does not exist."""
     return f"0x{secrets.token_hex(20)}"
 
 
@@ -25,11 +25,11 @@ class PartnerFactory(DjangoModelFactory[Partner]):
 
 
 class PayoutWalletFactory(DjangoModelFactory[PayoutWallet]):
-    """A wallet of its own for one chain."""
+    """A wallet for the fees on Base."""
 
     class Meta:
         model = PayoutWallet
 
     partner = SubFactory(PartnerFactory)
-    chain_id = 8453
+    network = "eip155:8453"
     address = LazyFunction(random_address)

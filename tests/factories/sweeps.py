@@ -1,7 +1,7 @@
 """Makes sweeps as a build stores them, what may become of them, and what the chain may say about them."""
 
 import secrets
-import time
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -10,17 +10,24 @@ from eth_utils.address import to_checksum_address
 from factory.declarations import LazyAttribute, LazyFunction, RelatedFactory, SelfAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
-from sweepapi.evm.responses import Block, Log, Receipt
+from ledger.models import Settlement
+from sweepapi.evm.answers import Block, Log, Receipt
+from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import EXECUTED_TOPIC
-from sweeps.amounts import split
-from sweeps.models import FeeAuthorization, Sweep, SweepToken, SweepTransaction
+from sweepapi.fees import split
+from sweeps.models import Execution, Offer, Sweep, SweepToken, SweepTransaction
+from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.models import Permit
+from sweeps.rails.evm_v5.models import FeeAuthorization
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 
 CONTRACT = to_checksum_address("0x" + "c0" * 20)
 OUTPUT = to_checksum_address("0x" + "0e" * 20)
-LOCAL = 31337
+LOCAL = "eip155:31337"
+# The status of the one execution of a sweep that a test makes with this status.
+EXECUTION_STATUS = {"pending": "pending", "void": "pending", "failed": "failed", "expired": "expired"}
 
 
 def random_checksum_address() -> str:
@@ -30,44 +37,68 @@ def random_checksum_address() -> str:
 
 
 class SweepTokenFactory(DjangoModelFactory[SweepToken]):
-    """A token that goes in, prefunded."""
+    """A token that goes in, for the sweep's only execution."""
 
     class Meta:
         model = SweepToken
 
     sweep = SubFactory("tests.factories.sweeps.SweepFactory")
+    execution = LazyAttribute(lambda token: token.sweep.executions.get())
     position = Sequence(int)
-    mint = LazyFunction(random_checksum_address)
+    asset = LazyFunction(random_checksum_address)
     amount = 1_000_000
     symbol = "USDC"
     decimals = 6
-    expected_output = 1_000_000
-    min_output = 990_000
-    funding = 1
-    router = kind = "uniswap_v3"
-    target = LazyFunction(random_checksum_address)
-    path = LazyAttribute(lambda token: [token.mint, OUTPUT])
-    fee_tiers = [500]
+
+
+class ExecutionFactory(DjangoModelFactory[Execution]):
+    """An execution of one token, at the contract of V5."""
+
+    class Meta:
+        model = Execution
+        skip_postgeneration_save = True
+
+    sweep = SubFactory("tests.factories.sweeps.SweepFactory", execution=None)
+    network = SelfAttribute("sweep.network")
+    venue = CONTRACT
+    execution_id = Sequence(lambda number: str(10**6 + number))
+    min_gross = SelfAttribute("sweep.min_gross")
+    built_at_height = 10
+    status = LazyAttribute(lambda execution: EXECUTION_STATUS[execution.sweep.status])
+    closed_at = LazyAttribute(lambda execution: execution.sweep.closed_at)
+    token = RelatedFactory(
+        SweepTokenFactory, factory_related_name="execution", sweep=SelfAttribute("..sweep"), position=0
+    )
+
+
+class OfferFactory(DjangoModelFactory[Offer]):
+    """An offer that expects a million units."""
+
+    class Meta:
+        model = Offer
+
+    sweep = SubFactory("tests.factories.sweeps.SweepFactory", offer=None)
+    expected_gross = 1_000_000
 
 
 class FeeAuthorizationFactory(DjangoModelFactory[FeeAuthorization]):
-    """What was signed for a sweep of one token: 75 bps, 40 % of them the partner's, good for 900 seconds."""
+    """The message that was signed for an offer."""
 
     class Meta:
         model = FeeAuthorization
 
-    sweep = SubFactory("tests.factories.sweeps.SweepFactory", authorization=None)
-    chain_id = SelfAttribute("sweep.chain_id")
-    contract = SelfAttribute("sweep.contract")
-    nonce = Sequence(lambda number: 10**6 + number)
-    user = SelfAttribute("sweep.wallet")
-    partner_onchain_id = SelfAttribute("sweep.partner.onchain_id")
-    partner_recipient = LazyFunction(random_checksum_address)
-    protocol_recipient = LazyFunction(random_checksum_address)
-    output_token = SelfAttribute("sweep.output_token")
-    total_fee_bps = 75
-    partner_share_bps = 4000
-    deadline_seconds = LazyFunction(lambda: int(time.time()) + 900)
+    offer = SubFactory(OfferFactory)
+    chain_id = 31337
+    contract = CONTRACT
+    nonce = LazyAttribute(lambda authorization: int(authorization.offer.sweep.executions.get().execution_id))
+    user = SelfAttribute("offer.sweep.wallet")
+    partner_onchain_id = SelfAttribute("offer.sweep.partner.onchain_id")
+    partner_recipient = SelfAttribute("offer.sweep.partner_recipient")
+    protocol_recipient = SelfAttribute("offer.sweep.protocol_recipient")
+    output_token = SelfAttribute("offer.sweep.output_asset")
+    total_fee_bps = SelfAttribute("offer.sweep.total_fee_bps")
+    partner_share_bps = SelfAttribute("offer.sweep.partner_share_bps")
+    deadline_seconds = LazyAttribute(lambda authorization: int(authorization.offer.sweep.deadline.timestamp()))
     legs_hash = LazyFunction(random_hash)
     token_count = 1
     digest = LazyFunction(random_hash)
@@ -75,62 +106,76 @@ class FeeAuthorizationFactory(DjangoModelFactory[FeeAuthorization]):
     signer = LazyFunction(random_checksum_address)
 
 
+class PermitFactory(DjangoModelFactory[Permit]):
+    """The Permit2 nonce of a sweep."""
+
+    class Meta:
+        model = Permit
+
+    sweep = SubFactory("tests.factories.sweeps.SweepFactory")
+    nonce = Sequence(int)
+
+
 class SweepFactory(DjangoModelFactory[Sweep]):
-    """A pending sweep with its authorization, expected to give a million units; due now."""
+    """A pending V5 sweep of one token, expected to give a million units; due now, good for 900 seconds."""
 
     class Meta:
         model = Sweep
         skip_postgeneration_save = True
 
     partner = SubFactory(PartnerFactory)
-    chain_id = LOCAL
-    mode = "v5_partner_fees"
-    contract_version = "v5"
-    contract = CONTRACT
+    rail = "evm_v5"
+    network = LOCAL
     wallet = LazyFunction(random_checksum_address)
-    output_token = OUTPUT
+    output_asset = OUTPUT
     output_symbol = "OUT"
     output_decimals = 18
     slippage_bps = 100
-    expected_gross = 1_000_000
+    total_fee_bps = 75
+    partner_share_bps = 4000
+    partner_recipient = LazyFunction(random_checksum_address)
+    protocol_recipient = LazyFunction(random_checksum_address)
+    settlement = Settlement.ON_CHAIN
     min_gross = 990_000
-    permit_nonce = Sequence(int)
-    built_at_block = 10
+    deadline = LazyFunction(lambda: (timezone.now() + timedelta(seconds=900)).replace(microsecond=0))
     next_check_at = LazyFunction(timezone.now)
-    authorization = RelatedFactory(FeeAuthorizationFactory, factory_related_name="sweep")
+    execution = RelatedFactory(ExecutionFactory, factory_related_name="sweep")
+    offer = RelatedFactory(OfferFactory, factory_related_name="sweep")
 
 
 class SweepTransactionFactory(DjangoModelFactory[SweepTransaction]):
-    """A hash that a partner reported and nobody has looked up yet."""
+    """A hash that a partner reported and that was not looked up yet."""
 
     class Meta:
         model = SweepTransaction
 
     sweep = SubFactory(SweepFactory)
+    execution = LazyAttribute(lambda tx: tx.sweep.executions.get())
     tx_hash = LazyFunction(random_hash)
 
 
-def executed_log(authorization: FeeAuthorization, **changes: Any) -> Log:
-    """Return the ``SweepExecutedV5`` that matches an authorization, for a gross output of a million units.
+def executed_log(sweep: Sweep, **changes: Any) -> Log:
+    """Return the ``SweepExecutedV5`` that matches a sweep, for a gross output of a million units.
 
     ``gross_output`` moves all amounts; any other change is made to that one field alone. ``emitter`` is who logs it.
     """
+    execution = sweep.executions.get()
     gross = changes.get("gross_output", 1_000_000)
-    due = split(gross, authorization.total_fee_bps, authorization.partner_share_bps)
+    due = split(gross, sweep.total_fee_bps, sweep.partner_share_bps)
     event = {
-        "nonce": authorization.nonce,
-        "user": authorization.user,
-        "partner_id": authorization.partner_onchain_id,
-        "partner_recipient": authorization.partner_recipient,
-        "protocol_recipient": authorization.protocol_recipient,
-        "output_token": authorization.output_token,
-        "token_count": authorization.token_count,
+        "nonce": int(execution.execution_id),
+        "user": sweep.wallet,
+        "partner_id": sweep.partner.onchain_id,
+        "partner_recipient": sweep.partner_recipient,
+        "protocol_recipient": sweep.protocol_recipient,
+        "output_token": sweep.output_asset,
+        "token_count": sweep.tokens.count(),
         **vars(due),
     } | changes
     data = [event[name] for name in ("partner_recipient", "protocol_recipient", "output_token", "token_count")]
     data += [event[name] for name in ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")]
     return Log(
-        address=changes.get("emitter", authorization.contract),
+        address=changes.get("emitter", execution.venue),
         topics=(EXECUTED_TOPIC, f"0x{event['nonce']:064x}", f"0x{event['user'][2:].lower():0>64}", event["partner_id"]),
         data=encode([*["address"] * 3, *["uint256"] * 6], data),
     )
@@ -149,8 +194,8 @@ def receipt_of(tx: SweepTransaction, *logs: Log, succeeded: bool = True, block: 
 
 
 def executed_receipt(tx: SweepTransaction, **changes: Any) -> Receipt:
-    """Return the receipt of a transaction that carried the sweep out."""
-    return receipt_of(tx, executed_log(tx.sweep.authorization, **changes))
+    """Return the receipt of a transaction that executed the sweep."""
+    return receipt_of(tx, executed_log(tx.sweep, **changes))
 
 
 def block_at(number: int, *, fork: int = 0) -> Block:
@@ -158,21 +203,33 @@ def block_at(number: int, *, fork: int = 0) -> Block:
     return Block(number=number, hash=f"0x{fork:032x}{number:032x}", timestamp=1_700_000_000 + number)
 
 
-def sighting(*receipts: Receipt, **facts: Any) -> Sighting:
+def seen(*receipts: Receipt, finding: Finding | None = None, **facts: Any) -> Seen:
     """Return a look at the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
-    seen: dict[str, Any] = {
+    sighting: dict[str, Any] = {
         "head_number": 100,
         "safe_number": 68,
         "final_number": 36,
         "receipts": {receipt.tx_hash: receipt for receipt in receipts},
         "canonical": None,
-        "nonce_used": False,
+        "state": False,  # whether the nonce is used
         "safe_timestamp": 1_700_000_068,
     }
-    return Sighting(**(seen | facts))
+    return Seen(Sighting(**(sighting | facts)), finding)
 
 
-def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> Sighting:
-    """Return a look that proves the authorization unused for good."""
-    proof = {"nonce_used": False, "safe_timestamp": sweep.authorization.deadline_seconds + 1}
-    return sighting(*receipts, **(proof | facts))
+def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> Seen:
+    """Return a look that proves that the sweep can never be executed."""
+    proof = {"state": False, "safe_timestamp": int(sweep.deadline.timestamp()) + 1}
+    return seen(*receipts, **(proof | facts))
+
+
+def found_cancellation(by: str, *, agreed: bool = True) -> Finding:
+    """Return what a search finds of a cancellation at a height of 60."""
+    hit = Hit(Event(by, is_hint=False), random_hash(), 60, block_at(60).hash)
+    return Finding(hit, None, agreed=agreed, resume_at=None)
+
+
+def found_execution(receipt: Receipt, *, known: bool = True) -> Finding:
+    """Return what a search finds of an execution; its receipt is not ``known`` if no provider gives it."""
+    hit = Hit(Event(None, is_hint=True), receipt.tx_hash, receipt.block_number, receipt.block_hash)
+    return Finding(hit, receipt if known else None, agreed=True, resume_at=None)

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from celery import current_app
 from django.utils import timezone
+from sweeps.voiding import void
 
 from indexer import checks, tasks
 from ledger.models import JournalEntry
@@ -17,7 +18,6 @@ from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import look
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.voiding import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import FakeNode

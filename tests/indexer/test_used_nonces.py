@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 from django.utils import timezone
+from sweeps.voiding import void
 
 from indexer import checks
 from ledger.reading import postings_of
@@ -15,7 +16,6 @@ from sweepapi.evm import nonce_use
 from sweepapi.evm.rpc import ProviderPool
 from sweeps import settle
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.voiding import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import Alter, FakeNode

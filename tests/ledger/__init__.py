@@ -1,1 +1,1 @@
-"""Tests of the books."""
+"""Tests of the ledger."""

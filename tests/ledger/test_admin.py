@@ -1,4 +1,4 @@
-"""The admin shows the books and lets nobody write them."""
+"""The admin shows the ledger and does not let anyone write to it."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -35,8 +35,20 @@ def test_accounts_are_listed_with_exact_balances(ops: Client, partner: Partner) 
     assert "-800" in page
 
 
+@pytest.mark.usefixtures("two_chains")
 @pytest.mark.parametrize("name", ["account", "journalentry"])
-def test_nobody_writes(ops: Client, partner: Partner, name: str) -> None:
+def test_networks_are_shown_and_filtered_by_name(ops: Client, partner: Partner, name: str) -> None:
+    for network in ("eip155:8453", "eip155:42161"):
+        book_fee(partner, network=network)
+    page = ops.get(reverse(f"admin:ledger_{name}_changelist"), {"network": "eip155:8453"})
+    assert {row.network for row in page.context["cl"].result_list} == {"eip155:8453"}
+    [offered] = [spec for spec in page.context["cl"].filter_specs if spec.title == "network"]
+    assert [choice["display"] for choice in offered.choices(page.context["cl"])] == ["All", "arbitrum", "base"]
+    assert "field-show_network" in page.content.decode()
+
+
+@pytest.mark.parametrize("name", ["account", "journalentry"])
+def test_not_even_a_superuser_can_write(ops: Client, partner: Partner, name: str) -> None:
     book_fee(partner)
     row = (Account if name == "account" else JournalEntry)._default_manager.first()  # noqa: SLF001
     assert row is not None

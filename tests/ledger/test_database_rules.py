@@ -1,4 +1,4 @@
-"""PostgreSQL itself refuses whatever is no double entry, also from raw SQL and whoever asks."""
+"""PostgreSQL itself refuses everything that is not double entry, raw SQL included."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,18 +17,19 @@ from tests.factories.partners import PartnerFactory
 pytestmark = pytest.mark.django_db
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+ABOUT_NO_SWEEP: dict[str, Any] = {"sweep_ref": None, "execution_ref": None, "booking_epoch": None}
 
 
 @contextmanager
 def checked() -> Iterator[None]:
-    """Run what is deferred to the commit at the end of the block."""
+    """Run the checks that are deferred to commit at the end of the block."""
     yield
     connection.check_constraints()
 
 
 @contextmanager
 def refused(why: str) -> Iterator[None]:
-    """Expect the block, or the checks deferred to its commit, to be refused for this reason."""
+    """Expect the block, or the checks deferred to commit, to be refused for this reason."""
     with pytest.raises(IntegrityError, match=why), transaction.atomic(), checked():
         yield
 
@@ -46,10 +47,11 @@ def entry(partner: Partner) -> Callable[..., JournalEntry]:
         defaults: dict[str, Any] = {
             "kind": "sweep_fee",
             "sweep_ref": uuid4(),
-            "incarnation": 0,
+            "execution_ref": uuid4(),
+            "booking_epoch": 0,
             "partner": partner,
-            "chain_id": BASE,
-            "token": WETH,
+            "network": BASE,
+            "asset": WETH,
             "tx_hash": random_hash(),
         }
         return JournalEntry.objects.create(**(defaults | facts))
@@ -62,7 +64,7 @@ def payout(entry: Callable[..., JournalEntry], partner: Partner) -> Callable[...
     """Return a maker of balanced payouts."""
 
     def make(**facts: Any) -> JournalEntry:
-        made = entry(**({"kind": "payout", "sweep_ref": None, "incarnation": None} | facts))
+        made = entry(**({"kind": "payout", **ABOUT_NO_SWEEP} | facts))
         post(made, account("partner_payable", partner), 5)
         post(made, account("partner_paid", partner), -5)
         return made
@@ -70,9 +72,15 @@ def payout(entry: Callable[..., JournalEntry], partner: Partner) -> Callable[...
     return make
 
 
-def account(name: str, partner: Partner | None = None, *, chain_id: int = BASE, token: str = WETH) -> Account:
-    found, _ = Account.objects.get_or_create(name=name, partner=partner, chain_id=chain_id, token=token)
+def account(name: str, partner: Partner | None = None, *, network: str = BASE, asset: str = WETH) -> Account:
+    found, _ = Account.objects.get_or_create(name=name, partner=partner, network=network, asset=asset)
     return found
+
+
+def mirrored(original: JournalEntry) -> dict[str, Any]:
+    """Return the facts of an entry that reverses this one."""
+    refs = {"sweep_ref": original.sweep_ref, "execution_ref": original.execution_ref}
+    return {"kind": "reversal", "reverses": original, **refs}
 
 
 def post(entry: JournalEntry, on: Account, amount: int) -> Posting:
@@ -104,7 +112,7 @@ def test_balance_is_exact_at_the_size_of_a_uint256(entry: Callable[..., JournalE
         post(made, account("protocol_revenue"), -(2**256 - 2))
 
 
-def test_unbalancing_a_checked_entry_later_in_its_transaction_is_refused(partner: Partner) -> None:
+def test_a_posting_that_unbalances_an_already_checked_entry_is_refused(partner: Partner) -> None:
     with refused("out of balance"):
         booked = book_fee(partner)
         connection.check_constraints()
@@ -116,10 +124,10 @@ def test_a_posting_of_zero_is_refused(entry: Callable[..., JournalEntry]) -> Non
         post(entry(), account("fees_charged"), 0)
 
 
-@pytest.mark.parametrize(("chain_id", "token"), [(BASE + 1, WETH), (BASE, USDC)])
-def test_an_account_of_another_asset_is_refused(entry: Callable[..., JournalEntry], chain_id: int, token: str) -> None:
+@pytest.mark.parametrize(("network", "asset"), [("eip155:1", WETH), (BASE, USDC)])
+def test_an_account_of_another_asset_is_refused(entry: Callable[..., JournalEntry], network: str, asset: str) -> None:
     with refused("of another asset"):
-        post(entry(), account("fees_charged", chain_id=chain_id, token=token), 5)
+        post(entry(), account("fees_charged", network=network, asset=asset), 5)
 
 
 def test_an_account_of_another_partner_is_refused(entry: Callable[..., JournalEntry]) -> None:
@@ -127,7 +135,7 @@ def test_an_account_of_another_partner_is_refused(entry: Callable[..., JournalEn
         post(entry(), account("partner_settled", PartnerFactory.create()), 5)
 
 
-def test_postings_may_lie_in_savepoints_of_their_entrys_transaction(entry: Callable[..., JournalEntry]) -> None:
+def test_postings_may_be_made_in_savepoints_of_their_entrys_transaction(entry: Callable[..., JournalEntry]) -> None:
     made = entry()
     for name, amount in (("fees_charged", 5), ("protocol_revenue", -5)):
         with transaction.atomic():
@@ -145,12 +153,12 @@ def test_a_balanced_pair_added_in_a_later_transaction_is_refused(partner: Partne
 
 
 @pytest.mark.django_db(transaction=True)
-def test_claiming_the_current_transaction_for_an_old_one_does_not_help(partner: Partner) -> None:
-    """The stamp is the database's: what an INSERT says about it is overwritten."""
+def test_the_transaction_of_an_entry_cannot_be_forged(partner: Partner) -> None:
+    """The database overwrites whatever an INSERT gives as the transaction's id."""
     booked = book_fee(partner)
     with transaction.atomic():
         copy = JournalEntry.objects.get(pk=booked.pk)
-        copy.pk, copy.sweep_ref, copy.posted_in = uuid4(), uuid4(), booked.pk.int % 2**31
+        copy.pk, copy.execution_ref, copy.posted_in = uuid4(), uuid4(), booked.pk.int % 2**31
         copy.save(force_insert=True)
         post(copy, account("fees_charged"), 5)
         post(copy, account("protocol_revenue"), -5)
@@ -159,32 +167,32 @@ def test_claiming_the_current_transaction_for_an_old_one_does_not_help(partner: 
 
 @pytest.mark.parametrize("table", ["ledger_account", "ledger_journalentry", "ledger_posting"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}"])
-def test_nothing_booked_is_changed_or_removed(partner: Partner, statement: str, table: str) -> None:
+def test_booked_rows_are_neither_updated_nor_deleted(partner: Partner, statement: str, table: str) -> None:
     book_fee(partner)
     with refused("append-only"):
         execute(statement.format(table))
 
 
-def test_triggers_cannot_be_skipped_by_asking(partner: Partner) -> None:
-    """django-pgtrigger offers sessions to ignore triggers; the ledger takes no such wish."""
+def test_a_session_cannot_skip_the_triggers(partner: Partner) -> None:
+    """django-pgtrigger lets a session ignore triggers, which the ledger disables."""
     book_fee(partner)
     with pgtrigger.ignore(), refused("append-only"):
         Posting.objects.update(amount=1)
 
 
-def test_an_account_exists_once_also_without_a_partner() -> None:
+def test_an_account_without_a_partner_exists_once() -> None:
     account("fees_charged")
-    with refused("account_is_one_of_its_kind"):
-        execute("INSERT INTO ledger_account (chain_id, token, name) VALUES (%s, %s, 'fees_charged')", BASE, WETH)
+    with refused("account_is_unique"):
+        execute("INSERT INTO ledger_account (network, asset, name) VALUES (%s, %s, 'fees_charged')", BASE, WETH)
 
 
 @pytest.mark.parametrize(("name", "with_partner"), [("fees_charged", True), ("partner_paid", False)])
-def test_accounts_belong_to_a_partner_exactly_if_named_so(partner: Partner, name: str, with_partner: bool) -> None:  # noqa: FBT001
-    with refused("account_has_a_partner_if_named_so"):
+def test_an_account_has_a_partner_exactly_if_its_name_says_so(partner: Partner, name: str, with_partner: bool) -> None:  # noqa: FBT001
+    with refused("account_name_says_if_it_has_a_partner"):
         account(name, partner if with_partner else None)
 
 
-def test_an_account_of_an_unknown_name_is_refused() -> None:
+def test_an_account_with_an_unknown_name_is_refused() -> None:
     with refused("account_name_is_known"):
         account("slush_fund")
 
@@ -193,16 +201,19 @@ def test_an_account_of_an_unknown_name_is_refused() -> None:
     "facts",
     [
         {"sweep_ref": None},
-        {"incarnation": None},
+        {"execution_ref": None},
+        {"booking_epoch": None},
         {"kind": "payout"},
-        {"kind": "payout", "sweep_ref": None},
+        {"kind": "payout", "sweep_ref": None, "booking_epoch": None},
+        {"kind": "payout", "sweep_ref": None, "execution_ref": None},
+        {"kind": "payout", "execution_ref": None, "booking_epoch": None},
         {"kind": "bonus"},
     ],
 )
-def test_an_entry_names_its_sweep_exactly_if_it_is_about_one(
+def test_an_entry_names_its_execution_exactly_if_it_is_about_one(
     entry: Callable[..., JournalEntry], facts: dict[str, Any]
 ) -> None:
-    with refused("entry_names_its_sweep|entry_names_what_it_reverses"):
+    with refused("entry_names_its_execution|entry_names_what_it_reverses"):
         entry(**facts)
 
 
@@ -211,7 +222,7 @@ def test_a_reversal_names_what_it_reverses(entry: Callable[..., JournalEntry]) -
         entry(kind="reversal")
 
 
-def test_a_fee_reverses_nothing(entry: Callable[..., JournalEntry], partner: Partner) -> None:
+def test_a_fee_does_not_reverse_an_entry(entry: Callable[..., JournalEntry], partner: Partner) -> None:
     with refused("entry_names_what_it_reverses"):
         entry(reverses=book_fee(partner))
 
@@ -228,25 +239,31 @@ def test_a_reversal_mirrors_its_original_to_the_unit(
 ) -> None:
     original = book_fee(partner, partner_fee=0)
     with refused("does not mirror"):
-        made = entry(kind="reversal", reverses=original, sweep_ref=original.sweep_ref)
+        made = entry(**mirrored(original))
         post(made, account("fees_charged"), amounts[0])
         post(made, account("protocol_revenue"), amounts[1])
 
 
-@pytest.mark.parametrize("facts", [{"incarnation": 9}, {"sweep_ref": UUID(int=1)}, {"kind": "payout_reversal"}])
-def test_a_reversal_is_about_the_same_as_its_original(
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"booking_epoch": 9},
+        {"sweep_ref": UUID(int=1)},
+        {"execution_ref": UUID(int=1)},
+        {"kind": "payout_reversal", **ABOUT_NO_SWEEP},
+    ],
+)
+def test_a_reversal_has_the_facts_of_its_original(
     entry: Callable[..., JournalEntry], partner: Partner, facts: dict[str, Any]
 ) -> None:
     original = book_fee(partner, partner_fee=0)
-    if facts.get("kind"):
-        facts = facts | {"sweep_ref": None, "incarnation": None}
     with refused("does not mirror"):
-        made = entry(**({"kind": "reversal", "reverses": original, "sweep_ref": original.sweep_ref} | facts))
+        made = entry(**(mirrored(original) | facts))
         post(made, account("fees_charged"), -1_000)
         post(made, account("protocol_revenue"), 1_000)
 
 
-def test_a_payout_is_booked_once_a_transaction_partner_and_token(payout: Callable[..., JournalEntry]) -> None:
+def test_a_payout_is_booked_once_per_transaction_partner_and_asset(payout: Callable[..., JournalEntry]) -> None:
     first = payout()
     with refused("payout_is_booked_once"):
         payout(tx_hash=first.tx_hash)
@@ -257,7 +274,7 @@ def test_one_transaction_may_pay_several_partners(
 ) -> None:
     tx_hash = payout().tx_hash
     other = PartnerFactory.create()
-    made = entry(kind="payout", sweep_ref=None, incarnation=None, partner=other, tx_hash=tx_hash)
+    made = entry(kind="payout", **ABOUT_NO_SWEEP, partner=other, tx_hash=tx_hash)
     post(made, account("partner_payable", other), 5)
     post(made, account("partner_paid", other), -5)
     connection.check_constraints()
@@ -267,7 +284,7 @@ def test_a_payout_is_reversed_like_a_fee(
     payout: Callable[..., JournalEntry], entry: Callable[..., JournalEntry], partner: Partner
 ) -> None:
     paid = payout()
-    undone = entry(kind="payout_reversal", sweep_ref=None, incarnation=None, reverses=paid, tx_hash=paid.tx_hash)
-    post(undone, account("partner_paid", partner), 5)
-    post(undone, account("partner_payable", partner), -5)
+    reversal = entry(kind="payout_reversal", **ABOUT_NO_SWEEP, reverses=paid, tx_hash=paid.tx_hash)
+    post(reversal, account("partner_paid", partner), 5)
+    post(reversal, account("partner_payable", partner), -5)
     connection.check_constraints()

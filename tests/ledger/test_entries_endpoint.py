@@ -15,7 +15,7 @@ from ledger.reading import postings_of
 from ledger.serializers import PostingSerializer
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
-from tests.factories.ledger import BASE, WETH, book_fee
+from tests.factories.ledger import BASE, WETH, book_fee, random_hash
 from tests.factories.partners import PartnerFactory
 
 pytestmark = pytest.mark.django_db
@@ -67,20 +67,19 @@ def test_an_item_is_a_posting_with_the_facts_of_its_entry(api: Client, partner: 
     assert item["reverses"] is None
 
 
-def test_a_reversal_names_the_entry_it_undoes(api: Client, partner: Partner) -> None:
-    sweep_ref = uuid4()
-    entry = book_fee(partner, sweep_ref=sweep_ref)
-    reverse(sweep_ref=sweep_ref, incarnation=0, tx_hash=entry.tx_hash)
+def test_a_reversal_names_the_entry_that_it_reverses(api: Client, partner: Partner) -> None:
+    entry = book_fee(partner)
+    reverse(entry)
     item = page_of(api)["items"][0]
     assert (item["kind"], item["reverses"]) == ("reversal", str(entry.pk))
 
 
-def test_a_partner_sees_nothing_of_another(api: Client) -> None:
+def test_a_partner_does_not_see_the_entries_of_another(api: Client) -> None:
     book_fee(PartnerFactory.create())
     assert page_of(api)["items"] == []
 
 
-def test_pages_follow_each_other_without_gap_or_repetition(api: Client, partner: Partner) -> None:
+def test_pages_have_neither_gaps_nor_repetitions(api: Client, partner: Partner) -> None:
     for _ in range(4):
         book_fee(partner)
     seen: list[str] = []
@@ -88,7 +87,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(api: Client, partner:
     while cursor is not None:
         page = page_of(api, limit=5, **cursor)
         seen += [item["id"] for item in page["items"]]
-        book_fee(partner)  # what is added meanwhile is newer and changes no later page
+        book_fee(partner)  # is newer than all of these, so it is not on a later page
         if page["nextCursor"] is None:
             break
         cursor = {"cursor": page["nextCursor"]}
@@ -96,18 +95,19 @@ def test_pages_follow_each_other_without_gap_or_repetition(api: Client, partner:
     assert seen == sorted(set(seen), reverse=True)
 
 
-def test_postings_of_one_moment_are_paged_by_their_id(api: Client, partner: Partner) -> None:
+def test_postings_of_the_same_moment_are_paged_by_their_id(api: Client, partner: Partner) -> None:
     accounts = [posting.account for posting in book_fee(PartnerFactory.create(), partner_fee=0).postings.all()]
     moment = timezone.now()
     for _ in range(3):
         entry = JournalEntry.objects.create(
             kind="sweep_fee",
             sweep_ref=uuid4(),
-            incarnation=0,
+            execution_ref=uuid4(),
+            booking_epoch=0,
             partner=partner,
-            chain_id=BASE,
-            token=WETH,
-            tx_hash="0x" + "1" * 64,
+            network=BASE,
+            asset=WETH,
+            tx_hash=random_hash(),
             posted_at=moment,
         )
         for account, amount in zip(accounts, (1, -1), strict=True):
@@ -126,12 +126,12 @@ def test_the_last_page_has_no_cursor_even_if_it_is_full(api: Client, partner: Pa
 
 @pytest.mark.usefixtures("two_chains")
 def test_entries_are_filtered_by_chain(api: Client, partner: Partner) -> None:
-    book_fee(partner, chain_id=BASE)
-    book_fee(partner, chain_id=42161)
+    book_fee(partner, network=BASE)
+    book_fee(partner, network="eip155:42161")
     assert {item["chain"] for item in page_of(api, chain="arbitrum")["items"]} == {"arbitrum"}
 
 
-def test_entries_are_filtered_by_time_from_inclusive_to_exclusive(api: Client, partner: Partner) -> None:
+def test_entries_are_filtered_by_time_including_from_and_excluding_to(api: Client, partner: Partner) -> None:
     posted = book_fee(partner).posted_at.astimezone(UTC)
 
     def count(**window: datetime) -> int:
@@ -172,15 +172,15 @@ def test_an_unknown_chain_is_unsupported(api: Client) -> None:
         ({"cursor": "é" * 32}, ("cursor", "invalid_format")),
     ],
 )
-def test_a_bad_query_is_refused_with_the_parameter(api: Client, query: dict[str, str], detail: tuple[str, str]) -> None:
+def test_a_refused_query_names_the_parameter(api: Client, query: dict[str, str], detail: tuple[str, str]) -> None:
     assert error_of(api, **query) == (400, "invalid_request", [detail])
 
 
-def test_a_key_is_needed(anonymous: Client) -> None:
+def test_a_key_is_required(anonymous: Client) -> None:
     assert error_of(anonymous) == (401, "missing_api_key", [])
 
 
-def test_only_get_is_answered(api: Client) -> None:
+def test_only_get_is_allowed(api: Client) -> None:
     response = api.post(URL, data={}, content_type="application/json")
     assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
 
@@ -190,7 +190,7 @@ def test_the_number_of_queries_does_not_grow_with_the_page(
 ) -> None:
     for _ in range(10):
         book_fee(partner)
-    page_of(api)  # notes the key's use
+    page_of(api)  # records the use of the key
     with django_assert_num_queries(2):  # the key with its partner; the page
         page_of(api)
 
@@ -199,8 +199,8 @@ def test_the_postings_of_a_sweep_come_in_order_and_in_one_query(
     partner: Partner, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     sweep_ref = uuid4()
-    book_fee(partner, sweep_ref=sweep_ref)
-    reverse(sweep_ref=sweep_ref, incarnation=0, tx_hash="0x" + "1" * 64)
+    entry = book_fee(partner, sweep_ref=sweep_ref)
+    reverse(entry)
     book_fee(partner)
     with django_assert_num_queries(1):
         shown = PostingSerializer(postings_of(sweep_ref), many=True).data

@@ -1,4 +1,4 @@
-"""The role that the service runs as can do its work and cannot rewrite the books, shown with a real role."""
+"""The role that the service runs as can do its work and cannot rewrite the ledger; tested with a real role."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ ROLE = "sweepapi_test_runtime"
 
 @pytest.fixture
 def runtime_role() -> Iterator[None]:
-    """Go on as the runtime role. Roles are created in the test's transaction and vanish with it."""
+    """Switch to the runtime role, which is created in the test's transaction and rolled back with it."""
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE ROLE {ROLE}")
         call_command("grant_runtime_role", ROLE, verbosity=0)
@@ -37,7 +37,7 @@ def test_the_runtime_role_posts_and_reads(partner: Partner) -> None:
 @pytest.mark.parametrize("table", ["ledger_account", "ledger_journalentry", "ledger_posting"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
 @pytest.mark.usefixtures("runtime_role")
-def test_the_runtime_role_cannot_rewrite_the_books(statement: str, table: str) -> None:
+def test_the_runtime_role_cannot_rewrite_the_ledger(statement: str, table: str) -> None:
     with (
         pytest.raises(ProgrammingError, match="permission denied"),
         transaction.atomic(),
@@ -47,7 +47,7 @@ def test_the_runtime_role_cannot_rewrite_the_books(statement: str, table: str) -
 
 
 @pytest.mark.usefixtures("runtime_role")
-def test_the_runtime_role_may_truncate_no_table_at_all() -> None:
+def test_the_runtime_role_may_not_truncate_any_table() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
@@ -58,15 +58,15 @@ def test_the_runtime_role_may_truncate_no_table_at_all() -> None:
 
 
 @pytest.mark.usefixtures("runtime_role")
-def test_the_runtime_role_cannot_switch_the_triggers_off() -> None:
+def test_the_runtime_role_cannot_disable_the_triggers() -> None:
     with pytest.raises(ProgrammingError, match="must be owner"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE ledger_posting DISABLE TRIGGER ALL")
 
 
-def test_a_role_that_is_missing_or_a_superuser_is_refused() -> None:
+def test_a_missing_role_and_a_superuser_are_refused() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolname FROM pg_roles WHERE rolsuper LIMIT 1")
         [superuser] = cursor.fetchone()
-    for role in ("nobody_of_this_name", superuser):
-        with pytest.raises(CommandError, match="no superuser"):
+    for role in ("missing_role", superuser):
+        with pytest.raises(CommandError, match="not a superuser"):
             call_command("grant_runtime_role", role)

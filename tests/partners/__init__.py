@@ -1,1 +1,1 @@
-"""Tests of partners and keys."""
+"""Tests of partners and API keys."""

@@ -1,7 +1,8 @@
-"""The admin keeps partners and issues keys whose secret is seen once."""
+"""The admin manages partners and issues keys whose secret is shown once."""
 
 import logging
 import re
+from collections.abc import Mapping
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -28,8 +29,8 @@ def ops() -> Client:
     return client
 
 
-def wallets_form(*wallets: dict[str, object], initial: int = 0) -> dict[str, object]:
-    """Return the fields of the wallets' and keys' formsets as the page would send them."""
+def wallets_form(*wallets: Mapping[str, object], initial: int = 0) -> dict[str, object]:
+    """Return the fields of the formsets of wallets and keys, as a browser sends them."""
     fields: dict[str, object] = {"api_keys-TOTAL_FORMS": 0, "api_keys-INITIAL_FORMS": 0}
     fields |= {"payout_wallets-TOTAL_FORMS": len(wallets), "payout_wallets-INITIAL_FORMS": initial}
     for index, wallet in enumerate(wallets):
@@ -38,18 +39,18 @@ def wallets_form(*wallets: dict[str, object], initial: int = 0) -> dict[str, obj
 
 
 @pytest.mark.usefixtures("two_chains")
-def test_a_partner_is_added_with_a_wallet_for_one_chain(ops: Client) -> None:
+def test_a_partner_is_added_with_a_wallet_for_one_network(ops: Client) -> None:
     default, on_base = random_address(), random_address()
     response = ops.post(
         reverse("admin:partners_partner_add"),
         {"name": "Acme", "status": "active", "fee_share_bps": 2500, "payout_wallet": default}
-        | wallets_form({"chain_id": 8453, "address": on_base}),
+        | wallets_form({"network": "eip155:8453", "address": on_base}),
     )
     assert response.status_code == 302
     partner = Partner.objects.get(name="Acme")
     assert partner.fee_share_bps == 2500
-    assert partner.recipient_on(8453).lower() == on_base
-    assert partner.recipient_on(42161).lower() == default
+    assert partner.recipient_on("eip155:8453").lower() == on_base
+    assert partner.recipient_on("eip155:42161").lower() == default
 
 
 @pytest.mark.usefixtures("two_chains")
@@ -62,7 +63,7 @@ def test_a_partner_is_added_with_a_wallet_for_one_chain(ops: Client) -> None:
         ({"payout_wallet": "vitalik.eth"}, "40 hex digits"),
     ],
 )
-def test_a_partner_that_would_lose_money_is_refused_with_a_sentence(
+def test_a_partner_that_would_lose_money_is_refused_with_the_reason(
     ops: Client, fields: dict[str, object], message: str
 ) -> None:
     good = {"name": "Acme", "status": "active", "fee_share_bps": 1, "payout_wallet": random_address()}
@@ -73,22 +74,22 @@ def test_a_partner_that_would_lose_money_is_refused_with_a_sentence(
 
 
 @pytest.mark.usefixtures("two_chains")
-def test_a_wallet_is_offered_for_the_services_chains_only(ops: Client) -> None:
+def test_a_wallet_is_accepted_for_enabled_chains_only(ops: Client) -> None:
     good = {"name": "Acme", "status": "active", "fee_share_bps": 1, "payout_wallet": random_address()}
-    wallet = {"chain_id": 999, "address": random_address()}
+    wallet = {"network": "eip155:999", "address": random_address()}
     response = ops.post(reverse("admin:partners_partner_add"), good | wallets_form(wallet))
     assert response.status_code == 200
     assert not PayoutWallet.objects.exists()
 
 
 @pytest.mark.usefixtures("two_chains")
-def test_a_wallet_of_a_chain_that_is_off_now_can_still_be_seen(ops: Client, partner: Partner) -> None:
-    PayoutWalletFactory.create(partner=partner, chain_id=777)
+def test_the_wallet_of_a_disabled_chain_is_still_shown(ops: Client, partner: Partner) -> None:
+    PayoutWalletFactory.create(partner=partner, network="eip155:777")
     page = ops.get(reverse("admin:partners_partner_change", args=[partner.pk])).content.decode()
-    assert '<option value="777" selected>eip155:777</option>' in page
+    assert '<option value="eip155:777" selected>eip155:777</option>' in page
 
 
-def test_a_partner_with_books_cannot_be_deleted(ops: Client, partner: Partner) -> None:
+def test_a_partner_with_ledger_entries_cannot_be_deleted(ops: Client, partner: Partner) -> None:
     book_fee(partner)
     url = reverse("admin:partners_partner_delete", args=[partner.pk])
     ops.post(url, {"post": "yes"})
@@ -98,7 +99,7 @@ def test_a_partner_with_books_cannot_be_deleted(ops: Client, partner: Partner) -
 
 
 def issue(ops: Client, partner: Partner) -> tuple[str, str]:
-    """Issue a key through the form; return its page and the key on it."""
+    """Issue a key through the form; return the page and the key on it."""
     response = ops.post(
         reverse("admin:partners_apikey_add"),
         {"partner": str(partner.pk), "name": "production", "expires_at_0": "", "expires_at_1": ""},
@@ -111,12 +112,14 @@ def issue(ops: Client, partner: Partner) -> tuple[str, str]:
     return page, plaintext
 
 
-def test_an_issued_key_is_on_the_page_and_works(ops: Client, partner: Partner) -> None:
+def test_an_issued_key_is_shown_on_the_page_and_works(ops: Client, partner: Partner) -> None:
     _, plaintext = issue(ops, partner)
     assert Client().get("/v2/partner", headers={"x-api-key": plaintext}).status_code == 200
 
 
-def test_after_its_page_the_secret_is_nowhere(ops: Client, partner: Partner, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_secret_is_on_no_other_page_in_no_row_and_in_no_log(
+    ops: Client, partner: Partner, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.DEBUG):
         _, plaintext = issue(ops, partner)
     secret = plaintext.rsplit("_", 1)[1]
@@ -159,7 +162,7 @@ def test_keys_are_neither_changed_nor_deleted(ops: Client, partner: Partner) -> 
     assert (api_key.name, api_key.partner) == ("old", partner)
 
 
-def test_who_may_only_view_keys_may_not_revoke_them(partner: Partner) -> None:
+def test_a_user_who_may_only_view_keys_cannot_revoke_them(partner: Partner) -> None:
     api_key, _ = ApiKey.issue(partner=partner, name="tests")
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_apikey"))

@@ -1,4 +1,4 @@
-"""manage.py api_key: keys without the admin."""
+"""manage.py api_key: API keys from the command line."""
 
 from io import StringIO
 
@@ -19,7 +19,7 @@ def run(*arguments: str) -> tuple[str, str]:
 
 
 @pytest.mark.usefixtures("two_chains")
-def test_issue_prints_nothing_but_a_working_key_on_standard_output(partner: Partner) -> None:
+def test_issue_prints_only_a_working_key_to_standard_output(partner: Partner) -> None:
     out, err = run("issue", "--partner", partner.name, "--name", "production")
     response = Client().get("/v2/partner", headers={"x-api-key": out.strip()})
     assert response.json()["data"]["name"] == partner.name
@@ -35,13 +35,13 @@ def test_issue_can_set_an_expiry(partner: Partner) -> None:
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "x", "1.5"])
-def test_issue_refuses_an_expiry_that_is_no_number_of_days(partner: Partner, days: str) -> None:
+def test_issue_refuses_an_expiry_that_is_not_a_number_of_days(partner: Partner, days: str) -> None:
     with pytest.raises(CommandError, match="expires-in-days"):
         run("issue", "--partner", partner.name, "--name", "trial", f"--expires-in-days={days}")
 
 
-def test_issue_needs_a_known_partner() -> None:
-    with pytest.raises(CommandError, match="no partner named Nobody"):
+def test_issue_refuses_an_unknown_partner() -> None:
+    with pytest.raises(CommandError, match="No partner named Nobody"):
         run("issue", "--partner", "Nobody", "--name", "x")
 
 
@@ -53,12 +53,12 @@ def test_revoke_refuses_the_key_from_now_on(partner: Partner) -> None:
     assert api_key.key_id in out
 
 
-def test_revoke_needs_a_known_key() -> None:
-    with pytest.raises(CommandError, match="no key nonsense"):
+def test_revoke_refuses_an_unknown_key() -> None:
+    with pytest.raises(CommandError, match="No key nonsense"):
         run("revoke", "nonsense")
 
 
-def test_list_shows_states_and_no_secret(partner: Partner) -> None:
+def test_list_shows_states_but_not_secrets(partner: Partner) -> None:
     live, plaintext = ApiKey.issue(partner=partner, name="one")
     revoked, _ = ApiKey.issue(partner=PartnerFactory.create(), name="two")
     revoked.revoke()

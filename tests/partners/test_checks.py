@@ -1,4 +1,4 @@
-"""The service does not start with settings under which no key could work, or all would be weak."""
+"""The service does not start with settings under which no key works or all keys are weak."""
 
 import pytest
 from django.core.management import call_command

@@ -1,4 +1,4 @@
-"""The format of keys: recognisable, typo-proof, and hashed under a pepper."""
+"""The format of keys: recognisable, protected against typos, and hashed under a pepper."""
 
 import re
 
@@ -10,42 +10,42 @@ FORMAT = re.compile(r"swp_(live|test)_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}")
 
 
 @pytest.mark.parametrize("mode", keys.MODES)
-def test_a_new_key_reads_as_documented_and_names_its_id(mode: str) -> None:
+def test_a_new_key_has_the_documented_format_and_contains_its_id(mode: str) -> None:
     new = keys.generate(mode)
     assert FORMAT.fullmatch(new.plaintext)
     assert new.plaintext.startswith(f"swp_{mode}_{new.key_id}_")
     assert keys.key_id_of(new.plaintext, mode=mode) == new.key_id
 
 
-def test_no_two_keys_are_alike() -> None:
+def test_all_generated_keys_differ() -> None:
     made = [keys.generate("test") for _ in range(100)]
     assert len({new.key_id for new in made}) == 100
     assert len({new.plaintext for new in made}) == 100
 
 
 def test_the_secret_holds_256_bits() -> None:
-    """43 base62 characters are just enough for the largest number of 256 bits."""
+    """43 base62 characters are needed, and enough, for the largest number of 256 bits."""
     assert 62**42 < 2**256 - 1 < 62**43
 
 
-def test_every_single_typo_is_caught() -> None:
+def test_every_typo_of_one_character_is_detected() -> None:
     plaintext = keys.generate("test").plaintext
     for index, character in enumerate(plaintext):
         typo = plaintext[:index] + ("x" if character != "x" else "y") + plaintext[index + 1 :]
         assert keys.key_id_of(typo, mode="test") is None
 
 
-def test_a_key_of_the_other_mode_is_none_of_ours() -> None:
+def test_a_key_of_the_other_mode_is_not_accepted() -> None:
     assert keys.key_id_of(keys.generate("live").plaintext, mode="test") is None
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda k: k + "\n", lambda k: " " + k, lambda k: k[:-1], lambda k: k + "0", str.upper]
+    "change", [lambda k: k + "\n", lambda k: " " + k, lambda k: k[:-1], lambda k: k + "0", str.upper]
 )
-def test_a_key_is_taken_whole_or_not_at_all(spoil: object) -> None:
+def test_a_changed_or_incomplete_key_is_not_accepted(change: object) -> None:
     plaintext = keys.generate("test").plaintext
-    assert callable(spoil)
-    assert keys.key_id_of(spoil(plaintext), mode="test") is None
+    assert callable(change)
+    assert keys.key_id_of(change(plaintext), mode="test") is None
 
 
 def test_the_digest_depends_on_key_and_pepper() -> None:

@@ -1,4 +1,4 @@
-"""What PostgreSQL refuses of partners, wallets and keys, and what of them is never stored."""
+"""What PostgreSQL refuses in partners, wallets and keys, and which part of a key is never stored."""
 
 from uuid import UUID
 
@@ -12,6 +12,8 @@ from tests.factories.partners import PartnerFactory, PayoutWalletFactory
 pytestmark = pytest.mark.django_db
 
 ZERO = "0x" + "0" * 40
+SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+SOLANA_WALLET = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 
 
 def test_ids_are_time_ordered_uuids() -> None:
@@ -25,35 +27,46 @@ def test_the_onchain_id_is_the_uuid_and_zeros_to_32_bytes() -> None:
     assert partner.onchain_id == "0x0190a5a45b5c7d5e8f6061626364656600000000000000000000000000000000"
 
 
-def test_a_wallet_of_its_own_takes_the_place_of_the_default_on_one_chain(partner: Partner) -> None:
-    wallet = PayoutWalletFactory.create(partner=partner, chain_id=10)
-    assert partner.recipient_on(10) == wallet.address
-    assert partner.recipient_on(1) == partner.payout_wallet
+def test_a_wallet_of_a_network_replaces_the_default_there(partner: Partner) -> None:
+    wallet = PayoutWalletFactory.create(partner=partner, network="eip155:10")
+    assert partner.recipient_on("eip155:10") == wallet.address
+    assert partner.recipient_on("eip155:1") == partner.payout_wallet
+
+
+def test_a_wallet_may_be_on_solana(partner: Partner) -> None:
+    PayoutWalletFactory.create(partner=partner, network=SOLANA, address=SOLANA_WALLET)
+    assert partner.recipient_on(SOLANA) == SOLANA_WALLET
+
+
+@pytest.mark.parametrize(("network", "address"), [("eip155:1", SOLANA_WALLET), (SOLANA, "0x" + "1" * 40)])
+def test_a_wallet_fits_its_network(network: str, address: str) -> None:
+    with pytest.raises(IntegrityError, match="payout_wallet_fits_its_network"):
+        PayoutWalletFactory.create(network=network, address=address)
 
 
 @pytest.mark.parametrize(
     ("facts", "constraint"),
     [
-        ({"fee_share_bps": 10_001}, "partner_fee_share_is_a_share"),
+        ({"fee_share_bps": 10_001}, "partner_fee_share_is_in_range"),
         ({"fee_share_bps": -1}, "fee_share"),
         ({"payout_wallet": ZERO}, "partner_payout_wallet_is_not_zero"),
         ({"status": "unknown"}, "partner_status_is_known"),
     ],
 )
-def test_postgres_refuses_a_partner_that_cannot_be(facts: dict[str, object], constraint: str) -> None:
+def test_postgres_refuses_an_invalid_partner(facts: dict[str, object], constraint: str) -> None:
     with pytest.raises(IntegrityError, match=constraint):
         PartnerFactory.create(**facts)
 
 
 @pytest.mark.parametrize("fee_share_bps", [0, 10_000])
-def test_a_share_may_be_nothing_or_all(fee_share_bps: int) -> None:
+def test_a_share_may_be_zero_or_all_of_the_fee(fee_share_bps: int) -> None:
     assert PartnerFactory.create(fee_share_bps=fee_share_bps).fee_share_bps == fee_share_bps
 
 
-def test_a_chain_has_one_wallet(partner: Partner) -> None:
-    PayoutWalletFactory.create(partner=partner, chain_id=1)
-    with pytest.raises(IntegrityError, match="payout_wallet_is_one_a_chain"):
-        PayoutWalletFactory.create(partner=partner, chain_id=1)
+def test_a_partner_has_one_wallet_per_network(partner: Partner) -> None:
+    PayoutWalletFactory.create(partner=partner, network="eip155:1")
+    with pytest.raises(IntegrityError, match="payout_wallet_is_unique_per_network"):
+        PayoutWalletFactory.create(partner=partner, network="eip155:1")
 
 
 def test_a_wallet_is_not_the_zero_address(partner: Partner) -> None:
@@ -61,7 +74,7 @@ def test_a_wallet_is_not_the_zero_address(partner: Partner) -> None:
         PayoutWalletFactory.create(partner=partner, address=ZERO)
 
 
-def test_of_a_key_only_the_id_and_a_keyed_hash_are_stored(partner: Partner) -> None:
+def test_only_the_id_and_a_keyed_hash_of_a_key_are_stored(partner: Partner) -> None:
     api_key, plaintext = ApiKey.issue(partner=partner, name="tests")
     with connection.cursor() as cursor:
         cursor.execute("SELECT partners_apikey::text FROM partners_apikey")
@@ -71,7 +84,7 @@ def test_of_a_key_only_the_id_and_a_keyed_hash_are_stored(partner: Partner) -> N
     assert len(api_key.digest) == 64
 
 
-def test_revoking_twice_keeps_the_first_time(partner: Partner) -> None:
+def test_revoking_a_key_again_keeps_the_time_of_the_first_revocation(partner: Partner) -> None:
     api_key, _ = ApiKey.issue(partner=partner, name="tests")
     api_key.revoke()
     first = api_key.revoked_at

@@ -1,4 +1,4 @@
-"""GET /v2/partner: who a key speaks for; and with it, every answer that authentication can give."""
+"""GET /v2/partner: the partner of a key; and every result of authentication, which all endpoints share."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def answer_to(plaintext: str) -> tuple[int, str]:
 
 
 def test_a_partner_sees_itself(api: Client, partner: Partner) -> None:
-    on_base = PayoutWalletFactory.create(partner=partner, chain_id=8453).address
+    on_base = PayoutWalletFactory.create(partner=partner, network="eip155:8453").address
     response = api.get(URL)
     assert response.status_code == 200
     assert response.json() == {
@@ -42,7 +42,7 @@ def test_a_partner_sees_itself(api: Client, partner: Partner) -> None:
     }
 
 
-def test_each_key_speaks_for_its_own_partner(api: Client, partner: Partner) -> None:
+def test_each_key_authenticates_its_own_partner(api: Client, partner: Partner) -> None:
     other = PartnerFactory.create()
     _, plaintext = ApiKey.issue(partner=other, name="other")
     theirs = Client().get(URL, headers={"x-api-key": plaintext}).json()["data"]["name"]
@@ -50,7 +50,7 @@ def test_each_key_speaks_for_its_own_partner(api: Client, partner: Partner) -> N
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-api-key": ""}, {"authorization": "Bearer x"}])
-def test_no_key_is_missing(headers: dict[str, str]) -> None:
+def test_a_request_without_a_key_is_refused(headers: dict[str, str]) -> None:
     response = Client().get(URL, headers=headers)
     assert (response.status_code, response.json()["error"]["code"]) == (401, "missing_api_key")
     assert response.headers["WWW-Authenticate"] == "x-api-key"
@@ -71,7 +71,7 @@ def test_malformed_unknown_revoked_and_expired_keys_get_the_same_answer(partner:
 
 
 def test_a_key_with_the_right_id_and_another_secret_is_invalid(api_key: str) -> None:
-    """Build a well-formed key around the id of a live one, as someone who saw only the id could."""
+    """Build a well-formed key from the id of a live one, as an attacker who knows only the id could."""
     key_id = api_key.split("_")[2]
     other = keys.generate("test")
     body = other.plaintext[:-6].replace(other.key_id, key_id)
@@ -89,7 +89,7 @@ def test_a_key_of_the_other_mode_is_invalid(partner: Partner, settings: Settings
     assert answer_to(live) == (401, "invalid_api_key")
 
 
-def test_keys_are_worthless_under_another_pepper(api_key: str, settings: Settings) -> None:
+def test_keys_are_invalid_under_another_pepper(api_key: str, settings: Settings) -> None:
     settings.API_KEY_PEPPER = "another"
     assert answer_to(api_key) == (401, "invalid_api_key")
 
@@ -99,7 +99,7 @@ def test_a_key_that_will_expire_works_until_then(partner: Partner) -> None:
     assert Client().get(URL, headers={"x-api-key": plaintext}).status_code == 200
 
 
-def test_several_keys_are_live_at_once_and_revoking_one_leaves_the_other(partner: Partner) -> None:
+def test_several_keys_work_at_once_and_revoking_one_does_not_affect_the_others(partner: Partner) -> None:
     old, old_plaintext = ApiKey.issue(partner=partner, name="old")
     _, new_plaintext = ApiKey.issue(partner=partner, name="new")
     assert Client().get(URL, headers={"x-api-key": old_plaintext}).status_code == 200
@@ -108,17 +108,17 @@ def test_several_keys_are_live_at_once_and_revoking_one_leaves_the_other(partner
     assert Client().get(URL, headers={"x-api-key": new_plaintext}).status_code == 200
 
 
-def test_a_suspended_partner_is_told_so_with_a_valid_key_only(partner: Partner, api_key: str) -> None:
+def test_only_a_valid_key_reveals_that_its_partner_is_suspended(partner: Partner, api_key: str) -> None:
     Partner.objects.filter(pk=partner.pk).update(status="suspended")
     assert answer_to(api_key) == (403, "partner_suspended")
     ApiKey.objects.get().revoke()
     assert answer_to(api_key) == (401, "invalid_api_key")
 
 
-def test_the_last_use_is_noted_at_most_once_a_minute(
+def test_the_last_use_is_recorded_at_most_once_a_minute(
     api: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(3):  # the key with its partner; the note; the wallets
+    with django_assert_num_queries(3):  # the key with its partner; the time of use; the wallets
         api.get(URL)
     first = ApiKey.objects.get().last_used_at
     with django_assert_num_queries(2):
@@ -130,12 +130,12 @@ def test_the_last_use_is_noted_at_most_once_a_minute(
     assert ApiKey.objects.get().last_used_at > first  # type: ignore[operator]
 
 
-def test_a_malformed_key_costs_no_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_malformed_key_takes_no_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         assert answer_to("swp_test_nonsense") == (401, "invalid_api_key")
 
 
-def test_a_refused_key_is_not_noted_as_used(partner: Partner) -> None:
+def test_the_use_of_a_refused_key_is_not_recorded(partner: Partner) -> None:
     revoked, plaintext = ApiKey.issue(partner=partner, name="revoked")
     revoked.revoke()
     answer_to(plaintext)
@@ -143,6 +143,6 @@ def test_a_refused_key_is_not_noted_as_used(partner: Partner) -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
-def test_only_get_is_answered(api: Client, method: str) -> None:
+def test_only_get_is_allowed(api: Client, method: str) -> None:
     response = getattr(api, method)(URL)
     assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")

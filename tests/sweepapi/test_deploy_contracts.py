@@ -1,4 +1,4 @@
-"""manage.py deploy_contracts: an empty chain becomes the configured one, whatever happens on the way."""
+"""manage.py deploy_contracts: deploys to an empty chain as configured, and resumes after any failure."""
 
 import secrets
 import tomllib
@@ -14,13 +14,13 @@ from django.core.management import CommandError, call_command
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment import access_manager, sender
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import CREATOR, Artifacts, creations
-from sweepapi.evm.deployment.deploying import CONFIGURE, Deployment
-from sweepapi.evm.deployment.sender import Done
+from sweepapi.evm.deployment.runner import CONFIGURE, Deployment
+from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5
 from sweepapi.evm.errors import BuildError
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
@@ -37,7 +37,7 @@ STRANGER = "0x000000000000000000000000000000000000bEEF"
 
 @pytest.fixture
 def deployer(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> LocalAccount:
-    """An account that nobody has used, so that nothing of ours stands where it deploys to."""
+    """An unused account, so that its contracts' addresses are empty."""
     account: LocalAccount = Account.from_key(secrets.token_bytes(32))
     chain.rpc("anvil_setBalance", account.address, hex(COIN))
     monkeypatch.setenv("DEPLOYER_KEY", "0x" + bytes(account.key).hex())
@@ -46,21 +46,21 @@ def deployer(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> LocalAccount
 
 @pytest.fixture
 def empty(deployer: LocalAccount, change_chain: Callable[..., Chain]) -> Chain:
-    """The local chain before anything of ours was deployed: Permit2, Multicall3, tokens and routers are there."""
+    """The local chain without our contracts: only Permit2, Multicall3, tokens and routers."""
     assert deployer
     return change_chain(v5_contract=None, v4_contract=None, access_manager=None, deployed_at_block=None)
 
 
 @pytest.fixture
 def node(use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]) -> FakeNode:
-    """A node that answers as the test wants, and the only provider."""
-    between = start_node()
-    use_providers(between.url)
-    return between
+    """A fake node as the only provider."""
+    fake = start_node()
+    use_providers(fake.url)
+    return fake
 
 
 def deploy(*options: str) -> str:
-    """Run the command and return what it wrote."""
+    """Run the command and return its output."""
     out = StringIO()
     call_command("deploy_contracts", "local", *options, stdout=out, stderr=out)
     return out.getvalue()
@@ -75,28 +75,28 @@ def refused(*options: str) -> CommandError:
 
 def deployment(empty: Chain, deployer: LocalAccount, *, max_fee_gwei: int = 100) -> Deployment:
     return Deployment(
-        specification=chains.specification(empty),
+        specification=networks.current().specification(empty),
         artifacts=Artifacts(OUT),
         account=deployer,
-        pool=chains.pool(empty.chain_id),
+        pool=networks.current().pool(empty.network),
         max_fee_cap=max_fee_gwei * GWEI,
     )
 
 
 def transactions_of(chain: LocalChain, account: LocalAccount) -> int:
-    """Count what the account has sent, also what the node is about to mine."""
+    """Count the account's transactions, including pending ones."""
     return chain.web3.eth.get_transaction_count(account.address, "pending")
 
 
 def facts(text: str) -> dict[str, Any]:
-    """Return the lines for chains.toml, as the output gives them."""
+    """Parse the lines for chains.toml in the output."""
     lines = text[text.index("[chains.local.contracts]") :].splitlines()[:5]
     table: dict[str, Any] = tomllib.loads("\n".join(lines))["chains"]["local"]["contracts"]
     return table
 
 
 def recorded(empty: Chain, text: str) -> Chain:
-    """Return the chain as it is once the printed lines stand in chains.toml."""
+    """Return the chain with the printed lines added to chains.toml."""
     table = facts(text)
     return replace(
         empty,
@@ -108,37 +108,36 @@ def recorded(empty: Chain, text: str) -> Chain:
 
 
 def differences(chain: Chain) -> list[str]:
-    found = audit(specification=chains.specification(chain), pool=chains.pool(chain.chain_id))
+    registry = networks.current()
+    found = audit(specification=registry.specification(chain), pool=registry.pool(chain.network))
     return [str(difference) for difference in found.differences]
 
 
 # --- an empty chain ---------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_chain_becomes_as_configured_in_four_transactions(
+def test_an_empty_chain_is_deployed_to_in_four_transactions(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
     text = deploy()
-    assert text.endswith("The chain is as configured.\n")
+    assert text.endswith("The chain matches the configuration.\n")
     assert differences(recorded(empty, text)) == []
     assert transactions_of(chain, deployer) == 4
 
 
-def test_the_addresses_are_told_before_anything_is_sent_and_are_those_deployed_to(
-    chain: LocalChain, empty: Chain
-) -> None:
+def test_the_addresses_are_printed_before_anything_is_sent(chain: LocalChain, empty: Chain) -> None:
     assert empty
-    foretold = deploy("--dry-run")
+    dry_run = deploy("--dry-run")
     text = deploy()
     assert text.index("\n1. create ") < text.index("sending ")
     for name, key in ((MANAGER, "access_manager"), (V5, "v5"), (V4, "v4")):
         address = facts(text)[key]
-        for output in (foretold, text):
+        for output in (dry_run, text):
             assert any(line.split() == [name, address] for line in output.splitlines())
         assert chain.rpc("eth_getCode", address, "latest") != "0x"
 
 
-def test_a_dry_run_tells_all_steps_and_sends_nothing(
+def test_a_dry_run_prints_all_steps_and_sends_nothing(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, round_trips: list[list[str]]
 ) -> None:
     assert empty
@@ -149,13 +148,13 @@ def test_a_dry_run_tells_all_steps_and_sends_nothing(
     assert f"   - {V4}.setFee needs the role configurator (2)\n" in text
     assert "   - guardian (3) may cancel what configurator (2) schedules\n" in text
     assert f"   - {chain.world['roles']['owner']['address']} holds admin (0) with a delay of 172800 s\n" in text
-    assert f"   - the deployer {deployer.address} is no longer admin\n" in text
+    assert f"   - the deployer {deployer.address} renounces the admin role\n" in text
     assert "costs at most " in text
     assert transactions_of(chain, deployer) == 0
     assert not any("eth_sendRawTransaction" in trip for trip in round_trips)
 
 
-def test_each_step_is_told_with_its_transaction_gas_and_cost(
+def test_each_step_is_printed_with_its_transaction_gas_and_cost(
     chain: LocalChain, empty: Chain, deployer: LocalAccount
 ) -> None:
     assert empty
@@ -172,32 +171,30 @@ def test_each_step_is_told_with_its_transaction_gas_and_cost(
     assert float(rows["total"][1]) == pytest.approx((before - chain.coin(deployer.address)) / COIN, rel=1e-9)
 
 
-def test_the_second_run_sends_nothing(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_a_second_run_sends_nothing(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     assert empty
     deploy()
     text = deploy()
     assert "nothing to send" in text
-    assert text.endswith("The chain is as configured.\n")
+    assert text.endswith("The chain matches the configuration.\n")
     assert transactions_of(chain, deployer) == 4
 
 
-def test_no_step_uses_more_gas_than_the_balance_was_asked_for(empty: Chain, deployer: LocalAccount) -> None:
+def test_no_step_uses_more_gas_than_its_bound(empty: Chain, deployer: LocalAccount) -> None:
     work = deployment(empty, deployer)
     bounds = {step.name: step.gas_bound for step in work.plan().steps}
-    used = {event.name: event.gas_used for event in work.run() if isinstance(event, Done)}
+    used = {event.name: event.gas_used for event in work.run() if isinstance(event, Mined)}
     assert used.keys() == bounds.keys()
     assert all(used[name] <= bounds[name] for name in used)
 
 
-def test_the_contracts_are_bound_and_ruled_by_nobody_else_until_the_hand_over(
-    empty: Chain, deployer: LocalAccount
-) -> None:
-    """Before the last transaction every admin function is the admin's, who is the deployer and nobody else."""
+def test_only_the_deployer_is_admin_until_the_handover(empty: Chain, deployer: LocalAccount) -> None:
+    """Before the last transaction only the admin may call the admin functions, and the deployer is the only admin."""
     work = deployment(empty, deployer)
     for event in work.run():
-        if isinstance(event, Done) and event.name == STEPS[2]:
+        if isinstance(event, Mined) and event.name == STEPS[2]:
             break
-    found = differences(work.recorded().chain)
+    found = differences(work.recorded_specification().chain)
     assert f"{deployer.address} holds admin (0) / no / yes, delay 0 s, since " in "\n".join(found)
     roles = [line for line in found if line.startswith("role of ")]
     assert len(roles) == 14
@@ -205,7 +202,7 @@ def test_the_contracts_are_bound_and_ruled_by_nobody_else_until_the_hand_over(
     assert not any("immutable" in line or "code" in line or "authority" in line for line in found)
 
 
-def test_afterwards_the_deployer_rules_nothing(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_the_deployer_has_no_role_after_the_handover(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     table = facts(deploy())
     request = access_manager.GRANT_ROLE.encode(1, deployer.address, 0)
     call = {"from": deployer.address, "to": table["access_manager"], "data": "0x" + request.hex()}
@@ -214,7 +211,7 @@ def test_afterwards_the_deployer_rules_nothing(chain: LocalChain, empty: Chain, 
     assert empty
 
 
-# --- what goes wrong on the way ---------------------------------------------------------------------------------------
+# --- failures during a run --------------------------------------------------------------------------------------------
 
 
 class Crash(BaseException):
@@ -222,15 +219,15 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("crash", list(product(range(4), (False, True))))
-def test_after_a_crash_at_any_step_another_run_finishes_without_a_transaction_too_many(
+def test_after_a_crash_at_any_step_another_run_completes_without_an_extra_transaction(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
     monkeypatch: pytest.MonkeyPatch,
     crash: tuple[int, bool],
 ) -> None:
-    step, sent = crash  # the transaction at which the process ends, and whether its bytes have left
-    post = Provider._post  # noqa: SLF001 the one place where requests leave
+    step, sent = crash  # the transaction at which the process ends, and whether it was sent
+    post = Provider._post  # noqa: SLF001 all requests pass here
     sends = 0
 
     def crashing(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
@@ -254,7 +251,7 @@ def test_after_a_crash_at_any_step_another_run_finishes_without_a_transaction_to
 
 
 @pytest.mark.parametrize("step", range(4), ids=STEPS)
-def test_after_a_failed_transaction_another_run_finishes(
+def test_after_a_failed_transaction_another_run_completes(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -263,18 +260,18 @@ def test_after_a_failed_transaction_another_run_finishes(
 ) -> None:
     estimates = 0
 
-    def too_little_once(method: str, _params: list[Any], result: Any) -> Any:
+    def underestimate_once(method: str, _params: list[Any], result: Any) -> Any:
         nonlocal estimates
         estimates += method == "eth_estimateGas"
         return hex(int(result, 16) * 7 // 10) if method == "eth_estimateGas" and estimates == step + 1 else result
 
-    node.alter = too_little_once
-    assert "reverted" in str(refused())
+    node.alter = underestimate_once
+    assert " reverted" in str(refused())
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 5
 
 
-def test_a_lost_answer_is_settled_by_the_chain(
+def test_a_lost_response_does_not_stop_the_run(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -285,7 +282,7 @@ def test_a_lost_answer_is_settled_by_the_chain(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_the_same_bytes_are_sent_again_if_they_were_lost(
+def test_a_lost_transaction_is_sent_again_with_the_same_bytes(
     chain: LocalChain,
     empty: Chain,
     deployer: LocalAccount,
@@ -296,25 +293,25 @@ def test_the_same_bytes_are_sent_again_if_they_were_lost(
     monkeypatch.setattr(sender, "RESEND_SECONDS", 0.0)
     seen: list[str] = []
 
-    def deaf_at_first(batch: list[dict[str, Any]]) -> bool:
+    def refuse_first(batch: list[dict[str, Any]]) -> bool:
         sent = [request["params"][0] for request in batch if request["method"] == "eth_sendRawTransaction"]
         seen.extend(sent)
         return bool(sent) and seen.count(sent[0]) < 2
 
-    node.refuse = deaf_at_first
+    node.refuse = refuse_first
     assert differences(recorded(empty, deploy())) == []
     assert all(seen.count(raw) >= 2 for raw in seen)
     assert len(set(seen)) == transactions_of(chain, deployer) == 4
 
 
-def test_nothing_is_sent_while_a_transaction_of_the_deployer_waits(
+def test_nothing_is_sent_while_the_deployer_has_a_pending_transaction(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert empty
     with chain.mining_paused(), monkeypatch.context() as patch:
         patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
         chain.send(deployer, {"to": deployer.address, "data": "0x"}, gas=21_000)
-        assert "still pending; run it again later" in str(refused())
+        assert "has pending transactions; run it again later" in str(refused())
         chain.mine()
     assert transactions_of(chain, deployer) == 1
     deploy()
@@ -332,17 +329,17 @@ def test_a_transaction_that_is_not_mined_in_time_is_not_replaced(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_what_an_earlier_run_sent_is_waited_for_before_anything_is_planned(
+def test_pending_transactions_of_an_earlier_run_are_awaited_before_planning(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the same contract would be sent again, in vain."""
+    """Otherwise the run would send the same contract again."""
     with chain.mining_paused():
         with monkeypatch.context() as patch:
             patch.setattr(sender, "MINED_WITHIN_SECONDS", 0.05)
             refused()
         asked = 0
 
-        def mine_meanwhile(method: str, params: list[Any], result: Any) -> Any:
+        def mine_first(method: str, params: list[Any], result: Any) -> Any:
             nonlocal asked
             asked += (method, params[-1:]) == ("eth_getTransactionCount", ["pending"])
             if asked == 1:
@@ -350,36 +347,40 @@ def test_what_an_earlier_run_sent_is_waited_for_before_anything_is_planned(
                 chain.rpc("evm_mine")
             return result
 
-        node.alter = mine_meanwhile
+        node.alter = mine_first
         assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_node_that_never_shows_what_was_mined_gets_no_second_transaction(
+def test_a_mined_step_is_not_sent_again_to_a_node_that_does_not_show_it(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, node: FakeNode
 ) -> None:
     at = deployment(empty, deployer).plan().at
 
-    def blind(method: str, params: list[Any], result: Any) -> Any:
+    def hide_code(method: str, params: list[Any], result: Any) -> Any:
         return "0x" if method == "eth_getCode" and params[0] == at.manager else result
 
-    node.alter = blind
+    node.alter = hide_code
     assert f"create {MANAGER} was mined, but the node does not show it" in str(refused())
     assert transactions_of(chain, deployer) == 1
 
 
-def test_who_deploys_our_bytes_before_us_deploys_ours(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
-    for creation in creations(chains.specification(empty), Artifacts(OUT), deployer.address):
+def test_contracts_that_someone_else_created_from_the_same_bytes_are_used(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount
+) -> None:
+    for creation in creations(networks.current().specification(empty), Artifacts(OUT), deployer.address):
         chain.send(chain.users[0], {"to": CREATOR, "data": "0x" + creation.data.hex()})
     assert differences(recorded(empty, deploy())) == []
     assert transactions_of(chain, deployer) == 1
 
 
-def test_nothing_is_handed_over_that_differs_for_good(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
-    """A pause is nothing that a deployment takes back, so the deployer stays admin until somebody decided."""
+def test_a_difference_without_a_remedy_stops_the_handover(
+    chain: LocalChain, empty: Chain, deployer: LocalAccount
+) -> None:
+    """A deployment does not unpause, so the deployer stays admin until someone decides what to do."""
     work = deployment(empty, deployer)
     for event in work.run():
-        if isinstance(event, Done) and event.name == STEPS[2]:
+        if isinstance(event, Mined) and event.name == STEPS[2]:
             break
     pause = {"to": work.plan().at.v5, "data": "0x8456cb59"}
     chain.send(deployer, pause, gas=100_000)
@@ -390,7 +391,7 @@ def test_nothing_is_handed_over_that_differs_for_good(chain: LocalChain, empty: 
     assert transactions_of(chain, deployer) == 4
 
 
-def test_what_is_left_to_the_holders_of_roles_is_told(
+def test_differences_that_only_role_holders_can_fix_are_reported(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     deploy()
@@ -405,19 +406,17 @@ def test_what_is_left_to_the_holders_of_roles_is_told(
     assert transactions_of(chain, deployer) == 4
 
 
-def test_other_facts_after_the_hand_over_make_no_stray_contract(
+def test_a_changed_configuration_after_the_handover_creates_no_contract(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     deploy()
     change_chain(**vars(empty) | {"v4_fee_bps": 80})
-    assert "handed over" in str(refused("--dry-run"))
-    assert "name its contracts in the chains file, or use another key" in str(refused())
+    assert "already handed over" in str(refused("--dry-run"))
+    assert "add its contracts to the chains file, or use another key" in str(refused())
     assert transactions_of(chain, deployer) == 4
 
 
-def test_a_dry_run_over_contracts_that_differ_tells_how(
-    deployer: LocalAccount, change_chain: Callable[..., Chain]
-) -> None:
+def test_a_dry_run_reports_differences(deployer: LocalAccount, change_chain: Callable[..., Chain]) -> None:
     assert deployer
     change_chain(v4_fee_bps=80)
     out = StringIO()
@@ -427,7 +426,7 @@ def test_a_dry_run_over_contracts_that_differ_tells_how(
     assert f"differs: {V4} fee in bps / 80 / 75\n" in out.getvalue()
 
 
-def test_contracts_that_the_chains_file_names_are_taken_as_they_are(
+def test_contracts_in_the_chains_file_are_not_deployed_again(
     chain: LocalChain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain()
@@ -441,11 +440,9 @@ def test_contracts_that_the_chains_file_names_are_taken_as_they_are(
 
 
 def test_a_node_of_another_chain_is_refused(
-    chain: LocalChain, empty: Chain, deployer: LocalAccount, monkeypatch: pytest.MonkeyPatch
+    chain: LocalChain, empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain]
 ) -> None:
-    assert empty
-    other = ProviderPool.of_urls(urls=[chain.world["rpcUrl"]], chain_id=1, timeout_seconds=2)
-    monkeypatch.setattr(chains, "pool", lambda _chain_id: other)
+    change_chain(**vars(empty) | {"chain_id": 1})
     assert "no provider answered" in str(refused())
     assert transactions_of(chain, deployer) == 0
 
@@ -455,13 +452,13 @@ def test_a_deployer_without_enough_coins_is_refused_before_anything_is_sent(
 ) -> None:
     plan = deployment(empty, deployer).plan()
     chain.rpc("anvil_setBalance", deployer.address, hex(plan.cost_bound // 2))
-    assert f"has {plan.cost_bound // 2} wei, and what is missing may cost " in str(refused())
+    assert f"has {plan.cost_bound // 2} wei, and the remaining steps may cost " in str(refused())
     assert transactions_of(chain, deployer) == 0
 
 
-def test_gas_above_the_given_price_is_not_bought(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
+def test_a_base_fee_above_the_cap_is_refused(chain: LocalChain, empty: Chain, deployer: LocalAccount) -> None:
     assert empty
-    assert "above the cap" in str(refused("--max-fee-gwei", "0"))
+    assert "is above the cap" in str(refused("--max-fee-gwei", "0"))
     assert transactions_of(chain, deployer) == 0
 
 
@@ -475,7 +472,7 @@ def test_a_chain_without_the_deterministic_deployer_is_refused(
 
 
 @pytest.mark.parametrize("role", ["owner", "configurator", "guardian", "ops"])
-def test_the_deployer_may_hold_no_role(
+def test_the_deployer_must_not_hold_a_role(
     empty: Chain, deployer: LocalAccount, change_chain: Callable[..., Chain], role: str
 ) -> None:
     change_chain(**vars(empty) | {"role_holders": {**empty.role_holders, role: (deployer.address,)}})
@@ -489,34 +486,34 @@ def test_the_deployer_may_hold_no_role(
         ({"v4_fee_bps": None}, "needs: v4_fee_bps"),
         ({"v4_fee_bps": 301}, "v4_fee_bps is above 300"),
         ({"role_holders": {}}, "needs: roles.owner, roles.configurator, roles.guardian, roles.ops"),
-        ({"role_holders": {"gaurdian": (STRANGER,)}}, "roles.gaurdian (an unknown role)"),
+        ({"role_holders": {"gaurdian": (STRANGER,)}}, "roles.gaurdian (unknown role)"),
     ],
 )
-def test_a_configuration_that_leaves_something_out_is_refused(
+def test_an_incomplete_or_invalid_configuration_is_refused(
     empty: Chain, change_chain: Callable[..., Chain], change: dict[str, Any], message: str
 ) -> None:
     change_chain(**vars(empty) | change)
     assert message in str(refused())
 
 
-def test_without_a_build_it_says_how_to_make_one(tmp_path: Path, empty: Chain) -> None:
+def test_a_missing_build_is_refused_with_the_command_to_make_it(tmp_path: Path, empty: Chain) -> None:
     with pytest.raises(BuildError, match=r"AccessManager is not built: run `make contracts/out/.ready`"):
-        creations(chains.specification(empty), Artifacts(tmp_path), STRANGER)
+        creations(networks.current().specification(empty), Artifacts(tmp_path), STRANGER)
 
 
-def test_a_build_that_is_not_the_one_on_record_is_refused(tmp_path: Path, empty: Chain) -> None:
+def test_a_build_that_does_not_match_the_record_is_refused(tmp_path: Path, empty: Chain) -> None:
     other = tmp_path / f"{MANAGER}.sol" / f"{MANAGER}.json"
     other.parent.mkdir()
     other.write_text('{"bytecode": {"object": "0x6000"}}', encoding="utf-8")
-    with pytest.raises(BuildError, match="differs from the committed record"):
-        creations(chains.specification(empty), Artifacts(tmp_path), STRANGER)
+    with pytest.raises(BuildError, match="does not match the record"):
+        creations(networks.current().specification(empty), Artifacts(tmp_path), STRANGER)
 
 
 # --- the key ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", [None, "", "0x12", "zz" * 32, "0x" + "00" * 32, "0x" + "ff" * 32])
-def test_a_key_that_is_none_is_refused_without_repeating_it(
+def test_an_invalid_key_is_refused_and_not_printed(
     empty: Chain, monkeypatch: pytest.MonkeyPatch, key: str | None
 ) -> None:
     assert empty
@@ -525,11 +522,11 @@ def test_a_key_that_is_none_is_refused_without_repeating_it(
     else:
         monkeypatch.setenv("DEPLOYER_KEY", key)
     refusal = refused()
-    assert str(refusal) == "DEPLOYER_KEY has to hold a private key, 0x and 64 hex digits."
+    assert str(refusal) == "DEPLOYER_KEY must be a private key, 0x and 64 hex digits."
     assert refusal.__cause__ is None
 
 
-def test_the_key_appears_nowhere(
+def test_the_key_is_never_printed_or_logged(
     chain: LocalChain, empty: Chain, deployer: LocalAccount, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert empty

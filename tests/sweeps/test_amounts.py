@@ -5,8 +5,9 @@ import random
 import struct
 from pathlib import Path
 
-from sweepapi.fields import UINT256_MAX
 from sweeps.amounts import Split, split
+
+from sweepapi.fields import UINT256_MAX
 
 ROOT = Path(__file__).parents[2]
 RANDOM = random.Random(75)  # noqa: S311 the same cases every time

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from eth_account import Account
 from eth_account.messages import encode_typed_data
+from sweeps.amounts import split
+from sweeps.nonces import FIRST_PERMIT_WORD
 
 from ledger.models import JournalEntry
 from partners.models import Partner
@@ -17,9 +19,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE
 from sweepapi.evm.permit2 import BITS_PER_WORD
 from sweepapi.fields import UINT256_MAX
-from sweeps.amounts import split
 from sweeps.models import Sweep
-from sweeps.nonces import FIRST_PERMIT_WORD
 from tests.factories.partners import PayoutWalletFactory
 from tests.local_chain import PERMIT2
 from tests.openapi import assert_documented

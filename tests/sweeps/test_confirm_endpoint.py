@@ -11,6 +11,7 @@ from celery import current_app
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from sweeps.voiding import void
 
 from indexer import checks
 from ledger.models import JournalEntry
@@ -19,7 +20,6 @@ from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import look
 from sweeps import confirm
 from sweeps.models import Sweep
-from sweeps.voiding import void
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-
-from sweepapi.evm.responses import Log
-from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweeps.matching import Mismatch, judge
+
+from sweepapi.evm.answers import Log
+from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweeps.models import FeeAuthorization, SweepTransaction
 from tests.factories.sweeps import (
     SweepTransactionFactory,

@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
+from sweeps.nonces import FIRST_PERMIT_WORD, Nonces, permit_words, reserve
 
 from sweepapi import chains
 from sweepapi.evm.permit2 import BITS_PER_WORD
 from sweeps.models import PermitNonces
-from sweeps.nonces import FIRST_PERMIT_WORD, Nonces, permit_words, reserve
 from tests.factories.sweeps import CONTRACT, random_checksum_address
 
 pytestmark = pytest.mark.django_db

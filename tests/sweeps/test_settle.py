@@ -6,15 +6,15 @@ from uuid import uuid4
 
 import pytest
 from django.utils import timezone
+from sweepapi.evm.nonce_use import Finding, NonceUse
+from sweeps.voiding import cancel_on_chain
 
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
-from sweepapi.evm.nonce_use import Finding, NonceUse
 from sweepapi.evm.sightings import Sighting
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Cancellation, Sweep, SweepTransaction
 from sweeps.settle import LeaseLostError, settle, watched
-from sweeps.voiding import cancel_on_chain
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     SweepFactory,

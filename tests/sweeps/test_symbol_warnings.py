@@ -1,11 +1,11 @@
 """A requested symbol that is not the token's own is warned of and refuses nothing."""
 
 import pytest
-
-from sweepapi.evm.erc20 import TokenFacts
-from sweepapi.evm.responses import Block
 from sweeps.market import Facts
 from sweeps.plan import BuildRequest, TokenWish, symbol_warnings
+
+from sweepapi.evm.answers import Block
+from sweepapi.evm.erc20 import TokenFacts
 from tests.partner_app import PartnerApp
 
 MINT, OTHER = "0x" + "11" * 20, "0x" + "22" * 20

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from sweeps.voiding import NotCancellableError, NotVoidableError, cancel_on_chain, void
 
 from sweeps import voiding
 from sweeps.models import Cancellation, Sweep
-from sweeps.voiding import NotCancellableError, NotVoidableError, cancel_on_chain, void
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 
 pytestmark = pytest.mark.django_db

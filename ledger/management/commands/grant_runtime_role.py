@@ -1,7 +1,7 @@
-"""Gives the database role of the running service what it needs and no more; run by the owner after each migrate.
+"""Grants the database role of the running service what it needs and no more; run by the owner after each migrate.
 
-Triggers refuse updates and deletes in the books, but no trigger refuses what the tables' owner may do to triggers, and
-TRUNCATE fires none of them. So the service runs as another role, which owns nothing and may truncate nothing.
+Triggers refuse updates and deletes in the ledger, but the tables' owner can drop the triggers, and TRUNCATE does not
+fire them. So the service runs as another role, which owns no table and may not truncate any.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ _GRANTS = """
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role};
     GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role};
     REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM {role};
-    REVOKE UPDATE, DELETE ON {books} FROM {role}
+    REVOKE UPDATE, DELETE ON {ledger} FROM {role}
 """
 
 
@@ -27,18 +27,17 @@ class Command(BaseCommand):
     help = "Grant an existing database role what the service needs: no TRUNCATE, no UPDATE or DELETE in the ledger."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the role's name."""
         parser.add_argument("role")
 
-    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
+    def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
         """Replace the role's grants in one transaction."""
         role = options["role"]
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [role])
             found = cursor.fetchone()
             if found is None or found[0]:
-                raise CommandError(f"{role} has to be an existing role that is no superuser.")
-            books = [sql.Identifier(model._meta.db_table) for model in apps.get_app_config("ledger").get_models()]  # noqa: SLF001
-            grants = sql.SQL(_GRANTS).format(role=sql.Identifier(role), books=sql.SQL(", ").join(books))
+                raise CommandError(f"{role} must be an existing role and not a superuser.")
+            ledger = [sql.Identifier(model._meta.db_table) for model in apps.get_app_config("ledger").get_models()]  # noqa: SLF001
+            grants = sql.SQL(_GRANTS).format(role=sql.Identifier(role), ledger=sql.SQL(", ").join(ledger))
             cursor.execute(grants.as_string(cursor.connection))
-        self.stdout.write(f"{role} may use the service's tables, and only append to the ledger.")
+        self.stdout.write(f"{role} may use the service's tables, and may only append to the ledger.")

@@ -1,5 +1,5 @@
-"""Deploying the contracts to a chain, and checking that a chain still matches the configuration.
+"""Deploys the contracts to a chain, and checks that a chain still matches the configuration.
 
-``specification`` says what must be deployed, ``comparison`` compares a chain with it in one round trip, ``audit`` also
-reads the chain's history, and ``deploying`` creates what is missing.
+``specification`` says what must be on the chain, ``comparison`` checks its state in one round trip, ``audit`` also
+reads its history, and ``runner`` deploys what is missing.
 """

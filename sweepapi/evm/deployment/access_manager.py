@@ -1,4 +1,4 @@
-"""The interface of OpenZeppelin's ``AccessManager``: what a deployment reads, calls and finds in its logs.
+"""The functions and events of OpenZeppelin's ``AccessManager`` that a deployment uses.
 
 Source: ``@openzeppelin/contracts`` 5.7, ``access/manager/IAccessManager.sol``.
 """

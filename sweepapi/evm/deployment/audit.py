@@ -1,10 +1,10 @@
-"""The complete comparison of a chain with its specification, history included."""
+"""The full comparison of a chain with its specification: its state, and the access manager's history."""
 
 from dataclasses import dataclass
 
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.differences import Difference
-from sweepapi.evm.deployment.history import History, read_history
+from sweepapi.evm.deployment.history import Findings, find_unspecified
 from sweepapi.evm.deployment.specification import Specification, deployed
 from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
 from sweepapi.evm.rpc import ProviderPool
@@ -12,28 +12,28 @@ from sweepapi.evm.rpc import ProviderPool
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found, and the scheduled admin operations in words, which are not differences yet."""
+    """The differences, and descriptions of the scheduled operations, which are not differences yet."""
 
     differences: tuple[Difference, ...]
     scheduled: tuple[str, ...]
 
 
 def audit(*, specification: Specification, pool: ProviderPool) -> Audit:
-    """Compare everything, including the access manager's logs.
+    """Compare the chain's state and the access manager's logs with the specification.
 
-    Raises ``SpecificationError`` if the chains file names no contracts, and ``ChainUnavailableError`` if the providers
-    don't return everything and what they return does not differ.
+    Raises ``SpecificationError`` if the chains file has no contracts for the chain, and ``ChainUnavailableError`` if
+    the state matches but the providers do not return all logs.
     """
     at, from_block = deployed(specification.chain), specification.chain.deployed_at_block
     if at is None or from_block is None:
         raise SpecificationError(f"chain {specification.chain.name!r} has no contracts")
-    now = compare(specification=specification, at=at, pool=pool)
+    state = compare(specification=specification, at=at, pool=pool)
     try:
-        past = read_history(
-            specification=specification, at=at, pool=pool, from_block=from_block, to_block=now.head.number
+        history = find_unspecified(
+            specification=specification, at=at, pool=pool, from_block=from_block, to_block=state.head.number
         )
     except ChainUnavailableError as error:
-        if not now.differences:
+        if not state.differences:
             raise
-        past = History((Difference("logs of the access manager", "all", str(error)),), ())
-    return Audit((*now.differences, *past.differences), past.scheduled)
+        history = Findings((Difference("logs of the access manager", "all", str(error)),), ())
+    return Audit((*state.differences, *history.differences), history.scheduled)

@@ -1,7 +1,7 @@
-"""Checks deployed code against the committed record of the build, ``abi/build.json``.
+"""Compares code on chain with the committed record of the build, ``abi/build.json``.
 
-A constructor writes its contract's immutable values into the code. So the code on a chain is compared with these words
-set to zero, and each word with the value that belongs there on this chain.
+A constructor writes the contract's immutables into its code. So the code is compared with the immutables set to zero,
+and then each immutable with the value expected on this chain.
 """
 
 import json
@@ -24,32 +24,31 @@ VERSION = "5"
 
 
 @dataclass(frozen=True)
-class Record:
-    """What the build recorded for a contract."""
+class BuildRecord:
+    """The build's record of one contract."""
 
     creation_code_hash: str
-    runtime_code_hash: str  # with the immutables' bytes at zero
-    immutables: Mapping[str, tuple[int, ...]]  # by name: the offsets in the runtime code
+    runtime_code_hash: str  # with the immutables set to zero
+    immutables: Mapping[str, tuple[int, ...]]  # byte offsets of each in the runtime code
 
 
 @cache
-def record_of(name: str) -> Record:
-    """Return the record of the contract of this name."""
+def build_record(name: str) -> BuildRecord:
     path = Path(__file__).parents[1] / "abi" / "build.json"
     fields = json.loads(path.read_text(encoding="utf-8"))["contracts"][name]
-    return Record(
+    return BuildRecord(
         creation_code_hash=fields["creationCodeHash"],
         runtime_code_hash=fields["runtimeCodeHash"],
         immutables={
-            immutable: tuple(offset["start"] for offset in offsets)
-            for immutable, offsets in fields["immutables"].items()
+            name: tuple(reference["start"] for reference in references)
+            for name, references in fields["immutables"].items()
         },
     )
 
 
 def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) -> Iterator[Difference]:
-    """Yield how the code at a contract's address differs from what the build deploys on this chain."""
-    record = record_of(name)
+    """Yield the differences between a contract's code on chain and the build deployed with this chain's arguments."""
+    record = build_record(name)
     masked = keccak_hex(_masked(on_chain, record)) if on_chain else "no code"
     if masked != record.runtime_code_hash:
         yield Difference(f"{name} code, immutables masked", record.runtime_code_hash, masked)
@@ -61,7 +60,7 @@ def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) ->
 
 
 def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:
-    """Return the immutable values that a contract must have; those of ``EIP712`` begin with ``_``."""
+    """Return the expected immutables of a contract; those of ``EIP712`` start with ``_``."""
     own = {"PERMIT2": _word(chain.permit2), "WRAPPED_NATIVE": _word(chain.wrapped_native)} if name in BATCHES else {}
     if name != V5:
         return own
@@ -77,7 +76,7 @@ def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:
     }
 
 
-def _masked(on_chain: bytes, record: Record) -> bytes:
+def _masked(on_chain: bytes, record: BuildRecord) -> bytes:
     masked = bytearray(on_chain)
     for offset in (offset for offsets in record.immutables.values() for offset in offsets):
         masked[offset : offset + WORD] = bytes(len(masked[offset : offset + WORD]))
@@ -89,5 +88,5 @@ def _word(address: str) -> bytes:
 
 
 def _short_string(text: str) -> bytes:
-    """Return a text as OpenZeppelin's ``ShortStrings`` encodes it: its bytes, with its length in the last byte."""
+    """Encode a text as OpenZeppelin's ``ShortStrings`` does: its bytes, and its length in the last byte."""
     return text.encode().ljust(WORD - 1, b"\0") + bytes([len(text)])

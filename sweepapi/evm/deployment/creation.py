@@ -1,7 +1,7 @@
-"""Creation code from the contracts' build, and the CREATE2 addresses that follow from it before it is sent.
+"""The contracts' creation code from the build, and the CREATE2 addresses at which it will be deployed.
 
-An address depends on the code and the constructor's arguments. So anyone who sends the same bytes first creates the
-same contract in the same state: the manager's only admin is one of the arguments.
+An address depends only on the code and the constructor's arguments. So anyone who sends the same bytes before us
+creates the same contract in the same state: even the manager's first admin is an argument.
 """
 
 import json
@@ -13,11 +13,11 @@ from eth_typing import HexAddress, HexStr
 from web3.utils.address import get_create2_address
 
 from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.deployment.code import record_of
+from sweepapi.evm.deployment.code import build_record
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, Addresses, Specification
 from sweepapi.evm.errors import BuildError
 
-# Arachnid's deterministic-deployment-proxy, at the same address on every chain: it creates the bytes after the salt.
+# Arachnid's deterministic-deployment-proxy, at the same address on every chain: it creates the code after the salt.
 CREATOR = "0x4e59b44847b379578588920cA78FbF26c0B4956C"
 CREATOR_CODE_HASH = "0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989"
 SALT = bytes(32)
@@ -25,7 +25,7 @@ SALT = bytes(32)
 
 @dataclass(frozen=True)
 class Creation:
-    """A contract that is created by a transaction to the deterministic deployer."""
+    """A contract, and the data of the transaction to ``CREATOR`` that creates it."""
 
     name: str
     address: str
@@ -33,7 +33,7 @@ class Creation:
 
 
 class Artifacts:
-    """The build's creation code, which must match the committed record."""
+    """The build's creation code, checked against the record."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,13 +44,13 @@ class Artifacts:
         if not path.exists():
             raise BuildError(f"{name} is not built: run `make contracts/out/.ready` and deploy from this checkout")
         code = bytes.fromhex(json.loads(path.read_text(encoding="utf-8"))["bytecode"]["object"].removeprefix("0x"))
-        if keccak_hex(code) != record_of(name).creation_code_hash:
-            raise BuildError(f"the build of {name} differs from the committed record (abi/build.json): build it again")
+        if keccak_hex(code) != build_record(name).creation_code_hash:
+            raise BuildError(f"the build of {name} does not match the record (abi/build.json): rebuild it")
         return code
 
 
 def creations(specification: Specification, artifacts: Artifacts, deployer: str) -> tuple[Creation, ...]:
-    """Return the contracts in the order of their creation, each bound to those before it."""
+    """Return the contracts in the order of their creation; later ones refer to the manager."""
     chain = specification.chain
     manager = _creation(artifacts, MANAGER, ("address", deployer))
     bound = (("address", manager.address), ("address", chain.permit2), ("address", chain.wrapped_native))
@@ -60,7 +60,7 @@ def creations(specification: Specification, artifacts: Artifacts, deployer: str)
 
 
 def addresses(made: tuple[Creation, ...]) -> Addresses:
-    """Return the addresses of ``creations``."""
+    """Return the addresses of the contracts of ``creations``."""
     manager, v5, v4 = (creation.address for creation in made)
     return Addresses(manager, v5, v4)
 

@@ -1,4 +1,4 @@
-"""Differences between a chain and its configuration, and the checks that find them."""
+"""Differences between a chain and its specification, and the checks that find them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from eth_utils.address import is_hex_address, to_checksum_address
 
 from sweepapi.evm.multicall import Read
 
-NOTHING = "no answer"
-MAX_TEXT = 80
+NO_ANSWER = "no answer"
+MAX_DISPLAY_LENGTH = 80
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A call of the access manager that is part of a deployment, and what it does in words."""
+    """A call of the access manager, with a description."""
 
     what: str
     data: bytes
@@ -22,7 +22,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as configured; ``remedy`` is set if a deployment may correct it."""
+    """A value that differs from the configured one; ``remedy`` is set if a deployment may fix it."""
 
     what: str
     configured: str
@@ -39,39 +39,39 @@ Judge = Callable[[Any, int], Iterator[Difference]]
 
 @dataclass(frozen=True)
 class Check:
-    """A read and the judge of its result."""
+    """A read of the chain, and a function that judges the result."""
 
     read: Read
     judge: Judge
 
 
-def equal(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to text
-    """Return the check that a read returns exactly these values; the case of addresses does not matter."""
-    wanted = tuple(_plain(value) for value in expected)
-    shown = show or text
+def equals(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to display
+    """Return a check that a read returns exactly these values; the case of addresses does not matter."""
+    wanted = tuple(_lower_address(value) for value in expected)
+    shown = show or display
 
-    def judge(result: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        if result is None or tuple(_plain(value) for value in result) != wanted:
+    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        if answer is None or tuple(_lower_address(value) for value in answer) != wanted:
             yield Difference(
-                what, _listed(wanted, shown), NOTHING if result is None else _listed(result, shown), remedy
+                what, _listed(wanted, shown), NO_ANSWER if answer is None else _listed(answer, shown), remedy
             )
 
     return Check(read, judge)
 
 
-def text(value: object) -> str:
-    """Return an ABI value as text."""
+def display(value: object) -> str:
+    """Render a decoded ABI value."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, str) and is_hex_address(value):
         return to_checksum_address(value)
-    # A contract that is not ours may return anything, at any length.
-    return ascii(value)[:MAX_TEXT]
+    # Another contract at this address may return anything, of any length.
+    return ascii(value)[:MAX_DISPLAY_LENGTH]
 
 
-def _plain(value: object) -> object:
+def _lower_address(value: object) -> object:
     return value.lower() if isinstance(value, str) and is_hex_address(value) else value
 
 

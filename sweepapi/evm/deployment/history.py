@@ -1,7 +1,7 @@
-"""Finds what was never specified: other holders of roles, other functions with roles, scheduled calls.
+"""Finds what the specification does not mention: other role holders, other functions with roles, scheduled calls.
 
-The access manager emits an event for each of these, so its logs name all candidates; the chain's current state says
-which of them still apply.
+The access manager emits an event for each of these, so its logs name every candidate; the chain's current state then
+shows which of them still apply.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ from eth_utils.address import to_checksum_address
 
 from sweepapi.evm import responses
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import Difference, text
-from sweepapi.evm.deployment.rights import access_text
+from sweepapi.evm.deployment.differences import Difference, display
+from sweepapi.evm.deployment.permissions import access_text
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Specification
 from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
@@ -24,7 +24,7 @@ from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.responses import Log
 from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 
-# Providers limit the range, the logs or the time, each differently: a refused range is halved, a served one doubled.
+# Providers limit the range, the number of logs or the time: a refused range is halved, an accepted one doubled.
 FIRST_CHUNK_BLOCKS = 10_000
 MAX_CHUNK_BLOCKS = 10_000_000
 TOPICS = (manager.ROLE_GRANTED_TOPIC, manager.FUNCTION_ROLE_TOPIC, manager.SCHEDULED_TOPIC)
@@ -39,95 +39,95 @@ class Candidates:
 
     holders: frozenset[tuple[int, str]]  # (role, account)
     functions: frozenset[tuple[str, bytes]]  # (contract, selector)
-    scheduled: Mapping[bytes, str]  # by operation id: the call, with everything that is needed to cancel it
+    scheduled: Mapping[bytes, str]  # caller, target and data, as cancelling needs them, by operation id
 
 
 @dataclass(frozen=True)
-class History:
-    """What the past left: differences, and the scheduled operations in words."""
+class Findings:
+    """What still applies: the differences, and descriptions of the scheduled operations."""
 
     differences: tuple[Difference, ...]
     scheduled: tuple[str, ...]
 
 
-def read_history(
+def find_unspecified(
     *, specification: Specification, at: Addresses, pool: ProviderPool, from_block: int, to_block: int
-) -> History:
-    """Return what the access manager's past left that is not in the specification.
+) -> Findings:
+    """Return what the access manager's logs show and the specification does not mention.
 
-    Raises ``ChainUnavailableError``, also if the logs are incomplete: every grant that applies must be in one of them.
+    Raises ``ChainUnavailableError``, also if the logs are incomplete: they must contain every specified grant.
     """
     candidates = _candidates(logs(pool, at.manager, from_block, to_block))
     specified = {(grant.role, grant.account) for grant in specification.grants}
     ask = partial(_ask, specification.chain.multicall3, pool)
-    if any(_held(ask, at, specified - candidates.holders)):
-        raise ChainUnavailableError(f"the logs from block {from_block} on lack grants that apply")
+    if any(_active_grants(ask, at, specified - candidates.holders)):
+        raise ChainUnavailableError(f"the logs from block {from_block} on lack active grants")
     label = specification.roles.label
     holders = (
         Difference(f"{account} holds {label(role)}", "no", access_text(access))
-        for (role, account), access in _held(ask, at, candidates.holders - specified)
+        for (role, account), access in _active_grants(ask, at, candidates.holders - specified)
     )
     functions = (
-        Difference(f"role of {text(selector)} of {target}", label(ADMIN), label(role))
-        for (target, selector), role in _assigned(ask, at, candidates.functions - _functions(specification, at))
+        Difference(f"role of {display(selector)} of {target}", label(ADMIN), label(role))
+        for (target, selector), role in _assigned_roles(ask, at, candidates.functions - _functions(specification, at))
     )
-    return History((*holders, *functions), tuple(_waiting(ask, at, candidates.scheduled)))
+    return Findings((*holders, *functions), tuple(_pending_calls(ask, at, candidates.scheduled)))
 
 
-def _held(
+def _active_grants(
     ask: Ask, at: Addresses, holders: Iterable[tuple[int, str]]
 ) -> Iterator[tuple[tuple[int, str], Sequence[int]]]:
-    """Yield each (role, account) that applies now, with the result of ``getAccess``."""
-    ordered = sorted(holders)
-    accesses = ask([Read(at.manager, manager.GET_ACCESS, holder) for holder in ordered])
-    return ((holder, access) for holder, access in zip(ordered, accesses, strict=True) if access[0] != 0)
+    """Yield each (role, account) that is granted now, with the result of ``getAccess``."""
+    asked = sorted(holders)
+    accesses = ask([Read(at.manager, manager.GET_ACCESS, holder) for holder in asked])
+    return ((holder, access) for holder, access in zip(asked, accesses, strict=True) if access[0] != 0)
 
 
-def _assigned(
+def _assigned_roles(
     ask: Ask, at: Addresses, functions: Iterable[tuple[str, bytes]]
 ) -> Iterator[tuple[tuple[str, bytes], int]]:
-    """Yield each (contract, selector) that has a role other than admin now, with that role."""
-    ordered = sorted(functions)
-    roles = ask([Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, function) for function in ordered])
-    return ((function, role) for function, (role,) in zip(ordered, roles, strict=True) if role != ADMIN)
+    """Yield each (contract, selector) that has a role other than admin now, with the role."""
+    asked = sorted(functions)
+    roles = ask([Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, function) for function in asked])
+    return ((function, role) for function, (role,) in zip(asked, roles, strict=True) if role != ADMIN)
 
 
-def _waiting(ask: Ask, at: Addresses, scheduled: Mapping[bytes, str]) -> Iterator[str]:
-    """Yield the operations that are scheduled now, in words."""
+def _pending_calls(ask: Ask, at: Addresses, scheduled: Mapping[bytes, str]) -> Iterator[str]:
+    """Yield descriptions of the operations that are still scheduled."""
     times = ask([Read(at.manager, manager.GET_SCHEDULE, (operation,)) for operation in scheduled])
     return (f"{call}, from {when} on" for call, (when,) in zip(scheduled.values(), times, strict=True) if when != 0)
 
 
 def block_before(*, pool: ProviderPool, access_manager: str, admin: str, head: int) -> int:
-    """Return a block at or before the creation of this manager with this first admin, searching down from the head."""
+    """Return a block at or before the manager's creation with this first admin, searching down from the head."""
     for end in range(head, -1, -FIRST_CHUNK_BLOCKS):
         start = max(end - FIRST_CHUNK_BLOCKS + 1, 0)
         if (ADMIN, admin) in _candidates(logs(pool, access_manager, start, end)).holders:
             return start
-    raise ChainUnavailableError("the providers have no logs of the access manager")
+    raise ChainUnavailableError("the provider returned no logs of the access manager")
 
 
 def logs(pool: ProviderPool, address: str, from_block: int, to_block: int) -> Iterator[Log]:
-    """Yield the manager's logs, in chunks as large as the providers serve.
+    """Yield the access manager's logs, in chunks as large as the providers allow.
 
-    All providers are asked and their logs combined, so one of them can't hide what another shows.
+    It asks every provider and yields all their logs, so that no provider can hide what another returns.
     """
     size, start = FIRST_CHUNK_BLOCKS, from_block
     while start <= to_block:
         end = min(start + size - 1, to_block)
         call = _logs_call(address, start, end)
-        chunks = _served(pool, call)
+        chunks = _chunks(pool, call)
         if chunks:
             yield from (log for chunk in chunks for log in chunk)
             start, size = end + 1, min(2 * size, MAX_CHUNK_BLOCKS)
         elif size > 1:
             size //= 2
         else:
-            raise ChainUnavailableError("no provider serves the logs, not even those of one block")
+            raise ChainUnavailableError("no provider returns the logs of even a single block")
 
 
-def _served(pool: ProviderPool, call: Call) -> list[tuple[Log, ...]]:
-    """Return the logs of each provider that serves them; a timeout or an HTTP error also counts as a refusal."""
+def _chunks(pool: ProviderPool, call: Call) -> list[tuple[Log, ...]]:
+    """Return the logs from each provider that accepts the range; silence and HTTP errors count as refusals."""
     try:
         answered = pool.ask_all([call])
     except ChainUnavailableError:
@@ -141,7 +141,7 @@ def _logs_call(address: str, start: int, end: int) -> Call:
     def decode(value: object) -> tuple[Log, ...]:
         found = responses.logs(value)
         if any(log.address != address or log.topics[:1] not in [(topic,) for topic in TOPICS] for log in found):
-            raise BadResponseError("logs that were not requested")
+            raise BadResponseError("the response contains logs that do not match the query")
         return found
 
     return Call("eth_getLogs", (query,), decode, ErrorPolicy.ANY)
@@ -164,7 +164,7 @@ def _candidates(found: Iterable[Log]) -> Candidates:
 
 def _call_text(scheduled: bytes) -> str:
     _, caller, target, call = decode(["uint48", "address", "address", "bytes"], scheduled)
-    return f"{text(caller)} calls {text(target)} with {text(call)}"
+    return f"{display(caller)} calls {display(target)} with {display(call)}"
 
 
 def _address(topic: str) -> str:

@@ -1,10 +1,10 @@
-"""The roles of ``contracts/roles.json``: who may call which function of the contracts, and with which delay."""
+"""The roles of ``contracts/roles.json``: the functions that each may call, and after which delay."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-# The access manager's own role: its holders grant all others, and unassigned functions require it.
+# The access manager's built-in role: its holders grant all others, and may call every function without a role.
 ADMIN = 0
 
 
@@ -21,13 +21,13 @@ class Role:
 
 @dataclass(frozen=True)
 class Roles:
-    """All roles except the admin's."""
+    """All roles except admin."""
 
     admin_delay_seconds: int
     listed: tuple[Role, ...]
 
     def of_function(self, signature: str) -> int:
-        """Return the role that a function requires, the admin's by default."""
+        """Return the role that may call a function: admin if no role lists it."""
         return next((role.number for role in self.listed if signature in role.functions), ADMIN)
 
     def label(self, number: int) -> str:
@@ -37,7 +37,6 @@ class Roles:
 
 
 def load_roles(path: Path) -> Roles:
-    """Return the roles of the file."""
     fields = json.loads(path.read_text(encoding="utf-8"))
     return Roles(
         admin_delay_seconds=fields["adminDelaySeconds"],

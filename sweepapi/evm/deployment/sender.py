@@ -1,4 +1,4 @@
-"""Sends a deployment's transactions one by one; if a response is lost, it sends the same bytes again."""
+"""Sends a deployment's transactions one at a time; after a lost response it sends the same bytes again."""
 
 import time
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ from sweepapi.evm.sending import (
 MINED_WITHIN_SECONDS = 300.0
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 3.0
 RESEND_SECONDS = 30.0
-# The state may have changed when the transaction is mined.
+# The chain's state may change before the transaction is mined.
 ESTIMATE_MARGIN_PERCENT = 120
 
 
 @dataclass(frozen=True)
 class Step:
-    """A transaction that has to be sent."""
+    """One transaction to send."""
 
     name: str
     to: str
@@ -41,14 +41,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Sent:
-    """A transaction that was signed and is about to be sent."""
+    """A transaction that is signed and about to be sent."""
 
     name: str
     tx_hash: str
 
 
 @dataclass(frozen=True)
-class Done:
+class Mined:
     """A step that was mined; ``cost`` in wei, without the data fee of some rollups."""
 
     name: str
@@ -59,7 +59,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Sender:
-    """An account that sends; nothing else may use it at the same time."""
+    """The sending account; nothing else may send from it at the same time."""
 
     account: LocalAccount
     chain_id: int
@@ -67,62 +67,62 @@ class Sender:
     max_fee_cap: int  # wei per unit of gas
 
     def price_and_balance(self) -> tuple[int, int]:
-        """Return the highest price of a unit of gas now, and the account's balance, in wei."""
-        state = account_state_of(self.pool.batch(account_state_calls(self.account.address)))
-        return self._fees(state).max_fee, state.balance
+        """Return the maximum fee per unit of gas now, and the account's balance, in wei."""
+        terms = account_state_of(self.pool.batch(account_state_calls(self.account.address)))
+        return self._fees(terms).max_fee, terms.balance
 
-    def settled_state(self) -> AccountState:
-        """Return the state once no transaction of the account is pending; raises ``DeploymentError``."""
+    def wait_until_idle(self) -> AccountState:
+        """Wait until the account has no pending transactions, and return the terms; raises ``DeploymentError``."""
         pending = Call("eth_getTransactionCount", (self.account.address, "pending"), responses.counter)
         for _ in _polls(MINED_WITHIN_SECONDS):
             *values, sent = self.pool.batch([*account_state_calls(self.account.address), pending])
             if sent <= account_state_of(values).account_nonce:
                 return account_state_of(values)
-        raise DeploymentError(f"transactions of {self.account.address} are still pending; run it again later")
+        raise DeploymentError(f"{self.account.address} has pending transactions; run it again later")
 
-    def take(self, step: Step) -> Iterator[Sent | Done]:
-        """Sign the step's transaction, yield its hash, send it and yield its cost; raises ``DeploymentError``."""
+    def execute(self, step: Step) -> Iterator[Sent | Mined]:
+        """Sign and send the step's transaction; yields it before sending and once mined. Raises ``DeploymentError``."""
         signed = self._signed(step)
         yield Sent(step.name, signed.tx_hash)
         receipt, price = self._mined(step, signed)
         if not receipt.succeeded:
             raise DeploymentError(f"{step.name}: {signed.tx_hash} reverted")
-        yield Done(step.name, signed.tx_hash, receipt.gas_used, receipt.gas_used * price)
+        yield Mined(step.name, signed.tx_hash, receipt.gas_used, receipt.gas_used * price)
 
     def _signed(self, step: Step) -> SignedTransaction:
         request = {"from": self.account.address, "to": step.to, "data": "0x" + step.data.hex()}
-        state = self.settled_state()
+        terms = self.wait_until_idle()
         (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), responses.counter, ErrorPolicy.EXECUTION)])
         if isinstance(gas, CallFailedError):
-            raise DeploymentError(f"{step.name} would revert; look at the chain and run it again")
+            raise DeploymentError(f"{step.name} would revert; check the chain and run it again")
         transaction = Transaction(
             chain_id=self.chain_id,
-            account_nonce=state.account_nonce,
+            account_nonce=terms.account_nonce,
             to=step.to,
             data=step.data,
             gas=gas * ESTIMATE_MARGIN_PERCENT // 100,
-            fees=self._fees(state),
+            fees=self._fees(terms),
         )
         return transaction.signed_by(self.account)
 
-    def _fees(self, state: AccountState) -> Fees:
-        fees = state.fees(max_fee_cap=self.max_fee_cap)
+    def _fees(self, terms: AccountState) -> Fees:
+        fees = terms.fees(max_fee_cap=self.max_fee_cap)
         if fees is None:
-            raise DeploymentError(f"the base fee is {state.base_fee} wei, above the cap of {self.max_fee_cap}")
+            raise DeploymentError(f"the base fee of {terms.base_fee} wei is above the cap")
         return fees
 
     def _mined(self, step: Step, signed: SignedTransaction) -> tuple[Receipt, int]:
-        """Send until it is mined: only the chain can say whether a transaction arrived whose response was lost."""
+        """Send until the transaction is mined; after a lost response, only the chain knows whether it was sent."""
         resend_at = 0.0
         for _ in _polls(MINED_WITHIN_SECONDS):
             if time.monotonic() >= resend_at:
-                result = self._send(signed)
+                reception = self._send(signed)
                 resend_at = time.monotonic() + RESEND_SECONDS
             mined = self._receipt(signed)
             if mined is not None:
                 return mined
-            if result is not None and result < BroadcastResult.NONCE_TOO_LOW:
-                raise DeploymentError(f"{step.name}: the nodes refuse {signed.tx_hash} ({result.name.lower()})")
+            if reception is not None and reception < BroadcastResult.NONCE_TOO_LOW:
+                raise DeploymentError(f"{step.name}: the nodes refuse {signed.tx_hash} ({reception.name.lower()})")
         raise DeploymentError(f"{step.name}: {signed.tx_hash} is not mined yet; run it again later")
 
     def _send(self, signed: SignedTransaction) -> BroadcastResult | None:
@@ -147,7 +147,7 @@ class Sender:
 
 
 def _polls(within_seconds: float) -> Iterator[None]:
-    """Yield at once, and then at growing intervals until the time is up."""
+    """Yield at once and then at growing intervals until the time is up."""
     deadline, pause = time.monotonic() + within_seconds, FIRST_POLL_SECONDS
     while True:
         yield

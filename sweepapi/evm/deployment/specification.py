@@ -1,15 +1,17 @@
-"""What must be deployed on a chain, according to the chains file, the roles file and the fee signer's address.
+"""What must be on a chain: the contracts as configured by the chains file, the roles and the fee signer's address.
 
-Both deploying and checking use it, so they can't disagree.
+Deploying and checking both use it, so they cannot disagree.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from eth_utils.abi import abi_to_signature
 
-from sweepapi.evm.abi import Function, exported_abi
+from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.roles import ADMIN, Roles
 from sweepapi.evm.errors import SpecificationError
@@ -20,7 +22,7 @@ MANAGER, V5, V4 = "AccessManager", "ServiceBatchV5PartnerFees", "ServiceBatchV4"
 BATCHES = (V5, V4)
 CONTRACTS = (MANAGER, *BATCHES)
 OWNER = "owner"
-# Every kind of router that the service supports accepts both, and pulls approved tokens itself.
+# Every supported kind of router accepts both modes, and pulls approved tokens itself.
 FUNDING_MODES = 1 << FUNDING_APPROVED | 1 << FUNDING_PREFUNDED
 
 
@@ -33,13 +35,12 @@ class Addresses:
     v4: str
 
     def of(self, name: str) -> str:
-        """Return the address of the contract of this name."""
         return {MANAGER: self.manager, V5: self.v5, V4: self.v4}[name]
 
 
 @dataclass(frozen=True)
 class Grant:
-    """An account that must hold a role, and the delay between scheduling a call and executing it."""
+    """An account that must hold a role, and its delay between scheduling a call and making it."""
 
     role: int
     account: str
@@ -47,8 +48,8 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A function of a router that sweeps may call."""
+class AllowedCall:
+    """A router function that sweeps may call."""
 
     router: str
     function: Function
@@ -56,7 +57,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Specification:
-    """The required state of one chain's contracts."""
+    """The contracts of one chain as they must be."""
 
     chain: Chain
     roles: Roles
@@ -66,9 +67,9 @@ class Specification:
 
     @classmethod
     def of(cls, *, chain: Chain, roles: Roles, fee_signer: str) -> "Specification":
-        """Return what the configuration asks for; raises ``SpecificationError`` naming what is missing."""
+        """Build it from the configuration; raises ``SpecificationError`` naming missing settings."""
         missing = [f"roles.{role.name}" for role in roles.listed if not chain.role_holders.get(role.name)]
-        missing += [f"roles.{name} (an unknown role)" for name in _unknown_roles(chain, roles)]
+        missing += [f"roles.{name} (unknown role)" for name in _unknown_roles(chain, roles)]
         if chain.protocol_recipient is None or chain.v4_fee_bps is None or missing:
             missing += [name for name in ("protocol_recipient", "v4_fee_bps") if getattr(chain, name) is None]
             raise SpecificationError(f"chain {chain.name!r} needs: {', '.join(missing)}")
@@ -77,14 +78,14 @@ class Specification:
         return cls(chain, roles, fee_signer, chain.protocol_recipient, chain.v4_fee_bps)
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The allow-list: exactly what the service's own routes call."""
-        pairs = [Pair(router.address, function) for router in self.chain.routers for function in finder.swaps(router)]
-        return tuple(dict.fromkeys(pairs))
+    def allowed_calls(self) -> tuple[AllowedCall, ...]:
+        """The allow-list: exactly the functions that the service's routes call."""
+        calls = [AllowedCall(router.address, swap) for router in self.chain.routers for swap in finder.swaps(router)]
+        return tuple(dict.fromkeys(calls))
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """Who holds which role; the owner is also the manager's admin, with a delay."""
+        """The role grants; the owner is also the manager's admin, with a delay."""
         listed = [
             Grant(role.number, account, role.execution_delay_seconds)
             for role in self.roles.listed
@@ -94,13 +95,13 @@ class Specification:
         return (*listed, *(Grant(ADMIN, owner, self.roles.admin_delay_seconds) for owner in owners))
 
     def function_roles(self, contract: str) -> Iterator[tuple[Function, int]]:
-        """Yield every function of a contract that changes state, with the role that it must require."""
+        """Yield every state-changing function of a contract, with its role."""
         for signature in _changing_functions(contract):
             yield Function(signature), self.roles.of_function(signature)
 
 
 def deployed(chain: Chain) -> Addresses | None:
-    """Return the addresses that the chains file gives, or None if it gives none."""
+    """Return the contracts' addresses from the chains file, or None if it has none."""
     if chain.access_manager is None or chain.v5_contract is None or chain.v4_contract is None:
         return None
     return Addresses(chain.access_manager, chain.v5_contract, chain.v4_contract)
@@ -112,9 +113,11 @@ def _unknown_roles(chain: Chain, roles: Roles) -> set[str]:
 
 @cache
 def _changing_functions(contract: str) -> tuple[str, ...]:
-    """Return the signatures of the exported ABI's functions, except views."""
+    """Return the signatures of all functions of the exported ABI except views."""
+    path = Path(__file__).parents[1] / "abi" / f"{contract}.json"
+    entries = json.loads(path.read_text(encoding="utf-8"))
     return tuple(
         abi_to_signature(entry)
-        for entry in exported_abi(contract)
+        for entry in entries
         if entry["type"] == "function" and entry["stateMutability"] not in ("view", "pure")
     )

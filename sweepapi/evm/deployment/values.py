@@ -1,4 +1,4 @@
-"""The values that the contracts, and the routers they may call, must have."""
+"""Checks of the values in the contracts, and in the routers that they may call."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,8 +7,8 @@ from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import NOTHING, Check, Difference, Judge, Operation, equal, text
-from sweepapi.evm.deployment.specification import BATCHES, FUNDING_MODES, V4, V5, Addresses, Pair, Specification
+from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Judge, Operation, display, equals
+from sweepapi.evm.deployment.specification import BATCHES, FUNDING_MODES, V4, V5, Addresses, AllowedCall, Specification
 from sweepapi.evm.eip712 import domain_separator
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.permit2 import DOMAIN_SEPARATOR
@@ -36,7 +36,7 @@ _NO_SALT, _NO_EXTENSIONS = bytes(32), ()
 
 
 def values(specification: Specification, at: Addresses) -> Iterator[Check]:
-    """Yield all checks except those of who controls the contracts."""
+    """Yield all checks except those of the permissions."""
     yield from _routers(specification.chain)
     yield from _identity(specification.chain, at)
     yield from _state(specification, at)
@@ -45,85 +45,88 @@ def values(specification: Specification, at: Addresses) -> Iterator[Check]:
 
 
 def _routers(chain: Chain) -> Iterator[Check]:
-    """Yield the checks that router and quoter use the pools of the same factory."""
+    """Yield the checks that routers and quoters use the same factory, so that a swap uses the quoted pools."""
     for router in chain.routers:
         for what, read in factory_reads(router):
-            yield equal(what, read, router.factory)
+            yield equals(what, read, router.factory)
 
 
 def _identity(chain: Chain, at: Addresses) -> Iterator[Check]:
     for name in BATCHES:
         contract = at.of(name)
-        yield equal(f"{name} authority", Read(contract, AUTHORITY), at.manager)
-        yield equal(f"{name} PERMIT2", Read(contract, PERMIT2), chain.permit2)
-        yield equal(f"{name} WRAPPED_NATIVE", Read(contract, WRAPPED_NATIVE), chain.wrapped_native)
-        yield equal(f"{name} fee cap in bps", Read(contract, MAX_TOTAL_FEE_BPS), HARD_CAP_BPS)
+        yield equals(f"{name} authority", Read(contract, AUTHORITY), at.manager)
+        yield equals(f"{name} PERMIT2", Read(contract, PERMIT2), chain.permit2)
+        yield equals(f"{name} WRAPPED_NATIVE", Read(contract, WRAPPED_NATIVE), chain.wrapped_native)
+        yield equals(f"{name} fee cap in bps", Read(contract, MAX_TOTAL_FEE_BPS), HARD_CAP_BPS)
     domain = (_DOMAIN_FIELDS, CONTRACT_NAME, "5", chain.chain_id, at.v5, _NO_SALT, _NO_EXTENSIONS)
-    yield equal(f"{V5} EIP-712 domain", Read(at.v5, EIP712_DOMAIN), *domain)
+    yield equals(f"{V5} EIP-712 domain", Read(at.v5, EIP712_DOMAIN), *domain)
     yield _signed_digest(chain, at)
     permit2_domain = domain_separator(name="Permit2", chainId=chain.chain_id, verifyingContract=chain.permit2)
-    yield equal("Permit2 domain separator", Read(chain.permit2, DOMAIN_SEPARATOR), permit2_domain)
+    yield equals("Permit2 domain separator", Read(chain.permit2, DOMAIN_SEPARATOR), permit2_domain)
 
 
 def _signed_digest(chain: Chain, at: Addresses) -> Check:
-    """Return the check of an authorization's digest, which depends on the domain separator that the contract uses."""
-    zero = f"0x{bytes(32).hex()}"
-    sample = Authorization(ZERO_ADDRESS, zero, ZERO_ADDRESS, ZERO_ADDRESS, ZERO_ADDRESS, 0, 0, 0, 0, zero)
+    """Return the check of an authorization's digest, which covers the domain separator that the contract uses."""
+    zero, account = f"0x{bytes(32).hex()}", ZERO_ADDRESS
+    sample = Authorization(account, zero, account, account, account, 0, 0, 0, 0, zero)
     digest = sample.typed_data(chain_id=chain.chain_id, contract=at.v5).digest
     encoded = tuple(bytes(32) if value == zero else value for value in sample.message().values())
     read = Read(at.v5, HASH_AUTHORIZATION, (encoded,))
-    return equal(f"{V5} digest of an authorization", read, bytes.fromhex(digest[2:]))
+    return equals(f"{V5} digest of an authorization", read, bytes.fromhex(digest[2:]))
 
 
 def _state(specification: Specification, at: Addresses) -> Iterator[Check]:
-    yield equal(f"{V5} fee signer", Read(at.v5, FEE_SIGNER), specification.fee_signer)
+    yield equals(f"{V5} fee signer", Read(at.v5, FEE_SIGNER), specification.fee_signer)
     yield Check(Read(at.v5, PREVIOUS_FEE_SIGNER), _previous_signer(specification.chain.previous_fee_signer))
-    yield equal(f"{V4} fee in bps", Read(at.v4, FEE_BPS), specification.v4_fee_bps)
-    yield equal(f"{V4} fee recipient", Read(at.v4, FEE_RECIPIENT), specification.protocol_recipient)
+    yield equals(f"{V4} fee in bps", Read(at.v4, FEE_BPS), specification.v4_fee_bps)
+    yield equals(f"{V4} fee recipient", Read(at.v4, FEE_RECIPIENT), specification.protocol_recipient)
     for name in BATCHES:
-        yield equal(f"{name} paused", Read(at.of(name), PAUSED), NO)
+        yield equals(f"{name} paused", Read(at.of(name), PAUSED), NO)
 
 
 def _previous_signer(expected: str | None) -> Judge:
-    """Return the judge of the previous signer: one other than configured matters until its time is over."""
+    """Accept an expired previous signer, or the configured one; any other can still sign, so it is a difference."""
 
-    def judge(result: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        signer, good_until = result or (None, now + 1)
+    def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        signer, good_until = answer or (None, now + 1)
         known = signer == ZERO_ADDRESS or (expected is not None and signer == expected.lower())
         if good_until > now and not known:
-            on_chain = NOTHING if signer is None else f"{text(signer)} until {good_until}"
+            on_chain = NO_ANSWER if signer is None else f"{display(signer)} until {good_until}"
             yield Difference(f"{V5} previous fee signer", expected or "none", on_chain)
 
     return judge
 
 
-def _allow_list(specification: Specification, at: Addresses, name: str) -> Check:
-    wanted = {(pair.router.lower(), pair.function.selector): pair for pair in specification.pairs}
+# ---------------------------------------------------------------- allow-list
 
-    def judge(result: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        listed = {(router, selector): terms for router, selector, *terms in (result or [[]])[0]}
-        for key, pair in wanted.items():
-            yield from _listed_pair(at, name, pair, listed.get(key))
+
+def _allow_list(specification: Specification, at: Addresses, name: str) -> Check:
+    wanted = {(call.router.lower(), call.function.selector): call for call in specification.allowed_calls}
+
+    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+        listed = {(router, selector): terms for router, selector, *terms in (answer or [[]])[0]}
+        for key, call in wanted.items():
+            yield from _compare_allowed(at, name, call, listed.get(key))
         for router, selector in sorted(listed.keys() - wanted.keys()):
-            what = f"{name} allows {text(selector)} of {text(router)}"
+            what = f"{name} allows {display(selector)} of {display(router)}"
             yield Difference(what, "no", _terms(*listed[router, selector]))
 
     return Check(Read(at.of(name), ALLOWED_ROUTERS), judge)
 
 
-def _listed_pair(at: Addresses, name: str, pair: Pair, terms: Sequence[Any] | None) -> Iterator[Difference]:
-    if terms is not None and tuple(terms) == (FUNDING_MODES, pair.router.lower()):
+def _compare_allowed(at: Addresses, name: str, call: AllowedCall, terms: Sequence[Any] | None) -> Iterator[Difference]:
+    if terms is not None and tuple(terms) == (FUNDING_MODES, call.router.lower()):
         return
-    function = pair.function.signature.partition("(")[0]
-    call = ALLOW_ROUTER.encode(pair.router, pair.function.selector, FUNDING_MODES, pair.router)
+    function = call.function.signature.partition("(")[0]
+    allow = ALLOW_ROUTER.encode(call.router, call.function.selector, FUNDING_MODES, call.router)
     yield Difference(
-        f"{name} allows {function} {text(pair.function.selector)} of {pair.router}",
-        _terms(FUNDING_MODES, pair.router),
+        f"{name} allows {function} {display(call.function.selector)} of {call.router}",
+        _terms(FUNDING_MODES, call.router),
         "no" if terms is None else _terms(*terms),
-        # Until the function is assigned to a role, it is the admin's.
-        Operation(f"{name} allows {function} of {pair.router}", manager.EXECUTE.encode(at.of(name), call)),
+        # The admin may call `allowRouter` until it is assigned to a role.
+        Operation(f"{name} allows {function} of {call.router}", manager.EXECUTE.encode(at.of(name), allow)),
     )
 
 
 def _terms(funding_modes: int, spender: str) -> str:
-    return f"funding modes {funding_modes:#04b}, spender {text(spender)}"
+    return f"funding modes {funding_modes:#04b}, spender {display(spender)}"

@@ -12,7 +12,6 @@ from eth_utils.address import is_address
 
 from sweepapi.evm import responses
 from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
-from sweepapi.evm.responses import Receipt
 from sweepapi.evm.reverts.decoding import RevertReason, decode_revert
 from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPool, is_execution_failure
 
@@ -20,7 +19,7 @@ from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPoo
 MAX_INPUT_BYTES = 2**17
 
 
-def replay(*, pool: ProviderPool, receipt: Receipt, timeout_seconds: float) -> RevertReason | None:
+def replay(*, pool: ProviderPool, tx_hash: str, block_number: int, timeout_seconds: float) -> RevertReason | None:
     """Return why the transaction reverted, in two round trips.
 
     None if it can't be found out: no provider answers in time, the one that answers does not know the transaction or
@@ -28,10 +27,10 @@ def replay(*, pool: ProviderPool, receipt: Receipt, timeout_seconds: float) -> R
     """
     deadline = time.monotonic() + timeout_seconds
     try:
-        transaction = _ask(pool, _transaction_call(receipt.tx_hash), deadline)
+        transaction = _ask(pool, _transaction_call(tx_hash), deadline)
         if transaction is None:
             return None
-        tag = hex(max(receipt.block_number - 1, 0))
+        tag = hex(max(block_number - 1, 0))
         reason: RevertReason | None = _ask(
             pool, Call("eth_call", (transaction, tag), _succeeded, read_error=read_revert), deadline
         )

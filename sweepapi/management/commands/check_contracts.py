@@ -1,8 +1,7 @@
-"""Compares the contracts of chains with the configuration, whole, and tells each difference.
+"""Compares the contracts of chains with the configuration and reports every difference.
 
-The exit status is for whoever runs it every day: 0 all is as configured, 1 something differs, else 2 the command or the
-configuration can't be understood, else 3 a chain did not answer. Every provider is asked for itself, so that none can
-hide what another one shows.
+Exit status, for a daily job: 0 no difference, 1 a difference, else 2 an invalid command or configuration, else 3 a
+chain did not answer. Each provider is checked on its own, so that none can hide what another shows.
 """
 
 import sys
@@ -14,12 +13,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.audit import Audit, audit
 from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
 
-DIFFERENT, NOT_UNDERSTOOD, NO_ANSWER = 1, 2, 3
+DIFFERENT, INVALID, NO_ANSWER = 1, 2, 3
 
 
 class Command(BaseCommand):
@@ -28,17 +27,16 @@ class Command(BaseCommand):
     help = "Compare code, values, roles and allow-lists on chain with the configuration: what / configured / on chain."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take chains by name."""
-        parser.add_argument("chain", nargs="*", help="By default every chain that has providers and contracts.")
+        parser.add_argument("chain", nargs="*", help="Default: every chain that has providers and contracts.")
 
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
-        """Check each chain; ends with the worst status."""
+        """Check each chain and exit with the worst status."""
         named = [_chain(name) for name in options["chain"]]
-        checked = named or [chain for chain in chains.enabled() if chain.v5_contract is not None]
+        checked = named or [chain for chain in networks.current().enabled if chain.v5_contract is not None]
         if not checked:
-            raise CommandError("Nothing is checked: no chain has providers and contracts.", returncode=NOT_UNDERSTOOD)
+            raise CommandError("Nothing to check: no chain has providers and contracts.", returncode=INVALID)
         found = {self._check(chain) for chain in checked}
-        worst = next((status for status in (DIFFERENT, NOT_UNDERSTOOD, NO_ANSWER) if status in found), 0)
+        worst = next((status for status in (DIFFERENT, INVALID, NO_ANSWER) if status in found), 0)
         if worst:
             sys.exit(worst)
 
@@ -47,21 +45,23 @@ class Command(BaseCommand):
             audits = list(self._audits(chain))
         except SpecificationError as error:
             self.stderr.write(f"{chain.name}: {error}")
-            return NOT_UNDERSTOOD
+            return INVALID
         if not audits:
             return NO_ANSWER
         differences = Counter(str(difference) for found in audits for difference in dict.fromkeys(found.differences))
-        for difference, shown in differences.items():
-            by = "" if shown == len(audits) else f" (by {shown} of {len(audits)} providers)"
+        for difference, seen in differences.items():
+            by = "" if seen == len(audits) else f" (seen by {seen} of {len(audits)} providers)"
             self.stdout.write(f"{chain.name}: {difference}{by}")
         for operation in dict.fromkeys(operation for found in audits for operation in found.scheduled):
             self.stdout.write(f"{chain.name}: scheduled: {operation}")
-        self.stdout.write(f"{chain.name}: {len(differences) or 'no'} differences")
+        count = len(differences)
+        self.stdout.write(f"{chain.name}: {count or 'no'} difference{'' if count == 1 else 's'}")
         return DIFFERENT if differences else 0
 
     def _audits(self, chain: Chain) -> Iterator[Audit]:
-        """Yield what each provider shows; one that does not answer, or not wholly, is told and left out."""
-        specification, pool = chains.specification(chain), chains.pool(chain.chain_id)
+        """Yield an audit per provider; reports and skips a provider that fails or returns incomplete logs."""
+        registry = networks.current()
+        specification, pool = registry.specification(chain), registry.pool(chain.network)
         for provider in pool.providers:
             try:
                 yield audit(specification=specification, pool=replace(pool, providers=[provider]))
@@ -70,8 +70,8 @@ class Command(BaseCommand):
 
 
 def _chain(name: str) -> Chain:
-    chain = chains.find(name)
+    chain = networks.current().find(name)
     if chain is None:
         message = f"{name} is not in {settings.CHAINS_FILE.name}, or RPC_URLS_{name.upper()} is not set."
-        raise CommandError(message, returncode=NOT_UNDERSTOOD)
+        raise CommandError(message, returncode=INVALID)
     return chain

@@ -1,7 +1,7 @@
-"""Deploys the contracts to a chain, configures them and hands them over; run again, it does what is still missing.
+"""Deploys the contracts to a chain, configures them and hands them over; running it again completes what is missing.
 
-The deployer's key is read from the environment of this command alone. Everything else is public: see ``chains.toml``
-and ``contracts/roles.json``. The runbook tells the steps around it.
+Only this command reads the deployer's key, from its environment. The rest is public configuration: ``chains.toml`` and
+``contracts/roles.json``. The runbook has the steps before and after.
 """
 
 import os
@@ -15,43 +15,41 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import Artifacts
-from sweepapi.evm.deployment.deploying import Deployment, Plan
 from sweepapi.evm.deployment.differences import Difference
-from sweepapi.evm.deployment.sender import Done
+from sweepapi.evm.deployment.runner import Deployment, Plan
+from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import CONTRACTS, Specification
 from sweepapi.evm.errors import EvmError
 from sweepapi.evm.sending import GWEI
 
 KEY = "DEPLOYER_KEY"
 WEI = Decimal(10) ** 18
-DIFFERENT = 1
-NOT_DONE = 2
+DIFFERENT, FAILED = 1, 2
 
 
 class Command(BaseCommand):
     """``deploy_contracts <chain> [--dry-run] [--max-fee-gwei N]``."""
 
-    help = f"Deploy the contracts to a chain as chains.toml says, from the account whose key is in {KEY}."
+    help = f"Deploy the contracts to a chain as chains.toml specifies, from the account whose key is in {KEY}."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the chain, and bounds on what is done and paid."""
         parser.add_argument("chain")
         parser.add_argument("--dry-run", action="store_true", help="Show addresses, steps and cost; send nothing.")
-        parser.add_argument("--max-fee-gwei", type=int, default=100, help="The most to pay for a unit of gas.")
+        parser.add_argument("--max-fee-gwei", type=int, default=100, help="Maximum fee per unit of gas.")
 
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's own
-        """Show the plan, carry it out, and compare the result with the configuration."""
+        """Show the plan, run it, and compare the result with the configuration."""
         chain = _chain(options["chain"])
         try:
             deployment = Deployment(
-                specification=chains.specification(chain),
+                specification=networks.current().specification(chain),
                 artifacts=Artifacts(settings.BASE_DIR / "contracts" / "out"),
                 account=_account(),
-                pool=chains.pool(chain.chain_id),
+                pool=networks.current().pool(chain.network),
                 max_fee_cap=options["max_fee_gwei"] * GWEI,
             )
             plan = deployment.plan()
@@ -60,9 +58,9 @@ class Command(BaseCommand):
                 self._end_with(plan.differences)
                 return
             self._run(deployment, chain)
-            self._compare(deployment.recorded())
+            self._compare(deployment.recorded_specification())
         except EvmError as error:
-            raise CommandError(f"{chain.name}: {error}", returncode=NOT_DONE) from error
+            raise CommandError(f"{chain.name}: {error}", returncode=FAILED) from error
 
     def _show(self, plan: Plan, chain: Chain) -> None:
         for name in CONTRACTS:
@@ -75,20 +73,20 @@ class Command(BaseCommand):
         self.stdout.write(f"costs at most {cost}; the deployer has {has}" if plan.steps else "nothing to send")
 
     def _run(self, deployment: Deployment, chain: Chain) -> None:
-        done: list[Done] = []
+        done: list[Mined] = []
         for event in deployment.run():
-            if isinstance(event, Done):
+            if isinstance(event, Mined):
                 done.append(event)
             else:
                 self.stdout.write(f"sending {event.name}: {event.tx_hash}")
         if done:
             self._tabulate(done, chain.native_symbol)
 
-    def _tabulate(self, done: Sequence[Done], symbol: str) -> None:
+    def _tabulate(self, done: Sequence[Mined], symbol: str) -> None:
         self.stdout.write(f"{'step':<34} {'transaction':<66} {'gas':>10} {'cost in ' + symbol:>22}")
-        for one in done:
-            self.stdout.write(f"{one.name:<34} {one.tx_hash:<66} {one.gas_used:>10,} {_coins(one.cost):>22}")
-        gas, cost = sum(one.gas_used for one in done), sum(one.cost for one in done)
+        for step in done:
+            self.stdout.write(f"{step.name:<34} {step.tx_hash:<66} {step.gas_used:>10,} {_coins(step.cost):>22}")
+        gas, cost = sum(step.gas_used for step in done), sum(step.cost for step in done)
         self.stdout.write(f"{'total':<34} {'':<66} {gas:>10,} {_coins(cost):>22}")
 
     def _compare(self, recorded: Specification) -> None:
@@ -98,30 +96,30 @@ class Command(BaseCommand):
             f'access_manager = "{chain.access_manager}"\nv5 = "{chain.v5_contract}"\nv4 = "{chain.v4_contract}"\n'
             f"deployed_at_block = {chain.deployed_at_block}"
         )
-        self._end_with(audit(specification=recorded, pool=chains.pool(chain.chain_id)).differences)
-        self.stdout.write("The chain is as configured.")
+        self._end_with(audit(specification=recorded, pool=networks.current().pool(chain.network)).differences)
+        self.stdout.write("The chain matches the configuration.")
 
     def _end_with(self, differences: Sequence[Difference]) -> None:
         for difference in differences:
             self.stdout.write(f"differs: {difference}")
         if differences:
-            self.stdout.write("What differs is left to those who hold the roles, or to the configuration.")
+            self.stdout.write("A role holder must fix these on chain, or the configuration must change.")
             sys.exit(DIFFERENT)
 
 
 def _chain(name: str) -> Chain:
-    chain = chains.find(name)
+    chain = networks.current().find(name)
     if chain is None:
         message = f"{name} is not in {settings.CHAINS_FILE.name}, or RPC_URLS_{name.upper()} is not set."
-        raise CommandError(message, returncode=NOT_DONE)
+        raise CommandError(message, returncode=FAILED)
     return chain
 
 
 def _account() -> LocalAccount:
     try:
         account: LocalAccount = Account.from_key(os.environ[KEY])
-    except (KeyError, ValueError):  # not chained: their texts may quote the key
-        raise CommandError(f"{KEY} has to hold a private key, 0x and 64 hex digits.", returncode=NOT_DONE) from None
+    except (KeyError, ValueError):  # not chained: the message may contain the key
+        raise CommandError(f"{KEY} must be a private key, 0x and 64 hex digits.", returncode=FAILED) from None
     return account
 
 

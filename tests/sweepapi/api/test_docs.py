@@ -43,7 +43,7 @@ def test_every_success_is_in_the_envelope_and_every_failure_in_the_other(documen
 
 def test_every_operation_documents_its_errors_by_code(document: dict[str, Any]) -> None:
     responses = document["paths"]["/v2/ledger/entries"]["get"]["responses"]
-    assert set(responses) == {"200", "400", "401", "403", "405", "500"}
+    assert set(responses) == {"200", "400", "401", "403", "405", "406", "500", "503"}
     assert "`unsupported_chain`" in responses["400"]["description"]
     assert "`missing_api_key`" in responses["401"]["description"]
 

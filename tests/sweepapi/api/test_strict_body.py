@@ -75,7 +75,7 @@ def test_duplicate_names_are_refused_wherever_they_stand() -> None:
     assert response.json()["error"]["details"][0] == {
         "field": "amount",
         "code": "duplicate_field",
-        "message": "This name stands twice in one object.",
+        "message": "This name occurs twice in one object.",
     }
 
 

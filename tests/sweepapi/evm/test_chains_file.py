@@ -1,4 +1,4 @@
-"""A malformed chains file is refused with the chain and the key; the one we ship is valid."""
+"""A chains file that contradicts itself is refused with the chain and the key; the one we ship is good."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def load(tmp_path: Path, text: str) -> dict[str, Chain]:
     return load_chains(path)
 
 
-def test_a_valid_chain_is_read_with_checksummed_addresses(tmp_path: Path) -> None:
+def test_a_good_chain_is_read_with_addresses_in_their_one_form(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
     assert (mars.v5_contract, mars.protocol_recipient, mars.vetted_tokens) == (None, None, frozenset())
@@ -62,7 +62,7 @@ deployed_at_block = 7
 """
 
 
-def test_a_deployed_chain_has_its_contracts_and_role_holders(tmp_path: Path) -> None:
+def test_a_deployed_chain_has_its_contracts_and_the_holders_of_their_roles(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD + DEPLOYED)["mars"]
     assert (mars.access_manager, mars.v5_contract, mars.v4_contract, mars.deployed_at_block) == (*[ADDRESS] * 3, 7)
     assert mars.role_holders == {"guardian": (ADDRESS, ADDRESS)}
@@ -74,12 +74,14 @@ def test_a_deployed_chain_has_its_contracts_and_role_holders(tmp_path: Path) -> 
         (f'v4 = "{ADDRESS}"', "", "chain 'mars': 'v4' is missing"),
         (f'access_manager = "{ADDRESS}"', "", "chain 'mars': 'access_manager' is missing"),
         ("deployed_at_block = 7", "", "chain 'mars': 'deployed_at_block' is missing"),
-        (f'guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]', f'guardian = "{ADDRESS}"', "is no list of addresses"),
-        (f'guardian = ["{ADDRESS.lower()}"', 'guardian = ["0x1"', "'0x1' is no address"),
-        (f'guardian = ["{ADDRESS.lower()}"', f'guardian = ["{ZERO_ADDRESS}"', f"'{ZERO_ADDRESS}' is no address"),
+        (f'guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]', f'guardian = "{ADDRESS}"', "is not a list of addresses"),
+        (f'guardian = ["{ADDRESS.lower()}"', 'guardian = ["0x1"', "'0x1' is not an address"),
+        (f'guardian = ["{ADDRESS.lower()}"', f'guardian = ["{ZERO_ADDRESS}"', f"'{ZERO_ADDRESS}' is not an address"),
     ],
 )
-def test_a_deployed_chain_with_a_missing_key_is_refused(tmp_path: Path, good: str, bad: str, message: str) -> None:
+def test_a_deployed_chain_that_leaves_something_out_is_refused(
+    tmp_path: Path, good: str, bad: str, message: str
+) -> None:
     assert good in DEPLOYED
     with pytest.raises(ChainsFileError, match=message):
         load(tmp_path, GOOD + DEPLOYED.replace(good, bad))
@@ -91,20 +93,20 @@ def test_a_deployed_chain_with_a_missing_key_is_refused(tmp_path: Path, good: st
         ("chain_id = 4", "", "chain 'mars': 'chain_id' is missing"),
         ("recheck_seconds = 5", "", "chain 'mars': 'recheck_seconds' is missing"),
         ("[chains.mars.finality]", "[chains.mars.finalty]", "chain 'mars': 'finality' is missing"),
-        (f'permit2 = "{ADDRESS}"', 'permit2 = "0x12"', "chain 'mars': '0x12' is no address"),
-        (f'permit2 = "{ADDRESS}"', "permit2 = 12", "chain 'mars': 12 is no address"),
-        (f'factory = "{ADDRESS}"', 'factory = ""', "chain 'mars': '' is no address"),
+        (f'permit2 = "{ADDRESS}"', 'permit2 = "0x12"', "chain 'mars': '0x12' is not an address"),
+        (f'permit2 = "{ADDRESS}"', "permit2 = 12", "chain 'mars': 12 is not an address"),
+        (f'factory = "{ADDRESS}"', 'factory = ""', "chain 'mars': '' is not an address"),
         ("safe = 10", "safe = -1", "chain 'mars': -1 is neither a block tag nor a number of blocks"),
         ('final = "finalized"', 'final = "pending"', "'pending' is neither"),
         ("chain_id = 4", 'chain_id = "four"', "chain 'mars': invalid literal"),
         (
             f'permit2 = "{ADDRESS}"',
             f'permit2 = "0x{ADDRESS[2:].swapcase()}"',
-            "chain 'mars': '0x5AaEB6053f3e94c9B9a09F33669435e7eF1bEaED' is no address",
+            "chain 'mars': '0x5AaEB6053f3e94c9B9a09F33669435e7eF1bEaED' is not an address",
         ),
     ],
 )
-def test_an_invalid_chain_is_refused_by_name(tmp_path: Path, good: str, bad: str, message: str) -> None:
+def test_a_bad_chain_is_refused_by_name(tmp_path: Path, good: str, bad: str, message: str) -> None:
     assert good in GOOD
     with pytest.raises(ChainsFileError, match=message):
         load(tmp_path, GOOD.replace(good, bad))
@@ -115,12 +117,12 @@ def shipped(request: Any) -> Chain:
     return load_chains(SHIPPED)[request.param]
 
 
-def test_every_shipped_chain_has_permit2_and_multicall3_at_their_canonical_addresses(shipped: Chain) -> None:
+def test_every_shipped_chain_has_its_permit2_and_multicall3_where_they_always_are(shipped: Chain) -> None:
     assert shipped.permit2 == "0x000000000022D473030F116dDEE9F6B43aC78BA3"
     assert shipped.multicall3 == "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 
-def test_every_shipped_router_is_of_a_supported_kind(shipped: Chain) -> None:
+def test_every_shipped_router_is_of_a_kind_that_is_spoken(shipped: Chain) -> None:
     assert shipped.routers
     for router in shipped.routers:
         assert router.kind in KINDS

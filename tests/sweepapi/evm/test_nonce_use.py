@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from eth_utils.address import to_checksum_address
+from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm import nonce_use, v5
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
 from sweepapi.evm.rpc import ProviderPool
 from tests.factories.ledger import random_hash
 from tests.fake_node import FakeNode
@@ -53,7 +53,7 @@ def search(chain: LocalChain, **changes: Any) -> Search:
 
 def find(pool: ProviderPool, *searches: Search) -> Finding:
     """Return what was found for the first search."""
-    found = find_uses(chain=chains.by_id(31337), pool=pool, searches=searches)
+    found = find_uses(chain=networks.current().chain("eip155:31337"), pool=pool, searches=searches)
     assert set(found) == {one.key for one in searches}
     return found[searches[0].key]
 
@@ -267,6 +267,8 @@ def test_a_span_that_is_refused_is_searched_again_and_spoils_no_other_search(
     )
     refused = replace(cancelled.search, key="refused", first_block=first_block)
     granted = replace(cancelled.search, first_block=first_block + 5)
-    found = find_uses(chain=chains.by_id(31337), pool=use_providers(stingy.url), searches=[refused, granted])
+    found = find_uses(
+        chain=networks.current().chain("eip155:31337"), pool=use_providers(stingy.url), searches=[refused, granted]
+    )
     assert found["refused"] == Finding(None, None, agreed=False, resume_at=first_block + 10)
     assert found["one"].use == cancelled.use

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import Depth, Sighting, Watched, look
@@ -65,7 +65,7 @@ def watched(chain: LocalChain, *hashes: str, key: str = "one") -> Watched:
 
 
 def ask(pool: ProviderPool, *questions: Watched) -> dict[Any, Sighting]:
-    return look(chain=chains.known()["local"], pool=pool, watched=questions)
+    return look(chain=networks.current().chains["local"], pool=pool, watched=questions)
 
 
 def payment(chain: LocalChain) -> str:

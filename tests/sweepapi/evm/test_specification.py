@@ -1,4 +1,4 @@
-"""Routes, contracts and roles agree on every function."""
+"""Routes, contracts and roles agree on every function of the specification."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from eth_utils.crypto import keccak
 
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Specification
 from sweepapi.evm.routes.finder import KINDS, swap_call, swaps
@@ -20,10 +20,11 @@ CONTRACTS = Path(__file__).parents[3] / "contracts"
 @pytest.fixture
 def local(chain: LocalChain) -> Specification:
     assert chain.contracts
-    return chains.specification(chains.known()["local"])
+    registry = networks.current()
+    return registry.specification(registry.chains["local"])
 
 
-def test_the_contracts_can_list_every_function_that_a_route_calls() -> None:
+def test_the_contracts_can_list_every_function_that_routes_call() -> None:
     listable = set(re.findall(r'keccak256\("([^"]+)"\)', (CONTRACTS / "src" / "SwapSelectors.sol").read_text()))
     assert len(listable) == 7
     for kind in KINDS.values():
@@ -31,22 +32,22 @@ def test_the_contracts_can_list_every_function_that_a_route_calls() -> None:
 
 
 @pytest.mark.parametrize("hops", [1, 2])
-def test_every_function_that_a_route_calls_is_specified(local: Specification, hops: int) -> None:
+def test_the_allow_list_contains_every_function_that_routes_call(local: Specification, hops: int) -> None:
     weth = local.chain.wrapped_native
     for router in local.chain.routers:
         fee_tier = router.fee_tiers[0] if router.fee_tiers else None
         route = Route(router, tuple(Hop(weth, weth, fee_tier) for _ in range(hops)), ())
         call = swap_call(route, amount_in=1, min_output=1, recipient=weth)
         assert call[:4] in {function.selector for function in swaps(router)}
-        assert (router.address, call[:4]) in {(pair.router, pair.function.selector) for pair in local.pairs}
+        assert (router.address, call[:4]) in {(each.router, each.function.selector) for each in local.allowed_calls}
 
 
 def test_two_routers_at_one_address_list_each_function_once(local: Specification) -> None:
     assert len({router.address for router in local.chain.routers}) == 1
-    assert len(local.pairs) == len({pair.function.selector for pair in local.pairs}) == 3
+    assert len(local.allowed_calls) == len({each.function.selector for each in local.allowed_calls}) == 3
 
 
-def test_every_function_of_the_roles_file_exists_in_a_contract(local: Specification) -> None:
+def test_the_roles_file_names_only_functions_of_the_contracts(local: Specification) -> None:
     functions = {function.signature for name in BATCHES for function, _ in local.function_roles(name)}
     for role in local.roles.listed:
         assert role.functions <= functions
@@ -61,7 +62,7 @@ def test_only_sweep_and_set_authority_have_no_role(local: Specification) -> None
 
 
 @pytest.mark.parametrize("name", [V5, V4])
-def test_every_function_that_changes_state_is_specified(local: Specification, name: str) -> None:
+def test_every_state_changing_function_has_a_role_check(local: Specification, name: str) -> None:
     compiled = json.loads((CONTRACTS / "out" / f"{name}.sol" / f"{name}.json").read_text())
     changing = {
         signature
@@ -79,12 +80,12 @@ def test_every_function_that_changes_state_is_specified(local: Specification, na
     }
 
 
-def test_every_guardian_is_a_role(local: Specification) -> None:
+def test_every_guardian_is_a_known_role(local: Specification) -> None:
     numbers = {ADMIN, *(role.number for role in local.roles.listed)}
     assert all(role.guardian in numbers for role in local.roles.listed)
 
 
-def test_the_owner_is_admin_with_the_admins_delay(local: Specification) -> None:
+def test_the_owner_is_admin_with_the_admin_delay(local: Specification) -> None:
     (owner,) = local.chain.role_holders["owner"]
     admins = [grant for grant in local.grants if grant.role == ADMIN]
     assert [(admin.account, admin.execution_delay_seconds) for admin in admins] == [(owner, 172_800)]

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,7 +37,8 @@ def receipt_of(app: PartnerApp, tx_hash: str) -> Receipt:
 
 
 def replayed(app: PartnerApp, tx_hash: str, *nodes: FakeNode) -> RevertReason | None:
-    return replay(pool=pool_of(app, *nodes), receipt=receipt_of(app, tx_hash), timeout_seconds=5)
+    height = receipt_of(app, tx_hash).block_number
+    return replay(pool=pool_of(app, *nodes), tx_hash=tx_hash, block_number=height, timeout_seconds=5)
 
 
 @pytest.fixture
@@ -109,8 +109,7 @@ def test_a_contract_creation_gives_nothing(app: PartnerApp) -> None:
 
 
 def test_a_provider_without_the_parents_state_gives_nothing(app: PartnerApp, reverted: str) -> None:
-    receipt = replace(receipt_of(app, reverted), block_number=10**9)
-    assert replay(pool=pool_of(app), receipt=receipt, timeout_seconds=5) is None
+    assert replay(pool=pool_of(app), tx_hash=reverted, block_number=10**9, timeout_seconds=5) is None
 
 
 def test_it_asks_twice(app: PartnerApp, reverted: str, start_node: Callable[[], FakeNode]) -> None:
@@ -147,10 +146,10 @@ def test_a_transaction_that_makes_no_sense_gives_nothing(
 def test_without_a_provider_that_answers_it_gives_nothing_in_time(
     app: PartnerApp, reverted: str, start_node: Callable[[], FakeNode]
 ) -> None:
-    receipt, node = receipt_of(app, reverted), start_node()
+    height, node = receipt_of(app, reverted).block_number, start_node()
     started = time.monotonic()
     with node.hung():
-        assert replay(pool=pool_of(app, node), receipt=receipt, timeout_seconds=0.2) is None
+        assert replay(pool=pool_of(app, node), tx_hash=reverted, block_number=height, timeout_seconds=0.2) is None
     assert time.monotonic() - started < 2
 
 

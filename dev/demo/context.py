@@ -1,0 +1,127 @@
+"""What the demo's steps share: API clients, wallets, control of the chain, and checks that stop the demo."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dev.chain.rpc import Rpc
+from dev.partner_client import NATIVE_COIN, RefusedError, SweepApi, Wallet, finalize
+from dev.waiting import wait_until
+
+SLIPPAGE_BPS = 100
+CHAIN_SECONDS = 10
+WORKER_SECONDS = 45
+ON, OFF = True, False
+
+
+class StepFailedError(Exception):
+    """A check failed; the message is the claim that is false."""
+
+
+@dataclass
+class StepResult:
+    """What a step checked and how its sweep ended."""
+
+    step: str
+    title: str
+    passed: list[str] = field(default_factory=list)
+    output: dict[str, Any] | None = None  # estimatedOutput of the build: token, symbol, decimals
+    sweep: dict[str, Any] | None = None  # its last status object
+    gas_used: int | None = None
+
+    def check(self, condition: bool, claim: str) -> None:  # noqa: FBT001 - an assertion takes a bool
+        """Record the claim; raises StepFailedError if the condition is false."""
+        if not condition:
+            raise StepFailedError(f"not true: {claim}")
+        self.record(claim)
+
+    def record(self, claim: str) -> None:
+        """Record a claim that was already checked."""
+        self.passed.append(claim)
+
+    def check_refused(self, call: Callable[[], object], http_status: int, code: str, *, what: str) -> RefusedError:
+        """Check that the API refuses the call with this status and code."""
+        try:
+            call()
+        except RefusedError as refusal:
+            if (refusal.http_status, refusal.code) != (http_status, code):
+                raise StepFailedError(f"{what} gets {refusal}, not {http_status} {code}") from refusal
+            self.record(f"{what} gets {http_status} {code}")
+            return refusal
+        raise StepFailedError(f"{what} was accepted, not refused with {http_status} {code}")
+
+
+class Context:
+    """The running world from a partner's side, read from its world.json."""
+
+    def __init__(self, world_file: Path) -> None:
+        self._world: dict[str, Any] = json.loads(world_file.read_text())
+        self.rpc = Rpc(self._world["rpcUrl"])
+        self.ours, self.other = (SweepApi(self._world["baseUrl"], key) for key in self._world["apiKeys"])
+        self.wallets = [Wallet(self.rpc, user["privateKey"]) for user in self._world["users"]]
+        self.contract: str = self._world["contracts"]["v5"]
+        self.permit2: str = self._world["contracts"]["permit2"]
+
+    def address(self, symbol: str) -> str:
+        """Return a token's address; ``ETH`` is the native coin."""
+        return NATIVE_COIN if symbol == "ETH" else str(self._world["tokens"][symbol]["address"])
+
+    def units(self, symbol: str, whole: int) -> int:
+        """Convert whole tokens to the smallest unit."""
+        decimals: int = self._world["tokens"][symbol]["decimals"]
+        return int(whole * 10**decimals)
+
+    def build(self, wallet: Wallet, output: str, **whole: int) -> dict[str, Any]:
+        """Build a sweep of whole tokens by symbol, and approve Permit2 where the API asks for it."""
+        built = self.ours.build(
+            chain=self._world["chain"],
+            wallet=wallet.address,
+            amounts={self.address(symbol): self.units(symbol, amount) for symbol, amount in whole.items()},
+            output=self.address(output),
+            slippage_bps=SLIPPAGE_BPS,
+        )
+        for issue in built["issues"]["allowance"]:
+            for transaction in (issue["resetTransaction"], issue["transaction"]):
+                if transaction is not None:
+                    self.receipt(wallet.send(transaction))
+        return built
+
+    def sign_and_send(self, wallet: Wallet, built: dict[str, Any]) -> str:
+        """Sign and send as the user; returns the hash."""
+        return wallet.send(finalize(built, wallet.sign(built["permit2"])))
+
+    def receipt(self, tx_hash: str) -> dict[str, Any]:
+        """Wait for a transaction's receipt and return it."""
+        found: list[dict[str, Any]] = []
+
+        def mined() -> bool:
+            found[:] = [receipt for receipt in [self.rpc.call("eth_getTransactionReceipt", tx_hash)] if receipt]
+            return bool(found)
+
+        wait_until(mined, within_seconds=CHAIN_SECONDS, what=f"receipt of {tx_hash}")
+        return found[0]
+
+    def wait_for_status(self, sweep_id: str, status: str) -> dict[str, Any]:
+        """Wait until the worker has moved a sweep to this status; returns its status object."""
+        wait_until(
+            lambda: bool(self.ours.sweep(sweep_id)["status"] == status),
+            within_seconds=WORKER_SECONDS,
+            what=f"sweep {sweep_id} becomes {status}",
+        )
+        return self.ours.sweep(sweep_id)
+
+    def pause_mining(self) -> None:
+        """Keep new transactions in the mempool."""
+        self.rpc.call("evm_setAutomine", OFF)
+
+    def resume_mining(self) -> None:
+        """Mine the waiting transactions, and new ones at once."""
+        self.rpc.call("evm_mine")
+        self.rpc.call("evm_setAutomine", ON)
+
+    def pass_time(self, seconds: int, *, blocks: int) -> None:
+        """Advance the chain's clock and mine this many blocks."""
+        self.rpc.call("evm_increaseTime", seconds)
+        self.rpc.call("anvil_mine", hex(blocks))

@@ -1,0 +1,126 @@
+"""Reconciles one sweep to the unit: the event on chain, the balances that changed, the status object and the ledger."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from eth_abi.abi import decode
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
+
+from dev.chain.sender import calldata
+from dev.demo.context import Context, StepResult
+from dev.partner_client import NATIVE_COIN
+
+EXECUTED = (
+    "SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
+)
+EXECUTED_TOPIC = "0x" + keccak(text=EXECUTED).hex()
+_DATA = ["address", "address", "address", *["uint256"] * 6]
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The event's parties and amounts, in the output token's smallest unit."""
+
+    user: str
+    partner: str
+    protocol: str
+    output_token: str
+    token_count: int
+    gross_output: int
+    total_fee: int
+    partner_fee: int
+    protocol_fee: int
+    user_amount: int
+
+    def amounts(self) -> dict[str, str]:
+        """Return the amounts as the status object names them."""
+        return {
+            "grossOutput": str(self.gross_output),
+            "totalFee": str(self.total_fee),
+            "partnerFee": str(self.partner_fee),
+            "protocolFee": str(self.protocol_fee),
+            "userAmount": str(self.user_amount),
+        }
+
+
+def reconcile(
+    context: Context, result: StepResult, *, built: dict[str, Any], sweep: dict[str, Any], receipt: dict[str, Any]
+) -> None:
+    """Check that event, balances, status object and ledger agree."""
+    event = read_event(context, receipt)
+    fee, partner_fee = split(event.gross_output, built["feeSummary"])
+    split_holds = (event.total_fee, event.partner_fee) == (fee, partner_fee)
+    split_holds &= event.total_fee == event.partner_fee + event.protocol_fee
+    split_holds &= event.gross_output == event.user_amount + event.total_fee
+    result.check(split_holds, "the fees follow the formula, rounded down, and the split adds up to the gross output")
+    result.check(event.token_count == len(built["tokens"]), "the event counts every token")
+    result.check(event.user_amount >= int(built["estimatedOutput"]["minUser"]), "the user got at least the minimum")
+    _check_balances(context, result, event, built, receipt)
+    result.check(
+        sweep["feeAuthorization"]["actualFees"] == event.amounts(), "the status object shows the event's amounts"
+    )
+    _check_ledger(context, result, event, sweep, receipt["transactionHash"])
+
+
+def read_event(context: Context, receipt: dict[str, Any]) -> Executed:
+    """Decode the only event that the contract emitted in this transaction."""
+    ours = [log for log in receipt["logs"] if log["address"] == context.contract.lower()]
+    (log,) = [log for log in ours if log["topics"][0] == EXECUTED_TOPIC]
+    partner, protocol, output, *numbers = decode(_DATA, bytes.fromhex(log["data"][2:]))
+    return Executed(
+        to_checksum_address("0x" + log["topics"][2][-40:]),
+        to_checksum_address(partner),
+        to_checksum_address(protocol),
+        to_checksum_address(output),
+        *numbers,
+    )
+
+
+def split(gross_output: int, summary: dict[str, Any]) -> tuple[int, int]:
+    """Return the total fee and the partner's fee on a gross output, both rounded down."""
+    total_fee = gross_output * summary["totalFeeBps"] // 10_000
+    return total_fee, total_fee * summary["partnerShareBps"] // 10_000
+
+
+def _check_balances(
+    context: Context, result: StepResult, event: Executed, built: dict[str, Any], receipt: dict[str, Any]
+) -> None:
+    block = int(receipt["blockNumber"], 16)
+    gas_paid = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16)
+    gas_in_output = gas_paid if event.output_token == NATIVE_COIN else 0  # the user also pays gas in the coin
+
+    def moved(token: str, holder: str) -> int:
+        return balance(context, token, holder, block) - balance(context, token, holder, block - 1)
+
+    spent = all(moved(token["mint"], event.user) == -int(token["amount"]) for token in built["tokens"])
+    result.check(spent, "the user's token balances fell by exactly the signed amounts")
+    expected = {
+        event.user: event.user_amount - gas_in_output,
+        event.partner: event.partner_fee,
+        event.protocol: event.protocol_fee,
+    }
+    for role, (holder, amount) in zip(("user", "partner", "protocol recipient"), expected.items(), strict=True):
+        result.check(moved(event.output_token, holder) == amount, f"the {role}'s balance rose by the event's amount")
+
+
+def balance(context: Context, token: str, holder: str, block: int) -> int:
+    """Return a balance of a token or the native coin at the end of a block."""
+    if token == NATIVE_COIN:
+        return int(context.rpc.call("eth_getBalance", holder, hex(block)), 16)
+    request = {"to": token, "data": "0x" + calldata("balanceOf(address)", holder).hex()}
+    return int(context.rpc.call("eth_call", request, hex(block)), 16)
+
+
+def _check_ledger(context: Context, result: StepResult, event: Executed, sweep: dict[str, Any], tx_hash: str) -> None:
+    expected = {
+        ("fees_charged", "debit", str(event.total_fee)),
+        ("partner_settled", "credit", str(event.partner_fee)),
+        ("protocol_revenue", "credit", str(event.protocol_fee)),
+    }
+    of_sweep = sweep["ledger"]["entries"]
+    listed = [posting for posting in context.ours.ledger_entries() if posting["txHash"] == tx_hash]
+    for postings, where in ((of_sweep, "the sweep's postings"), (listed, "GET /v2/ledger/entries")):
+        booked = {(posting["account"], posting["direction"], posting["amount"]) for posting in postings}
+        complete = len(postings) == len(expected) and booked == expected
+        result.check(complete, f"{where} match the event's fees to the unit, in one balanced entry")

@@ -1,0 +1,147 @@
+"""The demo's steps, in order; each sends real transactions and checks what must be true afterwards."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from dev.chain.sender import calldata
+from dev.demo.context import Context, StepResult
+from dev.demo.reconciliation import reconcile
+from dev.engines.anvil import SAFE_DEPTH_BLOCKS
+from dev.partner_client import finalize
+
+AUTHORIZATION_SECONDS = 900
+
+Step = Callable[[Context, StepResult], None]
+
+
+def five_tokens_into_the_wrapped_coin(context: Context, result: StepResult) -> None:
+    """Sweep five tokens with different decimals; the USDT-like one needs its allowance reset first."""
+    wallet = context.wallets[0]
+    old = calldata("approve(address,uint256)", context.permit2, 1)
+    context.receipt(wallet.send({"to": context.address("USDT"), "data": "0x" + old.hex(), "value": "0"}))
+    built = context.build(wallet, "WETH", USDC=3, USDT=3, GUSD=3, WBTC=3, LINK=3)
+    needed = {issue["token"]: issue for issue in built["issues"]["allowance"]}
+    result.check(len(needed) == len(built["tokens"]), "the build names every missing allowance")
+    resets = [token for token, issue in needed.items() if issue["resetTransaction"]]
+    result.check(
+        resets == [context.address("USDT")], "only the USDT-like token needs its allowance reset to zero first"
+    )
+    _complete(context, result, built, context.sign_and_send(wallet, built))
+
+
+def into_the_native_coin(context: Context, result: StepResult) -> None:
+    wallet = context.wallets[1]
+    built = context.build(wallet, "ETH", DAI=100, UNI=5)
+    _complete(context, result, built, context.sign_and_send(wallet, built))
+
+
+def confirmed_while_mining_is_paused(context: Context, result: StepResult) -> None:
+    """Confirm before there is a receipt; the worker completes the sweep without another confirm."""
+    wallet = context.wallets[2]
+    built = context.build(wallet, "USDC", LINK=2, WBTC=1)
+    context.pause_mining()
+    tx_hash = context.sign_and_send(wallet, built)
+    answer = context.ours.confirm(built["sweepId"], tx_hash)
+    state = (answer.http_status, answer.data["status"])
+    result.check(state == (202, "pending"), "a confirm before the receipt gets 202, pending")
+    context.resume_mining()
+    receipt = context.receipt(tx_hash)
+    result.sweep = context.wait_for_status(built["sweepId"], "completed")
+    result.record("the worker completed the sweep without another confirm")
+    _record(result, built, receipt)
+    reconcile(context, result, built=built, sweep=result.sweep, receipt=receipt)
+
+
+def wrong_hashes_do_no_harm(context: Context, result: StepResult) -> None:
+    """Confirm an unrelated transaction, then the right one twice, then the unrelated one again."""
+    wallet = context.wallets[3]
+    built = context.build(wallet, "WETH", USDC=50, DAI=50)
+    sweep_id = built["sweepId"]
+    unrelated = wallet.send({"to": wallet.address, "data": "0x", "value": "1"})
+    context.receipt(unrelated)
+    result.check_refused(lambda: context.ours.confirm(sweep_id, unrelated), 422, "event_mismatch", what="a wrong hash")
+    result.check(context.ours.sweep(sweep_id)["status"] == "pending", "the sweep is still pending")
+    tx_hash = context.sign_and_send(wallet, built)
+    _complete(context, result, built, tx_hash)
+    again = context.ours.confirm(sweep_id, tx_hash)
+    same = (again.http_status, again.data) == (HTTPStatus.OK, result.sweep)
+    result.check(same, "the same hash again gets 200 with the same result")
+    refusal = result.check_refused(
+        lambda: context.ours.confirm(sweep_id, unrelated), 409, "sweep_already_confirmed", what="another hash"
+    )
+    named = any(detail["message"] == tx_hash for detail in refusal.details)
+    result.check(named, "the refusal names the accepted hash")
+
+
+def reverted_on_chain(context: Context, result: StepResult) -> None:
+    """Send the sweep with another user's signature, so that Permit2 reverts."""
+    wallet, stranger = context.wallets[4], context.wallets[0]
+    built = context.build(wallet, "WETH", USDC=10)
+    tx_hash = wallet.send(finalize(built, stranger.sign(built["permit2"])))
+    receipt = context.receipt(tx_hash)
+    result.check(receipt["status"] == "0x0", "the chain reverted the transaction")
+    result.check_refused(
+        lambda: context.ours.confirm(built["sweepId"], tx_hash), 422, "transaction_reverted", what="its confirm"
+    )
+    result.sweep = context.ours.sweep(built["sweepId"])
+    _record(result, built, receipt)
+    result.check(result.sweep["status"] == "failed", "the sweep is failed")
+    result.check(result.sweep["ledger"]["entries"] == [], "nothing was booked")
+
+
+def never_submitted(context: Context, result: StepResult) -> None:
+    """Never send a sweep, and wait until a safe block is past its deadline with the nonce unused."""
+    built = context.build(context.wallets[4], "WETH", USDC=10)
+    result.check(context.ours.sweep(built["sweepId"])["status"] == "pending", "a built sweep is pending")
+    context.pass_time(AUTHORIZATION_SECONDS + 60, blocks=1 + SAFE_DEPTH_BLOCKS)
+    result.sweep = context.wait_for_status(built["sweepId"], "expired")
+    result.check(not result.sweep["open"], "the worker proved it unused: the sweep is expired and closed")
+    late = "0x" + "ab" * 32
+    result.check_refused(
+        lambda: context.ours.confirm(built["sweepId"], late), 409, "sweep_expired", what="a late confirm"
+    )
+
+
+def another_partner_sees_nothing(context: Context, result: StepResult) -> None:
+    """Read and confirm a sweep with another partner's key."""
+    built = context.build(context.wallets[1], "WETH", DAI=10)
+    tx_hash = context.sign_and_send(context.wallets[1], built)
+    context.receipt(tx_hash)
+    sweep_id = built["sweepId"]
+    result.check_refused(
+        lambda: context.other.sweep(sweep_id), 404, "sweep_not_found", what="another partner's status request"
+    )
+    result.check_refused(
+        lambda: context.other.confirm(sweep_id, tx_hash), 404, "sweep_not_found", what="another partner's confirm"
+    )
+    result.check(context.other.ledger_entries() == [], "the other partner's ledger is empty")
+    _complete(context, result, built, tx_hash)
+
+
+def _complete(context: Context, result: StepResult, built: dict[str, Any], tx_hash: str) -> None:
+    """Confirm a mined sweep and reconcile it."""
+    receipt = context.receipt(tx_hash)
+    result.check(receipt["status"] == "0x1", "the chain executed the sweep in one transaction")
+    answer = context.ours.confirm(built["sweepId"], tx_hash)
+    state = (answer.http_status, answer.data["status"])
+    result.check(state == (200, "completed"), "its confirm gets 200, completed")
+    result.sweep = answer.data
+    _record(result, built, receipt)
+    reconcile(context, result, built=built, sweep=answer.data, receipt=receipt)
+
+
+def _record(result: StepResult, built: dict[str, Any], receipt: dict[str, Any]) -> None:
+    result.output = built["estimatedOutput"]
+    result.gas_used = int(receipt["gasUsed"], 16)
+
+
+STEPS: tuple[tuple[str, str, Step], ...] = (
+    ("a", "five tokens into the wrapped coin", five_tokens_into_the_wrapped_coin),
+    ("b", "two tokens into the native coin", into_the_native_coin),
+    ("c", "confirmed while mining is paused", confirmed_while_mining_is_paused),
+    ("d", "wrong hash, right hash, again, another", wrong_hashes_do_no_harm),
+    ("e", "reverted on chain", reverted_on_chain),
+    ("f", "never submitted", never_submitted),
+    ("g", "another partner's key", another_partner_sees_nothing),
+)

@@ -1,0 +1,50 @@
+"""Fills the database of the local world: tables, the runtime role's grants, an administrator, partners and their keys.
+
+Runs as the database owner in its own process, ``python -m dev.seed``. It reads its task as JSON from standard input
+and prints the two API keys as JSON; the database stores only their hashes.
+"""
+
+import json
+import os
+import sys
+
+import django
+from django.core.management import call_command
+
+PARTNERS = (("Aurora Wallet", 4000), ("Borealis Pay", 2000))  # name, share of the platform fee in bps
+
+
+def main() -> None:
+    task = json.load(sys.stdin)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    call_command("migrate", verbosity=0)
+    if task["runtimeRole"]:
+        call_command("grant_runtime_role", task["runtimeRole"], stdout=sys.stderr)
+    _seed_admin(**task["admin"])
+    print(json.dumps([_seed_partner(*facts, wallet) for facts, wallet in zip(PARTNERS, task["payouts"], strict=True)]))
+
+
+def _seed_admin(username: str, password: str) -> None:
+    from django.contrib.auth import get_user_model  # noqa: PLC0415 - models exist after django.setup()
+
+    user, _ = get_user_model().objects.update_or_create(
+        username=username, defaults={"is_staff": True, "is_superuser": True}
+    )
+    user.set_password(password)
+    user.save()
+
+
+def _seed_partner(name: str, fee_share_bps: int, payout_wallet: str) -> str:
+    """Create or update the partner; returns a new API key."""
+    from partners.models import ApiKey, Partner  # noqa: PLC0415 - models exist after django.setup()
+
+    partner, _ = Partner.objects.update_or_create(
+        name=name, defaults={"fee_share_bps": fee_share_bps, "payout_wallet": payout_wallet}
+    )
+    _, plaintext = ApiKey.issue(partner=partner, name="local world")
+    return plaintext
+
+
+if __name__ == "__main__":
+    main()

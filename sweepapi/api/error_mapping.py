@@ -1,0 +1,54 @@
+"""Maps every exception, whether Django, DRF or a database driver raised it, to one of our errors, in this one place."""
+
+import psycopg
+from django import db
+from django.core import exceptions as django
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+from rest_framework import exceptions as drf
+
+from sweepapi import errors
+from sweepapi.api.serializers import field_errors
+
+DATABASE_RETRY_AFTER_SECONDS = 2
+
+# An exception is mapped by the first row that it is an instance of.
+_EQUIVALENTS: tuple[tuple[type[Exception], type[errors.SweepApiError]], ...] = (
+    (drf.NotAuthenticated, errors.MissingApiKey),
+    (drf.AuthenticationFailed, errors.InvalidApiKey),
+    (drf.PermissionDenied, errors.PermissionDenied),
+    (drf.NotFound, errors.NotFound),
+    (drf.MethodNotAllowed, errors.MethodNotAllowed),
+    (drf.NotAcceptable, errors.NotAcceptable),
+    (drf.UnsupportedMediaType, errors.UnsupportedMediaType),
+    (Http404, errors.NotFound),
+    (django.PermissionDenied, errors.PermissionDenied),
+    (django.RequestDataTooBig, errors.PayloadTooLarge),
+    (django.SuspiciousOperation, errors.InvalidRequest),
+    (MultiPartParserError, errors.InvalidRequest),
+)
+# The driver's own exceptions include those of its connection pool, such as PoolTimeout.
+_DATABASE_UNAVAILABLE = (db.OperationalError, db.InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
+
+
+def domain_error(exc: Exception) -> errors.SweepApiError:
+    """Return the error to answer with; what is not expected is an ``InternalError``."""
+    match exc:
+        case errors.SweepApiError():
+            return exc
+        case drf.ValidationError():
+            return errors.InvalidRequest(details=list(field_errors(exc.detail)))
+        case drf.ParseError():
+            return errors.InvalidRequest(str(exc.detail))
+        case drf.Throttled():
+            return errors.RateLimited(retry_after_seconds=exc.wait)  # type: ignore[attr-defined] # missing in the stubs
+        case django.BadRequest():
+            return errors.InvalidRequest(str(exc))
+    return _equivalent(exc)
+
+
+def _equivalent(exc: Exception) -> errors.SweepApiError:
+    if isinstance(exc, _DATABASE_UNAVAILABLE):
+        return errors.ServiceUnavailable(retry_after_seconds=DATABASE_RETRY_AFTER_SECONDS)
+    matching = (equivalent() for kind, equivalent in _EQUIVALENTS if isinstance(exc, kind))
+    return next(matching, errors.InternalError())

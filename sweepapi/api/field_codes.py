@@ -1,0 +1,55 @@
+"""Every code that ``details`` of an error can carry, with its meaning; ``docs/errors.md`` shows it to partners.
+
+As with the codes of errors, a code may be added, never renamed.
+"""
+
+FIELD_CODES = {
+    "required": "The field is missing.",
+    "unknown_field": "No such field; a misspelt field is never ignored.",
+    "duplicate_field": "The name occurs twice in one object.",
+    "forbidden_field": "The API key sets this value, so it cannot be sent.",
+    "invalid_type": 'The JSON type is wrong; `"50"`, `50.0` and `true` are not integers.',
+    "invalid_format": "The JSON type is right, but the format is wrong.",
+    "invalid_choice": "The value is not one of the choices.",
+    "out_of_range": "The number is too small or too large.",
+    "too_short": "The list has too few items, or the string too few characters.",
+    "too_long": "The list has too many items, or the string too many characters.",
+    "unsupported": "The value is not supported, such as a chain that is not enabled.",
+    "bad_checksum": "The address is in mixed case, but does not match its EIP-55 checksum.",
+    "zero_address": "The zero address cannot take part in a sweep.",
+    "native_coin": "The native coin cannot be used in this field.",
+    "duplicate": "The token occurs twice.",
+    "is_output": "The token is also the output token.",
+    "not_a_token": "The address is not an ERC-20 token.",
+    "contradicts_chain": "The hint differs from what the token contract reports.",
+    "no_route": "No router can swap this amount of the token.",
+    "transfer_fee": "The token charges a fee on transfer, so no output can be guaranteed.",
+    "transfer_refused": "The token cannot be transferred.",
+    "output_too_small": "The minimum output of this amount rounds to zero.",
+    "accepted_hash": "`message` is the hash of the transaction that was accepted.",
+    "missing": "The transaction did not emit the event of this sweep.",
+    "differs": "The value in the event differs from the signed one.",
+    "inconsistent": "The amounts in the event contradict the signed fee.",
+    "reverted": "`message` is the decoded revert reason of the transaction, `field` the token that caused it.",
+}
+
+# DRF's own codes, by the more general one that callers see.
+_CODES_OF_DRF = {
+    "blank": "invalid_format",
+    "empty": "too_short",
+    "invalid": "invalid_format",
+    "max_length": "too_long",
+    "max_string_length": "too_long",
+    "max_value": "out_of_range",
+    "min_length": "too_short",
+    "min_value": "out_of_range",
+    "not_a_list": "invalid_type",
+    "null": "invalid_type",
+    "null_characters_not_allowed": "invalid_format",
+    "surrogate_characters_not_allowed": "invalid_format",
+}
+
+
+def public_code(code: str) -> str:
+    """Return the code that callers see for one that a serializer raised."""
+    return _CODES_OF_DRF.get(code, code)

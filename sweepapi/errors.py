@@ -1,0 +1,147 @@
+"""Every error that a request can end with, as one tree that knows nothing of HTTP.
+
+``sweepapi/api/error_table.py`` says how each is answered. A class's docstring is its default message to the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MAX_DETAILS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field: its path in the body (``tokens[2].amount``), a stable code and a sentence."""
+
+    field: str
+    code: str
+    message: str
+
+
+class SweepApiError(Exception):
+    """The request failed."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Sequence[FieldError] = (),
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        self.message = message or self.default_message()
+        self.details = tuple(details)[:MAX_DETAILS]
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(self.message)
+
+    @classmethod
+    def default_message(cls) -> str:
+        """Return the docstring on one line."""
+        return " ".join((cls.__doc__ or "").split())
+
+
+class InvalidRequest(SweepApiError):
+    """The request is invalid; details lists each field and the reason."""
+
+
+class ForbiddenField(SweepApiError):
+    """Partner identity, recipients and fees are set by the API key and cannot be sent in the body."""
+
+
+class UnsupportedChain(SweepApiError):
+    """The chain is not supported; GET /v2/status lists the supported chains."""
+
+
+class MissingApiKey(SweepApiError):
+    """Send your API key in the x-api-key header."""
+
+
+class InvalidApiKey(SweepApiError):
+    """The API key is invalid."""
+
+
+class PartnerSuspended(SweepApiError):
+    """The partner account is suspended."""
+
+
+class PermissionDenied(SweepApiError):
+    """The API key does not permit this request."""
+
+
+class NotFound(SweepApiError):
+    """No such endpoint."""
+
+
+class SweepNotFound(SweepApiError):
+    """No such sweep."""
+
+
+class MethodNotAllowed(SweepApiError):
+    """Method not allowed."""
+
+
+class NotAcceptable(SweepApiError):
+    """The response is not available in any media type that the Accept header allows."""
+
+
+class PayloadTooLarge(SweepApiError):
+    """The body is larger than 256 KiB."""
+
+
+class UnsupportedMediaType(SweepApiError):
+    """Send the body as application/json."""
+
+
+class SweepAlreadyConfirmed(SweepApiError):
+    """The sweep was already confirmed with another transaction."""
+
+
+class SweepExpired(SweepApiError):
+    """The sweep expired before a transaction executed it."""
+
+
+class SweepVoid(SweepApiError):
+    """The sweep was voided, or its authorization was cancelled on chain."""
+
+
+class SweepFailed(SweepApiError):
+    """The sweep failed permanently; build a new one."""
+
+
+class TooManyCandidates(SweepApiError):
+    """Too many transaction hashes were submitted for this sweep."""
+
+
+class NoRoute(SweepApiError):
+    """No route was found for some of the tokens."""
+
+
+class EventMismatch(SweepApiError):
+    """The transaction does not match what was signed for this sweep."""
+
+
+class TransactionReverted(SweepApiError):
+    """The transaction reverted on chain."""
+
+
+class InsufficientOutput(SweepApiError):
+    """The minimum output rounds to zero."""
+
+
+class RateLimited(SweepApiError):
+    """Too many requests; wait for the seconds in Retry-After."""
+
+
+class InternalError(SweepApiError):
+    """Something went wrong on our side."""
+
+
+class ServiceUnavailable(SweepApiError):
+    """The service is temporarily unavailable."""
+
+
+class ChainUnavailable(SweepApiError):
+    """No RPC provider of this chain is responding."""
+
+
+class BuildDisabled(SweepApiError):
+    """Building sweeps is temporarily disabled."""

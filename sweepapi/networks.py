@@ -1,0 +1,118 @@
+"""The registry of this process: the networks, the connections to their providers, and the key that signs for them.
+
+A chain is *known* when the chains file names it, and *enabled* when the environment gives it providers. Networks are
+named by their CAIP-2 identifiers, such as ``eip155:8453``.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Self
+
+from django.conf import settings
+
+from sweepapi.evm.chains import Chain, load_chains
+from sweepapi.evm.deployment.roles import Roles, load_roles
+from sweepapi.evm.deployment.specification import Specification
+from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.signer import FeeSigner
+
+
+@dataclass(frozen=True, eq=False)
+class Networks:
+    """The configuration of all networks, and what is made from it once: provider pools and the signer."""
+
+    chains: Mapping[str, Chain]  # every chain of the chains file, by name
+    roles: Roles  # the same on every chain
+    rpc_urls: Mapping[str, Sequence[str]] = field(repr=False)  # by the chain's name; they may contain credentials
+    rpc_timeout_seconds: float
+    fee_signer_key: str = field(repr=False)
+    _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
+    _pools_lock: Lock = field(default_factory=Lock, init=False, repr=False)
+
+    @classmethod
+    def from_settings(cls) -> Self:
+        """Read the chains file and the roles; raises ``ChainsFileError`` if the former is wrong."""
+        return cls(
+            chains=load_chains(settings.CHAINS_FILE),
+            roles=load_roles(settings.BASE_DIR / "contracts" / "roles.json"),
+            rpc_urls=settings.RPC_URLS,
+            rpc_timeout_seconds=settings.RPC_TIMEOUT_SECONDS,
+            fee_signer_key=settings.FEE_SIGNER_KEY,
+        )
+
+    @cached_property
+    def enabled(self) -> tuple[Chain, ...]:
+        """The chains that have providers, in the file's order."""
+        return tuple(chain for chain in self.chains.values() if self.rpc_urls.get(chain.name))
+
+    @cached_property
+    def fee_signer(self) -> FeeSigner:
+        """The key that signs fee authorizations."""
+        return FeeSigner(self.fee_signer_key)
+
+    @cached_property
+    def _by_network(self) -> Mapping[str, Chain]:
+        return {chain.network: chain for chain in self.chains.values()}
+
+    @property
+    def known(self) -> Collection[str]:
+        """The identifiers of all networks, with providers or without."""
+        return self._by_network.keys()
+
+    def find(self, name: str) -> Chain | None:
+        """Return the enabled chain of this name, or None."""
+        return next((chain for chain in self.enabled if chain.name == name), None)
+
+    def chain(self, network: str) -> Chain:
+        """Return a known chain; ``KeyError`` if the file no longer has it, although it must keep every chain in use."""
+        return self._by_network[network]
+
+    def name_of(self, network: str) -> str:
+        """Return the network's name, or its CAIP-2 identifier if the file no longer names it."""
+        chain = self._by_network.get(network)
+        return network if chain is None else chain.name
+
+    def pool(self, network: str) -> ProviderPool:
+        """Return the connections to a known chain, the same ones each time.
+
+        A chain without providers gets a pool that never answers. Raises ``KeyError`` as ``chain`` does.
+        """
+        chain = self.chain(network)
+        with self._pools_lock:
+            if network not in self._pools:
+                self._pools[network] = ProviderPool.of_urls(
+                    urls=self.rpc_urls.get(chain.name, ()),
+                    chain_id=chain.chain_id,
+                    timeout_seconds=self.rpc_timeout_seconds,
+                    max_head_age_seconds=chain.finality.max_head_age_seconds,
+                )
+            return self._pools[network]
+
+    def specification(self, chain: Chain) -> Specification:
+        """Return what has to be deployed on a chain; ``SpecificationError`` if the chains file lacks part of it."""
+        return Specification.of(chain=chain, roles=self.roles, fee_signer=self.fee_signer.address)
+
+
+_active: list[Networks] = []  # the last one counts; empty until the first use, so that a forked process makes its own
+_active_lock = Lock()
+
+
+def current() -> Networks:
+    """Return this process's registry, made from the settings on first use."""
+    with _active_lock:
+        if not _active:
+            _active.append(Networks.from_settings())
+        return _active[-1]
+
+
+@contextmanager
+def replaced_by(networks: Networks) -> Iterator[Networks]:
+    """Use another registry within the block, in every thread; what tests replace, they replace here."""
+    _active.append(networks)
+    try:
+        yield networks
+    finally:
+        _active.pop()

@@ -1,0 +1,184 @@
+"""Applying a verdict to one execution of a sweep: its candidates, its amounts, its entry in the books."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.utils import timezone
+
+from ledger import posting
+from ledger.models import Settlement
+from sweepapi.fees import Split
+from sweeps import transitions
+from sweeps.models import EventKind, Execution, Flag, Sweep, SweepTransaction
+from sweeps.rails.rail import Depth, Ending, ExecutionVerdict, TransactionVerdict
+
+Tx = SweepTransaction.Status
+Finality = SweepTransaction.Finality
+REVERTED = "The transaction reverted."  # a reason, until somebody asks for a better one
+
+
+class ExecutionSettlement:
+    """One execution and its candidates; the sweep's row is locked, and saved by the caller."""
+
+    verdict: ExecutionVerdict
+
+    def __init__(self, sweep: Sweep, execution: Execution) -> None:
+        self.sweep = sweep
+        self.execution = execution
+        self.now: datetime = timezone.now()
+        self.candidates = list(execution.transactions.all())
+
+    def apply(self, verdict: ExecutionVerdict) -> None:
+        """Move the execution as far as the verdict allows, and save it."""
+        self.verdict = verdict
+        if verdict.obstacle:
+            self.sweep.last_error = verdict.obstacle
+        if self.execution.status == Execution.Status.EXECUTED:
+            self._watch()
+        else:
+            self._judge()
+        self.execution.save()
+
+    def _judge(self) -> None:
+        for flag in sorted(self.verdict.raised):
+            transitions.raise_flag(self.sweep, flag)
+        for flag in sorted(self.verdict.cleared):
+            transitions.clear_flag(self.sweep, flag)
+        self.execution.search_cursor = self.verdict.search_cursor
+        for verdict in self.verdict.transactions:
+            self._apply(verdict)
+        if self.execution.status == Execution.Status.EXECUTED:
+            return
+        if self.verdict.ending is not None:
+            self._end(self.verdict.ending)
+        elif any(self._with(Tx.REVERTED)) and not any(self._with(Tx.SUBMITTED)):
+            self.execution.status = Execution.Status.FAILED
+
+    def _with(self, status: Tx) -> Iterator[SweepTransaction]:
+        return (tx for tx in self.candidates if tx.status == status)
+
+    def _apply(self, verdict: TransactionVerdict) -> None:
+        tx = self._candidate(verdict)
+        seen = verdict.inclusion
+        tx.block_number, tx.block_hash, tx.gas_used = seen.block_number, seen.block_hash, seen.gas_used
+        self._place(tx, Depth.INCLUDED)
+        if verdict.executed is not None:
+            self._execute(tx, verdict.executed)
+        elif verdict.reverted:
+            self._judged(tx, Tx.REVERTED, EventKind.REVERTED, tx.reason if tx.status == Tx.REVERTED else REVERTED)
+        else:
+            reason = " ".join(mismatch.message for mismatch in verdict.mismatches)
+            self._judged(tx, Tx.REJECTED, EventKind.REJECTED, reason)
+
+    def _candidate(self, verdict: TransactionVerdict) -> SweepTransaction:
+        """Return the candidate of this hash; a transaction that was discovered becomes one."""
+        for tx in self.candidates:
+            if tx.tx_hash == verdict.tx_hash:
+                return tx
+        tx = SweepTransaction.objects.create(
+            sweep=self.sweep,
+            execution=self.execution,
+            tx_hash=verdict.tx_hash,
+            source=SweepTransaction.Source.DISCOVERED,
+        )
+        transitions.note(self.sweep, EventKind.DISCOVERED, tx_hash=tx.tx_hash)
+        self.candidates.append(tx)
+        return tx
+
+    def _judged(self, tx: SweepTransaction, status: Tx, kind: EventKind, reason: str) -> None:
+        if tx.status != status:
+            transitions.note(self.sweep, kind, tx_hash=tx.tx_hash, reason=reason)
+        tx.status, tx.reason = status, reason
+        tx.save()
+
+    def _execute(self, tx: SweepTransaction, amounts: Split) -> None:
+        sweep, execution = self.sweep, self.execution
+        if sweep.voided_at is not None:
+            transitions.raise_flag(sweep, Flag.EXECUTED_AFTER_VOID)
+        if amounts.gross_output < execution.min_gross:
+            transitions.raise_flag(sweep, Flag.BELOW_MINIMUM)
+        execution.status, execution.amounts = Execution.Status.EXECUTED, amounts
+        for other in self._with(Tx.SUBMITTED):
+            if other is not tx:
+                other.status, other.reason = Tx.REPLACED, "Another transaction executed the sweep."
+                other.save()
+        tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.now, ""
+        tx.save()
+        transitions.note(sweep, EventKind.ACCEPTED, tx_hash=tx.tx_hash, block=tx.block_number)
+        self._book(tx, amounts)
+
+    def _book(self, tx: SweepTransaction, amounts: Split) -> None:
+        sweep, execution = self.sweep, self.execution
+        execution.ledger_entry = posting.post_sweep_fee(
+            posting.SweepFee(
+                sweep_ref=sweep.id,
+                execution_ref=execution.id,
+                booking_epoch=execution.booking_epoch,
+                partner=sweep.partner,
+                network=sweep.network,
+                asset=sweep.output_asset,
+                tx_hash=tx.tx_hash,
+                total_fee=amounts.total_fee,
+                partner_fee=amounts.partner_fee,
+                settlement=Settlement(sweep.settlement),
+            )
+        )
+        if execution.ledger_entry is not None:
+            transitions.note(sweep, EventKind.POSTED, tx_hash=tx.tx_hash, entry=str(execution.ledger_entry.id))
+
+    def _end(self, ending: Ending) -> None:
+        """Close the execution: it can't happen any more."""
+        reason = "The authorization ran out before the transaction was mined."
+        if ending is Ending.CANCELLED:
+            reason = "The authorization was cancelled on chain."
+            self.execution.status = Execution.Status.CANCELLED
+            transitions.cancelled(self.sweep, self.verdict.ending_reason)
+        elif self.execution.status == Execution.Status.PENDING:
+            has_candidates = bool(self.candidates)
+            self.execution.status = Execution.Status.FAILED if has_candidates else Execution.Status.EXPIRED
+        for tx in self._with(Tx.SUBMITTED):
+            tx.status, tx.reason = Tx.DROPPED, reason
+            tx.save()
+        self.execution.closed_at = self.now
+
+    def _watch(self) -> None:
+        """Follow the accepted transaction until its block is final; take it back if that left the chain."""
+        tx = next(self._with(Tx.ACCEPTED))
+        depth = self.verdict.accepted
+        if depth is Depth.GONE:
+            self._take_back(tx)
+            return
+        before = tx.finality
+        self._place(tx, depth)
+        tx.save()
+        if tx.finality != before:
+            transitions.note(self.sweep, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
+        if depth is Depth.FINAL:
+            self.execution.closed_at = self.now
+
+    def _take_back(self, tx: SweepTransaction) -> None:
+        sweep, execution = self.sweep, self.execution
+        transitions.note(sweep, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
+        if execution.ledger_entry is not None:
+            reversal = posting.reverse(execution.ledger_entry)
+            transitions.note(sweep, EventKind.REVERSED, tx_hash=tx.tx_hash, entry=str(reversal.id))
+        execution.ledger_entry = None
+        execution.booking_epoch += 1
+        execution.status, execution.amounts = Execution.Status.PENDING, None
+        transitions.raise_flag(sweep, Flag.REORGANISED)
+        for flag in (Flag.BELOW_MINIMUM, Flag.EXECUTED_AFTER_VOID, Flag.PARTIAL):
+            transitions.clear_flag(sweep, flag)
+        tx.status, tx.confirmed_at, tx.reason = Tx.SUBMITTED, None, "Its block left the chain."
+        tx.block_number, tx.block_hash, tx.gas_used = None, "", None
+        tx.finality, tx.confirmations = Finality.NONE, 0
+        tx.save()
+        for other in self._with(Tx.REPLACED):  # its rival is gone, so it may yet be mined
+            other.status, other.reason = Tx.SUBMITTED, ""
+            other.save()
+
+    def _place(self, tx: SweepTransaction, depth: Depth) -> None:
+        """Note how deep the transaction's block lies; neither figure ever falls because a provider lags."""
+        if tx.block_number is not None:
+            tx.confirmations = max(tx.confirmations, self.verdict.head_number - tx.block_number + 1)
+        if depth is not Depth.UNKNOWN:
+            tx.finality = Finality(depth.value)

@@ -1,0 +1,174 @@
+"""What may happen on chain for a sweep, and the transactions that may be it."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from uuid_utils.compat import uuid7
+
+from ledger.models import JournalEntry
+from sweepapi.fees import NOTHING, Split
+from sweepapi.fields import AccountAddressField, NetworkField, TransactionHashField, Uint256Field
+from sweeps.models.sweep import Sweep
+
+AMOUNTS = ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")
+
+
+class Execution(models.Model):
+    """One thing that may happen on chain at most once. A sweep on an EVM chain has one."""
+
+    class Status(models.TextChoices):
+        """What became of it; those but ``pending`` are decided, though an open one may still change."""
+
+        PENDING = "pending"
+        EXECUTED = "executed"
+        FAILED = "failed"  # a transaction was reported for it, and none executed it
+        EXPIRED = "expired"  # no transaction was ever reported for it
+        CANCELLED = "cancelled"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="executions")
+    position = models.PositiveSmallIntegerField(default=0)
+    network = NetworkField()
+    venue = AccountAddressField()  # where it happens: a contract, or the account that is paid the fee
+    execution_id = models.CharField(max_length=128)  # unique at the venue, chosen by us
+    min_gross = Uint256Field()
+    built_at_height = models.PositiveBigIntegerField()  # the head that was read for it; it did not happen before
+
+    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    closed_at = models.DateTimeField(null=True, blank=True)  # null while the chain may still change it
+    booking_epoch = models.PositiveIntegerField(default=0)  # rises with each reversal, so that it can be booked again
+    ledger_entry = models.OneToOneField(
+        JournalEntry, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )  # null unless executed for a fee above zero
+    search_cursor = models.CharField(max_length=128, blank=True)  # where the rail's search goes on; blank if none runs
+
+    # What the chain says it did; all null unless executed.
+    gross_output = Uint256Field(null=True, blank=True)
+    total_fee = Uint256Field(null=True, blank=True)
+    partner_fee = Uint256Field(null=True, blank=True)
+    protocol_fee = Uint256Field(null=True, blank=True)
+    user_amount = Uint256Field(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["sweep", "position"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["network", "venue", "execution_id"], name="execution_identity_on_chain"),
+            models.UniqueConstraint(fields=["sweep", "position"], name="execution_position"),
+            models.CheckConstraint(
+                name="execution_status_known",
+                condition=Q(status__in=["pending", "executed", "failed", "expired", "cancelled"]),
+            ),
+            models.CheckConstraint(
+                name="execution_has_amounts_if_executed",
+                condition=Q(status="executed", **{f"{name}__isnull": False for name in AMOUNTS})
+                | Q(~Q(status="executed"), **{f"{name}__isnull": True for name in AMOUNTS}, ledger_entry__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="execution_split_adds_up",
+                condition=Q(gross_output__isnull=True)
+                | Q(
+                    gross_output=F("user_amount") + F("partner_fee") + F("protocol_fee"),
+                    total_fee=F("partner_fee") + F("protocol_fee"),
+                ),
+            ),
+            models.CheckConstraint(
+                name="execution_pending_is_open", condition=~Q(status="pending") | Q(closed_at__isnull=True)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.execution_id} at {self.venue} on {self.network}"
+
+    @property
+    def amounts(self) -> Split:
+        """What it did, or zeros."""
+        if self.status != self.Status.EXECUTED:
+            return NOTHING
+        return Split(*(getattr(self, name) for name in AMOUNTS))
+
+    @amounts.setter
+    def amounts(self, amounts: Split | None) -> None:
+        for name in AMOUNTS:
+            setattr(self, name, getattr(amounts, name) if amounts is not None else None)
+
+
+class SweepTransaction(models.Model):
+    """A candidate: a hash that was reported for an execution, or found for it; at most one of them is accepted."""
+
+    class Status(models.TextChoices):
+        """What became of this hash."""
+
+        SUBMITTED = "submitted"
+        ACCEPTED = "accepted"
+        REVERTED = "reverted"
+        REJECTED = "rejected"  # mined, and does not match what was signed
+        REPLACED = "replaced"  # another candidate was executed
+        DROPPED = "dropped"  # not mined in time
+        DISPLACED = "displaced"  # never seen, and gave way to newer candidates; reported again, it returns
+
+    class Source(models.TextChoices):
+        """Who named this hash."""
+
+        PARTNER = "partner"
+        DISCOVERED = "discovered"
+
+    class Finality(models.TextChoices):
+        """How deep its block lies."""
+
+        NONE = "none"
+        INCLUDED = "included"
+        SAFE = "safe"
+        FINAL = "final"
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="transactions")  # that of its execution
+    execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="transactions")
+    tx_hash = TransactionHashField()
+    status = models.CharField(max_length=16, choices=Status, default=Status.SUBMITTED)
+    source = models.CharField(max_length=16, choices=Source, default=Source.PARTNER)
+    finality = models.CharField(max_length=16, choices=Finality, default=Finality.NONE)
+    block_number = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
+    block_hash = models.CharField(max_length=88, blank=True)  # blank until then
+    confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at the last look
+    gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
+    submitted_at = models.DateTimeField(auto_now_add=True)
+    confirmed_at = models.DateTimeField(null=True, blank=True)  # null unless accepted
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="candidate_status_known",
+                condition=Q(
+                    status__in=["submitted", "accepted", "reverted", "rejected", "replaced", "dropped", "displaced"],
+                    finality__in=["none", "included", "safe", "final"],
+                ),
+            ),
+            models.UniqueConstraint(fields=["sweep", "tx_hash"], name="candidate_once_a_sweep"),
+            models.UniqueConstraint(
+                fields=["execution"], condition=Q(status="accepted"), name="candidate_accepted_once_an_execution"
+            ),
+            models.CheckConstraint(
+                name="candidate_accepted_is_in_a_block",
+                condition=Q(
+                    ~Q(block_hash=""), status="accepted", confirmed_at__isnull=False, block_number__isnull=False
+                )
+                | (~Q(status="accepted") & Q(confirmed_at__isnull=True)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.tx_hash
+
+    @property
+    def block(self) -> tuple[int, str]:
+        """Height and hash of the block that it was seen in; raises ``ValueError`` if it never was."""
+        if self.block_number is None:
+            raise ValueError(f"{self.tx_hash} was never seen in a block")
+        return self.block_number, self.block_hash
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it may still be mined, and is looked up."""
+        return self.status == self.Status.SUBMITTED

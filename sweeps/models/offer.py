@@ -1,0 +1,41 @@
+"""What was offered to a partner: immutable, and several times per sweep if a quote is refreshed."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from sweepapi.fields import Uint256Field
+from sweepapi.triggers import append_only
+from sweeps.models.sweep import Sweep
+
+
+class Offer(models.Model):
+    """One quote that was signed and answered.
+
+    The sweep's terms, tokens, minimum and deadline are fixed by its first offer. A later one changes routes, calls and
+    expectations, which are in the rail's tables.
+    """
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="offers")
+    sequence = models.PositiveSmallIntegerField(default=1)
+    expected_gross = Uint256Field()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["sweep", "sequence"]
+        triggers: ClassVar = append_only()
+        constraints: ClassVar = [models.UniqueConstraint(fields=["sweep", "sequence"], name="offer_sequence")]
+
+    def __str__(self) -> str:
+        return f"offer {self.sequence} of {self.sweep_id}"
+
+
+class OfferAnswer(models.Model):
+    """The answer in which an offer was given: its ``data`` as JSON, compressed by zlib; purged after a day."""
+
+    offer = models.OneToOneField(Offer, on_delete=models.PROTECT, primary_key=True, related_name="answer")
+    body = models.BinaryField()
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    def __str__(self) -> str:
+        return f"answer of {self.offer_id}"

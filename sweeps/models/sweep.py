@@ -1,0 +1,173 @@
+"""The sweep itself: its terms, fixed by its first offer, and its state."""
+
+from typing import ClassVar
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from uuid_utils.compat import uuid7
+
+from ledger.models import Settlement
+from partners.models import Partner
+from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.fields import AccountAddressField, NetworkField, Uint256Field
+
+NO_PROVIDER_ANSWERED = "No provider answered in time."  # a last_error
+MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
+
+
+class SweepStatus(models.TextChoices):
+    """The state that partners see; ``transitions.move`` is its only writer."""
+
+    PENDING = "pending"
+    COMPLETED = "completed"
+    EXPIRED = "expired"
+    FAILED = "failed"
+    VOID = "void"
+
+
+class Flag(models.TextChoices):
+    """What a person should know about a sweep beyond its status; a rail may have further flags of its own."""
+
+    BELOW_MINIMUM = "below_minimum"  # executed for less than the minimum that was quoted
+    EXECUTED_AFTER_VOID = "executed_after_void"
+    INCONSISTENT_AMOUNTS = "inconsistent_amounts"  # an event whose fees contradict the signed basis points
+    CANCELLED_ON_CHAIN = "cancelled_on_chain"  # it can never be executed
+    PARTIAL = "partial"  # completed, and not all of its executions were
+    REORGANISED = "reorganised"  # was completed, and its block left the chain
+
+
+class Sweep(models.Model):
+    """One build and its life since.
+
+    It is *open* until every execution is final or proven impossible, whatever its status says.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="sweeps")
+    rail = models.CharField(max_length=32)  # the name of the rail that built it, and that follows it to its end
+    network = NetworkField()
+    wallet = AccountAddressField()
+    output_asset = AccountAddressField()
+    output_symbol = models.CharField(max_length=32)
+    output_decimals = models.PositiveSmallIntegerField()
+    slippage_bps = models.PositiveSmallIntegerField()
+    total_fee_bps = models.PositiveSmallIntegerField()
+    partner_share_bps = models.PositiveSmallIntegerField()
+    partner_recipient = AccountAddressField(null=True, blank=True)  # null where the partner is paid later
+    protocol_recipient = AccountAddressField()
+    settlement = models.CharField(max_length=16, choices=Settlement)
+    min_gross = Uint256Field()  # the least gross output that was signed for, over all executions
+    deadline = models.DateTimeField()  # nothing that was signed can be executed later
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)
+    is_open = models.BooleanField(default=True)
+    flags = ArrayField(models.CharField(max_length=32), default=list, blank=True)
+    last_event = models.PositiveIntegerField(
+        default=1
+    )  # the sequence of its newest event; the first is that it was built
+    completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
+    closed_at = models.DateTimeField(null=True, blank=True)  # null while open
+    # Null unless ops voided it, or it was cancelled on chain; kept if it was executed all the same.
+    voided_at = models.DateTimeField(null=True, blank=True)
+    void_reason = models.TextField(blank=True)
+    cancellation_requested_at = models.DateTimeField(
+        null=True, blank=True
+    )  # null unless ops want it cancelled on chain
+
+    next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
+    check_attempts = models.PositiveIntegerField(default=0)
+    last_checked_at = models.DateTimeField(null=True, blank=True)  # null until the first look at the chain
+    last_error = models.TextField(blank=True)
+    lease_token = models.UUIDField(null=True, blank=True)  # null unless a check is under way
+    lease_until = models.DateTimeField(null=True, blank=True)  # null with the token
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["partner", "-id"], name="sweep_of_partner"),
+            models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
+            models.Index(fields=["network", "deadline"], condition=Q(is_open=True), name="sweep_deadline"),
+        ]
+        triggers: ClassVar = [
+            pgtrigger.Trigger(
+                name="status_leaves_an_event",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("status"),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.Q(old__status__df=pgtrigger.F("new__status"))
+                & pgtrigger.Q(old__last_event__gte=pgtrigger.F("new__last_event")),
+                func="RAISE EXCEPTION 'sweep % changes its status without an event', NEW.id "
+                "USING ERRCODE = 'integrity_constraint_violation';",
+            )
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(name="sweep_status_known", condition=Q(status__in=SweepStatus.values)),
+            models.CheckConstraint(name="sweep_settlement_known", condition=Q(settlement__in=Settlement.values)),
+            models.CheckConstraint(
+                name="sweep_recipient_if_settled_on_chain",
+                condition=Q(settlement=Settlement.ON_CHAIN, partner_recipient__isnull=False)
+                | Q(settlement=Settlement.PAYABLE, partner_recipient__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="sweep_completed_has_its_time",
+                condition=Q(status=SweepStatus.COMPLETED, completed_at__isnull=False)
+                | Q(~Q(status=SweepStatus.COMPLETED), completed_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="sweep_closed_is_not_due",
+                condition=Q(is_open=True, closed_at__isnull=True, next_check_at__isnull=False)
+                | Q(is_open=False, closed_at__isnull=False, next_check_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="sweep_expired_is_closed", condition=~Q(status=SweepStatus.EXPIRED) | Q(is_open=False)
+            ),
+            models.CheckConstraint(
+                name="sweep_pending_is_open", condition=~Q(status=SweepStatus.PENDING) | Q(is_open=True)
+            ),
+            models.CheckConstraint(
+                name="sweep_void_has_time_and_reason",
+                condition=~Q(status=SweepStatus.VOID) | (Q(voided_at__isnull=False) & ~Q(void_reason="")),
+            ),
+            models.CheckConstraint(
+                name="sweep_lease_is_whole",
+                condition=Q(lease_token__isnull=True, lease_until__isnull=True)
+                | Q(lease_token__isnull=False, lease_until__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="sweep_bps_in_range",
+                condition=Q(
+                    slippage_bps__gte=MIN_SLIPPAGE_BPS,
+                    slippage_bps__lte=MAX_SLIPPAGE_BPS,
+                    total_fee_bps__lte=BPS_DENOMINATOR,
+                    partner_share_bps__lte=BPS_DENOMINATOR,
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class SweepToken(models.Model):
+    """One token that goes in."""
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="tokens")
+    execution = models.ForeignKey("sweeps.Execution", on_delete=models.PROTECT, related_name="tokens")
+    position = models.PositiveSmallIntegerField()
+    asset = AccountAddressField()
+    amount = Uint256Field()
+    symbol = models.CharField(max_length=32)
+    decimals = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering: ClassVar = ["sweep", "position"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["sweep", "position"], name="sweep_token_position"),
+            models.UniqueConstraint(fields=["sweep", "asset"], name="sweep_token_once"),
+            models.CheckConstraint(name="sweep_token_amount_positive", condition=Q(amount__gt=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.symbol} {self.amount}"

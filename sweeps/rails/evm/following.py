@@ -1,0 +1,184 @@
+"""Following sweeps on an EVM chain: batches that providers take, a search where a receipt explains nothing, the pace.
+
+What a contract's state is read for, and which events can explain it, is said by the rail of that contract.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+import structlog
+
+from sweepapi import networks
+from sweepapi.evm import answers
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.log_search import MAX_SEARCHES, Finding, Search, find
+from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.evm.sightings import Sighting, Subject, look
+from sweeps import schedule
+from sweeps.models import Flag
+from sweeps.rails.rail import Depth, Outlook, Verdict
+
+log = structlog.get_logger(__name__)
+
+# A flag: the chain says that it was used, and no known transaction explains it.
+NONCE_USED = "nonce_used"
+# Providers cap the calls of a batch, at a thousand (geth) or at far less.
+MAX_CALLS = 100
+# Beat comes a few seconds late, and a look at least every 30 seconds is promised.
+MAX_RECHECK_SECONDS = 20
+
+
+class Watched(Protocol):
+    """What every EVM rail watches of a sweep."""
+
+    @property
+    def sweep_id(self) -> UUID: ...
+
+    @property
+    def tx_hashes(self) -> tuple[str, ...]: ...
+
+    @property
+    def subject(self) -> Subject:
+        """What to look for; its key is ``sweep_id``."""
+        ...
+
+    def search(self, sighting: Sighting) -> Search | None:
+        """Return where to search for what the sighting does not explain; None if it explains all."""
+        ...
+
+
+W = TypeVar("W", bound=Watched)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of one sweep."""
+
+    sighting: Sighting
+    finding: Finding | None = None  # None if nothing was searched for
+
+
+def see(
+    network: str, watched: Sequence[W], *, timeout_seconds: float | None = None
+) -> Iterator[tuple[UUID, Seen | None]]:
+    """Yield what was seen of each sweep, None where no provider answered; searches only if there is no timeout."""
+    chain = networks.current().chain(network)
+    pool = networks.current().pool(network)
+    for batch in _batches(watched):
+        yield from _see_batch(chain, pool, batch, timeout_seconds)
+
+
+def _batches(watched: Sequence[W]) -> Iterator[list[W]]:
+    """Yield batches that stay under the number of calls that providers take at once."""
+    batch: list[W] = []
+    calls = 0
+    for one in watched:
+        needed = len(one.tx_hashes) + 1
+        if batch and calls + needed > MAX_CALLS:
+            yield batch
+            batch, calls = [], 0
+        batch.append(one)
+        calls += needed
+    if batch:
+        yield batch
+
+
+def _see_batch(
+    chain: Chain, pool: ProviderPool, watched: Sequence[W], timeout_seconds: float | None
+) -> Iterator[tuple[UUID, Seen | None]]:
+    """Look at one batch.
+
+    One that fails while the chain answers is halved, so that a sweep whose hashes can't be looked up (anybody may
+    report any hash) delays only itself.
+    """
+    subjects = [one.subject for one in watched]
+    try:
+        sightings = look(chain=chain, pool=pool, subjects=subjects, timeout_seconds=timeout_seconds)
+    except ChainUnavailableError:
+        if len(watched) == 1 or not _answers(pool):
+            yield from ((one.sweep_id, None) for one in watched)
+            return
+        middle = len(watched) // 2
+        yield from _see_batch(chain, pool, watched[:middle], timeout_seconds)
+        yield from _see_batch(chain, pool, watched[middle:], timeout_seconds)
+        return
+    seen = {one.sweep_id: Seen(sightings[one.sweep_id]) for one in watched}
+    yield from (_searched(chain, pool, watched, seen) if timeout_seconds is None else seen).items()
+
+
+def _answers(pool: ProviderPool) -> bool:
+    try:
+        pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+    except ChainUnavailableError:
+        return False
+    return True
+
+
+def _searched(chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]) -> dict[UUID, Seen]:
+    """Add what was found for each sweep that its receipts do not explain."""
+    searches = [found for one in watched if (found := one.search(seen[one.sweep_id].sighting)) is not None]
+    findings: dict[Hashable, Finding] = {}
+    for start in range(0, len(searches), MAX_SEARCHES):
+        try:
+            findings |= find(chain=chain, pool=pool, searches=searches[start : start + MAX_SEARCHES])
+        except ChainUnavailableError as error:
+            log.warning("search_failed", network=chain.network, error=str(error))
+    return {sweep_id: replace(one, finding=findings.get(sweep_id)) for sweep_id, one in seen.items()}
+
+
+def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:
+    """Return how deep an accepted block lies, or that another one is canonical at its height."""
+    if sighting.canonical is None or sighting.canonical.number != height:
+        return Depth.UNKNOWN
+    if sighting.canonical.hash != block_hash:
+        return Depth.GONE
+    if sighting.final_number is not None and sighting.final_number >= height:
+        return Depth.FINAL
+    return Depth.SAFE if sighting.safe_number is not None and sighting.safe_number >= height else Depth.INCLUDED
+
+
+def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
+    """Return when to look again.
+
+    Within blocks while something can change with each, with growing delays for a receipt that is awaited, and
+    otherwise when the deadline has passed.
+    """
+    now = outlook.now
+    finality = networks.current().chain(outlook.network).finality
+    recheck = now + timedelta(seconds=min(finality.recheck_seconds, MAX_RECHECK_SECONDS))
+    soon = [recheck] if _changes_within_blocks(outlook, verdict) else []
+    if outlook.submitted_at is not None:
+        soon.append(schedule.backed_off(now, since=outlook.submitted_at))
+    if soon:
+        return min(soon)
+    if now >= outlook.deadline or verdict.has_run_out:
+        return schedule.backed_off(now, since=outlook.deadline)
+    return recheck if NONCE_USED in outlook.flags else outlook.deadline + timedelta(seconds=1)
+
+
+def _changes_within_blocks(outlook: Outlook, verdict: Verdict) -> bool:
+    return (
+        outlook.is_completed
+        or Flag.REORGANISED in outlook.flags  # mined again within blocks, as a rule
+        or outlook.is_searching
+        or (outlook.is_cancelling and not verdict.has_run_out)
+    )
+
+
+def clock(network: str) -> datetime | None:
+    """Return the time of the chain's newest safe block; None where its tag or a provider does not tell."""
+    tag = networks.current().chain(network).finality.safe
+    if isinstance(tag, int):
+        return None  # depth needs the head first; the server's clock is near enough there
+    try:
+        (safe,) = (
+            networks.current().pool(network).batch([Call("eth_getBlockByNumber", (tag, False), answers.optional_block)])
+        )
+    except ChainUnavailableError as error:
+        log.warning("safe_block_unknown", network=network, error=str(error))
+        return None
+    return None if safe is None else datetime.fromtimestamp(safe.timestamp, tz=UTC)

@@ -1,0 +1,151 @@
+"""Sealing a draft on an EVM chain: what every contract version needs. Legs, and the permit that the user signs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sweepapi.evm import v5
+from sweepapi.evm.addresses import ZERO_ADDRESS, keccak_hex
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.evm.routes import finder
+from sweeps.rails.evm.draft import EvmDraft, EvmToken
+from sweeps.rails.evm.models import Leg, PermitNonces
+from sweeps.rails.rail import Offered, Sealed
+
+# Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that nobody else has a reason to use; the
+# top bits stay clear, so that counting up never leaves the range.
+FIRST_PERMIT_WORD = int(keccak_hex(b"sweepapi permit2 nonces"), 16) >> 16
+# An upper bound until simulation measures: more than any route of this release has been seen to use.
+GAS_FIXED, GAS_PER_LEG = 200_000, 250_000
+
+
+@dataclass(frozen=True)
+class ContractCall:
+    """The call that executes a sweep, with a placeholder for the user's signature, which is its last argument."""
+
+    to: str
+    function_name: str
+    abi: Sequence[Mapping[str, Any]]  # the function, and the errors that it may revert with
+    arguments: Sequence[Any]
+    calldata: bytes
+    signature_offset: int
+
+    value = 0
+    signature_length = v5.SIGNATURE_BYTES
+
+    @property
+    def signature_index(self) -> int:
+        """The position of the signature among the arguments."""
+        return len(self.arguments) - 1
+
+
+@dataclass(frozen=True)
+class EvmSealed(Sealed):
+    """A sealed draft on an EVM chain."""
+
+    draft: EvmDraft
+    legs: Sequence[v5.Leg]
+    permit: TypedData
+    permit_nonce: int
+    call: ContractCall
+
+    @property
+    def gas(self) -> int:
+        """What to send, with margin."""
+        return GAS_FIXED + GAS_PER_LEG * len(self.legs)
+
+    @property
+    def fee_authorization(self) -> Mapping[str, Any] | None:
+        """The signed authorization as partners see it; None for contracts that need none."""
+        return None
+
+
+EvmSealedT = TypeVar("EvmSealedT", bound=EvmSealed)
+
+
+def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
+    """Return the positions of the words in which the wallet's next Permit2 nonce will lie."""
+    row = PermitNonces.objects.filter(network=network, wallet=wallet).first()
+    word = FIRST_PERMIT_WORD + (row.next_index if row is not None else 0) // BITS_PER_WORD
+    return (word, word + 1)
+
+
+def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
+    """Reserve a wallet's next Permit2 nonce; ``used_words`` is Permit2's bitmap by word position, as just read.
+
+    Runs in the caller's transaction. A nonce is never handed out twice; a build that fails after its reservation leaves
+    a gap.
+    """
+    PermitNonces.objects.get_or_create(network=network, wallet=wallet)
+    row = PermitNonces.objects.select_for_update().get(network=network, wallet=wallet)
+    index = row.next_index
+    while _is_used(index, used_words):
+        index += 1
+    row.next_index = index + 1
+    row.save(update_fields=["next_index"])
+    return FIRST_PERMIT_WORD * BITS_PER_WORD + index
+
+
+def _is_used(index: int, used_words: Mapping[int, int]) -> bool:
+    word, bit = divmod(index, BITS_PER_WORD)
+    # A word that was not read belongs to builds that overtook this one; its bits were fresh when they read it.
+    return bool(used_words.get(FIRST_PERMIT_WORD + word, 0) >> bit & 1)
+
+
+def legs_of(draft: EvmDraft) -> list[v5.Leg]:
+    """Return the legs as the contract takes them, with the calls of their routers encoded."""
+    # Prefunded tokens lie open on the router during the call, where a hostile token of the same sweep could take them;
+    # the output's code runs during the call as well.
+    assets = (draft.output_token, *(token.asset for token in draft.tokens))
+    prefunded = all(_is_vetted(asset, draft.chain) for asset in assets)
+    return [_leg(token, draft.contract, prefunded=prefunded) for token in draft.tokens]
+
+
+def _is_vetted(token: str, chain: Chain) -> bool:
+    return token in chain.vetted_tokens or token == chain.wrapped_native
+
+
+def _leg(token: EvmToken, contract: str, *, prefunded: bool) -> v5.Leg:
+    if token.route is None:
+        return v5.Leg(token.asset, token.amount, ZERO_ADDRESS, v5.FUNDING_NONE, b"")
+    data = finder.swap_call(
+        token.route,
+        amount_in=0 if prefunded else token.amount,
+        min_output=token.min_output,
+        recipient=contract,
+    )
+    funding = v5.FUNDING_PREFUNDED if prefunded else v5.FUNDING_APPROVED
+    return v5.Leg(token.asset, token.amount, token.route.router.address, funding, data)
+
+
+def store_legs(offered: Offered[EvmSealedT]) -> None:
+    """Store the legs of an offer."""
+    sealed = offered.sealed
+    rows = {row.position: row for row in offered.sweep.tokens.all()}
+    Leg.objects.bulk_create(
+        Leg(
+            offer=offered.offer,
+            token=rows[position],
+            expected_output=token.expected_output,
+            min_output=token.min_output,
+            funding=leg.funding,
+            data=leg.data,
+            **_route_columns(token),
+        )
+        for position, (token, leg) in enumerate(zip(sealed.draft.tokens, sealed.legs, strict=True))
+    )
+
+
+def _route_columns(token: EvmToken) -> dict[str, Any]:
+    route = token.route
+    if route is None:
+        return {"path": [token.asset], "fee_tiers": []}
+    return {
+        "router": route.router.name,
+        "kind": route.router.kind,
+        "target": route.router.address,
+        "path": list(route.path),
+        "fee_tiers": list(route.fee_tiers),
+    }

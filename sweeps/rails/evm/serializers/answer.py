@@ -1,0 +1,252 @@
+"""The answer to a build on an EVM chain: everything the user's wallet needs, and everything the partner shows."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from ledger.models import Settlement
+from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, UtcDateTimeField
+from sweeps.models import SweepStatus
+from sweeps.rails.evm.sealing import ContractCall, EvmSealed
+from sweeps.rails.rail import Offered
+
+FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
+NOT_SIMULATED = {"status": "skipped", "gasUsed": None, "grossOutput": None, "failingToken": None, "reason": None}
+
+
+class HexField(serializers.Field[bytes, str, str, Any]):
+    """Bytes as 0x and lower-case hex digits."""
+
+    def to_representation(self, value: bytes) -> str:
+        return f"0x{value.hex()}"
+
+
+class RouteSerializer(serializers.Serializer[Any]):
+    """The way one token goes."""
+
+    router = serializers.CharField()
+    kind = serializers.CharField()
+    target = EvmAddressField()
+    path = serializers.ListField(child=EvmAddressField())
+    feeTiers = serializers.ListField(
+        source="fee_tiers", child=serializers.IntegerField(), help_text="Hundredths of a basis point, per hop."
+    )
+    priceImpactBps = serializers.IntegerField(
+        source="price_impact_bps", allow_null=True, help_text="Null: not measured yet."
+    )
+
+
+class BuiltTokenSerializer(serializers.Serializer[Any]):
+    """One token, its expected and its minimum output in the output token's smallest unit."""
+
+    mint = EvmAddressField(source="asset")
+    amount = AmountOutputField()
+    symbol = serializers.CharField()
+    decimals = serializers.IntegerField()
+    expectedOutput = AmountOutputField(source="expected_output")
+    minOutput = AmountOutputField(source="min_output")
+    route = RouteSerializer(
+        source="shown_route", help_text="Of kind unwrap where the wrapped coin becomes the native one without a swap."
+    )
+
+
+class SkippedTokenSerializer(serializers.Serializer[Any]):
+    """A token that was left out."""
+
+    mint = EvmAddressField()
+    amount = AmountOutputField()
+    reason = serializers.CharField()
+    message = serializers.CharField()
+
+
+class EstimatedOutputSerializer(serializers.Serializer[Any]):
+    """The output before the fee and for the user, expected and at least."""
+
+    token = EvmAddressField(source="output.asset")
+    symbol = serializers.CharField(source="output.symbol")
+    decimals = serializers.IntegerField(source="output.decimals")
+    gross = AmountOutputField(source="expected.gross_output")
+    minGross = AmountOutputField(source="minimum.gross_output")
+    user = AmountOutputField(source="expected.user_amount")
+    minUser = AmountOutputField(source="minimum.user_amount")
+
+
+class FeeSummarySerializer(serializers.Serializer[Any]):
+    """The fee at the expected output."""
+
+    totalFeeBps = serializers.IntegerField(source="fees.total_fee_bps")
+    partnerShareBps = serializers.IntegerField(source="fees.partner_share_bps")
+    totalFee = AmountOutputField(source="expected.total_fee")
+    partnerFee = AmountOutputField(source="expected.partner_fee")
+    protocolFee = AmountOutputField(source="expected.protocol_fee")
+    userAmount = AmountOutputField(source="expected.user_amount")
+
+
+class TypedDataSerializer(serializers.Serializer[Any]):
+    """EIP-712 typed data as eth_signTypedData_v4 takes it; numbers of the message are strings."""
+
+    domain = serializers.DictField()
+    types = serializers.DictField()
+    primaryType = serializers.CharField()
+    message = serializers.DictField()
+
+
+class FeeAuthorizationSerializer(serializers.Serializer[Any]):
+    """The message that the service signed, and its signature."""
+
+    user = EvmAddressField()
+    partnerId = HashField()
+    partnerRecipient = EvmAddressField()
+    protocolRecipient = EvmAddressField()
+    outputToken = EvmAddressField()
+    totalFeeBps = serializers.IntegerField()
+    partnerShareBps = serializers.IntegerField()
+    nonce = AmountOutputField()
+    deadline = AmountOutputField(help_text="Seconds since 1970.")
+    legsHash = HashField()
+    signature = serializers.CharField()
+    signer = EvmAddressField()
+    digest = HashField()
+
+
+class CallSerializer(serializers.Serializer[Any]):
+    """A transaction that the user sends before the sweep."""
+
+    to = EvmAddressField()
+    data = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    value = AmountOutputField()
+
+
+class TransactionRequestSerializer(serializers.Serializer[Any]):
+    """The sweep's transaction with a placeholder of 65 zero bytes for the Permit2 signature."""
+
+    chainId = serializers.IntegerField(source="draft.chain.chain_id")
+    # A field can't be called "from" in Python, so it is added in get_fields.
+    to = EvmAddressField(source="call.to")
+    value = AmountOutputField(source="call.value")
+    data = HexField(source="call.calldata")  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    gas = AmountOutputField(help_text="What to send, with margin.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), "from": EvmAddressField(source="draft.request.wallet")}
+
+
+class SignaturePlaceSerializer(serializers.Serializer[Any]):
+    """Where the Permit2 signature goes: which argument, and at which byte of data."""
+
+    argIndex = serializers.IntegerField(source="signature_index")
+    byteOffset = serializers.IntegerField(source="signature_offset")
+    length = serializers.IntegerField(source="signature_length")
+
+
+class TransactionTemplateSerializer(serializers.Serializer[Any]):
+    """The same call, taken apart for clients that encode it themselves."""
+
+    chainId = serializers.IntegerField(source="draft.chain.chain_id")
+    to = EvmAddressField(source="call.to")
+    value = AmountOutputField(source="call.value")
+    functionName = serializers.CharField(source="call.function_name")
+    abi = serializers.ListField(
+        source="call.abi",
+        child=serializers.DictField(),
+        help_text="The function, and the errors that it can revert with.",
+    )
+    args = serializers.SerializerMethodField(help_text="In order; numbers as strings, bytes as hex.")
+    data = HexField(source="call.calldata")  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    signature = SignaturePlaceSerializer(source="call")
+
+    @extend_schema_field(serializers.ListField())
+    def get_args(self, sealed: Any) -> Any:  # noqa: ANN401 - ABI arguments of any shape
+        call: ContractCall = sealed.call
+        return _json(call.arguments)
+
+
+class AllowanceIssueSerializer(serializers.Serializer[Any]):
+    """A token that Permit2 may not move yet, and the transactions that let it."""
+
+    token = EvmAddressField()
+    spender = EvmAddressField()
+    actual = AmountOutputField()
+    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    resetTransaction = CallSerializer(
+        source="reset_transaction", allow_null=True, help_text="Send this first where it is given."
+    )
+    transaction = CallSerializer()
+
+
+class BalanceIssueSerializer(serializers.Serializer[Any]):
+    """A token of which the user holds too little."""
+
+    token = EvmAddressField()
+    actual = AmountOutputField()
+    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+
+
+class SimulationSerializer(serializers.Serializer[Any]):
+    """The result of a dry run; skipped in this release."""
+
+    status = serializers.ChoiceField(choices=["ok", "reverted", "skipped"])
+    gasUsed = AmountOutputField(allow_null=True)
+    grossOutput = AmountOutputField(allow_null=True)
+    failingToken = EvmAddressField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+
+
+class IssuesSerializer(serializers.Serializer[Any]):
+    """What the user can still fix before signing."""
+
+    allowance = AllowanceIssueSerializer(source="allowance_issues", many=True)
+    balance = BalanceIssueSerializer(source="balance_issues", many=True)
+    simulation = serializers.SerializerMethodField()
+
+    @extend_schema_field(SimulationSerializer)
+    def get_simulation(self, _draft: object) -> dict[str, Any]:
+        return NOT_SIMULATED
+
+
+class BuildWarningSerializer(serializers.Serializer[Any]):
+    """Something worth a look that does not stop the sweep."""
+
+    code = serializers.CharField(help_text="Stable; new codes may be added.")
+    message = serializers.CharField()
+    token = EvmAddressField(help_text="The token that it is about.")
+
+
+class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
+    """A sweep ready to be signed and sent."""
+
+    sweepId = serializers.UUIDField(source="sweep.id")
+    status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
+    chain = serializers.CharField(source="sealed.draft.chain.name")
+    chainId = serializers.IntegerField(source="sealed.draft.chain.chain_id")
+    mode = serializers.CharField(source="rail.mode")
+    contractVersion = serializers.CharField(source="rail.contract_version")
+    contractAddress = EvmAddressField(source="sealed.draft.contract")
+    feeMode = serializers.SerializerMethodField()
+    createdAt = UtcDateTimeField(source="sweep.created_at")
+    expiresAt = UtcDateTimeField(source="sealed.deadline", help_text="The authorization's deadline.")
+    tokens = BuiltTokenSerializer(source="sealed.draft.tokens", many=True)
+    skippedTokens = serializers.SerializerMethodField()
+    warnings = BuildWarningSerializer(source="sealed.draft.warnings", many=True)
+    estimatedOutput = EstimatedOutputSerializer(source="sealed.draft")
+    feeSummary = FeeSummarySerializer(source="sealed.draft")
+    permit2 = TypedDataSerializer(source="sealed.permit.for_wallets")
+    feeAuthorization = FeeAuthorizationSerializer(source="sealed.fee_authorization", allow_null=True)
+    transaction = TransactionRequestSerializer(source="sealed")
+    transactionTemplate = TransactionTemplateSerializer(source="sealed")
+    issues = IssuesSerializer(source="sealed.draft")
+
+    @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
+    def get_feeMode(self, offered: Offered[EvmSealed]) -> str:  # noqa: N802 - named after its field
+        return FEE_MODES[offered.sealed.draft.fees.settlement]
+
+    @extend_schema_field(SkippedTokenSerializer(many=True))
+    def get_skippedTokens(self, _offered: Offered[EvmSealed]) -> list[Any]:  # noqa: N802 - named after its field
+        return []  # every token is swept, or the whole build is refused
+
+
+def _json(value: Any) -> Any:  # noqa: ANN401 - ABI arguments of any shape
+    if isinstance(value, list | tuple):
+        return [_json(item) for item in value]
+    return f"0x{value.hex()}" if isinstance(value, bytes) else str(value)

@@ -1,0 +1,59 @@
+"""The status object of a sweep on an EVM chain."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from sweepapi.api.fields import HashField, UtcDateTimeField
+from sweeps.models import Flag, SweepStatus
+from sweeps.rails.evm.following import NONCE_USED
+from sweeps.serializers.state import FeesSerializer, SweepStateSerializer
+
+
+class AuthorizationStateSerializer(serializers.Serializer[Any]):
+    """What became of the fee authorization, and its expected and actual fees."""
+
+    status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
+    txHash = HashField(source="shown_transaction.tx_hash", default=None, allow_null=True)
+    submittedAt = UtcDateTimeField(source="shown_transaction.submitted_at", default=None, allow_null=True)
+    confirmedAt = UtcDateTimeField(source="sweep.completed_at", allow_null=True)
+    checkAttempts = serializers.IntegerField(source="sweep.check_attempts")
+    lastCheckedAt = UtcDateTimeField(source="sweep.last_checked_at", allow_null=True)
+    nextCheckAt = UtcDateTimeField(source="sweep.next_check_at", allow_null=True)
+    lastError = serializers.SerializerMethodField()
+    nonce = serializers.SerializerMethodField()
+    deadline = UtcDateTimeField(source="sweep.deadline")
+    totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps")
+    partnerShareBps = serializers.IntegerField(source="sweep.partner_share_bps")
+    expectedFees = FeesSerializer(source="expected_fees")
+    actualFees = FeesSerializer(source="actual_fees", allow_null=True)
+
+    def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - a SweepState; named after its field
+        return state.sweep.last_error or None
+
+    def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401 - as above
+        nonce: str | None = state.rail.authorization_nonce(state.executions[0])
+        return nonce
+
+
+class EvmStateSerializer(SweepStateSerializer):
+    """A sweep on an EVM chain: its state, its transactions, its authorization and its books."""
+
+    chainId = serializers.SerializerMethodField()
+    flags = serializers.ListField(
+        source="sweep.flags", child=serializers.ChoiceField(choices=[*Flag.values, NONCE_USED])
+    )
+    contractVersion = serializers.CharField(source="rail.contract_version")
+    contractAddress = serializers.SerializerMethodField()
+    tokenCount = serializers.SerializerMethodField()
+    feeAuthorization = AuthorizationStateSerializer(source="*")
+
+    def get_chainId(self, state: Any) -> int:  # noqa: ANN401, N802 - as above
+        return int(state.sweep.network.removeprefix("eip155:"))
+
+    def get_contractAddress(self, state: Any) -> str:  # noqa: ANN401, N802 - as above
+        venue: str = state.executions[0].venue
+        return venue
+
+    def get_tokenCount(self, state: Any) -> int:  # noqa: ANN401, N802 - as above
+        return len(state.tokens)

@@ -1,0 +1,47 @@
+"""The EVM chains' part of the service status."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from sweepapi.api.fields import EvmAddressField
+from sweepapi.evm.chains import Chain
+from sweeps.rails.evm.availability import ChainStatus
+
+
+class RouterSerializer(serializers.Serializer[Any]):
+    """A router that sweeps may go through."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    address = EvmAddressField()
+
+
+class ContractsSerializer(serializers.Serializer[Chain]):
+    """The addresses of the contracts; null where one is not deployed."""
+
+    v5 = EvmAddressField(source="v5_contract", allow_null=True)
+    v4 = EvmAddressField(source="v4_contract", allow_null=True)
+    permit2 = EvmAddressField()
+
+
+class FinalitySerializer(serializers.Serializer[Any]):
+    """When a block counts: a tag of the chain, or a number of blocks below the head."""
+
+    safe = serializers.CharField()
+    final = serializers.CharField()
+    recheckSeconds = serializers.IntegerField(source="recheck_seconds")
+
+
+class ChainSerializer(serializers.Serializer[ChainStatus]):
+    """One chain that sweeps can be built on."""
+
+    name = serializers.CharField(source="chain.name")
+    chainId = serializers.IntegerField(source="chain.chain_id")
+    available = serializers.BooleanField(source="is_available")
+    nativeToken = serializers.CharField(source="chain.native_symbol", help_text="Symbol of the chain's coin.")
+    wrappedNativeToken = EvmAddressField(source="chain.wrapped_native")
+    blockExplorerUrl = serializers.CharField(source="chain.block_explorer_url")
+    contracts = ContractsSerializer(source="chain")
+    routers = RouterSerializer(source="chain.routers", many=True)
+    finality = FinalitySerializer(source="chain.finality")

@@ -1,0 +1,263 @@
+"""Cancelling authorizations on chain, as operations requested, until their sweeps are closed.
+
+1. The state of the fee signer's account and of the nonces is read in one batch. 2. Missing transactions are signed and
+stored, under a lock on the account, so that its nonces are given out one by one. 3. Everything that is not mined yet is
+sent to every provider; a transaction that was sent before is sent again, byte for byte.
+
+Whether an authorization was cancelled is not judged here: the event closes the sweep (``sweeps.settle``).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count, groupby
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from sweepapi import networks
+from sweepapi.evm import answers
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.multicall import Read, multicall
+from sweepapi.evm.rpc import Call, MayFail
+from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send_all, terms_calls, terms_of
+from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
+from sweeps.models import NO_PROVIDER_ANSWERED, Execution, Sweep, SweepStatus
+from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
+
+STUCK_AFTER = timedelta(seconds=60)
+MAX_AT_ONCE = 50  # each is a call of the batch
+# What any transaction needs, and what none may have (EIP-7825): a node that says otherwise is wrong.
+MIN_GAS, MAX_GAS = 21_000, 2**24
+
+RAN_OUT = "The authorization has expired, so there is nothing to cancel."
+CONTRACT_REFUSES = "The contract refuses the cancellation: {account} is not its fee signer."
+FEE_ABOVE_CAP = "Gas costs more than MAX_FEE_PER_GAS_GWEI allows."
+INSUFFICIENT_BALANCE = "The fee signer {account} cannot pay the gas: it has {balance} wei and needs {needed}."
+BROADCAST_ERRORS = {
+    Reception.REFUSED: "Every provider refused the transaction.",
+    Reception.INSUFFICIENT_FUNDS: "The providers say that the fee signer cannot pay the gas.",
+    Reception.UNDERPRICED: "The providers ask for a higher fee; the transaction is replaced in a minute.",
+}
+
+
+def request(sweep: Sweep) -> None:
+    """Record, in the caller's transaction, that a sweep's authorization is to be cancelled."""
+    Cancellation.objects.create(execution=sweep.executions.get())
+
+
+def send_requested() -> None:
+    """Go through the steps once for every chain on which a cancellation is requested."""
+    _forget_errors_of_executed()
+    requested = (
+        Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=networks.current().known)
+        .exclude(execution__sweep__status=SweepStatus.COMPLETED)
+        .select_related("execution__sweep")
+        .order_by("execution__network", "id")
+    )
+    for network, group in groupby(requested, key=lambda cancellation: cancellation.execution.network):
+        of_network = list(group)
+        for start in range(0, len(of_network), MAX_AT_ONCE):
+            batch = of_network[start : start + MAX_AT_ONCE]
+            _note(batch, _Round(networks.current().chain(network), batch).errors())
+
+
+def _forget_errors_of_executed() -> None:
+    """Whatever was in the way of a cancellation does not matter any more once the sweep was executed."""
+    executed = Cancellation.objects.filter(execution__status=Execution.Status.EXECUTED)
+    executed.exclude(last_error="").update(last_error="")
+
+
+def _note(requested: Sequence[Cancellation], errors: Mapping[int, str]) -> None:
+    for cancellation in requested:
+        error = errors.get(cancellation.id, "")
+        if cancellation.last_error != error:
+            Cancellation.objects.filter(id=cancellation.id).update(last_error=error)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The state of the chain; the last two by cancellation."""
+
+    terms: Terms
+    used: Mapping[int, bool]  # whether its nonce is used
+    gas: Mapping[int, int | CallFailedError]  # what cancelling needs, or that the contract refuses it
+
+
+class _Round:
+    """The steps for cancellations on one chain."""
+
+    def __init__(self, chain: Chain, requested: Sequence[Cancellation]) -> None:
+        self.chain = chain
+        self.pool = networks.current().pool(chain.network)
+        self.requested = requested
+        self.account = networks.current().fee_signer.address
+        self.max_fee_cap = settings.MAX_FEE_PER_GAS_GWEI * GWEI
+        self._errors: dict[int, str] = {}
+
+    def errors(self) -> dict[int, str]:
+        """Go through the steps and return what is in the way, by cancellation."""
+        try:
+            facts = self._read()
+            useful = [cancellation for cancellation in self.requested if self._is_useful(cancellation, facts)]
+            rows = self._sign(useful, facts) if useful else []
+            if rows:
+                self._send(rows[:MAX_AT_ONCE])  # the rest waits for these to be mined
+        except ChainUnavailableError:
+            return {cancellation.id: NO_PROVIDER_ANSWERED for cancellation in self.requested}
+        return self._errors
+
+    def _read(self) -> _Facts:
+        reads = [
+            Read(cancellation.execution.venue, IS_NONCE_USED, (int(cancellation.execution.execution_id),))
+            for cancellation in self.requested
+        ]
+        calls = [
+            *terms_calls(self.account),
+            # Before the nonces: one that is used meanwhile must not look like a contract that refuses.
+            *[self._estimate_call(cancellation) for cancellation in self.requested],
+            multicall(multicall3=self.chain.multicall3, reads=reads, all_needed=True),
+        ]
+        *values, used = self.pool.batch(calls)
+        gas = values[-len(self.requested) :]
+        ids = [cancellation.id for cancellation in self.requested]
+        return _Facts(
+            terms=terms_of(values[: -len(self.requested)]),
+            used={key: is_used for key, (is_used,) in zip(ids, used, strict=True)},
+            gas=dict(zip(ids, gas, strict=True)),
+        )
+
+    def _estimate_call(self, cancellation: Cancellation) -> Call:
+        """Return the call that estimates the gas; it fails if the contract refuses."""
+        data = "0x" + _calldata(cancellation).hex()
+        fields = {"from": self.account, "to": cancellation.execution.venue, "data": data}
+        return Call("eth_estimateGas", (fields, "latest"), _with_margin, MayFail.IN_THE_EVM)
+
+    def _is_useful(self, cancellation: Cancellation, facts: _Facts) -> bool:
+        """Whether cancelling still makes a difference."""
+        if facts.used[cancellation.id]:
+            return False
+        if facts.terms.head.timestamp > cancellation.execution.sweep.deadline.timestamp():
+            self._errors[cancellation.id] = RAN_OUT
+            return False
+        return True
+
+    def _sign(self, useful: Sequence[Cancellation], facts: _Facts) -> list[CancellationTransaction]:
+        """Sign what has to be signed, and return all transactions of the account that the chain does not have yet.
+
+        Among them are those that became useless: later nonces of the account wait behind them. Behind a gap they would
+        wait for good, so there they count for nothing: a provider that once named too high a count blocks no account.
+        """
+        with transaction.atomic():
+            self._lock_account()
+            rows = list(self._waiting(facts))
+            in_line = [row for nonce, row in zip(count(facts.terms.account_nonce), rows) if row.account_nonce == nonce]
+            waiting = [self._renewed(row, facts) for row in in_line]
+            have_one = {row.cancellation_id for row in waiting} | self._just_signed(useful)
+            for cancellation in useful:
+                if cancellation.id not in have_one:
+                    taken = {row.account_nonce for row in [*rows, *waiting]}
+                    waiting += self._first(cancellation, facts, taken=taken)
+        return waiting
+
+    def _lock_account(self) -> None:
+        with connection.cursor() as cursor:
+            name = f"transactions of {self.account} on {self.chain.chain_id}"
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+    def _waiting(self, facts: _Facts) -> QuerySet[CancellationTransaction]:
+        """Return the newest transaction for each of the account's nonces that the chain has not used."""
+        return (
+            CancellationTransaction.objects.filter(
+                network=self.chain.network, account=self.account, account_nonce__gte=facts.terms.account_nonce
+            )
+            .select_related("cancellation__execution__sweep")
+            .order_by("account_nonce", "-attempt")
+            .distinct("account_nonce")
+        )
+
+    def _just_signed(self, useful: Sequence[Cancellation]) -> set[int]:
+        """Return which have a transaction that is mined, as it seems: a node that lags may not show its effect yet."""
+        recent = CancellationTransaction.objects.filter(
+            cancellation__in=useful, account=self.account, signed_at__gt=timezone.now() - STUCK_AFTER
+        )
+        return set(recent.values_list("cancellation_id", flat=True))
+
+    def _renewed(self, row: CancellationTransaction, facts: _Facts) -> CancellationTransaction:
+        """Return a transaction itself, or, if it has waited for too long, one that pays more in its place."""
+        if timezone.now() - row.signed_at < STUCK_AFTER:
+            return row
+        market = facts.terms.fees(max_fee_cap=self.max_fee_cap)
+        paid = Fees(row.max_fee, row.priority_fee)
+        fees = paid.raised_to(market, max_fee_cap=self.max_fee_cap) if market is not None else None
+        if fees is None:
+            self._errors[row.cancellation_id] = FEE_ABOVE_CAP
+            return row
+        needed = facts.gas.get(row.cancellation_id)
+        gas = needed if isinstance(needed, int) else row.gas  # one that became useless can't be estimated
+        return self._store(
+            row.cancellation, account_nonce=row.account_nonce, attempt=row.attempt + 1, gas=gas, fees=fees
+        )
+
+    def _first(
+        self, cancellation: Cancellation, facts: _Facts, *, taken: Collection[int]
+    ) -> list[CancellationTransaction]:
+        """Return a transaction for a cancellation that has none, or nothing, with the reason noted."""
+        gas, fees = facts.gas[cancellation.id], facts.terms.fees(max_fee_cap=self.max_fee_cap)
+        if isinstance(gas, CallFailedError):
+            error = CONTRACT_REFUSES.format(account=self.account)
+        elif fees is None:
+            error = FEE_ABOVE_CAP
+        elif facts.terms.balance < (needed := gas * fees.max_fee):
+            error = INSUFFICIENT_BALANCE.format(account=self.account, balance=facts.terms.balance, needed=needed)
+        else:
+            free = next(nonce for nonce in count(facts.terms.account_nonce) if nonce not in taken)
+            return [self._store(cancellation, account_nonce=free, attempt=0, gas=gas, fees=fees)]
+        self._errors[cancellation.id] = error
+        return []
+
+    def _store(
+        self, cancellation: Cancellation, *, account_nonce: int, attempt: int, gas: int, fees: Fees
+    ) -> CancellationTransaction:
+        signed = networks.current().fee_signer.sign_transaction(
+            Transaction(
+                chain_id=self.chain.chain_id,
+                account_nonce=account_nonce,
+                to=cancellation.execution.venue,
+                data=_calldata(cancellation),
+                gas=gas,
+                fees=fees,
+            )
+        )
+        return CancellationTransaction.objects.create(
+            cancellation=cancellation,
+            network=self.chain.network,
+            account=self.account,
+            account_nonce=account_nonce,
+            attempt=attempt,
+            gas=gas,
+            max_fee=fees.max_fee,
+            priority_fee=fees.priority_fee,
+            tx_hash=signed.tx_hash,
+            raw=signed.raw,
+        )
+
+    def _send(self, rows: Sequence[CancellationTransaction]) -> None:
+        for row, reception in zip(rows, send_all(pool=self.pool, raws=[bytes(row.raw) for row in rows]), strict=True):
+            if reception in BROADCAST_ERRORS:
+                self._errors.setdefault(row.cancellation_id, BROADCAST_ERRORS[reception])
+
+
+def _calldata(cancellation: Cancellation) -> bytes:
+    return CANCEL_AUTHORIZATION.encode(int(cancellation.execution.execution_id))
+
+
+def _with_margin(estimate: object) -> int:
+    """Return the gas to allow: the block to come may need a little more than the estimate."""
+    gas = answers.counter(estimate) * 5 // 4
+    if not MIN_GAS < gas <= MAX_GAS:
+        raise BadAnswerError("expected the gas of a transaction")
+    return gas

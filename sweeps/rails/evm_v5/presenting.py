@@ -1,0 +1,50 @@
+"""How V5 sweeps are shown: to partners in the shapes of all EVM rails, to operations with what only V5 knows."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from sweepapi.evm.sending import GWEI
+from sweepapi.evm.v5 import HARD_CAP_BPS, MAX_LEGS
+from sweeps.models import Sweep
+from sweeps.rails.evm.availability import chain_statuses
+from sweeps.rails.evm.serializers.answer import BuiltSerializer
+from sweeps.rails.evm.serializers.state import EvmStateSerializer
+from sweeps.rails.evm.serializers.status import ChainSerializer
+from sweeps.rails.evm_v5.models import Cancellation, FeeAuthorization
+
+
+class V5Presentation:
+    """The shapes of the V5 rail."""
+
+    answer = BuiltSerializer
+    state = EvmStateSerializer
+    network = ChainSerializer
+    hard_cap_bps = HARD_CAP_BPS
+    max_tokens = MAX_LEGS
+    networks = staticmethod(chain_statuses)
+
+    def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
+        """Yield what was signed, and how far a cancellation on chain is."""
+        for authorization in FeeAuthorization.objects.filter(offer__sweep=sweep).select_related("offer"):
+            yield from _authorization(authorization)
+        for cancellation in Cancellation.objects.filter(execution__sweep=sweep).prefetch_related("transactions"):
+            yield from _cancellation(cancellation)
+
+
+def _authorization(authorization: FeeAuthorization) -> Iterator[tuple[str, str]]:
+    offer = f"Offer {authorization.offer.sequence}"
+    yield f"{offer}: authorization nonce", str(authorization.nonce)
+    yield f"{offer}: partner recipient", authorization.partner_recipient
+    yield f"{offer}: legs hash", authorization.legs_hash
+    yield f"{offer}: digest", authorization.digest
+    yield f"{offer}: signer", authorization.signer
+
+
+def _cancellation(cancellation: Cancellation) -> Iterator[tuple[str, str]]:
+    yield "Cancellation on chain", cancellation.last_error or "Requested."
+    for row in cancellation.transactions.all():
+        max_fee_gwei = Decimal(row.max_fee) / GWEI
+        sent = (
+            f"nonce {row.account_nonce} of the account, at most {max_fee_gwei} gwei, signed at {row.signed_at:%H:%M:%S}"
+        )
+        yield row.tx_hash, sent

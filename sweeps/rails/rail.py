@@ -1,0 +1,346 @@
+"""What a rail owes to the rest of the service, and the words that both use.
+
+A rail is one way to carry a sweep out: a version of our contract on EVM chains, or transactions on another network. The
+rest of the service never asks which rail it has. It drafts, seals and presents through the rail, hands back what the
+rail has seen for judgement, and applies the verdict.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from rest_framework.serializers import Serializer
+
+from ledger.models import Settlement
+from partners.models import Partner
+from sweepapi.fees import Split, split
+from sweeps.models import Offer, Sweep
+
+# --- Building ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TokenInput:
+    """One token of a request; ``symbol`` and ``decimals`` are hints that are compared with the chain."""
+
+    asset: str
+    amount: int
+    symbol: str | None = None
+    decimals: int | None = None
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """A checked build request: addresses in their canonical form, amounts in smallest units."""
+
+    network: str
+    wallet: str
+    tokens: Sequence[TokenInput]
+    output_asset: str
+    slippage_bps: int
+
+
+@dataclass(frozen=True)
+class FeeTerms:
+    """What is charged, who gets it, and how the partner gets its share."""
+
+    total_fee_bps: int
+    partner_share_bps: int
+    partner_recipient: str | None  # None where the share is paid later
+    protocol_recipient: str
+    settlement: Settlement
+
+    def split(self, gross_output: int) -> Split:
+        """Return how a gross output is divided."""
+        return split(gross_output, self.total_fee_bps, self.partner_share_bps)
+
+
+@dataclass(frozen=True)
+class OutputAsset:
+    """What the user gets."""
+
+    asset: str
+    symbol: str
+    decimals: int
+
+
+@dataclass(frozen=True)
+class DraftToken:
+    """One token that goes in, and what it should and must at least give, in the output's smallest unit."""
+
+    asset: str
+    amount: int
+    symbol: str
+    decimals: int
+    expected_output: int
+    min_output: int
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What would be done, from reads alone; each rail adds what it needs to seal it."""
+
+    partner: Partner
+    request: BuildRequest
+    output: OutputAsset
+    fees: FeeTerms
+    tokens: Sequence[DraftToken]
+    height: int  # the head that was read
+
+    @property
+    def expected(self) -> Split:
+        """The division of the expected gross output."""
+        return self.fees.split(sum(token.expected_output for token in self.tokens))
+
+    @property
+    def minimum(self) -> Split:
+        """The division of the least gross output."""
+        return self.fees.split(sum(token.min_output for token in self.tokens))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An execution that was reserved, and which of the draft's tokens it takes, by position."""
+
+    venue: str
+    execution_id: str
+    tokens: range
+    min_gross: int
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A draft with its identities reserved and its messages signed; each rail adds what it signed."""
+
+    draft: Draft
+    identities: Sequence[Identity]
+    deadline: datetime
+    first_look_at: datetime
+
+
+SealedT_co = TypeVar("SealedT_co", bound=Sealed, covariant=True)
+
+
+@dataclass(frozen=True)
+class Offered(Generic[SealedT_co]):
+    """A sealed draft as it was stored."""
+
+    rail: "Rail"
+    sweep: Sweep
+    offer: Offer
+    sealed: SealedT_co
+
+
+# --- Following --------------------------------------------------------------------------------------------------------
+
+
+class Depth(Enum):
+    """How deep the block of an accepted transaction lies."""
+
+    UNKNOWN = "unknown"  # not asked, or the provider is behind: a lower head is not a reorganisation
+    GONE = "gone"
+    INCLUDED = "included"
+    SAFE = "safe"
+    FINAL = "final"
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """Where a transaction was seen in a block."""
+
+    block_number: int
+    block_hash: str
+    gas_used: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One way in which a transaction differs from what was signed."""
+
+    field: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class TransactionVerdict:
+    """What a mined transaction means to an execution: it executed it, reverted, or did something else."""
+
+    tx_hash: str
+    inclusion: Inclusion
+    executed: Split | None = None
+    reverted: bool = False
+    mismatches: Sequence[Mismatch] = ()
+    discovered: bool = False  # found by the rail's own search
+
+
+class Ending(Enum):
+    """Why an execution can't happen any more."""
+
+    RAN_OUT = "ran_out"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class ExecutionVerdict:
+    """What a look means to one execution.
+
+    For an executed one only ``accepted``, ``head_number`` and ``obstacle`` count.
+    """
+
+    head_number: int = 0
+    transactions: Sequence[TransactionVerdict] = ()
+    accepted: Depth = Depth.UNKNOWN
+    ending: Ending | None = None
+    ending_reason: str = ""  # a sentence for people, of a cancellation
+    raised: frozenset[str] = frozenset()  # flags
+    cleared: frozenset[str] = frozenset()
+    obstacle: str = ""  # why nothing could be concluded
+    search_cursor: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a look means to a sweep, by execution."""
+
+    executions: Mapping[UUID, ExecutionVerdict]
+    has_run_out: bool = False  # the network's clock is past the deadline
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """A settled, open sweep, as far as the time of its next look depends on it."""
+
+    network: str
+    is_completed: bool
+    flags: Sequence[str]
+    deadline: datetime
+    now: datetime
+    submitted_at: datetime | None  # of the newest candidate that awaits its receipt; None if there is none
+    is_searching: bool
+    is_cancelling: bool
+
+
+# --- Presenting -------------------------------------------------------------------------------------------------------
+
+
+class NetworkStatus(Protocol):
+    """A network of a rail; each rail adds what its serializer shows."""
+
+    @property
+    def is_available(self) -> bool: ...
+
+
+class Presentation(Protocol):
+    """How a rail shows its sweeps."""
+
+    @property
+    def answer(self) -> type[Serializer[Any]]:
+        """The serializer of an ``Offered``."""
+        ...
+
+    @property
+    def state(self) -> type[Serializer[Any]]:
+        """The serializer of a ``SweepState``."""
+        ...
+
+    @property
+    def network(self) -> type[Serializer[Any]]:
+        """The serializer of a ``NetworkStatus``."""
+        ...
+
+    @property
+    def hard_cap_bps(self) -> int:
+        """The highest total fee that the rail allows."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens one sweep can take."""
+        ...
+
+    def networks(self) -> Sequence["NetworkStatus"]:
+        """Return the networks of this rail and whether sweeps can be built there now; never waits for long."""
+        ...
+
+    def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:
+        """Return, as labels and values, what operations should see of a sweep that only this rail knows."""
+        ...
+
+
+class Rail(Protocol):
+    """One way to carry a sweep out. ``watch`` and ``see`` return values that only the rail looks into."""
+
+    @property
+    def name(self) -> str:
+        """The name under which sweeps store it."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """The name that the setting and the API give it."""
+        ...
+
+    @property
+    def present(self) -> Presentation: ...
+
+    def draft(self, *, partner: Partner, request: BuildRequest) -> Draft:
+        """Return what would be done; reads the chain, reserves, signs and stores nothing.
+
+        Raises the errors of a build.
+        """
+        ...
+
+    def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
+        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline."""
+        ...
+
+    def store(self, offered: Offered[Any]) -> None:
+        """Store what only this rail knows of an offer, in the caller's transaction."""
+        ...
+
+    def watch(self, sweeps: Sequence[Sweep]) -> list[Any]:
+        """Return what to look for, in the order of the sweeps; reads the database in a fixed number of queries."""
+        ...
+
+    def see(
+        self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
+    ) -> Iterator[tuple[UUID, Any]]:
+        """Look at the network for many sweeps in few round trips; yield each sweep's id with what was seen.
+
+        None means that no provider answered. Without a timeout, follow-up reads are made as well, such as the search
+        for an execution that was not reported.
+        """
+        ...
+
+    def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own words
+        """Return what was seen means; pure. What was seen may be older than what is watched."""
+        ...
+
+    def next_look(self, outlook: Outlook, verdict: Verdict) -> datetime:
+        """Return when to look again at an open sweep."""
+        ...
+
+    def clock(self, network: str) -> datetime | None:
+        """Return the time of the network's newest safe block; None if it is not known now."""
+        ...
+
+    def explain_revert(
+        self, sweep: Sweep, verdict: TransactionVerdict, *, timeout_seconds: float
+    ) -> Sequence[Mismatch]:
+        """Return why a transaction reverted, as far as the network tells within the time."""
+        ...
+
+    def withdraw(self, sweep: Sweep) -> None:
+        """Record, in the caller's transaction, that the executions are to be cancelled on chain.
+
+        Raises ``NotCancellable`` where the rail can't do that.
+        """
+        ...
+
+    def send_withdrawals(self) -> None:
+        """Sign and send what is to be cancelled on chain, and send again what is not mined yet."""
+        ...

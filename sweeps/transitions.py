@@ -1,0 +1,66 @@
+"""The only writer of a sweep's status, and of the events that tell its story.
+
+Each function expects the sweep's row to be locked, changes the instance and appends an event; the caller saves the
+sweep in the same transaction. A trigger refuses a status that was saved without an event.
+"""
+
+from typing import Any
+
+from django.utils import timezone
+
+from sweeps.models import Cause, EventKind, Flag, Sweep, SweepEvent, SweepStatus
+
+
+def move(sweep: Sweep, to: SweepStatus, cause: Cause, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
+    """Change the status, with the time that belongs to it."""
+    before, sweep.status = sweep.status, to
+    now = timezone.now()
+    sweep.completed_at = now if to == SweepStatus.COMPLETED else None
+    if to == SweepStatus.VOID:
+        sweep.voided_at = sweep.voided_at or now
+    _append(sweep, kind=EventKind.STATUS, from_status=before, to_status=to, cause=cause, tx_hash=tx_hash, facts=facts)
+
+
+def built(sweep: Sweep) -> None:
+    """Write the first event of a sweep that was just stored."""
+    SweepEvent.objects.create(
+        sweep=sweep, sequence=sweep.last_event, kind=EventKind.STATUS, to_status=sweep.status, cause=Cause.BUILT
+    )
+
+
+def note(sweep: Sweep, kind: EventKind, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
+    """Tell something worth knowing that changes no status."""
+    _append(sweep, kind=kind, tx_hash=tx_hash, facts=facts)
+
+
+def close(sweep: Sweep) -> None:
+    """Stop looking at the chain: nothing can change any more."""
+    sweep.is_open, sweep.closed_at, sweep.next_check_at = False, timezone.now(), None
+    note(sweep, EventKind.CLOSED)
+
+
+def cancelled(sweep: Sweep, reason: str) -> None:
+    """Note on the sweep that an execution was cancelled on chain, with the reasons of whoever asked for that."""
+    request = sweep.events.filter(kind=EventKind.CANCELLATION_REQUESTED).first()
+    asked = sweep.void_reason or (request.facts["reason"] if request is not None else "")
+    sweep.void_reason = "; ".join(filter(None, [asked, reason]))
+    raise_flag(sweep, Flag.CANCELLED_ON_CHAIN)
+
+
+def raise_flag(sweep: Sweep, flag: Flag | str) -> None:
+    """Raise a flag that is not up yet."""
+    if flag not in sweep.flags:
+        sweep.flags = [*sweep.flags, str(flag)]
+        note(sweep, EventKind.FLAG_RAISED, flag=str(flag))
+
+
+def clear_flag(sweep: Sweep, flag: Flag | str) -> None:
+    """Take a flag down: it was explained, or its cause did not happen after all."""
+    if flag in sweep.flags:
+        sweep.flags = [raised for raised in sweep.flags if raised != flag]
+        note(sweep, EventKind.FLAG_CLEARED, flag=str(flag))
+
+
+def _append(sweep: Sweep, **event: Any) -> None:  # noqa: ANN401 - fields of SweepEvent
+    sweep.last_event += 1
+    SweepEvent.objects.create(sweep=sweep, sequence=sweep.last_event, **event)

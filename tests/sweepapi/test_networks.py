@@ -1,0 +1,91 @@
+"""One registry holds the networks of a process; tests replace it whole."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from sweepapi import networks
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.networks import Networks
+from tests.local_chain import LocalChain
+
+LOCAL = "eip155:31337"
+
+
+def test_the_registry_is_made_from_the_settings_once(chain: LocalChain) -> None:
+    registry = networks.current()
+    assert networks.current() is registry
+    assert [enabled.name for enabled in registry.enabled] == ["local"]
+    assert registry.pool(LOCAL).batch([Call("eth_chainId", (), lambda answer: int(answer, 16))]) == [
+        chain.world["chainId"]
+    ]
+
+
+def test_a_chain_is_found_by_its_caip_2_identifier(two_chains: tuple[Chain, ...]) -> None:
+    base, _ = two_chains
+    assert base.network == "eip155:8453"
+    assert networks.current().chain("eip155:8453") is base
+    with pytest.raises(KeyError, match="eip155:0"):
+        networks.current().chain("eip155:0")
+
+
+@pytest.mark.usefixtures("two_chains")
+def test_a_network_that_the_file_does_not_name_is_shown_by_its_identifier() -> None:
+    assert networks.current().name_of("eip155:42161") == "arbitrum"
+    assert networks.current().name_of("eip155:999999") == "eip155:999999"
+
+
+def test_only_chains_with_providers_are_enabled(change_networks: Callable[..., Networks]) -> None:
+    registry = change_networks(rpc_urls={"local": []})
+    assert registry.enabled == ()
+    assert registry.find("local") is None
+    assert registry.chains["local"] is registry.chain(LOCAL)
+
+
+def test_the_pool_of_a_chain_without_providers_never_answers(change_networks: Callable[..., Networks]) -> None:
+    pool = change_networks(rpc_urls={}).pool(LOCAL)
+    with pytest.raises(ChainUnavailableError):
+        pool.batch([Call("eth_chainId", (), str)])
+
+
+def test_a_thread_that_asks_while_the_pool_is_made_gets_the_same_one() -> None:
+    got: list[ProviderPool] = []
+    rival = Thread(target=lambda: got.append(registry.pool(LOCAL)))
+
+    class UrlsWithARival(dict[str, list[str]]):
+        def get(self, *_args: object) -> Any:
+            if rival.ident is None:  # not started yet
+                rival.start()
+                rival.join(timeout=0.1)  # it would be done by then if it did not have to wait for us
+            return []
+
+    registry = replace(networks.current(), rpc_urls=UrlsWithARival())
+    made = registry.pool(LOCAL)
+    rival.join()
+    assert got == [made]
+    assert got[0] is made is registry.pool(LOCAL)
+
+
+def test_a_replacement_is_seen_by_every_thread_and_ends_with_its_block() -> None:
+    before = networks.current()
+    other = replace(before, fee_signer_key="0x" + "05" * 32)
+    with networks.replaced_by(other), ThreadPoolExecutor(max_workers=1) as thread:
+        assert thread.submit(networks.current).result() is other
+        assert networks.current().fee_signer.address != before.fee_signer.address
+    assert networks.current() is before
+
+
+def test_the_text_of_a_registry_has_no_secrets(change_networks: Callable[..., Networks]) -> None:
+    registry = change_networks(
+        rpc_urls={"local": ["https://rpc.example/provider-key"]}, fee_signer_key="0x" + "07" * 32
+    )
+    assert registry.fee_signer
+    assert registry.pool(LOCAL)
+    assert "provider-key" not in repr(registry)
+    assert "07" * 32 not in repr(registry)
