@@ -4,8 +4,8 @@ import pytest
 from sweeps.market import Facts
 from sweeps.plan import BuildRequest, TokenWish, symbol_warnings
 
-from sweepapi.evm.answers import Block
 from sweepapi.evm.erc20 import TokenFacts
+from sweepapi.evm.responses import Block
 from tests.partner_app import PartnerApp
 
 MINT, OTHER = "0x" + "11" * 20, "0x" + "22" * 20
