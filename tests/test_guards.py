@@ -5,12 +5,12 @@ from celery import current_app
 from django.db import transaction
 
 from sweepapi import networks
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.rpc import Call
 
 pytestmark = pytest.mark.django_db
 
-CHAIN_ID = Call("eth_chainId", (), answers.quantity)
+CHAIN_ID = Call("eth_chainId", (), responses.quantity)
 
 
 def read_the_chain() -> None:

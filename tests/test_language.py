@@ -93,7 +93,7 @@ RULES = (
         "archaic words",
         "anyhow|forthwith|heed(?:s|ed)?|henceforth|hitherto|in vain|lest|thence|thereof|whence|wherein",
         "the plain word",
-        "MayFail.ANYHOW",
+        "ErrorPolicy.ANY",
         ("in any case", "hence"),
     ),
     Rule(

@@ -1,1 +1,1 @@
-"""What the service knows about EVM chains, in plain Python: no Django, no Celery."""
+"""The EVM chain library, in plain Python without Django or Celery."""

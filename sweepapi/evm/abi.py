@@ -11,14 +11,14 @@ from eth_abi.exceptions import DecodingError
 from eth_abi.grammar import TupleType, parse
 from eth_utils.crypto import keccak
 
-from sweepapi.evm.errors import BadAnswerError
+from sweepapi.evm.errors import BadResponseError
 
 
 @cache
-def exported_abi(contract: str) -> list[dict[str, Any]]:
+def exported_abi(contract: str) -> list[Any]:
     """Return the ABI of one of our contracts, as its build exported it."""
     path = Path(__file__).parent / "abi" / f"{contract}.json"
-    entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    entries: list[Any] = json.loads(path.read_text(encoding="utf-8"))
     return entries
 
 
@@ -28,16 +28,16 @@ def error_abi(contract: str) -> list[dict[str, Any]]:
 
 
 def _components(types: str) -> list[str]:
-    if types == "()":  # which eth_abi's grammar leaves out
+    if types == "()":  # eth_abi's grammar does not have it
         return []
     parsed = parse(types)
     if not isinstance(parsed, TupleType):
-        raise TypeError(f"{types!r} is no list of types")
+        raise TypeError(f"{types!r} is not a list of types")
     return [component.to_type_str() for component in parsed.components]
 
 
 class Function:
-    """A function of a contract, written as in Solidity: ``Function("balanceOf(address)", "(uint256)")``."""
+    """A contract function, written as in Solidity: ``Function("balanceOf(address)", "(uint256)")``."""
 
     def __init__(self, signature: str, returns: str = "()") -> None:
         self.signature = signature
@@ -50,8 +50,8 @@ class Function:
         return self.selector + encode(self._inputs, arguments)
 
     def decode(self, output: bytes) -> Sequence[Any]:
-        """Return the values a call returned; raise ``BadAnswerError`` if the bytes are not of these types."""
+        """Return the values a call returned; raise ``BadResponseError`` if the bytes are not of these types."""
         try:
             return decode(self._outputs, output)
         except (DecodingError, OverflowError, UnicodeDecodeError) as error:
-            raise BadAnswerError(f"{self.signature} answered bytes of another shape") from error
+            raise BadResponseError(f"{self.signature} returned bytes of another shape") from error

@@ -1,4 +1,4 @@
-"""The addresses that mean the same on every chain, and the hash by which others are made up."""
+"""Addresses that mean the same on every chain, and the hash from which others are derived."""
 
 from eth_utils.crypto import keccak
 from eth_utils.hexadecimal import encode_hex

@@ -1,6 +1,6 @@
 """EIP-712 messages: their digests, and the JSON that wallets sign.
 
-A message is held with Python ints; ``for_wallets`` writes its numbers as strings, because JavaScript would round them.
+A message has Python ints; ``for_wallets`` writes them as strings, because JavaScript would round them.
 """
 
 from dataclasses import dataclass
@@ -47,13 +47,13 @@ class TypedData:
 
 
 def domain_separator(**domain: Any) -> bytes:  # noqa: ANN401 - the fields of a domain under their EIP-712 names
-    """Return the hash by which everything that is signed in a domain is bound to it."""
+    """Return the hash that binds every signature in a domain to it."""
     message = TypedData(domain=domain, types={"Nothing": []}, primary_type="Nothing", message={})
     return bytes(encode_typed_data(full_message=message.signable()).header)
 
 
 def fields(**types: str) -> list[dict[str, str]]:
-    """Return an EIP-712 struct definition from names and types in order."""
+    """Return an EIP-712 struct definition from names and types, in order."""
     return [{"name": name, "type": kind} for name, kind in types.items()]
 
 

@@ -1,4 +1,4 @@
-"""The ERC-20 functions that a sweep reads or asks the user to call, and how a hostile token's answers are taken."""
+"""The ERC-20 functions that a sweep reads or has the user call, and how the responses of hostile tokens are read."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ MAX_SYMBOL_CHARACTERS = 32
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """What a token says of itself and of one wallet; amounts in its smallest unit."""
+    """What a token reports about itself and one wallet; amounts in its smallest unit."""
 
     symbol: str
     decimals: int
@@ -29,7 +29,7 @@ class TokenFacts:
 
 
 def facts_reads(*, token: str, wallet: str, spender: str) -> list[Read]:
-    """Return the reads whose answers ``token_facts`` understands."""
+    """Return the reads whose results ``token_facts`` takes."""
     return [
         Read(token, DECIMALS),
         Read(token, BALANCE_OF, (wallet,)),
@@ -39,9 +39,9 @@ def facts_reads(*, token: str, wallet: str, spender: str) -> list[Read]:
     ]
 
 
-def token_facts(answers: list[Any]) -> TokenFacts | None:
-    """Return the facts from the reads' answers, or None for an address that is no ERC-20 token."""
-    decimals, balance, allowance, text, raw = answers
+def token_facts(results: list[Any]) -> TokenFacts | None:
+    """Return the facts from the results of the reads, or None if the address is not an ERC-20 token."""
+    decimals, balance, allowance, text, raw = results
     if decimals is None or balance is None or allowance is None:
         return None
     symbol = text[0] if text is not None else raw[0].decode("utf-8", "replace") if raw is not None else ""

@@ -1,4 +1,4 @@
-"""The errors of the chain library, apart from those of the API, so that each caller decides what they mean to it."""
+"""The errors of the chain library, separate from those of the API, so that each caller decides what they mean."""
 
 
 class EvmError(Exception):
@@ -6,28 +6,28 @@ class EvmError(Exception):
 
 
 class ChainsFileError(EvmError):
-    """The chains file contradicts its format."""
+    """The chains file is malformed."""
 
 
 class ChainUnavailableError(EvmError):
-    """No provider of the chain gave a usable answer in time."""
+    """No provider of the chain returned a usable response in time."""
 
 
-class BadAnswerError(EvmError):
-    """A provider answered something that its method can't answer."""
+class BadResponseError(EvmError):
+    """A provider returned something that its method can't return."""
 
 
 class CallFailedError(EvmError):
-    """The node answered the call with an error, where the caller said that this is an answer."""
+    """The node returned an error that the caller accepts as a result (see ``ErrorPolicy``)."""
 
 
 class SpecificationError(EvmError):
-    """The chains file does not say all that a deployment needs."""
+    """The chains file lacks something that a deployment needs."""
 
 
 class BuildError(EvmError):
-    """The contracts' build is missing or is not the one on record."""
+    """The contracts' build is missing or differs from the committed record."""
 
 
 class DeploymentError(EvmError):
-    """A deployment can't go on; what it did so far stands, and running it again goes on from there."""
+    """A deployment can't continue; what it did so far remains, and the next run continues from there."""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Log, MinedLog, Receipt
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.responses import Log, MinedLog, Receipt
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 
 # Providers cap the blocks of a log query at a thousand or more, and the calls of a batch at a hundred or more.
 SPAN_BLOCKS = 1_000
@@ -118,13 +118,13 @@ def _ask(
     exclude: Provider | None = None,
 ) -> tuple[Provider, dict[Hashable, _Opinion]]:
     safe = chain.finality.safe
-    calls = [Call("eth_getBlockByNumber", ("latest", False), answers.block)]
+    calls = [Call("eth_getBlockByNumber", ("latest", False), responses.block)]
     if isinstance(safe, str):
-        calls.append(Call("eth_getBlockByNumber", (safe, False), answers.optional_block))
+        calls.append(Call("eth_getBlockByNumber", (safe, False), responses.optional_block))
     for search in searches:
         calls += [_logs_call(search, *span) for span in search.spans()]
     left = max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
-    provider, (head, *values) = pool.ask(calls, timeout_seconds=left, besides=exclude)
+    provider, (head, *values) = pool.ask(calls, timeout_seconds=left, exclude=exclude)
     tagged = values.pop(0) if isinstance(safe, str) else None
     safe_number = (tagged.number if tagged is not None else -1) if isinstance(safe, str) else head.number - safe
     remaining = iter(values)
@@ -151,19 +151,19 @@ def _logs_call(search: Search, first: int, last: int) -> Call:
         "toBlock": hex(last),
         "topics": [list(topic) if isinstance(topic, tuple) else topic for topic in search.topics],
     }
-    return Call("eth_getLogs", (query,), _hit_in(search, first, last), MayFail.ANYHOW)
+    return Call("eth_getLogs", (query,), _hit_in(search, first, last), ErrorPolicy.ANY)
 
 
 def _hit_in(search: Search, first: int, last: int) -> Callable[[object], Hit | None]:
     """Return the decoder of one span; a log that was not asked for makes the whole answer a bad one."""
 
     def decode(value: object) -> Hit | None:
-        logs = answers.mined_logs(value)
+        logs = responses.mined_logs(value)
         if any(log.log.address != search.contract or not first <= log.block_number <= last for log in logs):
-            raise BadAnswerError("a log is from another contract or block")
+            raise BadResponseError("a log is from another contract or block")
         hits = {_hit(search, log) for log in logs}
         if len(hits) > 1:
-            raise BadAnswerError("the contract emits this event once")
+            raise BadResponseError("the contract emits this event once")
         return next(iter(hits), None)
 
     return decode
@@ -172,7 +172,7 @@ def _hit_in(search: Search, first: int, last: int) -> Callable[[object], Hit | N
 def _hit(search: Search, mined: MinedLog) -> Hit:
     event = search.read(mined.log)
     if event is None:
-        raise BadAnswerError("a log is of another event")
+        raise BadResponseError("a log is of another event")
     return Hit(event, mined.tx_hash, mined.block_number, mined.block_hash)
 
 
@@ -182,7 +182,7 @@ def _with_receipts(
     """Add the receipts of hints, each from whichever provider shows the event in that very block."""
     hits = [(search, hit) for search in searches if (hit := findings[search.key].hit) and hit.event.is_hint]
     calls = [
-        Call("eth_getTransactionReceipt", (hit.tx_hash,), answers.receipt_of(hit.tx_hash), MayFail.ANYHOW)
+        Call("eth_getTransactionReceipt", (hit.tx_hash,), responses.receipt_of(hit.tx_hash), ErrorPolicy.ANY)
         for _, hit in hits
     ]
     try:

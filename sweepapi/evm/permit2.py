@@ -1,4 +1,4 @@
-"""Permit2's side of a sweep: the typed data that the user signs, and the calls that read a user's state there.
+"""Permit2's part of a sweep: the typed data that the user signs, and the calls that read the user's state there.
 
 Source: Uniswap/permit2, ``SignatureTransfer`` and ``PermitHash`` (batch transfer with a witness). Permit2's domain has
 no version.
@@ -36,7 +36,7 @@ def permit_typed_data(  # noqa: PLR0913 - the fields of one message
     deadline: int,
     order: SweepOrder,
 ) -> TypedData:
-    """Return the batch permit with the order as its witness; ``permitted`` holds (token, amount) a leg."""
+    """Return the batch permit with the order as its witness; ``permitted`` has (token, amount) per leg."""
     return TypedData(
         domain={"name": "Permit2", "chainId": chain_id, "verifyingContract": permit2},
         types={
@@ -47,7 +47,7 @@ def permit_typed_data(  # noqa: PLR0913 - the fields of one message
                 deadline="uint256",
                 witness="SweepOrder",
             ),
-            "TokenPermissions": fields(token="address", amount="uint256"),  # noqa: S106 - a type, no secret
+            "TokenPermissions": fields(token="address", amount="uint256"),  # noqa: S106 - a type, not a secret
             "SweepOrder": fields(
                 outputToken="address",
                 minUserOutput="uint256",

@@ -1,8 +1,8 @@
-"""Finding out whether a token keeps a part of what is transferred, without asking anybody to sign or send anything.
+"""Finding out whether a token can be transferred, and whether it keeps a part, without a signature or a transaction.
 
-An ``eth_call`` with a state override puts the code of ``TransferProbe`` at a holder of the token (a pool) and at an
-empty address; the holder sends some of the token there and gets it sent back. A tax on buying or on selling shows as a
-difference. Nothing is overridden but the code of these two addresses.
+An ``eth_call`` with a state override puts the code of ``TransferProbe`` at a holder of the token (a pool or the user)
+and at an empty address; the holder sends some of the token there and gets it back. A tax on buying or on selling shows
+as a difference. Only the code of these two addresses is overridden.
 """
 
 import json
@@ -16,17 +16,17 @@ from eth_utils.address import to_checksum_address
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.multicall import plain_call
-from sweepapi.evm.rpc import Call, MayFail
+from sweepapi.evm.rpc import Call, ErrorPolicy
 
 PROBE = Function("probe(address,uint256,address)", "(uint256,uint256,uint256)")
 PEER = to_checksum_address(keccak_hex(b"sweepapi transfer probe")[:42])
-# Enough for two transfers of an odd token, too little for one that wants to hold the node up.
+# Enough for two transfers of an expensive token, too little for one that tries to occupy the node.
 GAS_LIMIT = 3_000_000
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A holder of a token, who is made to send some of it away and gets it back."""
+    """A holder of a token that is made to send some of it away and get it back."""
 
     token: str
     holder: str
@@ -35,7 +35,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class TransferTest:
-    """What a probe saw: amounts in the token's smallest unit."""
+    """What a probe measured; amounts in the token's smallest unit."""
 
     sent: int
     received: int
@@ -43,7 +43,7 @@ class TransferTest:
 
     @property
     def taxed(self) -> bool:
-        """Whether either transfer delivered another amount than was sent."""
+        """Whether either transfer delivered a different amount than was sent."""
         return self.received != self.sent or self.received_back != self.sent
 
 
@@ -57,7 +57,7 @@ def _runtime_code() -> str:
 def transfer_probe(probe: Probe, *, max_amount: int) -> Call:
     """Return the call that sends up to ``max_amount`` from the holder and back.
 
-    Its answer is a ``TransferTest``, or a ``CallFailedError`` if the token refused.
+    Its result is a ``TransferTest``, or a ``CallFailedError`` if the token refused.
     """
     overrides = {address: {"code": _runtime_code()} for address in (probe.holder, PEER)}
     call = plain_call(
@@ -72,4 +72,4 @@ def transfer_probe(probe: Probe, *, max_amount: int) -> Call:
     def decode(value: object) -> Any:  # noqa: ANN401 - TransferTest
         return TransferTest(*call.decode(value))
 
-    return Call(call.method, call.params, decode, MayFail.IN_THE_EVM)
+    return Call(call.method, call.params, decode, ErrorPolicy.EXECUTION)

@@ -1,8 +1,8 @@
 """JSON-RPC over several providers of one chain: deadlines, failover, health, and agreement between providers.
 
-A *batch* is one HTTP request with any number of calls in it, and is the unit in which the service counts round trips.
-Each call brings the function that checks and decodes its answer, so that a provider that answers nonsense fails over
-like one that answers nothing.
+A *batch* is one HTTP request with any number of calls, and the unit in which the service counts round trips. Each call
+brings the function that checks and decodes its response, so a provider that returns nonsense fails over like one that
+does not respond.
 """
 
 import re
@@ -19,9 +19,9 @@ from urllib3.exceptions import HTTPError
 from web3.providers.base import JSONBaseProvider
 from web3.types import RPCEndpoint
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Block
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm import responses
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.responses import Block
 from sweepapi.nesting import is_nested_deeper
 
 log = structlog.get_logger(__name__)
@@ -35,51 +35,51 @@ MIN_TIMEOUT_SECONDS = 0.05
 MAX_CONNECTIONS = 16
 JSON = {"Content-Type": "application/json"}
 CHUNK_BYTES = 2**16
-MAX_ANSWER_BYTES = 2**26
-MAX_ANSWER_DEPTH = 32
-# Code 3 is "execution reverted" by the execution-apis specification; other nodes tell a failure of the called code by
-# words. Whatever is neither (limits, a missing header, an internal error) is the provider's trouble.
+MAX_RESPONSE_BYTES = 2**26
+MAX_RESPONSE_DEPTH = 32
+# Code 3 is "execution reverted" by the execution-apis specification; other nodes report a failure of the called code in
+# words. Anything else (limits, a missing header, an internal error) is the provider's own failure.
 REVERTED_CODE = 3
 EXECUTION_WORDS = re.compile(
     r"revert|out ?of ?gas|gas required|opcode|stack|invalid jump|execution|EVM error", re.IGNORECASE
 )
 
 
-class MayFail(Enum):
-    """Which errors of a node are answers, returned as a ``CallFailedError``, and which make the provider fail over."""
+class ErrorPolicy(Enum):
+    """Which errors of a node are results, returned as a ``CallFailedError``; on any other the provider fails over."""
 
-    NEVER = "never"
-    IN_THE_EVM = "in the EVM"  # the called code failed, whoever runs it
-    ANYHOW = "anyhow"  # also what this node can't or won't answer, or answers in a shape that can't be read
+    NONE = "none"
+    EXECUTION = "execution"  # the called code failed, as it would on any node
+    ANY = "any"  # also a node's refusal, or a response that can't be decoded
 
 
 @dataclass(frozen=True)
 class Call:
-    """One JSON-RPC call and how to read its answer.
+    """One JSON-RPC call and how to read its response.
 
-    ``decode`` turns the result into what the caller wants and raises ``BadAnswerError`` for an impossible one.
-    ``read_error``, where it is given, turns a node's error into a value instead of judging it by ``may_fail``.
+    ``decode`` turns the result into what the caller needs and raises ``BadResponseError`` for an impossible one.
+    ``read_error``, if given, turns a node's error into a value and replaces ``error_policy``.
     """
 
     method: str
     params: tuple[Any, ...]
     decode: Callable[[Any], Any]
-    may_fail: MayFail = MayFail.NEVER
+    error_policy: ErrorPolicy = ErrorPolicy.NONE
     read_error: Callable[[object], Any] | None = None
 
 
 @dataclass
 class Health:
-    """What has been learnt about a provider, from its answers alone."""
+    """What a provider's responses have shown about it."""
 
     failures: int = 0  # in a row
-    error_rate: float = 0.0  # weighted towards the last answers
-    open_until: float = 0.0  # monotonic seconds; asked again after that
-    chain_checked_at: float | None = None  # None until its chain id was seen to be right
+    error_rate: float = 0.0  # weighted towards the latest responses
+    open_until: float = 0.0  # monotonic seconds; the provider comes last until then
+    chain_checked_at: float | None = None  # None until its chain id was found to be right
     head_number: int = 0
 
     def succeeded(self) -> None:
-        """Close the circuit."""
+        """Reset the failures, which closes the circuit."""
         self.failures = 0
         self.error_rate *= 1 - ERROR_RATE_WEIGHT
 
@@ -106,23 +106,23 @@ class Provider:
         self._session.mount("https://", adapter)
 
     def __repr__(self) -> str:
-        # The URL often carries a key, so it never leaves this object.
+        # The URL often contains a key, so it never leaves this object.
         return f"<provider {self.position} of chain {self._chain_id}>"
 
     def batch(self, calls: Sequence[Call], *, timeout_seconds: float) -> list[Any]:
-        """Ask all calls in one round trip and return their decoded answers in order.
+        """Make all calls in one round trip and return their decoded results in order.
 
-        Raises ``BadAnswerError`` if the provider can't be reached, is on another chain, or any answer is unusable.
+        Raises ``BadResponseError`` if the provider can't be reached, is on another chain, or any response is unusable.
         """
         checks_chain = self._chain_is_due()
-        asked = [Call("eth_chainId", (), answers.quantity), *calls] if checks_chain else list(calls)
+        sent = [Call("eth_chainId", (), responses.quantity), *calls] if checks_chain else list(calls)
         try:
-            raw = self._post(asked, timeout_seconds)
-            values = [_read(call, answer) for call, answer in zip(asked, raw, strict=True)]
+            raw = self._post(sent, timeout_seconds)
+            values = [_read(call, response) for call, response in zip(sent, raw, strict=True)]
             if checks_chain:
                 self._accept_chain(values.pop(0))
             self._note_head(calls, values)
-        except BadAnswerError:
+        except BadResponseError:
             self.health.failed(time.monotonic())
             raise
         self.health.succeeded()
@@ -134,10 +134,10 @@ class Provider:
                 self._accept_head(value)
 
     def _accept_head(self, head: Block) -> None:
-        """Refuse a head that is too far from the server's clock: a stuck node's prices are old, and a lie ends late."""
+        """Refuse a head too far from the server's clock: a stuck node has old prices, a false time shifts deadlines."""
         max_age = self._max_head_age_seconds
         if max_age is not None and abs(time.time() - head.timestamp) > max_age:
-            raise BadAnswerError(f"{self!r} shows a head of another time")
+            raise BadResponseError(f"{self!r} has a head that is too far from the server's clock")
         self.health.head_number = head.number
 
     def _chain_is_due(self) -> bool:
@@ -148,21 +148,21 @@ class Provider:
         if chain_id != self._chain_id:
             self.health.chain_checked_at = None
             self.health.failures = max(self.health.failures, CIRCUIT_FAILURES)
-            raise BadAnswerError(f"{self!r} is on chain {chain_id}")
+            raise BadResponseError(f"{self!r} is on chain {chain_id}")
         self.health.chain_checked_at = time.monotonic()
 
     def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
         # A codec of its own numbers the calls of each batch from zero.
         batch = JSONBaseProvider().encode_batch_rpc_request([(RPCEndpoint(call.method), call.params) for call in calls])
         try:
-            by_id = {answer["id"]: answer for answer in _parsed(self._fetch(batch, timeout_seconds))}
+            by_id = {response["id"]: response for response in _parsed(self._fetch(batch, timeout_seconds))}
             return [by_id[i] for i in range(len(calls))]
         except (requests.RequestException, HTTPError, ValueError, TypeError, KeyError) as error:
-            # Not chained: the text of these errors holds the URL.
-            raise BadAnswerError(f"{self!r} gave no answer to {len(calls)} calls ({type(error).__name__})") from None
+            # Not chained: the text of these errors contains the URL.
+            raise BadResponseError(f"{self!r} did not answer {len(calls)} calls ({type(error).__name__})") from None
 
     def _fetch(self, batch: bytes, timeout_seconds: float) -> bytes:
-        """Return the body of the answer; it may trickle in for as long as the timeout after its first byte."""
+        """Return the response's body; the deadline is checked after every chunk."""
         deadline = time.monotonic() + timeout_seconds
         body = bytearray()
         # A redirect would send the calls to another host.
@@ -172,36 +172,36 @@ class Provider:
             response.raise_for_status()
             while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
                 body += chunk
-                if time.monotonic() > deadline or len(body) > MAX_ANSWER_BYTES:
-                    raise ValueError("the answer is too slow or too long")
+                if time.monotonic() > deadline or len(body) > MAX_RESPONSE_BYTES:
+                    raise ValueError("response is too slow or too long")
         return bytes(body)
 
 
 def _parsed(body: bytes) -> Any:  # noqa: ANN401 - JSON of any shape
-    if is_nested_deeper(body.decode(), than=MAX_ANSWER_DEPTH):
-        raise ValueError("the answer is nested like no answer ever is")
+    if is_nested_deeper(body.decode(), than=MAX_RESPONSE_DEPTH):
+        raise ValueError("response exceeds the maximum depth")
     return JSONBaseProvider.decode_rpc_response(body)
 
 
-def _read(call: Call, answer: object) -> Any:  # noqa: ANN401 - of the type that the call decodes to
-    if not isinstance(answer, dict) or ("result" not in answer and "error" not in answer):
-        raise BadAnswerError(f"{call.method}: neither result nor error")
-    if answer.get("error") is None:
-        return _decoded(call, answer.get("result"))
+def _read(call: Call, response: object) -> Any:  # noqa: ANN401 - of the type that the call decodes to
+    if not isinstance(response, dict) or ("result" not in response and "error" not in response):
+        raise BadResponseError(f"{call.method}: neither result nor error")
+    if response.get("error") is None:
+        return _decoded(call, response.get("result"))
     if call.read_error is not None:
-        return call.read_error(answer["error"])
-    return _failure(call, answer["error"])
+        return call.read_error(response["error"])
+    return _failure(call, response["error"])
 
 
 def _decoded(call: Call, result: object) -> Any:  # noqa: ANN401 - as above
     try:
         return call.decode(result)
     except CallFailedError as failure:
-        if call.may_fail is MayFail.NEVER:
-            raise BadAnswerError(str(failure)) from failure
+        if call.error_policy is ErrorPolicy.NONE:
+            raise BadResponseError(str(failure)) from failure
         return failure
-    except BadAnswerError as error:
-        if call.may_fail is MayFail.ANYHOW:
+    except BadResponseError as error:
+        if call.error_policy is ErrorPolicy.ANY:
             return CallFailedError(str(error))
         raise
 
@@ -214,11 +214,11 @@ def is_execution_failure(error: object) -> bool:
 
 
 def _failure(call: Call, error: object) -> CallFailedError:
-    """Return a node's error where it is an answer; its own words stay out, because they may quote the URL."""
-    in_the_evm = call.may_fail is MayFail.IN_THE_EVM and is_execution_failure(error)
-    if call.may_fail is MayFail.ANYHOW or in_the_evm:
+    """Return a node's error if the policy accepts it; the node's message is left out because it may quote the URL."""
+    is_accepted_failure = call.error_policy is ErrorPolicy.EXECUTION and is_execution_failure(error)
+    if call.error_policy is ErrorPolicy.ANY or is_accepted_failure:
         return CallFailedError(f"{call.method} failed")
-    raise BadAnswerError(f"{call.method}: the node answered with an error")
+    raise BadResponseError(f"{call.method}: the node returned an error")
 
 
 @dataclass
@@ -232,7 +232,7 @@ class ProviderPool:
     def of_urls(
         cls, *, urls: Sequence[str], chain_id: int, timeout_seconds: float, max_head_age_seconds: int | None = None
     ) -> "ProviderPool":
-        """Return a pool over these endpoints, in order of preference; without an age, heads are never too old."""
+        """Return a pool of these endpoints, in order of preference; without an age, a head is never too old."""
         providers = [
             Provider(url=url, chain_id=chain_id, position=i, max_head_age_seconds=max_head_age_seconds)
             for i, url in enumerate(urls)
@@ -240,36 +240,36 @@ class ProviderPool:
         return cls(providers=providers, timeout_seconds=timeout_seconds)
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:
-        """Return the answers of whichever provider gives them first (see ``ask``); no calls, no round trip."""
+        """Return the results of the first provider that has them (see ``ask``); no calls need no round trip."""
         return self.ask(calls)[1] if calls else []
 
     def ask(
-        self, calls: Sequence[Call], *, timeout_seconds: float | None = None, besides: Provider | None = None
+        self, calls: Sequence[Call], *, timeout_seconds: float | None = None, exclude: Provider | None = None
     ) -> tuple[Provider, list[Any]]:
-        """Ask the healthiest provider, and the next one if it fails, until the time is used up.
+        """Ask the healthiest provider, and the next one if it fails, until the time is up.
 
-        Returns the provider that answered, and its answers. ``besides`` leaves one out, for a second opinion. Raises
-        ``ChainUnavailableError`` when no provider gave a usable answer to every call.
+        Returns the provider that answered and its results. ``exclude`` leaves one out, for a second opinion. Raises
+        ``ChainUnavailableError`` if no provider returned a usable response to every call.
         """
         deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
-        asked = [provider for provider in self._ranked() if provider is not besides]
-        for left, provider in zip(range(len(asked), 0, -1), asked, strict=True):
-            # A provider that hangs may use its share of the time, not that of the ones behind it.
+        providers = [provider for provider in self._ranked() if provider is not exclude]
+        for left, provider in zip(range(len(providers), 0, -1), providers, strict=True):
+            # A provider that hangs uses its own share of the time and leaves the rest to the others.
             share = (deadline - time.monotonic()) / left
             try:
                 return provider, provider.batch(calls, timeout_seconds=max(share, MIN_TIMEOUT_SECONDS))
-            except BadAnswerError as error:
+            except BadResponseError as error:
                 log.warning("provider_failed", provider=repr(provider), error=str(error))
         raise ChainUnavailableError("no provider answered in time")
 
     def ask_all(self, calls: Sequence[Call]) -> list[list[Any]]:
-        """Return the answers of every provider that gives any; raises ``ChainUnavailableError`` if none does."""
+        """Return the results of every provider that answers; raises ``ChainUnavailableError`` if none does."""
         share = self.timeout_seconds / max(len(self.providers), 1)
         answered = []
         for provider in self._ranked():
             try:
                 answered.append(provider.batch(calls, timeout_seconds=share))
-            except BadAnswerError as error:
+            except BadResponseError as error:
                 log.warning("provider_failed", provider=repr(provider), error=str(error))
         if not answered:
             raise ChainUnavailableError("no provider answered in time")

@@ -1,7 +1,7 @@
-"""Sending transactions from accounts of our own: their fees, their signed bytes, and what nodes answer to those.
+"""Sending transactions from our own accounts: their fees, their signed bytes, and how nodes respond to them.
 
-Bytes are signed once and sent as often as it takes: a node that has them already says so. Whoever sends keeps them
-first, so that a crash in between never leads to a second transaction.
+A transaction is signed once and sent as often as needed: a node that already has it says so. The sender stores the
+signed bytes first, so a crash in between never leads to a second transaction.
 """
 
 import re
@@ -13,8 +13,8 @@ from typing import Any
 from eth_account.signers.local import LocalAccount
 from eth_account.types import TransactionDictType
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Block
+from sweepapi.evm import responses
+from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import Call, ProviderPool
 
 GWEI = 10**9
@@ -22,19 +22,19 @@ GWEI = 10**9
 
 @dataclass(frozen=True)
 class Fees:
-    """What a transaction pays at most for a unit of gas, in wei (EIP-1559)."""
+    """The most that a transaction pays per unit of gas, in wei (EIP-1559)."""
 
     max_fee: int
     priority_fee: int
 
     def raised_to(self, market: "Fees", *, max_fee_cap: int) -> "Fees | None":
-        """Return the fees with which a transaction replaces one of these; None where the cap forbids it.
+        """Return the fees that replace a transaction with these; None if they would exceed the cap.
 
-        Nodes want both fees to rise by a tenth (geth's ``txpool.pricebump``); an eighth leaves no doubt about rounding.
+        Nodes require both fees to rise by a tenth (geth's ``txpool.pricebump``); an eighth allows for rounding.
         """
         max_fee, priority_fee = (
-            max(paid + paid // 8 + 1, asked)
-            for paid, asked in ((self.max_fee, market.max_fee), (self.priority_fee, market.priority_fee))
+            max(paid + paid // 8 + 1, current)
+            for paid, current in ((self.max_fee, market.max_fee), (self.priority_fee, market.priority_fee))
         )
         return Fees(max_fee, min(priority_fee, max_fee)) if max_fee <= max_fee_cap else None
 
@@ -52,7 +52,7 @@ class Transaction:
     value: int = 0
 
     def signed_by(self, account: LocalAccount) -> "SignedTransaction":
-        """Return the bytes to send (EIP-1559), the same each time."""
+        """Return the bytes to send (EIP-1559), which are the same each time."""
         fields: TransactionDictType = {
             "type": 2,
             "chainId": self.chain_id,
@@ -71,15 +71,15 @@ class Transaction:
 
 @dataclass(frozen=True)
 class SignedTransaction:
-    """The bytes of a transaction, and the hash under which the chain will know it."""
+    """The bytes of a transaction and its hash."""
 
     raw: bytes
     tx_hash: str
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What an account's next transaction meets on the latest block; amounts in wei."""
+class AccountState:
+    """What an account's next transaction depends on, as of the latest block; amounts in wei."""
 
     head: Block
     base_fee: int
@@ -88,76 +88,78 @@ class Terms:
     balance: int
 
     def fees(self, *, max_fee_cap: int) -> Fees | None:
-        """Return fees that stay good while the base fee doubles, or None where it is above the cap already."""
+        """Return fees that suffice until the base fee has doubled, or None if it is above the cap already."""
         if self.base_fee > max_fee_cap:
             return None
         max_fee = min(2 * self.base_fee + self.priority_fee, max_fee_cap)
         return Fees(max_fee, min(self.priority_fee, max_fee))
 
 
-def terms_calls(account: str) -> list[Call]:
-    """Return the calls whose answers ``terms_of`` reads.
+def account_state_calls(account: str) -> list[Call]:
+    """Return the calls whose results ``account_state_of`` reads.
 
-    The count of transactions is asked before anything that a caller adds: whatever it covers, the rest has seen, too.
+    The transaction count is read before anything that a caller adds, so the rest reflects every transaction it counts.
     """
     return [
-        Call("eth_getTransactionCount", (account, "latest"), answers.counter),
-        Call("eth_getBlockByNumber", ("latest", False), answers.block),
-        Call("eth_feeHistory", ("0x1", "latest", []), answers.next_base_fee),
-        Call("eth_maxPriorityFeePerGas", (), answers.quantity),
-        Call("eth_getBalance", (account, "latest"), answers.quantity),
+        Call("eth_getTransactionCount", (account, "latest"), responses.counter),
+        Call("eth_getBlockByNumber", ("latest", False), responses.block),
+        Call("eth_feeHistory", ("0x1", "latest", []), responses.next_base_fee),
+        Call("eth_maxPriorityFeePerGas", (), responses.quantity),
+        Call("eth_getBalance", (account, "latest"), responses.quantity),
     ]
 
 
-def terms_of(values: Sequence[Any]) -> Terms:
-    """Return the terms from the answers to ``terms_calls``."""
+def account_state_of(values: Sequence[Any]) -> AccountState:
+    """Return the state from the results of ``account_state_calls``."""
     account_nonce, head, base_fee, priority_fee, balance = values
-    return Terms(head, base_fee, priority_fee, account_nonce, balance)
+    return AccountState(head, base_fee, priority_fee, account_nonce, balance)
 
 
-class Reception(IntEnum):
-    """How nodes received a transaction; the greater, the better for it."""
+class BroadcastResult(IntEnum):
+    """How nodes responded to a transaction, from worst to best."""
 
-    REFUSED = 0  # for a reason that has no name here
+    REFUSED = 0  # for any other reason
     INSUFFICIENT_FUNDS = 1
-    UNDERPRICED = 2  # below what the node takes, or what replacing another transaction costs
-    NONCE_TOO_LOW = 3  # the account's nonce is used: by this transaction or by another
+    UNDERPRICED = 2  # below the node's minimum, or below what a replacement must pay
+    NONCE_TOO_LOW = 3  # the account's nonce was used, by this transaction or by another
     ALREADY_KNOWN = 4
     ACCEPTED = 5
 
 
-# Nodes agree on neither codes nor words: geth's and its kin's, Nethermind's, Besu's, OpenEthereum's, anvil's.
+# Nodes agree on neither codes nor words. These are from geth and its forks, Nethermind, Besu, OpenEthereum and anvil.
 _WORDS = {
-    Reception.ALREADY_KNOWN: r"already ?known|known transaction|already imported",
-    Reception.NONCE_TOO_LOW: r"nonce (is )?too low|oldnonce|nonce has already been used",
-    Reception.INSUFFICIENT_FUNDS: r"insufficient ?funds|insufficient balance|upfront cost",
-    Reception.UNDERPRICED: r"underpriced|fee ?too ?low|replacement ?not ?allowed|same nonce in the queue|"
+    BroadcastResult.ALREADY_KNOWN: r"already ?known|known transaction|already imported",
+    BroadcastResult.NONCE_TOO_LOW: r"nonce (is )?too low|oldnonce|nonce has already been used",
+    BroadcastResult.INSUFFICIENT_FUNDS: r"insufficient ?funds|insufficient balance|upfront cost",
+    BroadcastResult.UNDERPRICED: r"underpriced|fee ?too ?low|replacement ?not ?allowed|same nonce in the queue|"
     r"less than block base fee|below (the )?(current base fee|configured minimum)",
 }
 
 
-def reception_of(error: object) -> Reception:
+def broadcast_result_of(error: object) -> BroadcastResult:
     """Return what a node's error to ``eth_sendRawTransaction`` means."""
     message = str(error.get("message")) if isinstance(error, dict) else ""
-    meanings = (reception for reception, words in _WORDS.items() if re.search(words, message, re.IGNORECASE))
-    return next(meanings, Reception.REFUSED)
+    meanings = (result for result, words in _WORDS.items() if re.search(words, message, re.IGNORECASE))
+    return next(meanings, BroadcastResult.REFUSED)
 
 
-def send(*, pool: ProviderPool, raw: bytes) -> Reception:
-    """Send a signed transaction to every provider and return the best reception; see ``send_all``."""
+def send(*, pool: ProviderPool, raw: bytes) -> BroadcastResult:
+    """Send a signed transaction to every provider and return the best result; see ``send_all``."""
     return send_all(pool=pool, raws=[raw])[0]
 
 
-def send_all(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[Reception]:
-    """Send signed transactions to every provider, one batch each, and return the best reception of each in order.
+def send_all(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[BroadcastResult]:
+    """Send signed transactions to every provider, one batch each, and return the best result of each in order.
 
-    To every one, because a node that takes it may still keep it to itself. Raises ``ChainUnavailableError`` if none
-    answered.
+    Every provider gets them, because a node may accept a transaction and not relay it. Raises
+    ``ChainUnavailableError`` if none answered.
     """
-    calls = [Call("eth_sendRawTransaction", ("0x" + raw.hex(),), _accepted, read_error=reception_of) for raw in raws]
-    return [max(receptions) for receptions in zip(*pool.ask_all(calls), strict=True)]
+    calls = [
+        Call("eth_sendRawTransaction", ("0x" + raw.hex(),), _accepted, read_error=broadcast_result_of) for raw in raws
+    ]
+    return [max(results) for results in zip(*pool.ask_all(calls), strict=True)]
 
 
-def _accepted(value: object) -> Reception:
-    answers.hash32(value)
-    return Reception.ACCEPTED
+def _accepted(value: object) -> BroadcastResult:
+    responses.hash32(value)
+    return BroadcastResult.ACCEPTED

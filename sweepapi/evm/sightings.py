@@ -10,12 +10,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Block, Receipt
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, Provider, ProviderPool
+from sweepapi.evm.responses import Block, Receipt
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ def _ask(
 ) -> tuple[Provider, dict[Hashable, Sighting]]:
     safe, final = chain.finality.safe, chain.finality.final
     if isinstance(safe, int) or isinstance(final, int):
-        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=_left(deadline), besides=exclude)
+        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=_left(deadline), exclude=exclude)
         safe, final = (max(head.number - tag, 0) if isinstance(tag, int) else tag for tag in (safe, final))
     calls = [_block_call("latest"), _block_call(safe), _block_call(final), _state_call(chain, subjects, safe)]
     for one in subjects:
         calls += _calls_of(one)
-    provider, values = pool.ask(calls, timeout_seconds=_left(deadline), besides=exclude)
+    provider, values = pool.ask(calls, timeout_seconds=_left(deadline), exclude=exclude)
     return provider, _sightings(subjects, values)
 
 
@@ -99,7 +99,7 @@ def _left(deadline: float) -> float:
 
 def _block_call(reference: str | int) -> Call:
     tag = hex(reference) if isinstance(reference, int) else reference
-    decode = answers.block if tag == "latest" else answers.optional_block
+    decode = responses.block if tag == "latest" else responses.optional_block
     return Call("eth_getBlockByNumber", (tag, False), decode)
 
 
@@ -109,14 +109,14 @@ def _state_call(chain: Chain, subjects: Sequence[Subject], safe: str | int) -> C
         multicall3=chain.multicall3,
         reads=[Read(chain.multicall3, BLOCK_TIMESTAMP), *(one.read for one in subjects)],
         at=safe,
-        may_fail=MayFail.ANYHOW,
+        error_policy=ErrorPolicy.ANY,
     )
 
 
 def _calls_of(subject: Subject) -> list[Call]:
     # Anybody may report any hash: a receipt that can't be read must not spoil the other subjects.
     receipts = [
-        Call("eth_getTransactionReceipt", (tx_hash,), answers.receipt_of(tx_hash), MayFail.ANYHOW)
+        Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash), ErrorPolicy.ANY)
         for tx_hash in subject.tx_hashes
     ]
     return receipts if subject.accepted_height is None else [*receipts, _block_call(subject.accepted_height)]

@@ -1,4 +1,4 @@
-"""The key that signs fee authorizations, and what cancels them; its bytes stay inside this object."""
+"""The key that signs fee authorizations and their cancellations; its bytes never leave this object."""
 
 from eth_account import Account
 from eth_account.messages import encode_typed_data
@@ -23,10 +23,10 @@ class FeeSigner:
         return self._account.address
 
     def sign_transaction(self, transaction: Transaction) -> SignedTransaction:
-        """Return a transaction of this account, ready to send; it pays for the gas."""
+        """Return a signed transaction of this account, which pays for the gas."""
         return transaction.signed_by(self._account)
 
     def sign(self, typed_data: TypedData) -> bytes:
-        """Return the 65-byte signature (r, s, v) of the message; s is low, as the contract demands."""
+        """Return the 65-byte signature (r, s, v) of the message; s is low, as the contract requires."""
         signable = encode_typed_data(full_message=typed_data.signable())
         return bytes(self._account.sign_message(signable).signature)

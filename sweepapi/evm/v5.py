@@ -1,7 +1,6 @@
-"""The contract ``ServiceBatchV5PartnerFees`` seen from outside: what is signed for it, sent to it, and read from it.
+"""The interface of the contract ``ServiceBatchV5PartnerFees``: what is signed for it, sent to it and read from it.
 
-The shapes are those of its Solidity interface; ``tests`` hold this file equal to the exported ABI and to the golden
-EIP-712 vectors.
+The types are those of its Solidity interface; tests compare this file with the exported ABI and the EIP-712 vectors.
 """
 
 from collections.abc import Sequence
@@ -14,9 +13,9 @@ from eth_utils.address import to_checksum_address
 
 from sweepapi.evm.abi import Function, exported_abi
 from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.answers import Log
 from sweepapi.evm.eip712 import TypedData, fields
 from sweepapi.evm.permit2 import SweepOrder
+from sweepapi.evm.responses import Log
 
 CONTRACT_NAME = "ServiceBatchV5PartnerFees"
 HARD_CAP_BPS = 300
@@ -113,7 +112,7 @@ class Authorization:
 
 @dataclass(frozen=True)
 class SweepExecuted:
-    """A decoded ``SweepExecutedV5``: what the contract says it did; amounts in the output token's smallest unit."""
+    """A decoded ``SweepExecutedV5``; amounts in the output token's smallest unit."""
 
     nonce: int
     user: str
@@ -131,7 +130,7 @@ class SweepExecuted:
 
 @dataclass(frozen=True)
 class AuthorizationCancelled:
-    """A decoded ``AuthorizationCancelled``: which nonce can never run, and who saw to that."""
+    """A decoded ``AuthorizationCancelled``: the nonce that can never be executed, and who cancelled it."""
 
     nonce: int
     by: str
@@ -139,7 +138,7 @@ class AuthorizationCancelled:
 
 @dataclass(frozen=True)
 class Permission:
-    """The user's side of the call: the Permit2 nonce, its deadline, and the signature over both."""
+    """The user's part of the call: the Permit2 nonce, its deadline and the signature over both."""
 
     nonce: int
     deadline: int
@@ -147,7 +146,7 @@ class Permission:
 
 
 def hash_legs(legs: Sequence[Leg]) -> str:
-    """Return ``keccak256(abi.encode(legs))``, the field by which the service signs the route."""
+    """Return ``keccak256(abi.encode(legs))``, with which the service signs the legs."""
     return keccak_hex(encode([f"{_LEG}[]"], [[leg.as_tuple() for leg in legs]]))
 
 
@@ -176,7 +175,7 @@ def sweep_arguments(
 
 
 def signature_offset(calldata: bytes) -> int:
-    """Return where the last argument's bytes begin: its 65 bytes are padded to three words at the end."""
+    """Return where the bytes of the last argument begin: 65 bytes, padded to three words at the end of the call."""
     return len(calldata) - 96
 
 
@@ -188,7 +187,7 @@ def sweep_abi() -> dict[str, Any]:
 def decode_executed(log: Log) -> SweepExecuted | None:
     """Return the event of this log, or None if it is not a well-formed ``SweepExecutedV5``.
 
-    Who emitted it is the caller's question: anybody can emit these bytes.
+    The caller must check the emitter: any contract can emit these bytes.
     """
     if len(log.topics) != _EXECUTED_TOPICS or log.topics[0] != EXECUTED_TOPIC:
         return None
@@ -208,7 +207,10 @@ def decode_executed(log: Log) -> SweepExecuted | None:
 
 
 def decode_cancelled(log: Log) -> AuthorizationCancelled | None:
-    """Return the event of this log, or None if it is not a well-formed ``AuthorizationCancelled``; see above."""
+    """Return the event of this log, or None if it is not a well-formed ``AuthorizationCancelled``.
+
+    The caller must check the emitter.
+    """
     if len(log.topics) != _CANCELLED_TOPICS or log.topics[0] != CANCELLED_TOPIC or log.data:
         return None
     return AuthorizationCancelled(int(log.topics[1], 16), to_checksum_address(log.topics[2][-40:]))

@@ -11,8 +11,8 @@ from factory.declarations import LazyAttribute, LazyFunction, RelatedFactory, Se
 from factory.django import DjangoModelFactory
 
 from ledger.models import Settlement
-from sweepapi.evm.answers import Block, Log, Receipt
 from sweepapi.evm.log_search import Event, Finding, Hit
+from sweepapi.evm.responses import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweepapi.fees import split

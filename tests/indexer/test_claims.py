@@ -26,7 +26,7 @@ def sweep_due_in(delay: timedelta, **facts: Any) -> Sweep:
 
 
 def claimed_by_beat(safe_timestamp: int = 0) -> list[Sweep]:
-    claim = claims.claim_due(safe_timestamps={LOCAL: safe_timestamp}, besides=())
+    claim = claims.claim_due(safe_timestamps={LOCAL: safe_timestamp}, exclude=())
     return claim.sweeps if claim is not None else []
 
 
@@ -96,7 +96,7 @@ def test_the_chains_clock_makes_an_unsubmitted_sweep_due() -> None:
 
 def test_the_clock_of_another_chain_does_not() -> None:
     sweep = sweep_due_in(timedelta(seconds=IN_AN_HOUR))
-    assert claims.claim_due(safe_timestamps={LOCAL + 1: sweep.authorization.deadline_seconds + 1}, besides=()) is None
+    assert claims.claim_due(safe_timestamps={LOCAL + 1: sweep.authorization.deadline_seconds + 1}, exclude=()) is None
 
 
 def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:

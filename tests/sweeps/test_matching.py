@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sweeps.matching import Mismatch, judge
 
-from sweepapi.evm.answers import Log
+from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweeps.models import FeeAuthorization, SweepTransaction
 from tests.factories.sweeps import (

@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 from ledger.models import Account, Posting
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError
-from sweepapi.evm.answers import Receipt
+from sweepapi.evm.responses import Receipt
 from sweeps import confirm
 from sweeps.confirm import confirm_sweep
 from sweeps.models import EventKind, Sweep, SweepTransaction

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Block
+from sweepapi.evm import responses
 from sweepapi.evm.deployment.code import code_differences
 from sweepapi.evm.deployment.differences import Check, Difference
 from sweepapi.evm.deployment.permissions import permissions
@@ -11,7 +10,8 @@ from sweepapi.evm.deployment.specification import CONTRACTS, Addresses, Specific
 from sweepapi.evm.deployment.values import values
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.multicall import multicall
-from sweepapi.evm.rpc import Call, MayFail, ProviderPool
+from sweepapi.evm.responses import Block
+from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 
 # All views together use a tenth of this; it bounds what another contract at one of the addresses can burn or return.
 GAS_LIMIT = 10_000_000
@@ -41,9 +41,9 @@ def compare(
     reads = [check.read for check in listed]
     multicall3 = specification.chain.multicall3
     calls = [
-        Call("eth_getBlockByNumber", ("latest", False), answers.block),
+        Call("eth_getBlockByNumber", ("latest", False), responses.block),
         *(code_call(at.of(name)) for name in CONTRACTS),
-        multicall(multicall3=multicall3, reads=reads, may_fail=MayFail.IN_THE_EVM, gas=GAS_LIMIT),
+        multicall(multicall3=multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION, gas=GAS_LIMIT),
     ]
     _, (head, *rest) = pool.ask(calls, timeout_seconds=timeout_seconds)
     codes = dict(zip(CONTRACTS, rest, strict=False))
@@ -59,4 +59,4 @@ def compare(
 
 
 def code_call(address: str) -> Call:
-    return Call("eth_getCode", (address, "latest"), answers.data)
+    return Call("eth_getCode", (address, "latest"), responses.data)

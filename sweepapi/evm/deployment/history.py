@@ -13,16 +13,16 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Log
+from sweepapi.evm import responses
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import Difference, display
 from sweepapi.evm.deployment.permissions import access_text
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Specification
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.rpc import Call, MayFail, ProviderPool
+from sweepapi.evm.responses import Log
+from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 
 # Providers limit the range, the number of logs or the time: a refused range is halved, an accepted one doubled.
 FIRST_CHUNK_BLOCKS = 10_000
@@ -141,12 +141,12 @@ def _logs_call(address: str, start: int, end: int) -> Call:
     query = {"address": address, "topics": [list(TOPICS)], "fromBlock": hex(start), "toBlock": hex(end)}
 
     def decode(value: object) -> tuple[Log, ...]:
-        found = answers.logs(value)
+        found = responses.logs(value)
         if any(log.address != address or log.topics[:1] not in [(topic,) for topic in TOPICS] for log in found):
-            raise BadAnswerError("the response contains logs that do not match the query")
+            raise BadResponseError("the response contains logs that do not match the query")
         return found
 
-    return Call("eth_getLogs", (query,), decode, MayFail.ANYHOW)
+    return Call("eth_getLogs", (query,), decode, ErrorPolicy.ANY)
 
 
 def _candidates(found: Iterable[Log]) -> Candidates:
@@ -180,5 +180,5 @@ def _functions(specification: Specification, at: Addresses) -> set[tuple[str, by
 def _read_many(multicall3: str, pool: ProviderPool, reads: Sequence[Read]) -> Iterator[Any]:
     for start in range(0, len(reads), READS_PER_CALL):
         part = reads[start : start + READS_PER_CALL]
-        (values,) = pool.batch([multicall(multicall3=multicall3, reads=part, all_needed=True)])
+        (values,) = pool.batch([multicall(multicall3=multicall3, reads=part, require_all=True)])
         yield from values

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.comparison import checks, code_call, compare
@@ -100,7 +100,7 @@ class Deployment:
         if deployed(chain) is not None:
             return self.specification
         at, _ = self._contracts()
-        (head,) = self.pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+        (head,) = self.pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
         block = block_before(pool=self.pool, access_manager=at.manager, admin=self.account.address, head=head.number)
         known = replace(chain, access_manager=at.manager, v5_contract=at.v5, v4_contract=at.v4, deployed_at_block=block)
         return replace(self.specification, chain=known)
@@ -143,7 +143,7 @@ class Deployment:
     def _is_admin(self, at: Addresses) -> bool:
         read = Read(at.manager, manager.GET_ACCESS, (ADMIN, self.account.address))
         multicall3 = self.specification.chain.multicall3
-        (((since, delay, *_),),) = self.pool.batch([multicall(multicall3=multicall3, reads=[read], all_needed=True)])
+        (((since, delay, *_),),) = self.pool.batch([multicall(multicall3=multicall3, reads=[read], require_all=True)])
         return bool(since) and delay == 0
 
     def _operations(self, differences: Sequence[Difference]) -> list[Operation]:

@@ -7,11 +7,20 @@ from typing import Any
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Receipt
+from sweepapi.evm import responses
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError, DeploymentError
-from sweepapi.evm.rpc import Call, MayFail, ProviderPool
-from sweepapi.evm.sending import Fees, Reception, SignedTransaction, Terms, Transaction, send, terms_calls, terms_of
+from sweepapi.evm.responses import Receipt
+from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.evm.sending import (
+    AccountState,
+    BroadcastResult,
+    Fees,
+    SignedTransaction,
+    Transaction,
+    account_state_calls,
+    account_state_of,
+    send,
+)
 
 MINED_WITHIN_SECONDS = 300.0
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 3.0
@@ -59,16 +68,16 @@ class Sender:
 
     def price_and_balance(self) -> tuple[int, int]:
         """Return the maximum fee per unit of gas now, and the account's balance, in wei."""
-        terms = terms_of(self.pool.batch(terms_calls(self.account.address)))
+        terms = account_state_of(self.pool.batch(account_state_calls(self.account.address)))
         return self._fees(terms).max_fee, terms.balance
 
-    def wait_until_idle(self) -> Terms:
+    def wait_until_idle(self) -> AccountState:
         """Wait until the account has no pending transactions, and return the terms; raises ``DeploymentError``."""
-        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), answers.counter)
+        pending = Call("eth_getTransactionCount", (self.account.address, "pending"), responses.counter)
         for _ in _polls(MINED_WITHIN_SECONDS):
-            *values, sent = self.pool.batch([*terms_calls(self.account.address), pending])
-            if sent <= terms_of(values).account_nonce:
-                return terms_of(values)
+            *values, sent = self.pool.batch([*account_state_calls(self.account.address), pending])
+            if sent <= account_state_of(values).account_nonce:
+                return account_state_of(values)
         raise DeploymentError(f"{self.account.address} has pending transactions; run it again later")
 
     def execute(self, step: Step) -> Iterator[Sent | Mined]:
@@ -83,7 +92,7 @@ class Sender:
     def _signed(self, step: Step) -> SignedTransaction:
         request = {"from": self.account.address, "to": step.to, "data": "0x" + step.data.hex()}
         terms = self.wait_until_idle()
-        (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), answers.counter, MayFail.IN_THE_EVM)])
+        (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), responses.counter, ErrorPolicy.EXECUTION)])
         if isinstance(gas, CallFailedError):
             raise DeploymentError(f"{step.name} would revert; check the chain and run it again")
         transaction = Transaction(
@@ -96,7 +105,7 @@ class Sender:
         )
         return transaction.signed_by(self.account)
 
-    def _fees(self, terms: Terms) -> Fees:
+    def _fees(self, terms: AccountState) -> Fees:
         fees = terms.fees(max_fee_cap=self.max_fee_cap)
         if fees is None:
             raise DeploymentError(f"the base fee of {terms.base_fee} wei is above the cap")
@@ -112,22 +121,22 @@ class Sender:
             mined = self._receipt(signed)
             if mined is not None:
                 return mined
-            if reception is not None and reception < Reception.NONCE_TOO_LOW:
+            if reception is not None and reception < BroadcastResult.NONCE_TOO_LOW:
                 raise DeploymentError(f"{step.name}: the nodes refuse {signed.tx_hash} ({reception.name.lower()})")
         raise DeploymentError(f"{step.name}: {signed.tx_hash} is not mined yet; run it again later")
 
-    def _send(self, signed: SignedTransaction) -> Reception | None:
+    def _send(self, signed: SignedTransaction) -> BroadcastResult | None:
         try:
             return send(pool=self.pool, raw=signed.raw)
         except ChainUnavailableError:
             return None
 
     def _receipt(self, signed: SignedTransaction) -> tuple[Receipt, int] | None:
-        receipt_of = answers.receipt_of(signed.tx_hash)
+        receipt_of = responses.receipt_of(signed.tx_hash)
 
         def decode(value: object) -> Any:  # noqa: ANN401 - the receipt and the price, or None
             receipt = receipt_of(value)
-            return None if receipt is None else (receipt, answers.effective_gas_price(value))
+            return None if receipt is None else (receipt, responses.effective_gas_price(value))
 
         try:
             found: tuple[Receipt, int] | None

@@ -10,10 +10,10 @@ from typing import Any
 
 from eth_utils.address import is_address
 
-from sweepapi.evm import answers
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm import responses
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.reverts.decoding import RevertReason, decode_revert
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, MayFail, ProviderPool, is_execution_failure
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPool, is_execution_failure
 
 # A transaction that carries more is not one that nodes pass on (geth's ``txMaxSize``).
 MAX_INPUT_BYTES = 2**17
@@ -55,8 +55,8 @@ def _returned_data(error: object) -> bytes:
     if not isinstance(found, str):
         return b""
     try:
-        return answers.data(found.removeprefix("Reverted "))
-    except BadAnswerError:
+        return responses.data(found.removeprefix("Reverted "))
+    except BadResponseError:
         return b""
 
 
@@ -67,7 +67,7 @@ def _ask(pool: ProviderPool, call: Call, deadline: float) -> Any:  # noqa: ANN40
 
 
 def _transaction_call(tx_hash: str) -> Call:
-    return Call("eth_getTransactionByHash", (tx_hash,), _as_call(tx_hash), MayFail.ANYHOW)
+    return Call("eth_getTransactionByHash", (tx_hash,), _as_call(tx_hash), ErrorPolicy.ANY)
 
 
 def _as_call(tx_hash: str) -> Callable[[object], dict[str, str] | None]:
@@ -75,21 +75,21 @@ def _as_call(tx_hash: str) -> Callable[[object], dict[str, str] | None]:
 
     def decode(value: object) -> dict[str, str] | None:
         fields: dict[str, Any] = value if isinstance(value, dict) else {}
-        sender, to, data = fields.get("from"), fields.get("to"), answers.data(fields.get("input"))
-        if answers.hash32(fields.get("hash")) != tx_hash or not is_address(sender) or len(data) > MAX_INPUT_BYTES:
-            raise BadAnswerError("expected the transaction")
+        sender, to, data = fields.get("from"), fields.get("to"), responses.data(fields.get("input"))
+        if responses.hash32(fields.get("hash")) != tx_hash or not is_address(sender) or len(data) > MAX_INPUT_BYTES:
+            raise BadResponseError("expected the transaction")
         if not is_address(to):
             return None
         return {
             "from": str(sender),
             "to": str(to),
             "data": "0x" + data.hex(),
-            "value": hex(answers.quantity(fields.get("value"))),
-            "gas": hex(answers.counter(fields.get("gas"))),
+            "value": hex(responses.quantity(fields.get("value"))),
+            "gas": hex(responses.counter(fields.get("gas"))),
         }
 
     return decode
 
 
 def _succeeded(value: object) -> None:
-    answers.data(value)
+    responses.data(value)

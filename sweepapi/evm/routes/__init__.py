@@ -1,5 +1,4 @@
-"""Finding, pricing and encoding the swaps of a sweep.
+"""Finding, quoting and encoding the swaps of a sweep.
 
-A *kind* of router is a module with the functions of ``uniswap_v2``; the table in ``routes.finder`` is the only place
-that names all kinds.
+A *kind* of router is a module with the functions of ``uniswap_v2``; only ``routes.finder`` names all kinds.
 """

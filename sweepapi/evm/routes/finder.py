@@ -1,7 +1,7 @@
-"""From a token to its best route: which pools may exist, which do, and what each way through them gives.
+"""From a token to its best route: which pools may exist, which do exist, and what each route through them gives.
 
-Two stages, each of which rides in a batch with the other tokens': ``pool_reads`` asks for the pools, ``quote_reads``
-prices the routes through those that exist.
+There are two stages, each batched with those of the other tokens: ``pool_reads`` finds the pools, and ``quote_read``
+quotes a route through those that exist.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,17 +20,17 @@ from sweepapi.evm.routes.types import Hop, Quote, Route
 
 KINDS: Mapping[str, ModuleType] = {"uniswap_v2": uniswap_v2, "uniswap_v3": uniswap_v3}
 
-Place = tuple[Router, Hop]
+PoolKey = tuple[Router, Hop]
 
 
 def paths(token: str, output: str, wrapped: str) -> list[tuple[str, ...]]:
-    """Return the ways worth trying: direct, and through the wrapped coin where it is neither end."""
+    """Return the paths worth quoting: direct, and through the wrapped coin if it is neither end."""
     direct = (token, output)
     return [direct] if wrapped in direct else [direct, (token, wrapped, output)]
 
 
-def places(routers: Sequence[Router], pairs: Sequence[tuple[str, str]]) -> list[Place]:
-    """Return every place where a pool of these pairs may be."""
+def pool_keys(routers: Sequence[Router], pairs: Sequence[tuple[str, str]]) -> list[PoolKey]:
+    """Return the key of every pool that may exist for these pairs."""
     return [
         (router, hop)
         for router in routers
@@ -39,22 +39,22 @@ def places(routers: Sequence[Router], pairs: Sequence[tuple[str, str]]) -> list[
     ]
 
 
-def pool_reads(at: Sequence[Place]) -> list[Read]:
-    """Return the reads that tell which of the places have a pool, in the same order."""
-    return [KINDS[router.kind].pool_read(router, hop) for router, hop in at]
+def pool_reads(keys: Sequence[PoolKey]) -> list[Read]:
+    """Return the reads of the pools' addresses, in the same order."""
+    return [KINDS[router.kind].pool_read(router, hop) for router, hop in keys]
 
 
-def existing_pools(at: Sequence[Place], answers: Sequence[Any]) -> dict[Place, str]:
-    """Return the pools that exist, by place."""
+def existing_pools(keys: Sequence[PoolKey], results: Sequence[Any]) -> dict[PoolKey, str]:
+    """Return the addresses of the pools that exist, from the results of ``pool_reads``."""
     return {
-        place: to_checksum_address(answer[0])
-        for place, answer in zip(at, answers, strict=True)
-        if answer is not None and answer[0] != ZERO_ADDRESS
+        key: to_checksum_address(result[0])
+        for key, result in zip(keys, results, strict=True)
+        if result is not None and result[0] != ZERO_ADDRESS
     }
 
 
-def routes(routers: Sequence[Router], path: Sequence[str], pools: Mapping[Place, str]) -> Iterator[Route]:
-    """Yield every route along this path through pools that exist, all in one router."""
+def routes(routers: Sequence[Router], path: Sequence[str], pools: Mapping[PoolKey, str]) -> Iterator[Route]:
+    """Yield every route along this path through existing pools of a single router."""
     for router in routers:
         steps = [
             [hop for hop in KINDS[router.kind].hops(router, *pair) if (router, hop) in pools] for pair in pairwise(path)
@@ -64,37 +64,37 @@ def routes(routers: Sequence[Router], path: Sequence[str], pools: Mapping[Place,
 
 
 def quote_read(route: Route, amount: int) -> Read:
-    """Return the read that prices this route."""
+    """Return the read that quotes this route."""
     read: Read = KINDS[route.router.kind].quote_read(route, amount)
     return read
 
 
-def best_quote(candidates: Sequence[Route], answers: Sequence[Any]) -> Quote | None:
-    """Return the route that gives most, the earlier one of equals; None if none swaps the whole amount for anything."""
+def best_quote(candidates: Sequence[Route], results: Sequence[Any]) -> Quote | None:
+    """Return the quote with the largest output, the first of equal ones; None if no route can swap the amount."""
     quotes = [
         Quote(route, output)
-        for route, answer in zip(candidates, answers, strict=True)
-        if answer is not None and (output := KINDS[route.router.kind].quoted_output(answer)) is not None
+        for route, result in zip(candidates, results, strict=True)
+        if result is not None and (output := KINDS[route.router.kind].quoted_output(result)) is not None
     ]
     best = max(quotes, key=lambda quote: quote.expected_output, default=None)
     return best if best is not None and best.expected_output > 0 else None
 
 
 def swaps(router: Router) -> tuple[Function, ...]:
-    """Return the functions of this router that ``swap_call`` may call, which are those that the contracts must list."""
+    """Return the functions of this router that ``swap_call`` may call; the contracts' allow-list must contain them."""
     functions: tuple[Function, ...] = KINDS[router.kind].SWAPS
     return functions
 
 
 def factory_reads(router: Router) -> Iterator[tuple[str, Read]]:
-    """Yield, with a name for it, each read that must tell the router's configured factory."""
+    """Yield each read that must return the router's configured factory, with a name for it."""
     kind = KINDS[router.kind]
     yield f"factory of {router.name}'s router", Read(router.address, kind.ROUTERS_FACTORY)
     yield f"factory of {router.name}'s quoter", Read(router.quoter, kind.QUOTERS_FACTORY)
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
-    """Return the calldata that runs this route; ``amount_in`` is zero for a prefunded swap."""
+    """Return the calldata that swaps along this route; ``amount_in`` is zero for a prefunded swap."""
     calldata: bytes = KINDS[route.router.kind].swap_call(
         route, amount_in=amount_in, min_output=min_output, recipient=recipient
     )

@@ -1,4 +1,4 @@
-"""Uniswap V2: one pool a pair, prices from Router02, and SwapRouter02 for the swap.
+"""Uniswap V2: one pool per pair, quotes from Router02, swaps through SwapRouter02.
 
 Sources: Uniswap/v2-core ``IUniswapV2Factory``, Uniswap/v2-periphery ``IUniswapV2Router01``,
 Uniswap/swap-router-contracts ``IV2SwapRouter``. As in V3, an ``amountIn`` of zero spends what the router holds.
@@ -19,18 +19,18 @@ SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[]
 SWAPS = (SWAP_EXACT_TOKENS,)
 
 
-def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - as every kind is asked
-    """Yield the one place where a pool of the pair may be."""
+def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - the signature of every kind
+    """Yield the only hop between the tokens."""
     yield Hop(token_in, token_out)
 
 
 def pool_read(router: Router, hop: Hop) -> Read:
-    """Return the read that tells the pair's address, zero if there is none."""
+    """Return the read of the pair's address, which is zero if there is none."""
     return Read(router.factory, GET_PAIR, (hop.token_in, hop.token_out))
 
 
 def quote_read(route: Route, amount: int) -> Read:
-    """Return the read that prices the route; it returns the amounts along the path."""
+    """Return the read that quotes the route: the amounts along the path."""
     return Read(route.router.quoter, GET_AMOUNTS_OUT, (amount, list(route.path)))
 
 

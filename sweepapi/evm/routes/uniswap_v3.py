@@ -1,7 +1,7 @@
-"""Uniswap V3: pools by fee tier, QuoterV2 for prices, SwapRouter02 for the swap.
+"""Uniswap V3: one pool per pair and fee tier, quotes from QuoterV2, swaps through SwapRouter02.
 
 Sources: Uniswap/v3-core ``IUniswapV3Factory``, Uniswap/v3-periphery ``IQuoterV2``, Uniswap/swap-router-contracts
-``IV3SwapRouter``. SwapRouter02 takes an ``amountIn`` of zero as "what I already hold", which is what prefunding is.
+``IV3SwapRouter``. SwapRouter02 takes an ``amountIn`` of zero as "what I already hold", which is how a leg is prefunded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,18 +25,18 @@ PRICE_LIMITS = frozenset({4295128739 + 1, 14614467034852101032872730522039888223
 
 
 def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:
-    """Yield the places where this router may have a pool of the pair: one a fee tier."""
+    """Yield the hops between the tokens: one per fee tier of the router."""
     for fee_tier in router.fee_tiers:
         yield Hop(token_in, token_out, fee_tier)
 
 
 def pool_read(router: Router, hop: Hop) -> Read:
-    """Return the read that tells the pool's address, zero if there is none."""
+    """Return the read of the pool's address, which is zero if there is none."""
     return Read(router.factory, GET_POOL, (hop.token_in, hop.token_out, hop.fee_tier))
 
 
 def quote_read(route: Route, amount: int) -> Read:
-    """Return the read that prices the route; it returns the output and each pool's price after the swap."""
+    """Return the read that quotes the route: the output, and each pool's price after the swap."""
     return Read(route.router.quoter, QUOTE_EXACT_INPUT, (_packed_path(route.hops), amount))
 
 

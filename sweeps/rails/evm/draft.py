@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.answers import Block
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, UNLIMITED
+from sweepapi.evm.responses import Block
 from sweepapi.evm.routes.types import Route
 from sweeps.rails.rail import Draft, DraftToken
 

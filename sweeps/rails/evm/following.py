@@ -12,7 +12,7 @@ from uuid import UUID
 import structlog
 
 from sweepapi import networks
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_search import MAX_SEARCHES, Finding, Search, find
@@ -112,7 +112,7 @@ def _see_batch(
 
 def _answers(pool: ProviderPool) -> bool:
     try:
-        pool.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)])
+        pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
     except ChainUnavailableError:
         return False
     return True
@@ -176,7 +176,9 @@ def clock(network: str) -> datetime | None:
         return None  # depth needs the head first; the server's clock is near enough there
     try:
         (safe,) = (
-            networks.current().pool(network).batch([Call("eth_getBlockByNumber", (tag, False), answers.optional_block)])
+            networks.current()
+            .pool(network)
+            .batch([Call("eth_getBlockByNumber", (tag, False), responses.optional_block)])
         )
     except ChainUnavailableError as error:
         log.warning("safe_block_unknown", network=network, error=str(error))

@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.abi import Function
-from sweepapi.evm.answers import Block
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.multicall import Read, multicall, plain_call
 from sweepapi.evm.permit2 import NONCE_BITMAP
 from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
+from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.finder import Place
+from sweepapi.evm.routes.finder import PoolKey
 from sweepapi.evm.routes.types import Quote, Route
-from sweepapi.evm.rpc import Call, MayFail, ProviderPool
+from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 from sweeps.rails.rail import TokenInput
 
 PAUSED = Function("paused()", "(bool)")
@@ -40,7 +40,7 @@ class Facts:
     paused: bool
     used_permit_words: dict[int, int]  # Permit2's bitmap of the user by word position
     tokens: dict[str, TokenFacts]  # by address, the output token included; what is not a token is missing
-    pools: dict[Place, str]
+    pools: dict[PoolKey, str]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Market:
         """Read everything that does not depend on prices."""
         places = {token: self._places(token) for token in (*(s.asset for s in swept), self.output)}
         calls = [
-            Call("eth_getBlockByNumber", ("latest", False), answers.block),
+            Call("eth_getBlockByNumber", ("latest", False), responses.block),
             self._own_reads(permit_words),
             *(self._token_reads(token, at) for token, at in places.items()),
         ]
@@ -111,27 +111,27 @@ class Market:
         calls = [transfer_probe(probe, max_amount=_probe_amount(probe.token, facts)) for probe in needed]
         return dict(zip(needed, self.pool.batch(calls), strict=True))
 
-    def _places(self, token: str) -> list[Place]:
+    def _places(self, token: str) -> list[PoolKey]:
         wrapped = self.chain.wrapped_native
         pairs = [(wrapped, token)] if token == self.output else [(token, self.output), (token, wrapped)]
-        return finder.places(self.chain.routers, [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]])
+        return finder.pool_keys(self.chain.routers, [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]])
 
     def _own_reads(self, permit_words: Sequence[int]) -> Call:
         bitmaps = [Read(self.chain.permit2, NONCE_BITMAP, (self.wallet, word)) for word in permit_words]
         return multicall(
-            multicall3=self.chain.multicall3, reads=[Read(self.contract, PAUSED), *bitmaps], all_needed=True
+            multicall3=self.chain.multicall3, reads=[Read(self.contract, PAUSED), *bitmaps], require_all=True
         )
 
-    def _token_reads(self, token: str, at: Sequence[Place]) -> Call:
+    def _token_reads(self, token: str, at: Sequence[PoolKey]) -> Call:
         reads = facts_reads(token=token, wallet=self.wallet, spender=self.chain.permit2)
         return multicall(
             multicall3=self.chain.multicall3,
             reads=[*reads, *finder.pool_reads(at)],
-            may_fail=MayFail.IN_THE_EVM,
+            error_policy=ErrorPolicy.EXECUTION,
             gas=TOKEN_GAS_LIMIT,
         )
 
-    def _routes(self, token: str, pools: Mapping[Place, str]) -> list[Route]:
+    def _routes(self, token: str, pools: Mapping[PoolKey, str]) -> list[Route]:
         return [
             route
             for path in finder.paths(token, self.output, self.chain.wrapped_native)
@@ -140,7 +140,7 @@ class Market:
 
     def _quote_reads(self, routes: Sequence[Route], amount: int) -> Call:
         reads = [finder.quote_read(route, amount) for route in routes]
-        return multicall(multicall3=self.chain.multicall3, reads=reads, may_fail=MayFail.IN_THE_EVM)
+        return multicall(multicall3=self.chain.multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION)
 
     def _approval(self, token: str) -> Call:
         arguments = (self.chain.permit2, UNLIMITED)
@@ -151,7 +151,7 @@ def _facts(answer: Any) -> TokenFacts | None:  # noqa: ANN401 - a list of decode
     return None if isinstance(answer, CallFailedError) else token_facts(answer[:FACTS_READS])
 
 
-def _pools(at: Sequence[Place], answer: Any) -> dict[Place, str]:  # noqa: ANN401 - as above
+def _pools(at: Sequence[PoolKey], answer: Any) -> dict[PoolKey, str]:  # noqa: ANN401 - as above
     return {} if isinstance(answer, CallFailedError) else finder.existing_pools(at, answer[FACTS_READS:])
 
 

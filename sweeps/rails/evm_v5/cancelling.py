@@ -18,12 +18,21 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from sweepapi import networks
-from sweepapi.evm import answers
+from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.rpc import Call, MayFail
-from sweepapi.evm.sending import GWEI, Fees, Reception, Terms, Transaction, send_all, terms_calls, terms_of
+from sweepapi.evm.rpc import Call, ErrorPolicy
+from sweepapi.evm.sending import (
+    GWEI,
+    AccountState,
+    BroadcastResult,
+    Fees,
+    Transaction,
+    account_state_calls,
+    account_state_of,
+    send_all,
+)
 from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
 from sweeps.models import NO_PROVIDER_ANSWERED, Execution, Sweep, SweepStatus
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
@@ -38,9 +47,9 @@ CONTRACT_REFUSES = "The contract refuses the cancellation: {account} is not its 
 FEE_ABOVE_CAP = "Gas costs more than MAX_FEE_PER_GAS_GWEI allows."
 INSUFFICIENT_BALANCE = "The fee signer {account} cannot pay the gas: it has {balance} wei and needs {needed}."
 BROADCAST_ERRORS = {
-    Reception.REFUSED: "Every provider refused the transaction.",
-    Reception.INSUFFICIENT_FUNDS: "The providers say that the fee signer cannot pay the gas.",
-    Reception.UNDERPRICED: "The providers ask for a higher fee; the transaction is replaced in a minute.",
+    BroadcastResult.REFUSED: "Every provider refused the transaction.",
+    BroadcastResult.INSUFFICIENT_FUNDS: "The providers say that the fee signer cannot pay the gas.",
+    BroadcastResult.UNDERPRICED: "The providers ask for a higher fee; the transaction is replaced in a minute.",
 }
 
 
@@ -82,7 +91,7 @@ def _note(requested: Sequence[Cancellation], errors: Mapping[int, str]) -> None:
 class _Facts:
     """The state of the chain; the last two by cancellation."""
 
-    terms: Terms
+    terms: AccountState
     used: Mapping[int, bool]  # whether its nonce is used
     gas: Mapping[int, int | CallFailedError]  # what cancelling needs, or that the contract refuses it
 
@@ -116,16 +125,16 @@ class _Round:
             for cancellation in self.requested
         ]
         calls = [
-            *terms_calls(self.account),
+            *account_state_calls(self.account),
             # Before the nonces: one that is used meanwhile must not look like a contract that refuses.
             *[self._estimate_call(cancellation) for cancellation in self.requested],
-            multicall(multicall3=self.chain.multicall3, reads=reads, all_needed=True),
+            multicall(multicall3=self.chain.multicall3, reads=reads, require_all=True),
         ]
         *values, used = self.pool.batch(calls)
         gas = values[-len(self.requested) :]
         ids = [cancellation.id for cancellation in self.requested]
         return _Facts(
-            terms=terms_of(values[: -len(self.requested)]),
+            terms=account_state_of(values[: -len(self.requested)]),
             used={key: is_used for key, (is_used,) in zip(ids, used, strict=True)},
             gas=dict(zip(ids, gas, strict=True)),
         )
@@ -134,7 +143,7 @@ class _Round:
         """Return the call that estimates the gas; it fails if the contract refuses."""
         data = "0x" + _calldata(cancellation).hex()
         fields = {"from": self.account, "to": cancellation.execution.venue, "data": data}
-        return Call("eth_estimateGas", (fields, "latest"), _with_margin, MayFail.IN_THE_EVM)
+        return Call("eth_estimateGas", (fields, "latest"), _with_margin, ErrorPolicy.EXECUTION)
 
     def _is_useful(self, cancellation: Cancellation, facts: _Facts) -> bool:
         """Whether cancelling still makes a difference."""
@@ -257,7 +266,7 @@ def _calldata(cancellation: Cancellation) -> bytes:
 
 def _with_margin(estimate: object) -> int:
     """Return the gas to allow: the block to come may need a little more than the estimate."""
-    gas = answers.counter(estimate) * 5 // 4
+    gas = responses.counter(estimate) * 5 // 4
     if not MIN_GAS < gas <= MAX_GAS:
-        raise BadAnswerError("expected the gas of a transaction")
+        raise BadResponseError("expected the gas of a transaction")
     return gas

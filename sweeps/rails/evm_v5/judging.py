@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sweepapi.evm.answers import Log, Receipt
 from sweepapi.evm.log_search import Event, Finding, Search
 from sweepapi.evm.multicall import Read
+from sweepapi.evm.responses import Log, Receipt
 from sweepapi.evm.sightings import Sighting, Subject
 from sweepapi.evm.v5 import (
     CANCELLED_TOPIC,

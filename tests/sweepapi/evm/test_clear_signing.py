@@ -1,6 +1,6 @@
-"""Wallets show users every word of what they sign, by an ERC-7730 descriptor that conforms to the standard's schema.
+"""Wallets show users everything they sign, with an ERC-7730 descriptor that conforms to the standard's schema.
 
-That its message types are those of the contracts is tested beside the contracts.
+The tests of the contracts check that its message types are theirs.
 """
 
 import json
@@ -31,7 +31,7 @@ def structs_of(version: str) -> dict[str, dict[str, str]]:
 
 
 def leaves(structs: dict[str, dict[str, str]], struct: str, prefix: str = "") -> set[str]:
-    """Return the paths of everything that is signed under a struct."""
+    """Return the paths of all signed values in a struct."""
     paths: set[str] = set()
     for name, kind in structs[struct].items():
         path = prefix + name + (".[]" if kind.endswith("[]") else "")
@@ -41,7 +41,7 @@ def leaves(structs: dict[str, dict[str, str]], struct: str, prefix: str = "") ->
 
 
 def fields_of(version: str) -> dict[str, dict[str, Any]]:
-    """Return the fields of a message by path, with the definitions that they refer to filled in."""
+    """Return the fields of a message by path, with their definitions resolved."""
     definitions = DESCRIPTOR["display"]["definitions"]
     return {
         field["path"]: definitions.get(field.get("$ref", "").removeprefix("$.display.definitions."), {}) | field
@@ -76,13 +76,13 @@ def test_the_descriptor_conforms_to_the_schema() -> None:
         lambda spoilt: spoilt["context"].pop("eip712"),
     ],
 )
-def test_the_schema_tells_a_wrong_descriptor(spoil: Any) -> None:
+def test_the_schema_rejects_a_wrong_descriptor(spoil: Any) -> None:
     spoilt = json.loads(json.dumps(DESCRIPTOR))
     spoil(spoilt)
     assert not Draft202012Validator(SCHEMA).is_valid(spoilt)
 
 
-def test_it_applies_to_permit2_on_every_chain_that_can_be_configured() -> None:
+def test_it_applies_to_permit2_on_every_configured_chain() -> None:
     chains = tomllib.loads((ROOT / "config" / "chains.toml").read_text(encoding="utf-8"))["chains"]
     expected = [{"chainId": chain["chain_id"], "address": chain["permit2"]} for chain in chains.values()]
     binding = DESCRIPTOR["context"]["eip712"]
@@ -90,7 +90,7 @@ def test_it_applies_to_permit2_on_every_chain_that_can_be_configured() -> None:
     assert binding["domain"] == {"name": "Permit2"}
 
 
-def test_the_message_described_is_the_one_that_the_service_has_users_sign() -> None:
+def test_it_describes_the_message_that_users_sign() -> None:
     order = SweepOrder("", 0, 0, "", 0)
     asked = permit_typed_data(chain_id=1, permit2="", spender="", permitted=[], nonce=0, deadline=0, order=order)
     members = {
@@ -101,8 +101,8 @@ def test_the_message_described_is_the_one_that_the_service_has_users_sign() -> N
 
 
 @pytest.mark.parametrize(("version", "file"), [("V5", "eip712.json"), ("V4", "eip712_v4.json")])
-def test_a_wallet_that_knows_only_the_descriptor_signs_what_permit2_takes(version: str, file: str) -> None:
-    """The signatures are an independent implementation's; the contracts' tests show that Permit2 takes them."""
+def test_a_wallet_that_knows_only_the_descriptor_signs_what_permit2_accepts(version: str, file: str) -> None:
+    """The signatures are an independent implementation's; the contracts' tests show that Permit2 accepts them."""
     vectors = json.loads((VECTORS / file).read_text(encoding="utf-8"))
     types = {
         name: [{"name": member, "type": kind} for member, kind in struct.items()]
@@ -119,16 +119,16 @@ def test_a_wallet_that_knows_only_the_descriptor_signs_what_permit2_takes(versio
 
 
 @each
-def test_nothing_that_is_signed_goes_without_words(version: str) -> None:
+def test_every_signed_value_is_described(version: str) -> None:
     fields = fields_of(version)
-    told_by_ticker = {field["params"]["tokenPath"] for field in fields.values() if field["format"] == "tokenAmount"}
-    assert fields.keys() | told_by_ticker == leaves(structs_of(version), "PermitBatchWitnessTransferFrom")
+    shown_by_ticker = {field["params"]["tokenPath"] for field in fields.values() if field["format"] == "tokenAmount"}
+    assert fields.keys() | shown_by_ticker == leaves(structs_of(version), "PermitBatchWitnessTransferFrom")
     optional = {path for path, field in fields.items() if field.get("visible", "always") != "always"}
     assert optional <= {"nonce", "witness.authorizationNonce"}
 
 
 @each
-def test_amounts_come_with_their_ticker_and_the_fee_in_percent(version: str) -> None:
+def test_amounts_are_shown_with_their_ticker_and_the_fee_in_percent(version: str) -> None:
     fields = fields_of(version)
     sent, received = fields["permitted.[].amount"], fields["witness.minUserOutput"]
     assert (sent["format"], sent["params"]["tokenPath"]) == ("tokenAmount", "permitted.[].token")

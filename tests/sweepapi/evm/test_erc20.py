@@ -1,4 +1,4 @@
-"""What a token says of itself is taken with a grain of salt."""
+"""What a token reports about itself is checked and cleaned."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.erc20 import MAX_SYMBOL_CHARACTERS, TokenFacts, token_facts
-from sweepapi.evm.errors import BadAnswerError
+from sweepapi.evm.errors import BadResponseError
 
 PLAIN: list[Any] = [(6,), (100,), (7,), ("USDC",), None]
 NUL, RIGHT_TO_LEFT = "\x00", "\N{RIGHT-TO-LEFT OVERRIDE}"
@@ -17,10 +17,10 @@ def test_a_token_is_read() -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 1, 2])
-def test_without_decimals_balance_or_allowance_it_is_no_token(missing: int) -> None:
-    answers = list(PLAIN)
-    answers[missing] = None
-    assert token_facts(answers) is None
+def test_without_decimals_balance_or_allowance_it_is_not_a_token(missing: int) -> None:
+    results = list(PLAIN)
+    results[missing] = None
+    assert token_facts(results) is None
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_a_symbol_is_short_and_printable(text: tuple[str] | None, raw: tuple[byt
 
 
 @pytest.mark.parametrize("output", [b"", b"\x01", bytes(31), b"\xff" * 32, b"\x20".rjust(32, b"\0") + b"\xff" * 32])
-def test_bytes_of_another_type_are_refused_whatever_they_are(output: bytes) -> None:
-    with pytest.raises(BadAnswerError):
+def test_bytes_that_are_not_a_string_are_refused(output: bytes) -> None:
+    with pytest.raises(BadResponseError):
         Function("symbol()", "(string)").decode(output)
 
 
-def test_decimals_of_256_are_no_uint8() -> None:
-    with pytest.raises(BadAnswerError):
+def test_decimals_above_uint8_are_refused() -> None:
+    with pytest.raises(BadResponseError):
         Function("decimals()", "(uint8)").decode((256).to_bytes(32, "big"))
 
 
-def test_a_text_that_is_no_utf8_is_refused() -> None:
+def test_text_that_is_not_utf8_is_refused() -> None:
     output = (32).to_bytes(32, "big") + (2).to_bytes(32, "big") + b"\xff\xfe".ljust(32, b"\0")
-    with pytest.raises(BadAnswerError):
+    with pytest.raises(BadResponseError):
         Function("symbol()", "(string)").decode(output)

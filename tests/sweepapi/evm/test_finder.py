@@ -1,4 +1,4 @@
-"""Every way through existing pools is priced, and the best is taken."""
+"""Every route through existing pools is quoted, and the best one is chosen."""
 
 import pytest
 
@@ -13,15 +13,15 @@ V3 = Router("v3", "uniswap_v3", "0x" + "d" * 40, "0x" + "e" * 40, "0x" + "f" * 4
 POOL = "0x" + "9" * 40
 
 
-def all_pools(*pairs: tuple[str, str]) -> dict[finder.Place, str]:
-    return dict.fromkeys(finder.places([V2, V3], pairs), POOL)
+def all_pools(*pairs: tuple[str, str]) -> dict[finder.PoolKey, str]:
+    return dict.fromkeys(finder.pool_keys([V2, V3], pairs), POOL)
 
 
-def test_a_pair_is_looked_for_in_every_router_and_fee_tier() -> None:
-    assert finder.places([V2, V3], [(A, B)]) == [(V2, Hop(A, B)), (V3, Hop(A, B, 500)), (V3, Hop(A, B, 3000))]
+def test_a_pair_may_have_a_pool_in_every_router_and_fee_tier() -> None:
+    assert finder.pool_keys([V2, V3], [(A, B)]) == [(V2, Hop(A, B)), (V3, Hop(A, B, 500)), (V3, Hop(A, B, 3000))]
 
 
-def test_tokens_go_directly_and_through_the_wrapped_coin_unless_it_is_an_end() -> None:
+def test_paths_are_direct_and_through_the_wrapped_coin_unless_it_is_an_end() -> None:
     assert finder.paths(A, B, W) == [(A, B), (A, W, B)]
     assert finder.paths(A, W, W) == [(A, W)]
     assert finder.paths(W, B, W) == [(W, B)]
@@ -39,30 +39,30 @@ def test_every_combination_of_pools_along_a_path_is_a_route_within_one_router() 
     assert {route.path for route in routes} == {(A, W, B)}
 
 
-def test_a_path_with_a_missing_pool_is_no_route() -> None:
+def test_a_path_with_a_missing_pool_gives_no_route() -> None:
     assert list(finder.routes([V2, V3], (A, W, B), all_pools((A, W)))) == []
 
 
-def test_the_zero_address_is_no_pool() -> None:
-    at = finder.places([V2], [(A, B), (A, W)])
+def test_the_zero_address_means_that_there_is_no_pool() -> None:
+    at = finder.pool_keys([V2], [(A, B), (A, W)])
     assert finder.existing_pools(at, [(ZERO_ADDRESS,), (POOL,)]) == {at[1]: POOL}
     assert finder.existing_pools(at, [None, None]) == {}
 
 
-def test_the_best_quote_wins_and_the_first_of_equals() -> None:
+def test_the_best_quote_is_chosen_and_the_first_of_equal_ones() -> None:
     routes = list(finder.routes([V2, V3], (A, B), all_pools((A, B))))
     best = finder.best_quote(routes, [((1, 70),), (90, [], [], 0), (90, [], [], 0)])
     assert best is not None
     assert (best.route, best.expected_output) == (routes[1], 90)
 
 
-@pytest.mark.parametrize("answers", [[None, None, None], [((1, 0),), None, (0, [], [], 0)]])
-def test_routes_that_fail_or_give_nothing_are_no_quote(answers: list[object]) -> None:
+@pytest.mark.parametrize("results", [[None, None, None], [((1, 0),), None, (0, [], [], 0)]])
+def test_routes_that_fail_or_give_nothing_have_no_quote(results: list[object]) -> None:
     routes = list(finder.routes([V2, V3], (A, B), all_pools((A, B))))
-    assert finder.best_quote(routes, answers) is None
+    assert finder.best_quote(routes, results) is None
 
 
-def test_a_prefunded_swap_differs_from_an_approved_one_in_its_amount_alone() -> None:
+def test_a_prefunded_swap_differs_from_an_approved_one_only_in_its_amount() -> None:
     for route in finder.routes([V2, V3], (A, W, B), all_pools((A, W), (W, B))):
         calls = [finder.swap_call(route, amount_in=n, min_output=5, recipient=POOL) for n in (0, 7)]
         assert calls[0] == calls[1].replace((7).to_bytes(32, "big"), bytes(32), 1)

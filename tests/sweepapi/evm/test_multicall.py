@@ -1,4 +1,4 @@
-"""Reads in one call fail alone, and a token that takes its call down takes nobody else's."""
+"""Reads in one call fail independently, and a token that fails its call affects no other token."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS, SYMBOL
 from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
-from sweepapi.evm.rpc import Call, MayFail, ProviderPool
+from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 from tests.local_chain import LocalChain
 
 BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS = "fe", "00", "60006000fd"
@@ -25,11 +25,11 @@ def reads_of(chain: LocalChain, *reads: Read, **options: bool | str | int) -> Ca
 
 
 def test_each_read_has_its_values_or_none(chain: LocalChain, pool: ProviderPool) -> None:
-    usdc, nobody = chain.token("USDC").address, "0x" + "ee" * 20
+    usdc, codeless = chain.token("USDC").address, "0x" + "ee" * 20
     call = reads_of(
         chain,
         Read(usdc, DECIMALS),
-        Read(nobody, DECIMALS),
+        Read(codeless, DECIMALS),
         Read(chain.put_code("0x" + "b3" * 20, REVERTS), DECIMALS),
         Read(usdc, SYMBOL),
         Read(usdc, BALANCE_OF, (ZERO_ADDRESS,)),
@@ -37,20 +37,20 @@ def test_each_read_has_its_values_or_none(chain: LocalChain, pool: ProviderPool)
     assert pool.batch([call]) == [[(6,), None, None, ("USDC",), (0,)]]
 
 
-def test_a_read_that_can_not_fail_makes_the_whole_answer_unusable(chain: LocalChain, pool: ProviderPool) -> None:
-    nobody = Read("0x" + "ee" * 20, DECIMALS)
+def test_a_required_read_that_fails_makes_the_whole_response_unusable(chain: LocalChain, pool: ProviderPool) -> None:
+    codeless = Read("0x" + "ee" * 20, DECIMALS)
     with pytest.raises(ChainUnavailableError):
-        pool.batch([reads_of(chain, nobody, all_needed=True)])
+        pool.batch([reads_of(chain, codeless, require_all=True)])
 
 
-def test_a_block_from_before_multicall3_is_a_failed_call_where_that_may_be(pool: ProviderPool) -> None:
-    nobody = "0x" + "ee" * 20
-    call = multicall(multicall3=nobody, reads=[Read(nobody, BLOCK_TIMESTAMP)], may_fail=MayFail.IN_THE_EVM)
+def test_a_block_before_the_deployment_of_multicall3_is_a_failed_call(pool: ProviderPool) -> None:
+    codeless = "0x" + "ee" * 20
+    call = multicall(multicall3=codeless, reads=[Read(codeless, BLOCK_TIMESTAMP)], error_policy=ErrorPolicy.EXECUTION)
     (failure,) = pool.batch([call])
     assert isinstance(failure, CallFailedError)
 
 
-def test_a_read_on_a_height_sees_that_block(chain: LocalChain, pool: ProviderPool) -> None:
+def test_a_read_at_a_height_sees_that_block(chain: LocalChain, pool: ProviderPool) -> None:
     height = chain.web3.eth.block_number
     timestamp = chain.web3.eth.get_block(height)["timestamp"]
     chain.mine(seconds=500)
@@ -59,7 +59,7 @@ def test_a_read_on_a_height_sees_that_block(chain: LocalChain, pool: ProviderPoo
 
 
 @pytest.mark.parametrize(("symbol", "taxed"), [("USDC", False), ("USDT", False), ("TFEE", True)])
-def test_a_probe_tells_a_transfer_fee(chain: LocalChain, pool: ProviderPool, symbol: str, *, taxed: bool) -> None:
+def test_a_probe_detects_a_transfer_fee(chain: LocalChain, pool: ProviderPool, symbol: str, *, taxed: bool) -> None:
     token = chain.token(symbol)
     probe = Probe(token.address, chain.users[0].address, is_pool=False)
     (test,) = pool.batch([transfer_probe(probe, max_amount=token.units(1))])

@@ -1,4 +1,4 @@
-"""Providers are believed only as far as they make sense, and one that does not is left for the next."""
+"""Every response of a provider is checked, and a provider that fails is replaced by the next one."""
 
 import json
 import time
@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm import answers, rpc
-from sweepapi.evm.errors import BadAnswerError, CallFailedError, ChainUnavailableError
-from sweepapi.evm.rpc import CIRCUIT_FAILURES, Call, Health, MayFail, Provider, ProviderPool
+from sweepapi.evm import responses, rpc
+from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.rpc import CIRCUIT_FAILURES, Call, ErrorPolicy, Health, Provider, ProviderPool
 from tests import fake_node
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 
 SECRET = "key-in-the-url"
-HEAD = Call("eth_getBlockByNumber", ("latest", False), answers.block)
-NUMBER = Call("eth_blockNumber", (), answers.quantity)
+HEAD = Call("eth_getBlockByNumber", ("latest", False), responses.block)
+NUMBER = Call("eth_blockNumber", (), responses.quantity)
 ZERO = "0x" + "00" * 20
 CHAIN_ID = hex(31337)
 
@@ -38,7 +38,7 @@ def pool_of(*urls: str) -> ProviderPool:
 
 
 def results(*values: Any) -> Reply:
-    """Answer a batch with these results, in the order of its ids."""
+    """Return these results for a batch, in the order of its ids."""
     return lambda batch: (
         200,
         json.dumps(
@@ -51,7 +51,7 @@ def results(*values: Any) -> Reply:
 
 
 def error(code: Any, **fields: Any) -> Reply:
-    """Answer every call but the chain's id with an error."""
+    """Return an error for every call except ``eth_chainId``."""
 
     def reply(batch: list[dict[str, Any]]) -> tuple[int, bytes]:
         failure = {"code": code, "message": "execution reverted", **fields}
@@ -67,7 +67,7 @@ def error(code: Any, **fields: Any) -> Reply:
     return reply
 
 
-def test_a_batch_is_one_request_and_the_chain_is_checked_along_with_the_first(node: FakeNode) -> None:
+def test_a_batch_is_one_request_and_the_first_one_also_checks_the_chain(node: FakeNode) -> None:
     provider = provider_of(node.url)
     head, number = provider.batch([HEAD, NUMBER], timeout_seconds=2)
     assert head.number == number == provider.health.head_number
@@ -75,7 +75,7 @@ def test_a_batch_is_one_request_and_the_chain_is_checked_along_with_the_first(no
     assert node.asked == [["eth_chainId", "eth_getBlockByNumber", "eth_blockNumber"], ["eth_blockNumber"]]
 
 
-def test_answers_are_matched_by_id_and_not_by_place(node: FakeNode) -> None:
+def test_responses_are_matched_by_id_and_not_by_position(node: FakeNode) -> None:
     node.raw = lambda batch: (
         200,
         json.dumps(
@@ -124,58 +124,58 @@ def test_answers_are_matched_by_id_and_not_by_place(node: FakeNode) -> None:
         error(-32000),
     ],
 )
-def test_an_answer_that_makes_no_sense_is_no_answer_and_tells_no_url(
+def test_an_invalid_response_is_refused_and_its_error_does_not_show_the_url(
     node: FakeNode, caplog: pytest.LogCaptureFixture, reply: Reply
 ) -> None:
     node.raw = reply
     provider = provider_of(node.url)
-    with pytest.raises(BadAnswerError) as caught:
+    with pytest.raises(BadResponseError) as caught:
         provider.batch([NUMBER], timeout_seconds=2)
     assert provider.health.failures == 1
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     assert SECRET not in caplog.text + repr(provider)
 
 
-def test_a_node_that_is_not_there_is_told_without_its_url() -> None:
-    with pytest.raises(BadAnswerError) as caught:
+def test_the_error_of_an_unreachable_node_does_not_show_its_url() -> None:
+    with pytest.raises(BadResponseError) as caught:
         provider_of("http://127.0.0.1:1").batch([NUMBER], timeout_seconds=2)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_node_that_hangs_is_left_in_time(node: FakeNode) -> None:
-    with node.hung(), pytest.raises(BadAnswerError, match="ReadTimeout"):
+def test_a_node_that_hangs_times_out(node: FakeNode) -> None:
+    with node.hung(), pytest.raises(BadResponseError, match="ReadTimeout"):
         provider_of(node.url).batch([NUMBER], timeout_seconds=0.1)
 
 
-def test_a_node_that_trickles_is_left_in_time_too() -> None:
+def test_a_node_that_trickles_times_out() -> None:
     with fake_node.trickling() as url:
         started = time.monotonic()
-        with pytest.raises(BadAnswerError):
+        with pytest.raises(BadResponseError):
             provider_of(url).batch([NUMBER], timeout_seconds=0.2)
         assert time.monotonic() - started < 10
 
 
-def test_an_answer_without_end_is_not_read_to_the_end(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc, "MAX_ANSWER_BYTES", 1_000)
+def test_a_response_over_the_limit_is_not_read_to_the_end(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "MAX_RESPONSE_BYTES", 1_000)
     node.raw = lambda _batch: (200, b" " * 1_001)
-    with pytest.raises(BadAnswerError, match="ValueError"):
+    with pytest.raises(BadResponseError, match="ValueError"):
         provider_of(node.url).batch([NUMBER], timeout_seconds=2)
 
 
-def test_a_compressed_answer_is_read(node: FakeNode) -> None:
+def test_a_compressed_response_is_read(node: FakeNode) -> None:
     node.gzips = True
     assert provider_of(node.url).batch([NUMBER], timeout_seconds=2)[0] > 0
 
 
-def test_a_long_answer_is_read_at_once(node: FakeNode) -> None:
+def test_a_long_response_is_read_quickly(node: FakeNode) -> None:
     node.raw = results(CHAIN_ID, "0x" + "ab" * 500_000)
     started = time.monotonic()
-    (value,) = provider_of(node.url).batch([Call("eth_getCode", (), answers.data)], timeout_seconds=5)
+    (value,) = provider_of(node.url).batch([Call("eth_getCode", (), responses.data)], timeout_seconds=5)
     assert len(value) == 500_000
     assert time.monotonic() - started < 4
 
 
-EVM_CALL = Call("eth_call", ({}, "latest"), answers.data, MayFail.IN_THE_EVM)
+EVM_CALL = Call("eth_call", ({}, "latest"), responses.data, ErrorPolicy.EXECUTION)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ EVM_CALL = Call("eth_call", ({}, "latest"), answers.data, MayFail.IN_THE_EVM)
         (-32603, "EVM error: InvalidFEOpcode"),
     ],
 )
-def test_a_failure_of_the_called_code_is_an_answer_where_it_may_be(node: FakeNode, code: int, message: str) -> None:
+def test_an_execution_failure_is_a_result_if_the_policy_accepts_it(node: FakeNode, code: int, message: str) -> None:
     node.raw = error(code, message=message, data="Reverted 0x")
     (failure,) = provider_of(node.url).batch([EVM_CALL], timeout_seconds=2)
     assert isinstance(failure, CallFailedError)
@@ -204,44 +204,46 @@ def test_a_failure_of_the_called_code_is_an_answer_where_it_may_be(node: FakeNod
         ([1], None),
     ],
 )
-def test_a_providers_own_trouble_is_never_taken_for_a_revert(node: FakeNode, code: Any, message: str | None) -> None:
+def test_a_failure_of_the_provider_is_never_mistaken_for_a_revert(
+    node: FakeNode, code: Any, message: str | None
+) -> None:
     node.raw = error(code, message=message)
-    with pytest.raises(BadAnswerError, match="answered with an error"):
+    with pytest.raises(BadResponseError, match="the node returned an error"):
         provider_of(node.url).batch([EVM_CALL], timeout_seconds=2)
 
 
-def test_any_error_is_an_answer_where_nothing_else_may_suffer_from_it(node: FakeNode) -> None:
+def test_any_error_is_a_result_if_the_policy_accepts_it(node: FakeNode) -> None:
     node.raw = error(4444, message="pruned history unavailable")
-    call = Call("eth_getTransactionReceipt", ("0x",), answers.data, MayFail.ANYHOW)
+    call = Call("eth_getTransactionReceipt", ("0x",), responses.data, ErrorPolicy.ANY)
     (failure,) = provider_of(node.url).batch([call], timeout_seconds=2)
     assert isinstance(failure, CallFailedError)
 
 
-def test_a_real_revert_is_an_answer(chain: LocalChain) -> None:
+def test_a_real_revert_is_a_result(chain: LocalChain) -> None:
     transfer = "0xa9059cbb" + f"{1:064x}{2**256 - 1:064x}"
     request = {"from": chain.users[0].address, "to": chain.token("USDC").address, "data": transfer}
-    call = Call("eth_call", (request, "latest"), answers.data, MayFail.IN_THE_EVM)
+    call = Call("eth_call", (request, "latest"), responses.data, ErrorPolicy.EXECUTION)
     (failure,) = pool_of(chain.world["rpcUrl"]).batch([call])
     assert isinstance(failure, CallFailedError)
 
 
 @pytest.mark.parametrize("seconds", [-3600, 3600])
-def test_a_head_of_another_time_is_refused(node: FakeNode, seconds: int) -> None:
+def test_a_head_too_far_from_the_servers_clock_is_refused(node: FakeNode, seconds: int) -> None:
     head = {"number": "0x1", "hash": "0x" + "11" * 32, "timestamp": hex(int(time.time()) + seconds)}
     node.alter = lambda method, _params, result: head if method == "eth_getBlockByNumber" else result
     provider = Provider(url=node.url, chain_id=31337, position=0, max_head_age_seconds=120)
-    with pytest.raises(BadAnswerError, match="of another time"):
-        provider.batch([Call("eth_getBlockByNumber", ("latest", False), answers.block)], timeout_seconds=2)
+    with pytest.raises(BadResponseError, match="too far from the server"):
+        provider.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)], timeout_seconds=2)
 
 
 def test_a_provider_on_another_chain_is_never_used(node: FakeNode) -> None:
     node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
     provider = provider_of(node.url)
     for _ in range(2):
-        with pytest.raises(BadAnswerError, match="is on chain 1"):
+        with pytest.raises(BadResponseError, match="is on chain 1"):
             provider.batch([NUMBER], timeout_seconds=2)
-    assert provider.health.open_until > 0, "and it is asked last from now on"
-    assert all(methods[0] == "eth_chainId" for methods in node.asked), "and never without the question"
+    assert provider.health.open_until > 0, "its circuit is open"
+    assert all(methods[0] == "eth_chainId" for methods in node.asked), "the chain is checked every time"
 
 
 def test_the_chain_is_checked_again_after_a_while(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,11 +251,11 @@ def test_the_chain_is_checked_again_after_a_while(node: FakeNode, monkeypatch: p
     provider.batch([NUMBER], timeout_seconds=2)
     monkeypatch.setattr(rpc, "CHAIN_ID_RECHECK_SECONDS", -1)
     node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
-    with pytest.raises(BadAnswerError, match="is on chain 1"):
+    with pytest.raises(BadResponseError, match="is on chain 1"):
         provider.batch([NUMBER], timeout_seconds=2)
 
 
-def test_the_next_provider_is_asked_where_one_fails(chain: LocalChain, node: FakeNode) -> None:
+def test_the_next_provider_is_asked_if_one_fails(chain: LocalChain, node: FakeNode) -> None:
     node.raw = lambda _batch: (500, b"")
     pool = pool_of("http://127.0.0.1:1", node.url, chain.world["rpcUrl"])
     answered, _ = pool.ask([NUMBER])
@@ -267,7 +269,7 @@ def test_a_provider_that_hangs_leaves_time_for_the_next(chain: LocalChain, node:
     assert answered is pool.providers[1]
 
 
-def test_when_nobody_answers_the_chain_is_unavailable(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_any_response_the_chain_is_unavailable(caplog: pytest.LogCaptureFixture) -> None:
     for pool in (pool_of(), pool_of(f"http://127.0.0.1:1/{SECRET}", f"http://127.0.0.1:2/{SECRET}")):
         with pytest.raises(ChainUnavailableError) as caught:
             pool.batch([NUMBER])
@@ -275,7 +277,7 @@ def test_when_nobody_answers_the_chain_is_unavailable(caplog: pytest.LogCaptureF
     assert SECRET not in caplog.text
 
 
-def test_no_calls_need_no_provider() -> None:
+def test_an_empty_batch_needs_no_provider() -> None:
     assert pool_of("http://127.0.0.1:1").batch([]) == []
 
 
@@ -298,19 +300,17 @@ def test_after_several_failures_in_a_row_the_circuit_opens_for_longer_each_time(
     assert health.failures == 0
 
 
-def test_a_provider_whose_circuit_is_open_is_asked_last_until_its_time_is_over(
-    chain: LocalChain, node: FakeNode
-) -> None:
+def test_a_provider_with_an_open_circuit_is_asked_last_until_it_closes(chain: LocalChain, node: FakeNode) -> None:
     pool = pool_of(node.url, chain.world["rpcUrl"])
     pool.batch([HEAD])
-    pool.ask([HEAD], besides=pool.providers[0])
+    pool.ask([HEAD], exclude=pool.providers[0])
     pool.providers[0].health.open_until = time.monotonic() + 60
     assert pool.ask([HEAD])[0] is pool.providers[1]
     pool.providers[0].health.open_until = time.monotonic()
     assert pool.ask([HEAD])[0] is pool.providers[0]
 
 
-def test_a_circuit_that_is_open_everywhere_still_lets_questions_through(node: FakeNode) -> None:
+def test_requests_are_still_made_if_every_circuit_is_open(node: FakeNode) -> None:
     pool = pool_of(node.url)
     node.raw = lambda _batch: (500, b"")
     for _ in range(CIRCUIT_FAILURES + 1):
@@ -327,12 +327,12 @@ def test_a_provider_that_lags_is_asked_after_the_others(chain: LocalChain, node:
     )
     pool = pool_of(node.url, chain.world["rpcUrl"])
     pool.batch([HEAD])
-    pool.ask([HEAD], besides=pool.providers[0])
+    pool.ask([HEAD], exclude=pool.providers[0])
     answered, _ = pool.ask([HEAD])
     assert answered is pool.providers[1]
 
 
-def test_a_second_opinion_is_never_asked_of_the_first(chain: LocalChain) -> None:
+def test_an_excluded_provider_is_never_asked(chain: LocalChain) -> None:
     pool = pool_of(chain.world["rpcUrl"])
     with pytest.raises(ChainUnavailableError):
-        pool.ask([NUMBER], besides=pool.providers[0])
+        pool.ask([NUMBER], exclude=pool.providers[0])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sweepapi import networks
-from sweepapi.evm.answers import Block
+from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import Depth, Sighting, Watched, look
 from tests.fake_node import FakeNode

@@ -1,4 +1,4 @@
-"""The fee signer signs as the contract demands and never shows its key."""
+"""The fee signer signs as the contract requires and never shows its key."""
 
 from sweepapi.evm import v5
 from sweepapi.evm.signer import FeeSigner

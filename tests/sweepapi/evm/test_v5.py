@@ -1,4 +1,4 @@
-"""What Python believes of the contract's shapes is what its build exported and what the deployed one answers."""
+"""Python's types of the contract are those of its build and of the deployed contract."""
 
 import json
 from pathlib import Path
@@ -9,8 +9,8 @@ from eth_utils.abi import event_abi_to_log_topic, function_abi_to_4byte_selector
 
 from sweepapi.evm import v5
 from sweepapi.evm.abi import Function
-from sweepapi.evm.answers import Log
 from sweepapi.evm.permit2 import SweepOrder
+from sweepapi.evm.responses import Log
 from tests.local_chain import LocalChain
 
 ABI: list[dict[str, Any]] = json.loads(
@@ -42,7 +42,7 @@ def names(components: list[dict[str, Any]]) -> list[str]:
 
 
 def built(contract: str) -> dict[str, Any]:
-    """Return the artifact of a contract as the build wrote it."""
+    """Return the artifact of a contract from the build."""
     path = Path(__file__).parents[3] / "contracts" / "out" / f"{contract}.sol" / f"{contract}.json"
     artifact: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return artifact
@@ -84,7 +84,7 @@ def test_a_cancellations_topic_and_fields_are_those_of_the_build() -> None:
     assert [item["indexed"] for item in event["inputs"]] == [True, True]
 
 
-def test_the_structs_fields_stand_in_the_builds_order() -> None:
+def test_the_structs_fields_are_in_the_builds_order() -> None:
     legs, order, authorization, *rest = entry("function", "sweep")["inputs"]
     assert names(legs["components"]) == [_camel(name) for name in v5.Leg.__dataclass_fields__]
     assert names(order["components"]) == [_camel(name) for name in SweepOrder.__dataclass_fields__]
@@ -106,7 +106,7 @@ def test_the_hard_cap_is_the_contracts_constant(chain: LocalChain) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 30])
 @pytest.mark.parametrize("data_bytes", [0, 1, 32, 33])
-def test_the_signature_is_the_end_of_the_call_whatever_the_legs(count: int, data_bytes: int) -> None:
+def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_bytes: int) -> None:
     legs = [v5.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
     signature = bytes(range(65))
     calldata = v5.SWEEP.encode(
@@ -148,11 +148,11 @@ def test_the_hash_of_the_legs_changes_with_every_field() -> None:
         Log(ADDRESS, (v5.EXECUTED_TOPIC, *("0x" + "00" * 32,) * 3), b"\xff" * 288),
     ],
 )
-def test_bytes_of_another_shape_are_no_event(log: Log) -> None:
+def test_malformed_logs_are_not_decoded(log: Log) -> None:
     assert v5.decode_executed(log) is None
 
 
-def test_the_greatest_values_are_decoded_exactly() -> None:
+def test_the_largest_values_are_decoded_exactly() -> None:
     topics = (v5.EXECUTED_TOPIC, "0x" + "ff" * 32, "0x" + "00" * 12 + "ff" * 20, "0x" + "ff" * 32)
     event = v5.decode_executed(Log(ADDRESS, topics, (b"\x00" * 12 + b"\xff" * 20) * 3 + b"\xff" * 192))
     assert event is not None

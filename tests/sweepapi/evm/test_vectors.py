@@ -1,4 +1,4 @@
-"""Python hashes and signs exactly as an independent implementation did; the contracts' tests read the same file."""
+"""Python hashes and signs exactly as an independent implementation; the contracts' tests read the same vectors."""
 
 import json
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_the_digest_of_the_permit_and_its_witness_agrees(vector: Vector) -> None
 
 
 @each
-def test_a_wallet_signs_the_shown_permit_to_the_byte(vector: Vector) -> None:
+def test_a_wallet_signs_the_permit_of_the_answer_to_the_byte(vector: Vector) -> None:
     user = Account.from_key(FILE["user"]["privateKey"])
     signed = user.sign_message(encode_typed_data(full_message=permit_message(vector).for_wallets()))
     assert "0x" + bytes(signed.signature).hex() == vector["permitSignature"]
@@ -128,7 +128,7 @@ def test_the_largest_integers_are_among_the_vectors() -> None:
 
 
 @each
-def test_the_deployed_contract_hashes_legs_and_authorization_alike(chain: LocalChain, vector: Vector) -> None:
+def test_the_deployed_contract_hashes_legs_and_authorization_the_same_way(chain: LocalChain, vector: Vector) -> None:
     abi = json.loads((Path(v5.__file__).parent / "abi" / f"{v5.CONTRACT_NAME}.json").read_text(encoding="utf-8"))
     contract = chain.web3.eth.contract(address=chain.contracts["v5"], abi=abi)  # type: ignore[call-overload]
     legs = [leg.as_tuple() for leg in legs_of(vector)]

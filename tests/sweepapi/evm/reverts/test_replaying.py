@@ -9,8 +9,8 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from dev.chain.sender import calldata
-from sweepapi.evm import answers
-from sweepapi.evm.answers import Receipt
+from sweepapi.evm import responses
+from sweepapi.evm.responses import Receipt
 from sweepapi.evm.reverts.decoding import MAX_TEXT_CHARACTERS, RevertReason
 from sweepapi.evm.reverts.replaying import MAX_INPUT_BYTES, read_revert, replay
 from sweepapi.evm.rpc import Call, ProviderPool
@@ -30,7 +30,7 @@ def pool_of(app: PartnerApp, *nodes: FakeNode) -> ProviderPool:
 
 def receipt_of(app: PartnerApp, tx_hash: str) -> Receipt:
     """Return the receipt of a transaction that reverted."""
-    (receipt,) = pool_of(app).batch([Call("eth_getTransactionReceipt", (tx_hash,), answers.receipt_of(tx_hash))])
+    (receipt,) = pool_of(app).batch([Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash))])
     assert isinstance(receipt, Receipt)
     assert not receipt.succeeded
     return receipt

@@ -1,4 +1,4 @@
-"""What providers answer, checked before anything believes it: quantities, bytes, blocks, receipts and logs.
+"""Decoders that check what providers return before anything uses it: quantities, bytes, blocks, receipts and logs.
 
 Field names and encodings are those of the Ethereum JSON-RPC specification (execution-apis).
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from eth_utils.address import is_address, to_checksum_address
 
-from sweepapi.evm.errors import BadAnswerError
+from sweepapi.evm.errors import BadResponseError
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
@@ -19,7 +19,7 @@ _COUNTER_END = 2**40
 
 @dataclass(frozen=True)
 class Block:
-    """A block's place in the chain; ``timestamp`` in seconds since 1970."""
+    """A block's position in the chain; ``timestamp`` in seconds since 1970."""
 
     number: int
     hash: str
@@ -37,7 +37,7 @@ class Log:
 
 @dataclass(frozen=True)
 class MinedLog:
-    """A log with the place it was mined at."""
+    """A log with its transaction and block."""
 
     log: Log
     tx_hash: str
@@ -47,7 +47,7 @@ class MinedLog:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a mined transaction."""
+    """The outcome of a mined transaction."""
 
     tx_hash: str
     block_number: int
@@ -61,14 +61,14 @@ def quantity(value: object) -> int:
     """Return the integer of a hex quantity."""
     if isinstance(value, str) and _QUANTITY.fullmatch(value):
         return int(value, 16)
-    raise BadAnswerError("expected a quantity")
+    raise BadResponseError("expected a quantity")
 
 
 def counter(value: object) -> int:
-    """Return a quantity that counts blocks, seconds or gas, none of which reaches 2^40."""
+    """Return a number of blocks, seconds or units of gas, none of which reaches 2^40."""
     number = quantity(value)
     if number >= _COUNTER_END:
-        raise BadAnswerError("expected a smaller quantity")
+        raise BadResponseError("expected a smaller quantity")
     return number
 
 
@@ -76,14 +76,14 @@ def data(value: object) -> bytes:
     """Return the bytes of ``0x``-prefixed data."""
     if isinstance(value, str) and _DATA.fullmatch(value):
         return bytes.fromhex(value[2:])
-    raise BadAnswerError("expected data")
+    raise BadResponseError("expected data")
 
 
 def hash32(value: object) -> str:
     """Return a 32-byte hash in lower case."""
     if isinstance(value, str) and _HASH.fullmatch(value):
         return value.lower()
-    raise BadAnswerError("expected a hash")
+    raise BadResponseError("expected a hash")
 
 
 def block(value: object) -> Block:
@@ -97,15 +97,15 @@ def block(value: object) -> Block:
 
 
 def optional_block(value: object) -> Block | None:
-    """Return a block, or None where the node has none at that height or tag."""
+    """Return a block, or None if the node has none at that height or tag."""
     return None if value is None else block(value)
 
 
 def next_base_fee(value: object) -> int:
-    """Return what a unit of gas costs at least in the next block, in wei, from a fee history that ends at the head."""
+    """Return the base fee of the next block, in wei, from a fee history that ends at the head."""
     fees = _mapping(value).get("baseFeePerGas")
     if not isinstance(fees, list) or not fees:
-        raise BadAnswerError("expected base fees")
+        raise BadResponseError("expected base fees")
     return quantity(fees[-1])
 
 
@@ -117,27 +117,27 @@ def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to R
             return None
         receipt = _receipt(_mapping(value))
         if receipt.tx_hash != tx_hash:
-            raise BadAnswerError("the receipt is of another transaction")
+            raise BadResponseError("the receipt is of another transaction")
         return receipt
 
     return decode
 
 
 def effective_gas_price(value: object) -> int:
-    """Return what a mined transaction paid for a unit of gas, in wei, from its receipt."""
+    """Return what a mined transaction paid per unit of gas, in wei, from its receipt."""
     return quantity(_mapping(value).get("effectiveGasPrice"))
 
 
 def mined_logs(value: object) -> list[MinedLog]:
-    """Return the logs that a query found; one that is not in a block, or no longer, makes the answer a bad one."""
+    """Return the logs that a query found; raises ``BadResponseError`` unless all of them are in a block."""
     if not isinstance(value, list):
-        raise BadAnswerError("expected logs")
+        raise BadResponseError("expected logs")
     return [_mined_log(_mapping(log)) for log in value]
 
 
 def _mined_log(fields: dict[str, object]) -> MinedLog:
     if fields.get("removed", False) is not False:
-        raise BadAnswerError("the log was removed")
+        raise BadResponseError("the log was removed")
     return MinedLog(
         log=_log(fields),
         tx_hash=hash32(fields.get("transactionHash")),
@@ -149,7 +149,7 @@ def _mined_log(fields: dict[str, object]) -> MinedLog:
 def logs(value: object) -> tuple[Log, ...]:
     """Return the logs that a filter matched."""
     if not isinstance(value, list):
-        raise BadAnswerError("expected logs")
+        raise BadResponseError("expected logs")
     return tuple(_log(_mapping(log)) for log in value)
 
 
@@ -167,7 +167,7 @@ def _receipt(fields: dict[str, object]) -> Receipt:
 def _log(fields: dict[str, object]) -> Log:
     address, topics = fields.get("address"), fields.get("topics")
     if not isinstance(address, str) or not is_address(address) or not isinstance(topics, list):
-        raise BadAnswerError("expected a log")
+        raise BadResponseError("expected a log")
     return Log(
         address=to_checksum_address(address),
         topics=tuple(hash32(topic) for topic in topics),
@@ -178,4 +178,4 @@ def _log(fields: dict[str, object]) -> Log:
 def _mapping(value: object) -> dict[str, object]:
     if isinstance(value, dict):
         return value
-    raise BadAnswerError("expected an object")
+    raise BadResponseError("expected an object")
