@@ -1,11 +1,12 @@
-"""Permit2's part of a sweep: the typed data that the user signs, and the calls that read the user's state there.
+"""Permit2: the typed data that a user signs to have a batch of tokens pulled, and the calls that read a user's state.
 
 Source: Uniswap/permit2, ``SignatureTransfer`` and ``PermitHash`` (batch transfer with a witness). Permit2's domain has
 no version.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.eip712 import TypedData, fields
@@ -16,58 +17,45 @@ BITS_PER_WORD = 256
 
 
 @dataclass(frozen=True)
-class SweepOrder:
-    """The outcome that the user signs: Permit2's witness, and an argument of the contract call."""
+class Witness:
+    """What the user signs beside the transfer: an EIP-712 struct that the spender checks."""
 
-    output_token: str
-    min_user_output: int
-    total_fee_bps: int
-    partner_id: str  # bytes32 as hex
-    authorization_nonce: int
+    type_name: str
+    fields: Sequence[dict[str, str]]  # as ``eip712.fields`` returns them
+    message: Mapping[str, Any]
 
 
-def permit_typed_data(  # noqa: PLR0913 - the fields of one message
-    *,
-    chain_id: int,
-    permit2: str,
-    spender: str,
-    permitted: Sequence[tuple[str, int]],
-    nonce: int,
-    deadline: int,
-    order: SweepOrder,
-) -> TypedData:
-    """Return the batch permit with the order as its witness; ``permitted`` has (token, amount) per leg."""
-    return TypedData(
-        domain={"name": "Permit2", "chainId": chain_id, "verifyingContract": permit2},
-        types={
-            "PermitBatchWitnessTransferFrom": fields(
-                permitted="TokenPermissions[]",
-                spender="address",
-                nonce="uint256",
-                deadline="uint256",
-                witness="SweepOrder",
-            ),
-            "TokenPermissions": fields(token="address", amount="uint256"),  # noqa: S106 - a type, not a secret
-            "SweepOrder": fields(
-                outputToken="address",
-                minUserOutput="uint256",
-                totalFeeBps="uint16",
-                partnerId="bytes32",
-                authorizationNonce="uint256",
-            ),
-        },
-        primary_type="PermitBatchWitnessTransferFrom",
-        message={
-            "permitted": [{"token": token, "amount": amount} for token, amount in permitted],
-            "spender": spender,
-            "nonce": nonce,
-            "deadline": deadline,
-            "witness": {
-                "outputToken": order.output_token,
-                "minUserOutput": order.min_user_output,
-                "totalFeeBps": order.total_fee_bps,
-                "partnerId": order.partner_id,
-                "authorizationNonce": order.authorization_nonce,
+@dataclass(frozen=True)
+class BatchPermit:
+    """The right to pull tokens, once and until a deadline (seconds since 1970)."""
+
+    spender: str
+    permitted: Sequence[tuple[str, int]]  # token and amount
+    nonce: int
+    deadline: int
+    witness: Witness
+
+    def typed_data(self, *, chain_id: int, permit2: str) -> TypedData:
+        """Return what the user signs."""
+        return TypedData(
+            domain={"name": "Permit2", "chainId": chain_id, "verifyingContract": permit2},
+            types={
+                "PermitBatchWitnessTransferFrom": fields(
+                    permitted="TokenPermissions[]",
+                    spender="address",
+                    nonce="uint256",
+                    deadline="uint256",
+                    witness=self.witness.type_name,
+                ),
+                "TokenPermissions": fields(token="address", amount="uint256"),  # noqa: S106 - a type, not a secret
+                self.witness.type_name: list(self.witness.fields),
             },
-        },
-    )
+            primary_type="PermitBatchWitnessTransferFrom",
+            message={
+                "permitted": [{"token": token, "amount": amount} for token, amount in self.permitted],
+                "spender": self.spender,
+                "nonce": self.nonce,
+                "deadline": self.deadline,
+                "witness": dict(self.witness.message),
+            },
+        )

@@ -14,7 +14,7 @@ from eth_utils.address import to_checksum_address
 from sweepapi.evm.abi import Function, exported_abi
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.eip712 import TypedData, fields
-from sweepapi.evm.permit2 import SweepOrder
+from sweepapi.evm.permit2 import Witness
 from sweepapi.evm.responses import Log
 
 CONTRACT_NAME = "ServiceBatchV5PartnerFees"
@@ -55,6 +55,38 @@ class Leg:
     def as_tuple(self) -> tuple[str, int, str, int, bytes]:
         """Return the leg as the ABI encodes it."""
         return (self.token, self.amount, self.router, self.funding, self.data)
+
+
+@dataclass(frozen=True)
+class SweepOrder:
+    """The outcome that the user signs: Permit2's witness, and an argument of the call."""
+
+    output_token: str
+    min_user_output: int
+    total_fee_bps: int
+    partner_id: str  # bytes32 as hex
+    authorization_nonce: int
+
+    @property
+    def witness(self) -> Witness:
+        """The order as the user signs it."""
+        return Witness(
+            type_name="SweepOrder",
+            fields=fields(
+                outputToken="address",
+                minUserOutput="uint256",
+                totalFeeBps="uint16",
+                partnerId="bytes32",
+                authorizationNonce="uint256",
+            ),
+            message={
+                "outputToken": self.output_token,
+                "minUserOutput": self.min_user_output,
+                "totalFeeBps": self.total_fee_bps,
+                "partnerId": self.partner_id,
+                "authorizationNonce": self.authorization_nonce,
+            },
+        )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Sealing a sweep on V5: the nonce, the order for the user, and the fee authorization that the service signs."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +13,8 @@ from ledger.models import Settlement
 from sweepapi import networks
 from sweepapi.evm import v5
 from sweepapi.evm.abi import error_abi
-from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
+from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.permit2 import BatchPermit
 from sweeps.models import Sweep
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.models import Permit
@@ -59,11 +60,10 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
     else:
         draft, fixed = replace(draft, fees=_terms_of(renewed)), _fixed_by(renewed)
     signer = networks.current().fee_signer
-    legs = legs_of(draft)
+    legs, order = legs_of(draft), _order(draft, fixed)
     authorization = _authorization(draft, fixed, v5.hash_legs(legs))
     typed_data = authorization.typed_data(chain_id=draft.chain.chain_id, contract=draft.contract)
     signature = signer.sign(typed_data)
-    order = _order(draft, fixed)
     return V5Sealed(
         draft=draft,
         identities=[
@@ -73,15 +73,7 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
         # An unsubmitted sweep is worth a look as soon as its deadline has passed.
         first_look_at=datetime.fromtimestamp(fixed.deadline_seconds, tz=UTC) + timedelta(seconds=1),
         legs=legs,
-        permit=permit_typed_data(
-            chain_id=draft.chain.chain_id,
-            permit2=draft.chain.permit2,
-            spender=draft.contract,
-            permitted=[(leg.token, leg.amount) for leg in legs],
-            nonce=fixed.permit_nonce,
-            deadline=fixed.deadline_seconds,
-            order=order,
-        ),
+        permit=_permit(draft, fixed, legs, order),
         permit_nonce=fixed.permit_nonce,
         call=_call(
             draft.contract,
@@ -159,14 +151,25 @@ def _authorization(draft: EvmDraft, fixed: _Fixed, legs_hash: str) -> v5.Authori
     )
 
 
-def _order(draft: EvmDraft, fixed: _Fixed) -> SweepOrder:
-    return SweepOrder(
+def _order(draft: EvmDraft, fixed: _Fixed) -> v5.SweepOrder:
+    return v5.SweepOrder(
         output_token=draft.output.asset,
         min_user_output=draft.fees.split(fixed.min_gross).user_amount,
         total_fee_bps=draft.fees.total_fee_bps,
         partner_id=draft.partner.onchain_id,
         authorization_nonce=fixed.authorization_nonce,
     )
+
+
+def _permit(draft: EvmDraft, fixed: _Fixed, legs: Sequence[v5.Leg], order: v5.SweepOrder) -> TypedData:
+    permit = BatchPermit(
+        spender=draft.contract,
+        permitted=[(leg.token, leg.amount) for leg in legs],
+        nonce=fixed.permit_nonce,
+        deadline=fixed.deadline_seconds,
+        witness=order.witness,
+    )
+    return permit.typed_data(chain_id=draft.chain.chain_id, permit2=draft.chain.permit2)
 
 
 def _call(contract: str, arguments: tuple[Any, ...]) -> ContractCall:

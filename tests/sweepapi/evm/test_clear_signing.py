@@ -13,7 +13,8 @@ import pytest
 from eth_account import Account
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
+from sweepapi.evm.permit2 import BatchPermit
+from sweepapi.evm.v5 import SweepOrder
 
 ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"
@@ -91,8 +92,8 @@ def test_it_applies_to_permit2_on_every_configured_chain() -> None:
 
 
 def test_it_describes_the_message_that_users_sign() -> None:
-    order = SweepOrder("", 0, 0, "", 0)
-    asked = permit_typed_data(chain_id=1, permit2="", spender="", permitted=[], nonce=0, deadline=0, order=order)
+    permit = BatchPermit(spender="", permitted=[], nonce=0, deadline=0, witness=SweepOrder("", 0, 0, "", 0).witness)
+    asked = permit.typed_data(chain_id=1, permit2="")
     members = {
         struct: {field["name"]: field["type"] for field in struct_fields}
         for struct, struct_fields in asked.types.items()

@@ -9,8 +9,8 @@ from eth_utils.abi import event_abi_to_log_topic, function_abi_to_4byte_selector
 
 from sweepapi.evm import v5
 from sweepapi.evm.abi import Function
-from sweepapi.evm.permit2 import SweepOrder
 from sweepapi.evm.responses import Log
+from sweepapi.evm.v5 import SweepOrder
 from tests.local_chain import LocalChain
 
 ABI: list[dict[str, Any]] = json.loads(

@@ -13,7 +13,7 @@ from eth_utils.crypto import keccak
 
 from sweepapi.evm import v5
 from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.permit2 import SweepOrder, permit_typed_data
+from sweepapi.evm.permit2 import BatchPermit
 from sweepapi.evm.signer import FeeSigner
 from tests.local_chain import LocalChain
 
@@ -52,9 +52,9 @@ def authorization_of(vector: Vector) -> v5.Authorization:
     )
 
 
-def order_of(vector: Vector) -> SweepOrder:
+def order_of(vector: Vector) -> v5.SweepOrder:
     fields = vector["order"]
-    return SweepOrder(
+    return v5.SweepOrder(
         output_token=to_checksum_address(fields["outputToken"]),
         min_user_output=int(fields["minUserOutput"]),
         total_fee_bps=int(fields["totalFeeBps"]),
@@ -69,15 +69,14 @@ def authorization_message(vector: Vector) -> TypedData:
 
 
 def permit_message(vector: Vector) -> TypedData:
-    return permit_typed_data(
-        chain_id=int(vector["chainId"]),
-        permit2=FILE["permit2"],
+    permit = BatchPermit(
         spender=to_checksum_address(vector["verifyingContract"]),
         permitted=[(leg.token, leg.amount) for leg in legs_of(vector)],
         nonce=int(vector["permitNonce"]),
         deadline=int(vector["permitDeadline"]),
-        order=order_of(vector),
+        witness=order_of(vector).witness,
     )
+    return permit.typed_data(chain_id=int(vector["chainId"]), permit2=FILE["permit2"])
 
 
 @each
