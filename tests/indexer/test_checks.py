@@ -150,7 +150,7 @@ def test_a_chain_that_does_not_answer_costs_only_time(
     assert checks.check_due() == 0
 
 
-# --- expiry ------------------------------------------------------------------------------------------------------------
+# --- expiry -----------------------------------------------------------------------------------------------------------
 
 
 def test_an_unsubmitted_sweep_expires_when_a_safe_block_is_past_its_deadline_and_not_before(app: PartnerApp) -> None:
