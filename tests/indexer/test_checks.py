@@ -15,6 +15,7 @@ from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.sightings import look
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import following
 from sweeps.withdrawal import void
@@ -127,7 +128,6 @@ def test_a_lease_lost_on_the_way_leaves_the_row_to_its_new_holder(
         Sweep.objects.update(lease_token=thief)
         return seen
 
-    look = following.look
     monkeypatch.setattr(following, "look", slow_look)
     assert look_at(built) is None
     assert status_of(built) == ("pending", True)

@@ -59,15 +59,9 @@ def search(chain: LocalChain, *, nonce: int = NONCE, **changes: Any) -> Search:
         event = v5.decode_cancelled(log)
         return Event(event.by, is_hint=False) if event is not None and event.nonce == nonce else None
 
-    facts = {
-        "key": "one",
-        "contract": chain.contracts["v5"],
-        "topics": ((v5.EXECUTED_TOPIC, v5.CANCELLED_TOPIC), f"0x{nonce:064x}"),
-        "read": read,
-        "first_block": 0,
-        "last_block": chain.web3.eth.get_block("safe")["number"],
-    }
-    return Search(**(facts | changes))
+    topics = ((v5.EXECUTED_TOPIC, v5.CANCELLED_TOPIC), f"0x{nonce:064x}")
+    safe = chain.web3.eth.get_block("safe")["number"]
+    return replace(Search("one", chain.contracts["v5"], topics, read, first_block=0, last_block=safe), **changes)
 
 
 def find_all(pool: ProviderPool, *searches: Search) -> dict[Any, Finding]:
