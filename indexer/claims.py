@@ -37,7 +37,7 @@ class Claim:
 def claim_one(sweep_id: UUID) -> Claim | None:
     """Lease a sweep if it is due now and not leased already; None otherwise."""
     now = timezone.now()
-    return _lease(_due(now).filter(id=sweep_id), now)
+    return _lease(_due(now).filter(id=sweep_id, network__in=networks.current().known), now)
 
 
 def claim_due(*, clocks: Mapping[str, datetime], exclude: Collection[UUID]) -> Claim | None:

@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 import pytest
 from celery import current_app
 from django.utils import timezone
-from sweeps.voiding import void
 
 from indexer import checks, tasks
 from ledger.models import JournalEntry
@@ -17,7 +16,9 @@ from partners.models import Partner
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import look
-from sweeps.models import Sweep, SweepTransaction
+from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.rails.evm import following
+from sweeps.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import FakeNode
@@ -64,7 +65,7 @@ def test_a_submitted_transaction_that_was_mined_completes_the_sweep(app: Partner
     assert status_of(built) == ("completed", True)
 
 
-def test_one_that_is_not_mined_comes_again_at_the_rows_time(app: PartnerApp) -> None:
+def test_the_message_of_an_unmined_transaction_comes_again_at_the_time_of_the_row(app: PartnerApp) -> None:
     built = app.build()
     submitted(built)
     again_at = look_at(built)
@@ -104,14 +105,14 @@ def test_many_due_sweeps_are_read_in_one_round_trip(app: PartnerApp, round_trips
     assert len(round_trips) == 2, "the safe block's time, and everything else"
 
 
-def test_one_message_does_not_look_at_other_peoples_sweeps(app: PartnerApp) -> None:
+def test_a_message_looks_at_no_other_sweep(app: PartnerApp) -> None:
     first, second = app.build(), app.build()
     Sweep.objects.update(next_check_at=timezone.now())
     checks.check_one(UUID(first["sweepId"]))
     assert Sweep.objects.get(id=second["sweepId"]).check_attempts == 0
 
 
-def test_an_unknown_sweep_is_nothing_to_do() -> None:
+def test_a_message_about_an_unknown_sweep_does_nothing() -> None:
     assert checks.check_one(uuid4()) is None
 
 
@@ -127,7 +128,7 @@ def test_a_lease_lost_on_the_way_leaves_the_row_to_its_new_holder(
         Sweep.objects.update(lease_token=thief)
         return seen
 
-    monkeypatch.setattr(checks, "look", slow_look)
+    monkeypatch.setattr(following, "look", slow_look)
     assert look_at(built) is None
     assert status_of(built) == ("pending", True)
     assert Sweep.objects.get().lease_token == thief
@@ -149,7 +150,7 @@ def test_a_chain_that_does_not_answer_costs_only_time(
     assert checks.check_due() == 0
 
 
-# --- the end of the authorization -------------------------------------------------------------------------------------
+# --- expiry -----------------------------------------------------------------------------------------------------------
 
 
 def test_an_unsubmitted_sweep_expires_when_a_safe_block_is_past_its_deadline_and_not_before(app: PartnerApp) -> None:
@@ -243,12 +244,13 @@ def test_a_block_that_leaves_the_chain_takes_the_completion_back_and_a_new_one_b
 
     app.chain.roll_back(before)
     look_at(built)
-    assert status_of(built) == ("completed", True), "a lower head is no reorganisation"
+    assert status_of(built) == ("completed", True), "a lower head is not a reorganisation"
 
     app.chain.mine(2, seconds=7)
     look_at(built)
     sweep = Sweep.objects.get()
-    assert (sweep.status, sweep.incarnation, sweep.flags) == ("pending", 1, ["reorganised"])
+    assert (sweep.status, sweep.flags) == ("pending", ["reorganised"])
+    assert Execution.objects.get().booking_epoch == 1
     assert SweepTransaction.objects.get().status == "submitted"
     assert kinds_booked(built) == ["sweep_fee", "reversal"]
 
@@ -256,7 +258,7 @@ def test_a_block_that_leaves_the_chain_takes_the_completion_back_and_a_new_one_b
     look_at(built)
     assert status_of(built) == ("completed", True)
     assert kinds_booked(built) == ["sweep_fee", "reversal", "sweep_fee"]
-    assert [entry.incarnation for entry in JournalEntry.objects.order_by("posted_at")] == [0, 0, 1]
+    assert [entry.booking_epoch for entry in JournalEntry.objects.order_by("posted_at")] == [0, 0, 1]
 
 
 def test_a_sweep_that_left_the_chain_for_good_fails_and_its_books_are_even(app: PartnerApp, partner: Partner) -> None:
@@ -295,7 +297,7 @@ def test_two_providers_must_agree_that_a_block_is_final(
     assert status_of(built) == ("completed", False)
 
 
-def test_one_lying_provider_can_not_expire_a_sweep(
+def test_one_lying_provider_cannot_expire_a_sweep(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
     built = app.build()
@@ -319,7 +321,7 @@ def forget_nonce(result: str) -> str:
     return result[:-64] + "0" * 64
 
 
-def test_a_reorganisation_needs_the_word_of_a_second_provider(
+def test_a_second_provider_must_confirm_a_reorganisation(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
     built = app.build()

@@ -1,8 +1,7 @@
 """Who gets to look at a sweep, and when: one holder at a time, nothing early, nothing forgotten."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Barrier
 from typing import Any
 
@@ -17,16 +16,16 @@ from tests.factories.sweeps import LOCAL, SweepFactory
 
 pytestmark = pytest.mark.django_db
 
-MINUTE = timedelta(minutes=1)
-IN_AN_HOUR = 3600
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
 def sweep_due_in(delay: timedelta, **facts: Any) -> Sweep:
     return SweepFactory.create(next_check_at=timezone.now() + delay, **facts)
 
 
-def claimed_by_beat(safe_timestamp: int = 0) -> list[Sweep]:
-    claim = claims.claim_due(safe_timestamps={LOCAL: safe_timestamp}, exclude=())
+def claimed_by_beat(clock: datetime | None = None) -> list[Sweep]:
+    """Claim what beat would at a time of the local chain's clock, by default long before any deadline."""
+    claim = claims.claim_due(clocks={LOCAL: clock or timezone.now() - HOUR}, exclude=())
     return claim.sweeps if claim is not None else []
 
 
@@ -62,10 +61,10 @@ def test_a_lease_that_its_holder_did_not_give_back_runs_out() -> None:
     assert first.lease != second.lease
 
 
-def test_a_closed_sweep_is_nobodys() -> None:
+def test_a_closed_sweep_is_not_claimed() -> None:
     closed = SweepFactory.create(status="expired", is_open=False, closed_at=timezone.now(), next_check_at=None)
     assert claims.claim_one(closed.id) is None
-    assert claimed_by_beat(int(time.time()) + 10**6) == []
+    assert claimed_by_beat(timezone.now() + timedelta(days=10)) == []
 
 
 def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first(
@@ -79,7 +78,7 @@ def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first(
     assert claimed_by_beat() == []
 
 
-def test_beat_takes_so_many_at_once_and_then_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beat_takes_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "BATCH_ROWS", 2)
     delays = [timedelta(minutes=-3), timedelta(minutes=-1), timedelta(minutes=-2)]
     oldest, youngest, middle = (sweep_due_in(delay) for delay in delays)
@@ -88,26 +87,40 @@ def test_beat_takes_so_many_at_once_and_then_the_rest(monkeypatch: pytest.Monkey
 
 
 def test_the_chains_clock_makes_an_unsubmitted_sweep_due() -> None:
-    sweep = sweep_due_in(timedelta(seconds=IN_AN_HOUR))
-    deadline = sweep.authorization.deadline_seconds
-    assert claimed_by_beat(deadline) == []
-    assert claimed_by_beat(deadline + 1) == [sweep]
+    sweep = sweep_due_in(HOUR)
+    assert claimed_by_beat(sweep.deadline) == []
+    assert claimed_by_beat(sweep.deadline + timedelta(seconds=1)) == [sweep]
 
 
-def test_the_clock_of_another_chain_does_not() -> None:
-    sweep = sweep_due_in(timedelta(seconds=IN_AN_HOUR))
-    assert claims.claim_due(safe_timestamps={LOCAL + 1: sweep.authorization.deadline_seconds + 1}, exclude=()) is None
+def test_the_clock_of_another_network_does_not() -> None:
+    sweep = sweep_due_in(HOUR)
+    assert claims.claim_due(clocks={"eip155:1": sweep.deadline + HOUR}, exclude=()) is None
 
 
 def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:
     sweep = sweep_due_in(MINUTE)
-    assert claimed_by_beat(sweep.authorization.deadline_seconds + 1) == []
+    assert claimed_by_beat(sweep.deadline + HOUR) == []
 
 
-def test_the_chains_to_read_are_those_with_open_sweeps() -> None:
-    SweepFactory.create_batch(2)
-    SweepFactory.create(chain_id=5, status="failed", is_open=False, closed_at=timezone.now(), next_check_at=None)
-    assert claims.open_chain_ids() == [LOCAL]
+@pytest.mark.usefixtures("two_chains")
+def test_the_networks_to_read_are_those_with_open_sweeps() -> None:
+    SweepFactory.create_batch(2, network="eip155:8453")
+    closed = {"status": "failed", "is_open": False, "closed_at": timezone.now(), "next_check_at": None}
+    SweepFactory.create(network="eip155:42161", **closed)
+    assert claims.open_networks() == [("evm_v5", "eip155:8453")]
+
+
+def test_a_sweep_of_a_network_that_the_chains_file_lost_is_logged_and_left_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    lost, known = sweep_due_in(-MINUTE, network="eip155:999"), sweep_due_in(-MINUTE)
+    assert claims.open_networks() == [("evm_v5", LOCAL)]
+    assert "open_sweeps_on_unknown_networks" in caplog.text
+    assert "eip155:999" in caplog.text
+    assert claims.claim_one(lost.id) is None
+    assert claimed_by_beat(lost.deadline + HOUR) == [known]
+    lost.refresh_from_db()
+    assert lost.lease_token is None
 
 
 @pytest.mark.django_db(transaction=True)

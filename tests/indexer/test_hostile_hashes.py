@@ -1,4 +1,4 @@
-"""Anybody may report any hash, and a provider may say anything of it: whoever did suffers from it, and nobody else."""
+"""Anybody may report any hash, and a provider may answer anything about it: that must not delay any other sweep."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -8,9 +8,10 @@ import pytest
 from django.utils import timezone
 
 from indexer import checks
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.rpc import ProviderPool
 from sweeps.models import Sweep
+from sweeps.rails.evm import following
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 from tests.fake_node import FakeNode
@@ -77,7 +78,7 @@ def test_a_batch_that_fails_while_the_chain_answers_is_halved_until_it_works(nod
 
 
 def test_a_batch_stays_under_what_providers_take_at_once(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "MAX_CALLS", 10)
+    monkeypatch.setattr(following, "MAX_CALLS", 10)
     for _ in range(8):
         sweep = SweepFactory.create()
         SweepTransactionFactory.create_batch(2, sweep=sweep)
@@ -87,7 +88,7 @@ def test_a_batch_stays_under_what_providers_take_at_once(node: FakeNode, monkeyp
     assert max(receipts) <= 10
 
 
-def test_a_receipt_from_above_the_head_is_not_there_yet(node: FakeNode, mined: Sweep) -> None:
+def test_a_receipt_above_the_head_does_not_count_yet(node: FakeNode, mined: Sweep) -> None:
     def lift(method: str, _params: list[Any], result: Any) -> Any:
         return result | {"blockNumber": hex(2**39)} if method == "eth_getTransactionReceipt" and result else result
 
@@ -99,9 +100,11 @@ def test_a_receipt_from_above_the_head_is_not_there_yet(node: FakeNode, mined: S
     assert statuses(mined) == ["completed"]
 
 
-def test_sweeps_of_a_chain_that_the_file_lost_stop_nobody(mined: Sweep, caplog: pytest.LogCaptureFixture) -> None:
-    lost = SweepFactory.create(chain_id=999)
-    assert 999 not in {chain.chain_id for chain in chains.known().values()}
+def test_sweeps_of_a_network_that_the_chains_file_lost_delay_no_others(
+    mined: Sweep, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost = SweepFactory.create(network="eip155:999")
+    assert "eip155:999" not in networks.current().known
     check_all()
     assert statuses(mined, lost) == ["completed", "pending"]
-    assert "open_sweeps_on_unknown_chains" in caplog.text
+    assert "open_sweeps_on_unknown_networks" in caplog.text

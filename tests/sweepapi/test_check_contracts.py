@@ -490,7 +490,7 @@ def test_a_stale_provider_cannot_hide_what_another_shows(
     administration.call(administration.guardian, "v5", Function("pause()"))
     assert check("local")[0] == 0, "there is no other provider"
     use_providers(stale.url, administration.chain.world["rpcUrl"])
-    paused = f"local: {V5} paused / no / yes (by 1 of 2 providers)\nlocal: 1 differences\n"
+    paused = f"local: {V5} paused / no / yes (seen by 1 of 2 providers)\nlocal: 1 difference\n"
     assert check("local") == (1, paused, "")
 
 

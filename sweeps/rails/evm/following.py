@@ -107,7 +107,7 @@ def _see_batch(
         yield from _see_batch(chain, pool, watched[middle:], timeout_seconds)
         return
     seen = {one.sweep_id: Seen(sightings[one.sweep_id]) for one in watched}
-    yield from (_searched(chain, pool, watched, seen) if timeout_seconds is None else seen).items()
+    yield from seen.items() if timeout_seconds is not None else _searched(chain, pool, watched, seen)
 
 
 def _answers(pool: ProviderPool) -> bool:
@@ -118,16 +118,26 @@ def _answers(pool: ProviderPool) -> bool:
     return True
 
 
-def _searched(chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]) -> dict[UUID, Seen]:
-    """Add what was found for each sweep that its receipts do not explain."""
-    searches = [found for one in watched if (found := one.search(seen[one.sweep_id].sighting)) is not None]
-    findings: dict[Hashable, Finding] = {}
-    for start in range(0, len(searches), MAX_SEARCHES):
-        try:
-            findings |= find(chain=chain, pool=pool, searches=searches[start : start + MAX_SEARCHES])
-        except ChainUnavailableError as error:
-            log.warning("search_failed", network=chain.network, error=str(error))
-    return {sweep_id: replace(one, finding=findings.get(sweep_id)) for sweep_id, one in seen.items()}
+def _searched(
+    chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]
+) -> Iterator[tuple[UUID, Seen]]:
+    """Yield the sweeps that their receipts explain, and then the others with what was found: only they have to wait."""
+    found = ((one.sweep_id, one.search(seen[one.sweep_id].sighting)) for one in watched)
+    searches = {sweep_id: search for sweep_id, search in found if search is not None}
+    yield from ((sweep_id, one) for sweep_id, one in seen.items() if sweep_id not in searches)
+    unexplained = list(searches)
+    for start in range(0, len(unexplained), MAX_SEARCHES):
+        batch = unexplained[start : start + MAX_SEARCHES]
+        findings = _findings(chain, pool, [searches[sweep_id] for sweep_id in batch])
+        yield from ((sweep_id, replace(seen[sweep_id], finding=findings.get(sweep_id))) for sweep_id in batch)
+
+
+def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> Mapping[Hashable, Finding]:
+    try:
+        return find(chain=chain, pool=pool, searches=searches)
+    except ChainUnavailableError as error:
+        log.warning("search_failed", network=chain.network, error=str(error))
+        return {}
 
 
 def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:

@@ -15,6 +15,7 @@ FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "o
 NOT_SIMULATED = {"status": "skipped", "gasUsed": None, "grossOutput": None, "failingToken": None, "reason": None}
 
 
+@extend_schema_field({"type": "string", "pattern": "^0x([0-9a-f]{2})*$"})
 class HexField(serializers.Field[bytes, str, str, Any]):
     """Bytes as 0x and lower-case hex digits."""
 

@@ -1,4 +1,4 @@
-"""The worker carries out what ops want cancelled: signed once, kept, sent until the chain has it, never twice."""
+"""Requested cancellations reach the chain: signed once, stored, sent until they are mined, never twice."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,24 +17,25 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from indexer.cancellations import send_wanted
-from sweeps.voiding import cancel_on_chain, void
 
 from dev.waiting import wait_until
-from indexer import cancellations, checks, tasks
+from indexer import checks, tasks
 from indexer.claims import MESSAGE_GRACE
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm.rpc import ProviderPool
-from sweepapi.evm.sending import GWEI, BroadcastResult, send_all
+from sweepapi.evm.sending import GWEI, Reception, send_all
 from sweepapi.evm.v5 import IS_NONCE_USED
-from sweeps.models import Cancellation, CancellationTransaction, Sweep
+from sweeps.models import EventKind, Sweep, SweepEvent
+from sweeps.rails.evm_v5 import cancelling
+from sweeps.rails.evm_v5.cancelling import send_requested
+from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
+from sweeps.withdrawal import cancel_on_chain, void
+from tests.factories.sweeps import SweepFactory
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
 from tests.partner_app import PartnerApp, error_of
 
 pytestmark = pytest.mark.django_db
-
-LATER = timedelta(minutes=5)
 
 Providers = Callable[..., ProviderPool]
 Start = Callable[[], FakeNode]
@@ -42,30 +43,30 @@ Start = Callable[[], FakeNode]
 
 @pytest.fixture
 def signer(app: PartnerApp) -> str:
-    """The fee signer's address; it has coins, and nobody has seen a transaction of it."""
-    address = chains.fee_signer().address
+    """The fee signer's address; it has coins, and never sent a transaction."""
+    address = networks.current().fee_signer.address
     app.chain.give_coins(address)
     assert app.chain.web3.eth.get_transaction_count(address) == 0  # type: ignore[arg-type]
     return address
 
 
-def wanted(app: PartnerApp) -> Cancellation:
-    """Return the wish to cancel a sweep that was just built, and voided."""
-    built = app.build()
-    sweep = void(sweep_id=UUID(built["sweepId"]), reason="stolen key", cancelled_by="ops")
-    return sweep.cancellation
+def requested(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
+    """Return the request to cancel a sweep, by default one that was just built, with voiding it."""
+    sweep_id = UUID((built or app.build())["sweepId"])
+    void(sweep_id=sweep_id, reason="stolen key", cancelled_by="ops")
+    return Cancellation.objects.get(execution__sweep=sweep_id)
 
 
-def wanted_while_pending(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
-    """Return the wish to cancel a sweep that is not void."""
+def requested_while_pending(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
+    """Return the request to cancel a sweep that is not void."""
     sweep_id = UUID((built or app.build())["sweepId"])
     assert cancel_on_chain(sweep_id=sweep_id, reason="stolen key", requested_by="ops")
-    return Cancellation.objects.get(sweep_id=sweep_id)
+    return Cancellation.objects.get(execution__sweep=sweep_id)
 
 
 def send_and_mine(app: PartnerApp) -> None:
     """Go through a round and mine what it sent."""
-    send_wanted()
+    send_requested()
     app.chain.mine()
 
 
@@ -82,21 +83,21 @@ def settled(cancellation: Cancellation) -> tuple[str, bool]:
     """Let the worker look at the sweep once a cancellation would be safe."""
     Sweep.objects.update(next_check_at=timezone.now() - MESSAGE_GRACE)
     checks.check_due()
-    sweep = Sweep.objects.get(id=cancellation.sweep_id)
+    sweep = Sweep.objects.get(executions=cancellation.execution_id)
     return sweep.status, sweep.is_open
 
 
 def is_used(app: PartnerApp, cancellation: Cancellation) -> bool:
-    """Whether the nonce is, says the contract itself."""
-    data = "0x" + IS_NONCE_USED.encode(cancellation.sweep.authorization.nonce).hex()
+    """Whether the contract says that the nonce is used."""
+    data = "0x" + IS_NONCE_USED.encode(int(cancellation.execution.execution_id)).hex()
     return int(app.chain.rpc("eth_call", {"to": app.chain.contracts["v5"], "data": data}, "latest"), 16) == 1
 
 
-# --- the ordinary way -------------------------------------------------------------------------------------------------
+# --- from the request to the chain ------------------------------------------------------------------------------------
 
 
-def test_a_wanted_cancellation_is_sent_by_the_fee_signer_and_closes_the_sweep(app: PartnerApp, signer: str) -> None:
-    cancellation = wanted(app)
+def test_a_requested_cancellation_is_sent_by_the_fee_signer_and_closes_the_sweep(app: PartnerApp, signer: str) -> None:
+    cancellation = requested(app)
     send_and_mine(app)
     (row,) = sent()
     receipt = app.chain.receipt(row.tx_hash)
@@ -109,8 +110,8 @@ def test_a_wanted_cancellation_is_sent_by_the_fee_signer_and_closes_the_sweep(ap
     assert reason == f"stolen key; cancelled on chain by {signer} in {row.tx_hash}"
 
 
-def test_it_works_while_the_contract_is_paused(app: PartnerApp, signer: str) -> None:
-    cancellation = wanted(app)
+def test_a_cancellation_works_while_the_contract_is_paused(app: PartnerApp, signer: str) -> None:
+    cancellation = requested(app)
     app.chain.pause()
     send_and_mine(app)
     assert is_used(app, cancellation)
@@ -118,23 +119,23 @@ def test_it_works_while_the_contract_is_paused(app: PartnerApp, signer: str) -> 
 
 
 @pytest.mark.usefixtures("signer")
-def test_rounds_after_that_send_nothing(app: PartnerApp, round_trips: list[list[str]]) -> None:
-    cancellation = wanted(app)
+def test_later_rounds_send_nothing(app: PartnerApp, round_trips: list[list[str]]) -> None:
+    cancellation = requested(app)
     send_and_mine(app)
     round_trips.clear()
-    send_wanted()
+    send_requested()
     assert (len(round_trips), len(sent()), error(cancellation)) == (1, 1, "")
     app.chain.mine(SAFE_AFTER)
     settled(cancellation)
     round_trips.clear()
-    send_wanted()
+    send_requested()
     assert round_trips == [], "the sweep is closed"
 
 
-def test_without_a_wish_the_chain_is_not_asked(app: PartnerApp, round_trips: list[list[str]]) -> None:
+def test_without_a_request_the_chain_is_not_asked(app: PartnerApp, round_trips: list[list[str]]) -> None:
     void(sweep_id=UUID(app.build()["sweepId"]), reason="why")
     round_trips.clear()
-    send_wanted()
+    send_requested()
     assert round_trips == []
 
 
@@ -142,41 +143,54 @@ def test_without_a_wish_the_chain_is_not_asked(app: PartnerApp, round_trips: lis
 def test_several_are_sent_in_one_round_trip_with_nonces_in_sequence(
     app: PartnerApp, round_trips: list[list[str]]
 ) -> None:
-    wishes = [wanted(app) for _ in range(3)]
+    cancellations = [requested(app) for _ in range(3)]
     with app.chain.mining_paused():
         round_trips.clear()
-        send_wanted()
+        send_requested()
         assert round_trips[1:] == [["eth_sendRawTransaction"] * 3]
-        assert [(row.cancellation, row.account_nonce) for row in sent()] == [(wish, i) for i, wish in enumerate(wishes)]
+        assert [(row.cancellation, row.account_nonce) for row in sent()] == [
+            (one, i) for i, one in enumerate(cancellations)
+        ]
         app.chain.mine()
-    assert all(is_used(app, wish) for wish in wishes)
+    assert all(is_used(app, one) for one in cancellations)
 
 
-@pytest.mark.parametrize("want", [wanted, wanted_while_pending])
-def test_the_sweep_is_looked_at_again_and_again_until_it_is_closed(
-    app: PartnerApp, want: Callable[[PartnerApp], Cancellation]
+@pytest.mark.parametrize("request_one", [requested, requested_while_pending])
+def test_the_sweep_is_looked_at_often_until_it_is_closed(
+    app: PartnerApp, request_one: Callable[[PartnerApp], Cancellation]
 ) -> None:
-    want(app)
+    cancellation = request_one(app)
     for _ in range(2):
         sweep = Sweep.objects.get()
         assert sweep.next_check_at is not None
         assert sweep.next_check_at - timezone.now() < timedelta(seconds=30)
-        settled(sweep.cancellation)
+        settled(cancellation)
 
 
 @pytest.mark.usefixtures("signer")
 def test_more_than_fit_a_batch_go_through_round_by_round(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cancellations, "MAX_AT_ONCE", 2)
-    wishes = [wanted(app) for _ in range(3)]
+    monkeypatch.setattr(cancelling, "MAX_AT_ONCE", 2)
+    cancellations = [requested(app) for _ in range(3)]
     with app.chain.mining_paused():
-        send_wanted()
-        assert [(row.cancellation, row.account_nonce) for row in sent()] == [(wish, i) for i, wish in enumerate(wishes)]
+        send_requested()
+        assert [(row.cancellation, row.account_nonce) for row in sent()] == [
+            (one, i) for i, one in enumerate(cancellations)
+        ]
         app.chain.mine()
-        assert [is_used(app, wish) for wish in wishes] == [True, True, False]
-        send_wanted()
+        assert [is_used(app, one) for one in cancellations] == [True, True, False]
+        send_requested()
         app.chain.mine()
-    assert is_used(app, wishes[2])
+    assert is_used(app, cancellations[2])
     assert len(sent()) == 3
+
+
+@pytest.mark.usefixtures("signer")
+def test_a_request_on_a_network_that_the_chains_file_lost_delays_no_others(app: PartnerApp) -> None:
+    cancelling.request(SweepFactory.create(network="eip155:999"))
+    known = requested(app)
+    send_and_mine(app)
+    assert is_used(app, known)
+    assert [row.cancellation for row in sent()] == [known]
 
 
 # --- crashes, reorganisations, and workers at once --------------------------------------------------------------------
@@ -186,15 +200,15 @@ def test_more_than_fit_a_batch_go_through_round_by_round(app: PartnerApp, monkey
 def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     with monkeypatch.context() as crash:
 
         def die(**_what: object) -> None:
             raise KeyboardInterrupt
 
-        crash.setattr(cancellations, "send_all", die)
+        crash.setattr(cancelling, "send_all", die)
         with pytest.raises(KeyboardInterrupt):
-            send_wanted()
+            send_requested()
     (stored,) = sent()
     assert not is_used(app, cancellation)
     send_and_mine(app)
@@ -203,27 +217,27 @@ def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
 
 
 @pytest.mark.usefixtures("signer")
-def test_what_waits_is_sent_again_byte_by_byte(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    cancellation = wanted(app)
-    receptions: list[tuple[bytes, BroadcastResult]] = []
+def test_what_waits_is_sent_again_byte_for_byte(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancellation = requested(app)
+    receptions: list[tuple[bytes, Reception]] = []
 
-    def noted(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[BroadcastResult]:
+    def noted(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[Reception]:
         received = send_all(pool=pool, raws=raws)
         receptions.extend(zip(raws, received, strict=True))
         return received
 
-    monkeypatch.setattr(cancellations, "send_all", noted)
+    monkeypatch.setattr(cancelling, "send_all", noted)
     with app.chain.mining_paused():
-        send_wanted()
-        send_wanted()
+        send_requested()
+        send_requested()
     raw = bytes(sent()[0].raw)
-    assert receptions == [(raw, BroadcastResult.ACCEPTED), (raw, BroadcastResult.ALREADY_KNOWN)]
+    assert receptions == [(raw, Reception.ACCEPTED), (raw, Reception.ALREADY_KNOWN)]
     assert (len(sent()), error(cancellation)) == (1, "")
 
 
 @pytest.mark.usefixtures("signer")
-def test_one_that_left_the_chain_is_sent_again(app: PartnerApp) -> None:
-    cancellation = wanted(app)
+def test_a_cancellation_that_left_the_chain_is_sent_again(app: PartnerApp) -> None:
+    cancellation = requested(app)
     before = app.chain.rpc("evm_snapshot")
     send_and_mine(app)
     assert is_used(app, cancellation)
@@ -235,13 +249,13 @@ def test_one_that_left_the_chain_is_sent_again(app: PartnerApp) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("signer")
-def test_workers_at_once_sign_one_transaction_a_cancellation(app: PartnerApp) -> None:
+def test_parallel_workers_sign_one_transaction_per_cancellation(app: PartnerApp) -> None:
     for _ in range(3):
-        wanted(app)
+        requested(app)
 
     def run(_number: int) -> None:
         try:
-            send_wanted()
+            send_requested()
         finally:
             connection.close()
 
@@ -252,7 +266,7 @@ def test_workers_at_once_sign_one_transaction_a_cancellation(app: PartnerApp) ->
 
 
 def test_what_was_signed_is_never_changed(app: PartnerApp, signer: str) -> None:
-    wanted(app)
+    requested(app)
     send_and_mine(app)
     with pytest.raises(IntegrityError), transaction.atomic():
         sent(account=signer)[0].save()
@@ -264,113 +278,117 @@ def test_what_was_signed_is_never_changed(app: PartnerApp, signer: str) -> None:
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_stuck_one_is_replaced_by_one_that_pays_more(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    cancellation = wanted(app)
+def test_a_stuck_transaction_is_replaced_at_a_higher_fee(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancellation = requested(app)
     with app.chain.mining_paused():
-        send_wanted()
-        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
-        send_wanted()
-        send_wanted()
+        send_requested()
+        monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
+        send_requested()
+        send_requested()
         monkeypatch.undo()
         app.chain.mine()
     rows = sent()
     assert [(row.account_nonce, row.attempt, row.gas) for row in rows] == [(0, i, rows[0].gas) for i in range(3)]
-    for cheap, dear in pairwise(rows):
-        assert dear.max_fee * 10 >= cheap.max_fee * 11
-        assert dear.priority_fee * 10 >= cheap.priority_fee * 11
+    for before, after in pairwise(rows):
+        assert after.max_fee * 10 >= before.max_fee * 11
+        assert after.priority_fee * 10 >= before.priority_fee * 11
     assert app.chain.receipt(rows[-1].tx_hash)["status"] == 1
     assert is_used(app, cancellation)
 
 
 @pytest.mark.usefixtures("signer")
-def test_one_that_is_not_stuck_yet_is_left_alone(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted(app)
+def test_a_transaction_that_is_not_stuck_yet_is_left_alone(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    requested(app)
     with app.chain.mining_paused():
-        send_wanted()
-        later = timezone.now() + cancellations.STUCK_AFTER - timedelta(seconds=5)
+        send_requested()
+        later = timezone.now() + cancelling.STUCK_AFTER - timedelta(seconds=5)
         monkeypatch.setattr(timezone, "now", lambda: later)
-        send_wanted()
+        send_requested()
     assert len(sent()) == 1
 
 
 @pytest.mark.usefixtures("signer")
-def test_it_is_not_replaced_past_the_cap(app: PartnerApp, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    cancellation = wanted(app)
+def test_a_stuck_transaction_is_not_replaced_above_the_fee_cap(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    cancellation = requested(app)
     with app.chain.mining_paused():
-        send_wanted()
+        send_requested()
         settings.MAX_FEE_PER_GAS_GWEI = sent()[0].max_fee * 1.1 / GWEI
-        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
-        send_wanted()
-    assert (len(sent()), error(cancellation)) == (1, cancellations.TOO_DEAR)
+        monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
+        send_requested()
+    assert (len(sent()), error(cancellation)) == (1, cancelling.FEE_ABOVE_CAP)
 
 
 @pytest.mark.usefixtures("signer")
-def test_one_behind_a_stuck_one_that_became_useless_gets_through(
+def test_a_transaction_behind_a_stuck_and_useless_one_gets_through(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    useless = wanted(app)
+    useless = requested(app)
     with app.chain.mining_paused():
-        send_wanted()
+        send_requested()
         app.chain.rpc("anvil_dropAllTransactions")
-        Sweep.objects.filter(id=useless.sweep_id).update(is_open=False, closed_at=timezone.now(), next_check_at=None)
-        urgent = wanted(app)
-        send_wanted()
+        Sweep.objects.filter(executions=useless.execution_id).update(
+            is_open=False, closed_at=timezone.now(), next_check_at=None
+        )
+        urgent = requested(app)
+        send_requested()
         assert [row.cancellation for row in sent()] == [useless, urgent]
-        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
-        send_wanted()
+        monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
+        send_requested()
         monkeypatch.undo()
         app.chain.mine()
     assert is_used(app, urgent)
 
 
-# --- what can be in the way -------------------------------------------------------------------------------------------
+# --- obstacles --------------------------------------------------------------------------------------------------------
 
 
-def test_without_money_for_gas_nothing_is_signed_and_ops_read_why(app: PartnerApp) -> None:
-    signer = chains.fee_signer().address
+def test_without_coins_for_gas_nothing_is_signed_and_ops_read_why(app: PartnerApp) -> None:
+    signer = networks.current().fee_signer.address
     app.chain.give_coins(signer, 1000)
-    cancellation = wanted(app)
+    cancellation = requested(app)
     send_and_mine(app)
     assert sent() == []
-    assert error(cancellation).startswith(f"The fee signer {signer} can't pay the gas: it has 1000 wei and needs ")
+    assert error(cancellation).startswith(f"The fee signer {signer} cannot pay the gas: it has 1000 wei and needs ")
     app.chain.give_coins(signer)
     send_and_mine(app)
     assert (is_used(app, cancellation), error(cancellation)) == (True, "")
 
 
-def test_money_that_went_meanwhile_is_told_too(app: PartnerApp, signer: str) -> None:
-    cancellation = wanted(app)
+def test_a_balance_that_was_spent_meanwhile_is_reported_too(app: PartnerApp, signer: str) -> None:
+    cancellation = requested(app)
     with app.chain.mining_paused():
-        send_wanted()
+        send_requested()
         app.chain.rpc("anvil_dropAllTransactions")
         app.chain.give_coins(signer, 1000)
-        send_wanted()
-    assert error(cancellation) == "The fee signer can't pay the gas, say the providers."
+        send_requested()
+    assert error(cancellation) == "The providers say that the fee signer cannot pay the gas."
 
 
-def test_gas_above_the_cap_is_not_paid(app: PartnerApp, signer: str, settings: Any) -> None:
+def test_a_gas_price_above_the_cap_is_not_paid(app: PartnerApp, signer: str, settings: Any) -> None:
     settings.MAX_FEE_PER_GAS_GWEI = 1
     app.chain.rpc("anvil_setNextBlockBaseFeePerGas", hex(2 * GWEI))
     app.chain.mine()
-    cancellation = wanted(app)
+    cancellation = requested(app)
     send_and_mine(app)
-    assert (sent(account=signer), error(cancellation)) == ([], cancellations.TOO_DEAR)
+    assert (sent(account=signer), error(cancellation)) == ([], cancelling.FEE_ABOVE_CAP)
 
 
-def test_another_fee_signer_on_chain_is_told(app: PartnerApp, signer: str) -> None:
-    cancellation = wanted(app)
+def test_another_fee_signer_on_chain_is_reported(app: PartnerApp, signer: str) -> None:
+    cancellation = requested(app)
     app.chain.revoke_fee_signer(signer)
     send_and_mine(app)
     assert sent() == []
-    assert error(cancellation) == f"The contract refuses this: it has another fee signer than {signer}."
+    assert error(cancellation) == f"The contract refuses the cancellation: {signer} is not its fee signer."
 
 
 @pytest.mark.usefixtures("signer")
 def test_after_the_deadline_there_is_nothing_to_cancel(app: PartnerApp) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     app.chain.mine(seconds=1000)
     send_and_mine(app)
-    assert (sent(), error(cancellation)) == ([], cancellations.RAN_OUT)
+    assert (sent(), error(cancellation)) == ([], cancelling.RAN_OUT)
     app.chain.mine(SAFE_AFTER)
     assert settled(cancellation) == ("void", False)
 
@@ -380,14 +398,14 @@ def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(
     app: PartnerApp, round_trips: list[list[str]]
 ) -> None:
     built = app.build()
-    sweep = void(sweep_id=UUID(built["sweepId"]), reason="why", cancelled_by="ops")
+    cancellation = requested(app, built)
     app.execute(built)
     send_and_mine(app)
-    assert (sent(), error(sweep.cancellation)) == ([], "")
+    assert (sent(), error(cancellation)) == ([], "")
     app.chain.mine(SAFE_AFTER)
-    assert settled(sweep.cancellation) == ("completed", True)
+    assert settled(cancellation) == ("completed", True)
     round_trips.clear()
-    send_wanted()
+    send_requested()
     assert round_trips == [], "there is nothing left to ask"
     assert Sweep.objects.get().flags == ["executed_after_void"]
 
@@ -396,24 +414,24 @@ def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(
 def test_an_execution_that_overtakes_a_cancellation_reverts_it_and_is_booked(app: PartnerApp) -> None:
     built = app.build()
     app.approve(built)
-    sweep = void(sweep_id=UUID(built["sweepId"]), reason="why", cancelled_by="ops")
+    cancellation = requested(app, built)
     with app.chain.mining_paused():
         app.chain.sign_and_send(app.user, built)
-        send_wanted()
+        send_requested()
         app.chain.mine()
     (row,) = sent()
     assert app.chain.receipt(row.tx_hash)["status"] == 0
     send_and_mine(app)
     assert len(sent()) == 1
     app.chain.mine(SAFE_AFTER)
-    assert settled(sweep.cancellation) == ("completed", True)
+    assert settled(cancellation) == ("completed", True)
 
 
 @pytest.mark.usefixtures("signer")
-def test_what_was_submitted_is_cancelled_before_it_is_mined_and_dropped(app: PartnerApp) -> None:
+def test_a_submitted_transaction_that_a_cancellation_overtakes_is_dropped(app: PartnerApp) -> None:
     built = app.build()
     app.confirm(built, "0x" + "ab" * 32, status=202)
-    cancellation = wanted_while_pending(app, built)
+    cancellation = requested_while_pending(app, built)
     send_and_mine(app)
     (row,) = sent()
     app.chain.mine(SAFE_AFTER)
@@ -424,14 +442,14 @@ def test_what_was_submitted_is_cancelled_before_it_is_mined_and_dropped(app: Par
 
 
 @pytest.mark.usefixtures("signer")
-def test_what_was_submitted_and_overtakes_a_cancellation_is_booked(app: PartnerApp) -> None:
+def test_a_submitted_transaction_that_overtakes_a_cancellation_is_booked(app: PartnerApp) -> None:
     built = app.build()
     app.approve(built)
-    cancellation = wanted_while_pending(app, built)
+    cancellation = requested_while_pending(app, built)
     with app.chain.mining_paused():
         tx_hash = app.chain.sign_and_send(app.user, built)
         app.confirm(built, tx_hash, status=202)
-        send_wanted()
+        send_requested()
         app.chain.mine()
     assert settled(cancellation) == ("completed", True)
     assert Sweep.objects.get().flags == []
@@ -444,7 +462,7 @@ def test_an_execution_that_is_mined_during_a_round_does_not_look_like_a_contract
 ) -> None:
     built = app.build()
     app.approve(built)
-    cancellation = wanted_while_pending(app, built)
+    cancellation = requested_while_pending(app, built)
     node = start_node()
 
     def one_by_one(batch: list[dict[str, Any]]) -> tuple[int, bytes]:
@@ -459,12 +477,12 @@ def test_an_execution_that_is_mined_during_a_round_does_not_look_like_a_contract
     use_providers(node.url)
     with app.chain.mining_paused():
         app.chain.sign_and_send(app.user, built)
-        send_wanted()
+        send_requested()
     assert (error(cancellation), sent()) == ("", [])
 
 
 def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers: Providers) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     use_providers("http://127.0.0.1:1")
     send_and_mine(app)
     assert (sent(account=signer), error(cancellation)) == ([], "No provider answered in time.")
@@ -474,10 +492,10 @@ def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_provider_that_keeps_it_to_itself_delays_nothing(
+def test_a_provider_that_does_not_pass_it_on_delays_nothing(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     silent = start_node()
     silent.swallow = "eth_sendRawTransaction"
     use_providers(silent.url, app.chain.world["rpcUrl"])
@@ -486,10 +504,10 @@ def test_a_provider_that_keeps_it_to_itself_delays_nothing(
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_node_that_does_not_show_the_effect_yet_does_not_make_it_sign_twice(
+def test_nothing_is_signed_twice_for_a_node_that_does_not_show_the_effect_yet(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     send_and_mine(app)
     behind = start_node()
     behind.swallow = "eth_estimateGas"
@@ -499,7 +517,7 @@ def test_a_node_that_does_not_show_the_effect_yet_does_not_make_it_sign_twice(
     }.get(method, result)
     use_providers(behind.url)
     assert is_used(app, cancellation)
-    send_wanted()
+    send_requested()
     assert (len(sent()), error(cancellation)) == (1, "")
 
 
@@ -507,33 +525,33 @@ def test_a_node_that_does_not_show_the_effect_yet_does_not_make_it_sign_twice(
 def test_a_provider_that_named_too_high_a_count_once_blocks_nothing(
     app: PartnerApp, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     liar = start_node()
     liar.alter = lambda method, _params, result: "0x7" if method == "eth_getTransactionCount" else result
     use_providers(liar.url)
-    send_wanted()
+    send_requested()
     use_providers(app.chain.world["rpcUrl"])
-    send_wanted()
+    send_requested()
     assert [row.account_nonce for row in sent()] == [7], "it may be that the others lag"
-    monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+    monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
     send_and_mine(app)
     assert [row.account_nonce for row in sent()] == [0, 7]
     assert (is_used(app, cancellation), error(cancellation)) == (True, "")
 
 
 @pytest.mark.usefixtures("signer")
-def test_one_that_was_given_too_little_gas_gets_enough_when_it_is_signed_anew(
+def test_a_transaction_with_too_little_gas_gets_enough_when_it_is_replaced(
     app: PartnerApp, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     stingy = start_node()
     stingy.alter = lambda method, _params, result: hex(21_000) if method == "eth_estimateGas" else result
     use_providers(stingy.url)
     with app.chain.mining_paused():
-        send_wanted()
+        send_requested()
         use_providers(app.chain.world["rpcUrl"])
-        monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
-        send_wanted()
+        monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
+        send_requested()
         app.chain.mine()
     assert [row.account_nonce for row in sent()] == [0, 0]
     assert is_used(app, cancellation)
@@ -541,10 +559,10 @@ def test_one_that_was_given_too_little_gas_gets_enough_when_it_is_signed_anew(
 
 @pytest.mark.parametrize("estimate", [0, 1, 2**24, 2**39])
 @pytest.mark.usefixtures("signer")
-def test_an_estimate_that_no_transaction_can_have_is_asked_of_another(
+def test_an_impossible_gas_estimate_is_asked_of_another_provider(
     app: PartnerApp, use_providers: Providers, start_node: Start, estimate: int
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     liar = start_node()
     liar.alter = lambda method, _params, result: hex(estimate) if method == "eth_estimateGas" else result
     use_providers(liar.url, app.chain.world["rpcUrl"])
@@ -553,20 +571,20 @@ def test_an_estimate_that_no_transaction_can_have_is_asked_of_another(
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_nonce_that_somebody_else_used_up_is_replaced_by_the_next(
+def test_an_account_nonce_that_was_used_by_hand_is_replaced_by_the_next(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cancellation = wanted(app)
+    cancellation = requested(app)
     with app.chain.mining_paused():
-        send_wanted()
+        send_requested()
         app.chain.rpc("anvil_dropAllTransactions")
         app.chain.send(
-            chains.fee_signer()._account,  # noqa: SLF001 the same key, used by hand
+            networks.current().fee_signer._account,  # noqa: SLF001 the same key, used by hand
             {"to": app.user.address, "data": "0x"},
             gas=21_000,
         )
         app.chain.mine()
-    monkeypatch.setattr(cancellations, "STUCK_AFTER", timedelta(0))
+    monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
     send_and_mine(app)
     assert [row.account_nonce for row in sent()] == [0, 1]
     assert is_used(app, cancellation)
@@ -586,13 +604,14 @@ def test_the_admins_button_reaches_the_chain_through_a_real_worker(app: PartnerA
             reverse("admin:sweeps_sweep_void", args=[built["sweepId"]]),
             {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"},
         )
-        cancellation = Cancellation.objects.select_related("sweep__authorization").get()
+        cancellation = Cancellation.objects.get()
         wait_until(lambda: is_used(app, cancellation), within_seconds=10, what="the worker cancels it on chain")
-    assert cancellation.requested_by == "ops"
+    request = SweepEvent.objects.get(kind=EventKind.CANCELLATION_REQUESTED)
+    assert request.facts == {"reason": "stolen key", "requested_by": "ops"}
     app.chain.mine(SAFE_AFTER)
     assert settled(cancellation) == ("void", False)
     assert error_of(app.post_confirm(built["sweepId"], "0x" + "ab" * 32)) == (409, "sweep_void")
 
 
-def test_beat_carries_on_what_a_lost_message_left() -> None:
+def test_beat_sends_cancellations_whose_message_was_lost() -> None:
     assert current_app.conf.beat_schedule["send-cancellations"]["task"] == tasks.send_cancellations.name

@@ -1,4 +1,7 @@
-"""The one event that used a nonce is found, and no provider's lie or refusal is taken for it."""
+"""The one event that explains a change of state is found, and a provider's lie or refusal is not taken for it.
+
+The event is the cancellation of an authorization, on the real contract.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,19 +9,24 @@ from typing import Any
 
 import pytest
 from eth_utils.address import to_checksum_address
-from sweepapi.evm.nonce_use import Finding, NonceUse, Search, find_uses
 
 from sweepapi import networks
-from sweepapi.evm import nonce_use, v5
+from sweepapi.evm import log_search, v5
+from sweepapi.evm.answers import Log
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.log_search import Event, Finding, Hit, Search
 from sweepapi.evm.rpc import ProviderPool
 from tests.factories.ledger import random_hash
-from tests.fake_node import FakeNode
+from tests.fake_node import Alter, FakeNode
 from tests.local_chain import SAFE_AFTER, LocalChain
 
 NONCE = 2**255 + 7
 STRANGER = to_checksum_address("0x" + "0f" * 20)
+NOTHING = Finding(None, None, agreed=False, resume_at=None)
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
 
 
 @dataclass(frozen=True)
@@ -30,11 +38,10 @@ class Cancelled:
     search: Search
 
     @property
-    def use(self) -> NonceUse:
+    def hit(self) -> Hit:
         receipt = self.chain.receipt(self.tx_hash)
-        return NonceUse(
-            self.tx_hash, receipt["blockNumber"], receipt["blockHash"].to_0x_hex(), self.chain.holder("ops").address
-        )
+        by = Event(self.chain.holder("ops").address, is_hint=False)
+        return Hit(by, self.tx_hash, receipt["blockNumber"], receipt["blockHash"].to_0x_hex())
 
 
 @pytest.fixture
@@ -45,21 +52,27 @@ def cancelled(chain: LocalChain) -> Cancelled:
     return Cancelled(chain, tx_hash, search(chain))
 
 
-def search(chain: LocalChain, **changes: Any) -> Search:
-    """Return a search for the nonce over all that is safe."""
+def search(chain: LocalChain, *, nonce: int = NONCE, **changes: Any) -> Search:
+    """Return a search for what used a nonce, over all that is safe."""
+
+    def read(log: Log) -> Event | None:
+        event = v5.decode_cancelled(log)
+        return Event(event.by, is_hint=False) if event is not None and event.nonce == nonce else None
+
+    topics = ((v5.EXECUTED_TOPIC, v5.CANCELLED_TOPIC), f"0x{nonce:064x}")
     safe = chain.web3.eth.get_block("safe")["number"]
-    return replace(Search("one", chain.contracts["v5"], NONCE, first_block=0, last_block=safe), **changes)
+    return replace(Search("one", chain.contracts["v5"], topics, read, first_block=0, last_block=safe), **changes)
+
+
+def find_all(pool: ProviderPool, *searches: Search) -> dict[Any, Finding]:
+    return log_search.find(chain=networks.current().chain("eip155:31337"), pool=pool, searches=searches)
 
 
 def find(pool: ProviderPool, *searches: Search) -> Finding:
     """Return what was found for the first search."""
-    found = find_uses(chain=networks.current().chain("eip155:31337"), pool=pool, searches=searches)
+    found = find_all(pool, *searches)
     assert set(found) == {one.key for one in searches}
     return found[searches[0].key]
-
-
-Providers = Callable[..., ProviderPool]
-Start = Callable[[], FakeNode]
 
 
 @pytest.fixture
@@ -68,26 +81,26 @@ def pool(chain: LocalChain, use_providers: Providers) -> ProviderPool:
 
 
 def test_a_cancellation_is_found_with_who_made_it(cancelled: Cancelled, pool: ProviderPool) -> None:
-    assert find(pool, cancelled.search) == Finding(cancelled.use, None, agreed=True, resume_at=None)
+    assert find(pool, cancelled.search) == Finding(cancelled.hit, None, agreed=True, resume_at=None)
 
 
-def test_only_the_authorizations_own_nonce_counts(cancelled: Cancelled, pool: ProviderPool) -> None:
-    nobodys = replace(cancelled.search, nonce=NONCE + 2)
-    assert find(pool, nobodys) == Finding(None, None, agreed=False, resume_at=None)
+def test_only_the_event_with_the_given_topics_counts(cancelled: Cancelled, pool: ProviderPool) -> None:
+    assert find(pool, search(cancelled.chain, nonce=NONCE + 2)) == NOTHING
+    assert find(pool, replace(cancelled.search, topics=(v5.EXECUTED_TOPIC,))) == NOTHING
 
 
 def test_many_searches_are_one_round_trip(
     cancelled: Cancelled, pool: ProviderPool, round_trips: list[list[str]]
 ) -> None:
-    searches = [replace(cancelled.search, key=number) for number in range(nonce_use.MAX_SEARCHES)]
-    assert find(pool, *searches).use == cancelled.use
+    searches = [replace(cancelled.search, key=number) for number in range(log_search.MAX_SEARCHES)]
+    assert find(pool, *searches).hit == cancelled.hit
     assert len(round_trips) == 1
 
 
 def test_as_many_searches_as_may_be_stay_under_a_hundred_calls(
     chain: LocalChain, pool: ProviderPool, round_trips: list[list[str]]
 ) -> None:
-    endless = [search(chain, key=number, last_block=10**7) for number in range(nonce_use.MAX_SEARCHES)]
+    endless = [search(chain, key=number, last_block=10**7) for number in range(log_search.MAX_SEARCHES)]
     find(pool, *endless)
     assert len(round_trips[0]) <= 100
 
@@ -95,32 +108,32 @@ def test_as_many_searches_as_may_be_stay_under_a_hundred_calls(
 def test_a_long_search_goes_on_where_it_stopped(
     cancelled: Cancelled, pool: ProviderPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 4)
-    monkeypatch.setattr(nonce_use, "SPANS_AT_ONCE", 2)
-    height = cancelled.use.block_number
+    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 4)
+    monkeypatch.setattr(log_search, "SPANS_AT_ONCE", 2)
+    height = cancelled.hit.block_number
     far = replace(cancelled.search, first_block=height - 10)
     assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 2)
-    assert find(pool, replace(far, first_block=height - 2)).use == cancelled.use
+    assert find(pool, replace(far, first_block=height - 2)).hit == cancelled.hit
 
 
-def test_a_search_that_ends_without_a_find_begins_anew(cancelled: Cancelled, pool: ProviderPool) -> None:
-    after = replace(cancelled.search, first_block=cancelled.use.block_number + 1)
-    assert find(pool, after) == Finding(None, None, agreed=False, resume_at=None)
+def test_a_search_of_all_blocks_that_finds_nothing_starts_over(cancelled: Cancelled, pool: ProviderPool) -> None:
+    after = replace(cancelled.search, first_block=cancelled.hit.block_number + 1)
+    assert find(pool, after) == NOTHING
 
 
 def test_the_spans_cover_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 10)
-    spans = Search("one", STRANGER, 1, first_block=5, last_block=30).spans()
+    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 10)
+    spans = Search("one", STRANGER, (), lambda _log: None, first_block=5, last_block=30).spans()
     assert spans == [(5, 14), (15, 24), (25, 30)]
 
 
 # --- how deep ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_cancellation_above_the_safe_block_does_not_count(chain: LocalChain, pool: ProviderPool) -> None:
+def test_an_event_above_the_safe_block_does_not_count(chain: LocalChain, pool: ProviderPool) -> None:
     chain.cancel(NONCE)
     found = find(pool, search(chain, last_block=chain.web3.eth.block_number))
-    assert found.use is not None
+    assert found.hit is not None
     assert not found.agreed
 
 
@@ -137,14 +150,9 @@ def test_depth_is_counted_from_the_head_where_a_chain_has_no_tags(
 # --- several providers ------------------------------------------------------------------------------------------------
 
 
-def forged(cancelled: Cancelled, **changes: Any) -> Callable[[str, list[Any], Any], Any]:
-    """Return the manner of a node that changes the log it shows."""
-
-    def alter(method: str, _params: list[Any], result: Any) -> Any:
-        return [log | changes for log in result] if method == "eth_getLogs" else result
-
-    assert cancelled.search.key == "one"
-    return alter
+def forged(**changes: Any) -> Alter:
+    """Return how a node changes the logs that it shows."""
+    return lambda method, _params, result: [log | changes for log in result] if method == "eth_getLogs" else result
 
 
 def test_two_providers_that_show_the_same_agree(
@@ -152,7 +160,7 @@ def test_two_providers_that_show_the_same_agree(
 ) -> None:
     nodes = [start_node() for _ in range(3)]
     found = find(use_providers(*(node.url for node in nodes)), cancelled.search)
-    assert (found.use, found.agreed) == (cancelled.use, True)
+    assert (found.hit, found.agreed) == (cancelled.hit, True)
     assert [len(node.asked) for node in nodes] == [1, 1, 0]
 
 
@@ -160,7 +168,7 @@ def test_two_providers_that_show_the_same_agree(
 @pytest.mark.parametrize(
     "lie", [{"blockHash": random_hash()}, {"transactionHash": random_hash()}, {"blockNumber": "0x1"}]
 )
-def test_two_that_show_different_blocks_do_not(
+def test_two_that_show_different_logs_do_not(
     cancelled: Cancelled,
     use_providers: Providers,
     start_node: Start,
@@ -169,22 +177,22 @@ def test_two_that_show_different_blocks_do_not(
     liar_is_first: bool,
 ) -> None:
     liar = start_node()
-    liar.alter = forged(cancelled, **lie)
+    liar.alter = forged(**lie)
     urls = [liar.url, cancelled.chain.world["rpcUrl"]]
     found = find(use_providers(*(urls if liar_is_first else reversed(urls))), cancelled.search)
-    assert found.use is not None
+    assert found.hit is not None
     assert not found.agreed
 
 
 @pytest.mark.parametrize("blind_is_first", [True, False])
-def test_a_cancellation_that_only_one_shows_is_told_and_does_not_count(
+def test_an_event_that_only_one_provider_shows_is_reported_and_does_not_count(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, *, blind_is_first: bool
 ) -> None:
     blind = start_node()
     blind.alter = lambda method, _params, result: [] if method == "eth_getLogs" else result
     urls = [blind.url, cancelled.chain.world["rpcUrl"]]
     found = find(use_providers(*(urls if blind_is_first else reversed(urls))), cancelled.search)
-    assert (found.use, found.agreed) == (cancelled.use, False)
+    assert (found.hit, found.agreed) == (cancelled.hit, False)
 
 
 def test_a_second_provider_whose_safe_block_is_lower_does_not_agree_yet(
@@ -199,15 +207,27 @@ def test_a_second_provider_whose_safe_block_is_lower_does_not_agree_yet(
 
 def test_a_second_provider_that_is_down_confirms_nothing(cancelled: Cancelled, use_providers: Providers) -> None:
     found = find(use_providers(cancelled.chain.world["rpcUrl"], "http://127.0.0.1:1"), cancelled.search)
-    assert (found.use, found.agreed) == (cancelled.use, False)
+    assert (found.hit, found.agreed) == (cancelled.hit, False)
 
 
-def test_if_nobody_answers_it_is_told(cancelled: Cancelled, no_providers: ProviderPool) -> None:
+def test_a_search_that_no_provider_answers_is_an_error(cancelled: Cancelled, no_providers: ProviderPool) -> None:
     with pytest.raises(ChainUnavailableError):
         find(no_providers, cancelled.search)
 
 
-# --- hostile answers --------------------------------------------------------------------------------------------------
+def test_a_hint_needs_no_second_opinion_because_its_receipt_decides(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    hint = replace(cancelled.search, read=lambda _log: Event(None, is_hint=True))
+    nodes = [start_node() for _ in range(2)]
+    receipt = find(use_providers(*(node.url for node in nodes)), hint).receipt
+    assert receipt is not None
+    assert receipt.tx_hash == cancelled.tx_hash
+    searched = [["eth_getLogs" in methods for methods in node.asked] for node in nodes]
+    assert searched == [[True, False], [False]]
+
+
+# --- hostile responses ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -228,47 +248,45 @@ def test_if_nobody_answers_it_is_told(cancelled: Cancelled, no_providers: Provid
         {"transactionHash": "0x12"},
     ],
 )
-def test_a_log_that_was_not_asked_for_is_no_find(
+def test_a_log_that_was_not_asked_for_is_not_a_hit(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, lie: dict[str, Any]
 ) -> None:
     liar = start_node()
-    liar.alter = forged(cancelled, **lie)
+    liar.alter = forged(**lie)
     found = find(use_providers(liar.url), cancelled.search)
     assert found == Finding(None, None, agreed=False, resume_at=0)
 
 
 @pytest.mark.parametrize("answer", [None, {}, "0x", [None], [[]]])
-def test_an_answer_of_another_shape_is_no_find(
+def test_a_response_of_another_shape_is_not_a_hit(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, answer: Any
 ) -> None:
     liar = start_node()
     liar.alter = lambda method, _params, result: answer if method == "eth_getLogs" else result
-    assert find(use_providers(liar.url), cancelled.search).use is None
+    assert find(use_providers(liar.url), cancelled.search).hit is None
 
 
-def test_a_nonce_that_was_used_twice_is_a_lie(
+def test_an_event_that_is_shown_twice_is_a_lie(
     cancelled: Cancelled, use_providers: Providers, start_node: Start
 ) -> None:
     liar = start_node()
     liar.alter = lambda method, _params, result: (
         [*result, *(log | {"transactionHash": random_hash()} for log in result)] if method == "eth_getLogs" else result
     )
-    assert find(use_providers(liar.url), cancelled.search).use is None
+    assert find(use_providers(liar.url), cancelled.search).hit is None
 
 
 def test_a_span_that_is_refused_is_searched_again_and_spoils_no_other_search(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 10)
-    first_block = cancelled.use.block_number - 15
+    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 10)
+    first_block = cancelled.hit.block_number - 15
     stingy = start_node()
     stingy.alter = lambda method, params, result: (
         None if method == "eth_getLogs" and params[0]["fromBlock"] == hex(first_block + 10) else result
     )
     refused = replace(cancelled.search, key="refused", first_block=first_block)
     granted = replace(cancelled.search, first_block=first_block + 5)
-    found = find_uses(
-        chain=networks.current().chain("eip155:31337"), pool=use_providers(stingy.url), searches=[refused, granted]
-    )
+    found = find_all(use_providers(stingy.url), refused, granted)
     assert found["refused"] == Finding(None, None, agreed=False, resume_at=first_block + 10)
-    assert found["one"].use == cancelled.use
+    assert found["one"].hit == cancelled.hit

@@ -1,4 +1,4 @@
-"""A nonce that was used without anybody reporting it: cancelled on chain, or executed; the worker finds out which."""
+"""A nonce was used and no transaction was reported: the worker finds out whether it was cancelled or executed."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,15 +7,15 @@ from uuid import UUID
 
 import pytest
 from django.utils import timezone
-from sweeps.voiding import void
 
 from indexer import checks
 from ledger.reading import postings_of
-from sweepapi import chains
-from sweepapi.evm import nonce_use
+from sweepapi import networks
+from sweepapi.evm import log_search
 from sweepapi.evm.rpc import ProviderPool
-from sweeps import settle
-from sweeps.models import Sweep, SweepTransaction
+from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.rails.evm_v5 import judging
+from sweeps.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import Alter, FakeNode
@@ -64,16 +64,16 @@ def test_a_cancelled_sweep_is_void_and_closed_and_says_who_did_it(app: PartnerAp
     assert checks.check_due() == 0
 
 
-def test_the_fee_signer_may_have_cancelled_it(app: PartnerApp) -> None:
+def test_the_fee_signer_can_cancel_it_too(app: PartnerApp) -> None:
     built = app.build()
-    signer = chains.fee_signer()
+    signer = networks.current().fee_signer
     app.chain.give_coins(signer.address)
     cancel(app, built, by=signer._account)  # noqa: SLF001 a wallet with the signer's key
     app.chain.mine(SAFE_AFTER)
     assert f"by {signer.address}" in check(built).void_reason
 
 
-def test_nobody_else_can(app: PartnerApp) -> None:
+def test_another_wallet_cannot_cancel_it(app: PartnerApp) -> None:
     built = app.build()
     assert app.chain.receipt(cancel(app, built, by=app.user))["status"] == 0
     app.chain.mine(SAFE_AFTER)
@@ -88,7 +88,7 @@ def test_a_cancellation_that_is_not_safe_yet_closes_nothing(app: PartnerApp) -> 
     assert (sweep.status, sweep.is_open, sweep.flags) == ("pending", True, [])
 
 
-def test_one_that_left_the_chain_leaves_the_sweep_executable(app: PartnerApp) -> None:
+def test_a_cancellation_that_left_the_chain_leaves_the_sweep_executable(app: PartnerApp) -> None:
     built = app.build()
     before = app.chain.rpc("evm_snapshot")
     cancel(app, built)
@@ -126,7 +126,7 @@ def test_a_candidate_that_executed_something_else_does_not_hide_a_cancellation(a
     assert check(built).status == "void"
 
 
-def test_what_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None:
+def test_a_sweep_that_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None:
     built = app.build()
     voided = void(sweep_id=UUID(built["sweepId"]), reason="asked for by the user")
     cancel(app, built)
@@ -136,7 +136,7 @@ def test_what_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None
     assert sweep.void_reason.startswith("asked for by the user; cancelled on chain by ")
 
 
-def test_a_cancellation_after_the_deadline_is_one_all_the_same(app: PartnerApp) -> None:
+def test_a_cancellation_after_the_deadline_still_counts(app: PartnerApp) -> None:
     built = app.build()
     app.chain.mine(seconds=FAR_APART)
     cancel(app, built)
@@ -155,7 +155,7 @@ def test_a_sweep_whose_execution_left_the_chain_can_be_cancelled(app: PartnerApp
     app.chain.mine(SAFE_AFTER, seconds=7)
     check(built)
     sweep = check(built)
-    assert (sweep.status, sweep.is_open, sweep.gross_output) == ("void", False, None)
+    assert (sweep.status, sweep.is_open, sweep.executions.get().gross_output) == ("void", False, None)
     assert sum(posting.amount for posting in postings_of(sweep.id) if posting.account.partner) == 0
 
 
@@ -247,7 +247,7 @@ def test_a_provider_that_invents_a_cancellation_closes_nothing(
     assert check(built).status == "void", "alone, it would have been believed"
 
 
-def test_a_refused_log_query_is_told_and_tried_again(
+def test_a_refused_log_query_is_reported_and_retried(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
     built = app.build()
@@ -259,7 +259,7 @@ def test_a_refused_log_query_is_told_and_tried_again(
     sweep = check(built)
     assert (sweep.status, sweep.last_error) == (
         "pending",
-        "The nonce is used, and no event was found yet that says by what.",
+        "The nonce is used, and no event was found yet that shows by which transaction.",
     )
     stingy.alter = lambda _method, _params, result: result
     assert check(built).status == "void"
@@ -281,7 +281,7 @@ def test_a_provider_that_dies_during_the_search_costs_only_time(
 # --- executed ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_execution_that_nobody_reported_is_discovered_and_booked(app: PartnerApp) -> None:
+def test_an_unreported_execution_is_discovered_and_booked(app: PartnerApp) -> None:
     built = app.build()
     tx_hash = app.execute(built)
     app.chain.mine(SAFE_AFTER)
@@ -294,7 +294,7 @@ def test_an_execution_that_nobody_reported_is_discovered_and_booked(app: Partner
     assert app.confirm(built, tx_hash)["transactions"] == state["transactions"]
 
 
-def test_it_goes_before_expiry(app: PartnerApp) -> None:
+def test_an_execution_wins_over_expiry(app: PartnerApp) -> None:
     built = app.build()
     app.execute(built)
     app.chain.mine(seconds=FAR_APART)
@@ -312,7 +312,7 @@ def test_an_execution_after_ops_voided_it_is_found_and_flagged(app: PartnerApp) 
     assert (sweep.status, sweep.flags) == ("completed", ["executed_after_void"])
 
 
-def test_a_wrong_hash_that_was_reported_does_not_hide_the_true_one(app: PartnerApp) -> None:
+def test_a_wrong_hash_that_was_reported_does_not_hide_the_right_one(app: PartnerApp) -> None:
     built = app.build()
     app.confirm(built, random_hash(), status=202)
     app.execute(built)
@@ -324,7 +324,7 @@ def test_a_wrong_hash_that_was_reported_does_not_hide_the_true_one(app: PartnerA
     ]
 
 
-def test_ten_reported_hashes_leave_room_for_the_true_one(app: PartnerApp) -> None:
+def test_ten_reported_hashes_leave_room_for_the_right_one(app: PartnerApp) -> None:
     built = app.build()
     SweepTransactionFactory.create_batch(10, sweep=Sweep.objects.get())
     app.execute(built)
@@ -332,7 +332,7 @@ def test_ten_reported_hashes_leave_room_for_the_true_one(app: PartnerApp) -> Non
     assert check(built).status == "completed"
 
 
-def test_a_provider_that_shows_no_log_is_made_good_by_another(
+def test_a_log_that_one_provider_does_not_show_is_found_at_another(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
     built = app.build()
@@ -362,7 +362,7 @@ def receipts_with(lie: dict[str, Any] | None) -> Alter:
         None,
     ],
 )
-def test_a_hint_whose_receipt_does_not_bear_it_out_leaves_no_trace(
+def test_a_hint_that_its_receipt_does_not_confirm_leaves_no_trace(
     app: PartnerApp, use_providers: Providers, start_node: Start, lie: dict[str, Any] | None
 ) -> None:
     built = app.build()
@@ -373,7 +373,7 @@ def test_a_hint_whose_receipt_does_not_bear_it_out_leaves_no_trace(
     use_providers(liar.url)
     sweep = check(built)
     assert (sweep.status, sweep.flags, sweep.transactions.count()) == ("pending", ["nonce_used"], 0)
-    assert sweep.last_error == "An event says that it was executed, and no receipt bears that out."
+    assert sweep.last_error == "An event says that it was executed, and no receipt confirms that."
 
 
 @pytest.mark.parametrize("lie", [{"logs": []}, {"status": "0x0"}, None])
@@ -395,23 +395,23 @@ def test_a_receipt_that_the_first_provider_withholds_comes_from_another(
 def test_a_long_search_is_done_in_steps_whose_progress_is_kept(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nonce_use, "SPAN_BLOCKS", 5)
-    monkeypatch.setattr(nonce_use, "SPANS_AT_ONCE", 2)
-    monkeypatch.setattr(settle, "SEARCH_MARGIN_BLOCKS", 0)
+    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 5)
+    monkeypatch.setattr(log_search, "SPANS_AT_ONCE", 2)
+    monkeypatch.setattr(judging, "SEARCH_MARGIN_BLOCKS", 0)
     built = app.build()
-    built_at = Sweep.objects.get().built_at_block
+    built_at = Execution.objects.get().built_at_height
     app.chain.mine(25)
     cancel(app, built)
     app.chain.mine(SAFE_AFTER)
     seen = []
     for _ in range(3):
         sweep = check(built)
-        seen.append((sweep.status, sweep.search_from_block))
+        seen.append((sweep.status, sweep.executions.get().search_cursor))
         assert sweep.status == "void" or seconds_until_due(sweep) < 30
-    assert seen == [("pending", built_at + 10), ("pending", built_at + 20), ("void", None)]
+    assert seen == [("pending", str(built_at + 10)), ("pending", str(built_at + 20)), ("void", "")]
 
 
-def test_the_search_begins_at_the_build_and_ends_at_the_safe_block(
+def test_the_search_starts_at_the_build_and_ends_at_the_safe_block(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
     built = app.build()
@@ -429,7 +429,7 @@ def test_the_search_begins_at_the_build_and_ends_at_the_safe_block(
     use_providers(node.url)
     check(built)
     (query,) = queries
-    assert int(query["fromBlock"], 16) == max(built_at - settle.SEARCH_MARGIN_BLOCKS, 0)
+    assert int(query["fromBlock"], 16) == max(built_at - judging.SEARCH_MARGIN_BLOCKS, 0)
     assert int(query["toBlock"], 16) == app.chain.web3.eth.get_block("safe")["number"]
     assert query["address"] == app.chain.contracts["v5"]
 

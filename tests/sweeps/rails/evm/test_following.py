@@ -1,0 +1,226 @@
+"""Many sweeps are looked at in few round trips, and one that cannot be looked up delays only itself."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid4
+
+import pytest
+
+from sweepapi.evm.answers import Block, Log
+from sweepapi.evm.log_search import Event, Search
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.sightings import Sighting, Subject
+from sweepapi.evm.v5 import CANCELLED_TOPIC, IS_NONCE_USED, decode_cancelled
+from sweeps.rails.evm import following
+from sweeps.rails.evm.following import Seen, depth_of, see
+from sweeps.rails.rail import Depth
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import LOCAL
+from tests.fake_node import FakeNode
+from tests.local_chain import SAFE_AFTER, LocalChain
+
+HASH, OTHER = "0x" + "aa" * 32, "0x" + "bb" * 32
+USED, UNUSED = 10**9, 10**9 + 1
+SIGHTING = Sighting(
+    head_number=100,
+    safe_number=68,
+    final_number=36,
+    receipts={},
+    canonical=None,
+    state=False,
+    safe_timestamp=1_000,
+)
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
+
+
+@dataclass(frozen=True)
+class Watching:
+    """A sweep as a rail might watch it: a nonce of the contract, and a search for what used it."""
+
+    contract: str
+    tx_hashes: tuple[str, ...] = ()
+    nonce: int = UNUSED
+    sweep_id: UUID = field(default_factory=uuid4)
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(
+            key=self.sweep_id,
+            read=Read(self.contract, IS_NONCE_USED, (self.nonce,)),
+            tx_hashes=self.tx_hashes,
+            accepted_height=None,
+            conclude=lambda _sighting: None,
+        )
+
+    def search(self, sighting: Sighting) -> Search | None:
+        if not sighting.state or sighting.safe_number is None:
+            return None
+        topics = (CANCELLED_TOPIC, f"0x{self.nonce:064x}")
+        return Search(self.sweep_id, self.contract, topics, read_cancellation, 0, sighting.safe_number)
+
+
+def read_cancellation(log: Log) -> Event | None:
+    event = decode_cancelled(log)
+    return Event(event.by, is_hint=False) if event is not None else None
+
+
+@pytest.fixture
+def contract(chain: LocalChain) -> str:
+    """The contract of V5, one nonce of which is used, as the safe block shows."""
+    chain.cancel(USED)
+    chain.mine(SAFE_AFTER)
+    return chain.contracts["v5"]
+
+
+@pytest.fixture
+def node(start_node: Start, use_providers: Providers) -> FakeNode:
+    """The only provider."""
+    node = start_node()
+    use_providers(node.url)
+    return node
+
+
+def unmined(contract: str, count: int) -> list[Watching]:
+    """Return sweeps with one reported hash each, which nobody knows."""
+    return [Watching(contract, (random_hash(),)) for _ in range(count)]
+
+
+def see_all(watched: Iterable[Watching], *, timeout_seconds: float | None = None) -> dict[UUID, Seen | None]:
+    return dict(see(LOCAL, list(watched), timeout_seconds=timeout_seconds))
+
+
+# --- batches ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("timeout_seconds", [None, 5.0])
+def test_a_batch_of_sweeps_is_one_round_trip(
+    contract: str, round_trips: list[list[str]], timeout_seconds: float | None
+) -> None:
+    watched = unmined(contract, 40)
+    round_trips.clear()
+    seen = see_all(watched, timeout_seconds=timeout_seconds)
+    assert list(seen) == [one.sweep_id for one in watched]
+    assert all(one is not None and one.finding is None for one in seen.values())
+    assert len(round_trips) == 1
+
+
+def test_nothing_watched_is_no_round_trip(contract: str, round_trips: list[list[str]]) -> None:
+    assert contract
+    round_trips.clear()
+    assert see_all([]) == {}
+    assert round_trips == []
+
+
+def test_a_batch_stays_under_the_calls_that_providers_take_at_once(
+    contract: str, node: FakeNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "MAX_CALLS", 10)
+    watched = [replace(one, tx_hashes=(random_hash(), random_hash())) for one in unmined(contract, 8)]
+    assert len(see_all(watched)) == 8
+    assert [methods.count("eth_getTransactionReceipt") for methods in node.asked] == [6, 6, 4]
+
+
+def test_a_sweep_with_more_hashes_than_a_batch_takes_is_looked_at_alone(
+    contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
+) -> None:
+    monkeypatch.setattr(following, "MAX_CALLS", 3)
+    large = Watching(contract, tuple(random_hash() for _ in range(5)))
+    round_trips.clear()
+    assert None not in see_all([Watching(contract), large, Watching(contract)]).values()
+    assert [methods.count("eth_getTransactionReceipt") for methods in round_trips] == [0, 5, 0]
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_halving_isolates_a_hash_that_fails_the_whole_batch(contract: str, node: FakeNode) -> None:
+    watched = unmined(contract, 9)
+    poisoned = watched[5]
+    node.refuse = lambda batch: any(request["params"] == list(poisoned.tx_hashes) for request in batch)
+    seen = see_all(watched)
+    assert len(seen) == 9
+    assert [sweep_id for sweep_id, one in seen.items() if one is None] == [poisoned.sweep_id]
+
+
+def test_a_chain_that_does_not_answer_is_not_asked_for_each_half(contract: str, node: FakeNode) -> None:
+    node.refuse = lambda _batch: True
+    assert list(see_all(unmined(contract, 8)).values()) == [None] * 8
+    assert len(node.asked) == 2, "the batch, and whether the chain answers at all"
+
+
+# --- searches ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_receipts_do_not_explain_is_searched_for(contract: str, round_trips: list[list[str]]) -> None:
+    used, unused = Watching(contract, nonce=USED), Watching(contract)
+    round_trips.clear()
+    seen = see_all([used, unused])
+    explained, unexplained = seen[used.sweep_id], seen[unused.sweep_id]
+    assert explained is not None
+    assert explained.finding is not None
+    assert explained.finding.hit is not None
+    assert unexplained is not None
+    assert unexplained.finding is None
+    assert ["eth_getLogs" in methods for methods in round_trips] == [False, True]
+
+
+def test_a_look_with_a_timeout_does_not_search(contract: str, round_trips: list[list[str]]) -> None:
+    used = Watching(contract, nonce=USED)
+    round_trips.clear()
+    seen = see_all([used], timeout_seconds=5.0)[used.sweep_id]
+    assert seen is not None
+    assert (seen.sighting.state, seen.finding) == (True, None)
+    assert len(round_trips) == 1
+
+
+def test_many_searches_are_made_some_at_a_time(
+    contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
+) -> None:
+    monkeypatch.setattr(following, "MAX_SEARCHES", 2)
+    watched = [Watching(contract, nonce=USED) for _ in range(5)]
+    round_trips.clear()
+    seen = see_all(watched)
+    assert all(one is not None and one.finding is not None for one in seen.values())
+    assert [methods.count("eth_getLogs") for methods in round_trips] == [0, 2, 2, 1]
+
+
+def test_what_needs_no_search_is_seen_before_any_search_is_made(contract: str, round_trips: list[list[str]]) -> None:
+    used, unused = Watching(contract, nonce=USED), Watching(contract)
+    round_trips.clear()
+    looks = see(LOCAL, [used, unused])
+    assert next(looks)[0] == unused.sweep_id
+    assert len(round_trips) == 1
+
+
+def test_a_search_that_fails_leaves_what_the_look_showed(contract: str, node: FakeNode) -> None:
+    used = Watching(contract, nonce=USED)
+    node.refuse = lambda batch: any(request["method"] == "eth_getLogs" for request in batch)
+    seen = see_all([used])[used.sweep_id]
+    assert seen is not None
+    assert (seen.sighting.state, seen.finding) == (True, None)
+
+
+# --- how deep ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("canonical", "height", "depth"),
+    [
+        (None, 50, Depth.UNKNOWN),
+        (Block(50, OTHER, 0), 50, Depth.GONE),
+        (Block(49, HASH, 0), 50, Depth.UNKNOWN),
+        (Block(90, HASH, 0), 90, Depth.INCLUDED),
+        (Block(68, HASH, 0), 68, Depth.SAFE),
+        (Block(36, HASH, 0), 36, Depth.FINAL),
+    ],
+)
+def test_the_depth_of_a_block(canonical: Block | None, height: int, depth: Depth) -> None:
+    assert depth_of(replace(SIGHTING, canonical=canonical), height, HASH) is depth
+
+
+def test_a_chain_without_safe_and_final_blocks_only_includes() -> None:
+    young = replace(SIGHTING, safe_number=None, final_number=None, canonical=Block(1, HASH, 0))
+    assert depth_of(young, 1, HASH) is Depth.INCLUDED

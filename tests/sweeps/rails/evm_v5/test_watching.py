@@ -1,0 +1,154 @@
+"""What the rail concludes from a look at one sweep, and where it searches for what the look does not explain."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sweepapi.evm.answers import Block, Log
+from sweepapi.evm.log_search import Event
+from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
+from sweeps.rails.evm_v5.judging import SEARCH_MARGIN_BLOCKS, Terms, V5Watched
+from sweeps.rails.rail import Depth
+from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
+
+NONCE = 2**255 + 7
+HASH, OTHER = "0x" + "aa" * 32, "0x" + "bb" * 32
+USER, PARTNER, PROTOCOL = (random_checksum_address() for _ in range(3))
+TERMS = Terms(
+    nonce=NONCE,
+    user=USER,
+    partner_id="0x" + "11" * 32,
+    partner_recipient=PARTNER,
+    protocol_recipient=PROTOCOL,
+    output_token=OUTPUT,
+    token_count=1,
+    total_fee_bps=75,
+    partner_share_bps=4000,
+)
+WATCHED = V5Watched(
+    sweep_id=uuid4(),
+    execution_id=uuid4(),
+    contract=CONTRACT,
+    terms=TERMS,
+    deadline=1_000,
+    built_at_height=200,
+    search_cursor="",
+    tx_hashes=(),
+    accepted=None,
+)
+EXECUTED = replace(WATCHED, accepted=(50, HASH))
+SEEN = Sighting(
+    head_number=400,
+    safe_number=368,
+    final_number=336,
+    receipts={},
+    canonical=None,
+    state=False,
+    safe_timestamp=1_000,
+)
+
+
+# --- what closes a sweep ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "safe_timestamp", "proven"),
+    [(False, 1_001, True), (False, 1_000, False), (True, 1_001, False), (None, None, False), (None, 1_001, False)],
+)
+def test_only_an_unused_nonce_on_a_safe_block_past_the_deadline_is_proof(
+    *, state: bool | None, safe_timestamp: int | None, proven: bool
+) -> None:
+    seen = replace(SEEN, state=state, safe_timestamp=safe_timestamp)
+    assert WATCHED.is_proven_unused(seen) is proven
+    assert (WATCHED.subject.conclude(seen) is not None) is proven
+
+
+@pytest.mark.parametrize(
+    ("canonical", "depth"),
+    [
+        (None, None),
+        (Block(49, HASH, 0), None),
+        (Block(50, OTHER, 0), Depth.GONE),
+        (Block(50, HASH, 0), Depth.FINAL),
+    ],
+)
+def test_an_accepted_block_is_concluded_to_be_gone_or_final(canonical: Block | None, depth: Depth | None) -> None:
+    conclusion = EXECUTED.subject.conclude(replace(SEEN, canonical=canonical))
+    assert conclusion == (None if depth is None else (depth, canonical))
+
+
+def test_an_accepted_block_that_is_not_final_yet_closes_nothing() -> None:
+    young = replace(SEEN, canonical=Block(50, HASH, 0), final_number=49)
+    assert EXECUTED.subject.conclude(young) is None
+
+
+def test_two_providers_that_show_other_blocks_in_place_of_the_accepted_one_do_not_agree() -> None:
+    first, second = (
+        EXECUTED.subject.conclude(replace(SEEN, canonical=Block(50, replacement, 0)))
+        for replacement in (OTHER, "0x" + "cc" * 32)
+    )
+    assert first != second
+
+
+def test_an_executed_sweep_is_never_proven_unused() -> None:
+    assert EXECUTED.subject.conclude(replace(SEEN, safe_timestamp=1_001)) is None
+
+
+# --- what is searched for ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("watched", "facts"),
+    [
+        (WATCHED, {"state": False}),
+        (WATCHED, {"state": None}),
+        (WATCHED, {"state": True, "safe_number": None}),
+        (EXECUTED, {"state": True}),
+    ],
+)
+def test_only_a_used_nonce_of_a_sweep_that_was_not_executed_is_searched_for(
+    watched: V5Watched, facts: dict[str, Any]
+) -> None:
+    assert watched.search(replace(SEEN, **facts)) is None
+    assert WATCHED.search(replace(SEEN, state=True)) is not None
+
+
+@pytest.mark.parametrize(
+    ("cursor", "built_at_height", "first_block"),
+    [("", 200, 200 - SEARCH_MARGIN_BLOCKS), ("", 3, 0), ("300", 200, 300), ("999", 200, 368)],
+)
+def test_a_search_covers_the_blocks_from_the_build_or_its_cursor_to_the_safe_one(
+    cursor: str, built_at_height: int, first_block: int
+) -> None:
+    search = replace(WATCHED, search_cursor=cursor, built_at_height=built_at_height).search(replace(SEEN, state=True))
+    assert search is not None
+    assert (search.contract, search.first_block, search.last_block) == (CONTRACT, first_block, 368)
+
+
+def cancelled(nonce: int = NONCE) -> Log:
+    return Log(CONTRACT, (CANCELLED_TOPIC, f"0x{nonce:064x}", f"0x{USER[2:]:0>64}"), b"")
+
+
+def executed(nonce: int = NONCE) -> Log:
+    topics = (EXECUTED_TOPIC, f"0x{nonce:064x}", f"0x{USER[2:]:0>64}", "0x" + "11" * 32)
+    return Log(CONTRACT, topics, bytes(9 * 32))
+
+
+@pytest.mark.parametrize(
+    ("log", "event"),
+    [
+        (cancelled(), Event(USER, is_hint=False)),
+        (executed(), Event(None, is_hint=True)),
+        (cancelled(NONCE + 1), None),
+        (executed(NONCE + 1), None),
+        (replace(executed(), data=b""), None),
+        (Log(CONTRACT, (), b""), None),
+    ],
+)
+def test_a_log_says_who_cancelled_or_hints_at_an_execution_of_this_very_nonce(log: Log, event: Event | None) -> None:
+    search = WATCHED.search(replace(SEEN, state=True))
+    assert search is not None
+    assert search.read(log) == event
