@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sweepapi.evm.answers import Block, Log
 from sweepapi.evm.log_search import Event, Search
 from sweepapi.evm.multicall import Read
+from sweepapi.evm.responses import Block, Log
 from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import Sighting, Subject
 from sweepapi.evm.v5 import CANCELLED_TOPIC, IS_NONCE_USED, decode_cancelled

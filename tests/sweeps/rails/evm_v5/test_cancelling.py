@@ -23,7 +23,7 @@ from indexer import checks, tasks
 from indexer.claims import MESSAGE_GRACE
 from sweepapi import networks
 from sweepapi.evm.rpc import ProviderPool
-from sweepapi.evm.sending import GWEI, Reception, send_all
+from sweepapi.evm.sending import GWEI, BroadcastResult, send_all
 from sweepapi.evm.v5 import IS_NONCE_USED
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5 import cancelling
@@ -219,9 +219,9 @@ def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
 @pytest.mark.usefixtures("signer")
 def test_what_waits_is_sent_again_byte_for_byte(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     cancellation = requested(app)
-    receptions: list[tuple[bytes, Reception]] = []
+    receptions: list[tuple[bytes, BroadcastResult]] = []
 
-    def noted(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[Reception]:
+    def noted(*, pool: ProviderPool, raws: Sequence[bytes]) -> list[BroadcastResult]:
         received = send_all(pool=pool, raws=raws)
         receptions.extend(zip(raws, received, strict=True))
         return received
@@ -231,7 +231,7 @@ def test_what_waits_is_sent_again_byte_for_byte(app: PartnerApp, monkeypatch: py
         send_requested()
         send_requested()
     raw = bytes(sent()[0].raw)
-    assert receptions == [(raw, Reception.ACCEPTED), (raw, Reception.ALREADY_KNOWN)]
+    assert receptions == [(raw, BroadcastResult.ACCEPTED), (raw, BroadcastResult.ALREADY_KNOWN)]
     assert (len(sent()), error(cancellation)) == (1, "")
 
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from sweepapi.evm.answers import Block, Log
 from sweepapi.evm.log_search import Event
+from sweepapi.evm.responses import Block, Log
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweeps.rails.evm_v5.judging import SEARCH_MARGIN_BLOCKS, Terms, V5Watched
