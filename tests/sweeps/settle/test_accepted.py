@@ -117,6 +117,6 @@ def test_every_candidate_is_watched_until_one_is_accepted(sweep: Sweep) -> None:
     assert watched.terms.nonce == int(execution_of(sweep).execution_id)
 
 
-def test_of_a_completed_sweep_only_the_block_is_watched(tx: SweepTransaction) -> None:
+def test_only_the_block_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
     (watched,) = RAILS[tx.sweep.rail].watch([complete(tx)])
     assert (watched.tx_hashes, watched.accepted) == ((), (100, block_at(100).hash))
