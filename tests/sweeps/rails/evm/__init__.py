@@ -1,0 +1,1 @@
+"""Tests of what the rails on EVM chains share."""
