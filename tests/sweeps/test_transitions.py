@@ -233,7 +233,7 @@ def test_booking_and_reversing_name_their_entries(tx: SweepTransaction) -> None:
 
 
 def test_depth_that_is_reached_leaves_an_event_and_a_lagging_provider_none(tx: SweepTransaction) -> None:
-    at = {"canonical": block_at(100), "final_number": 36}
+    at: dict[str, Any] = {"canonical": block_at(100), "final_number": 36}
     safe, behind = seen(**at, safe_number=100), seen(**at, safe_number=99)
     apply(tx.sweep, seen(executed_receipt(tx)), behind, safe, behind, safe)
     assert facts_of(tx.sweep, EventKind.FINALITY) == [{"finality": "safe"}]

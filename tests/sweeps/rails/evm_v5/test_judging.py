@@ -51,7 +51,8 @@ WATCHED = V5Watched(
 )
 COMPLETED = replace(WATCHED, tx_hashes=(), accepted=(100, block_at(100).hash))
 PAID = split(1_000_000, 75, 4000)
-RAN_OUT = {"safe_timestamp": WATCHED.deadline + 1}
+RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
+USED = frozenset({"nonce_used"})
 NOT_FOUND = Finding(None, None, agreed=False, resume_at=None)
 
 
@@ -204,15 +205,15 @@ def test_without_that_proof_nothing_ends(facts: dict[str, Any]) -> None:
 
 
 def test_a_used_nonce_raises_a_flag_and_an_unused_one_clears_it() -> None:
-    assert verdict(state=True).raised == {"nonce_used"}
-    assert verdict(state=False).cleared == {"nonce_used"}
+    assert verdict(state=True).raised == USED
+    assert verdict(state=False).cleared == USED
     unread = verdict(state=None)
     assert (unread.raised, unread.cleared) == (frozenset(), frozenset())
 
 
 def test_an_execution_explains_the_used_nonce() -> None:
     judged = verdict(receipt(executed_log()), state=True)
-    assert (judged.raised, judged.cleared) == (frozenset(), {"nonce_used"})
+    assert (judged.raised, judged.cleared) == (frozenset(), USED)
 
 
 # --- what a search found ----------------------------------------------------------------------------------------------
@@ -222,13 +223,13 @@ def test_a_cancellation_that_two_providers_show_ends_it_with_the_name_of_the_can
     finding = found_cancellation(OUTPUT)
     judged = verdict(state=True, finding=finding)
     assert finding.hit is not None
-    assert (judged.ending, judged.cleared) == (Ending.CANCELLED, {"nonce_used"})
+    assert (judged.ending, judged.cleared) == (Ending.CANCELLED, USED)
     assert judged.ending_reason == f"cancelled on chain by {OUTPUT} in {finding.hit.tx_hash}"
 
 
 def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
     judged = verdict(state=True, finding=found_cancellation(OUTPUT, agreed=False))
-    assert (judged.ending, judged.raised) == (None, {"nonce_used"})
+    assert (judged.ending, judged.raised) == (None, USED)
     assert judged.obstacle == "The providers disagree about a cancellation on chain."
 
 
@@ -246,13 +247,13 @@ def test_a_reported_hash_that_was_found_is_judged_once() -> None:
 
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
     judged = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
-    assert (judged.transactions, judged.ending, judged.raised) == ([], None, {"nonce_used"})
+    assert (judged.transactions, judged.ending, judged.raised) == ([], None, USED)
     assert judged.obstacle == "An event says that it was executed, and no receipt confirms that."
 
 
 def test_a_search_that_found_nothing_says_so_and_where_to_continue() -> None:
     judged = verdict(state=True, finding=replace(NOT_FOUND, resume_at=50))
-    assert (judged.search_cursor, judged.raised) == ("50", {"nonce_used"})
+    assert (judged.search_cursor, judged.raised) == ("50", USED)
     assert judged.obstacle == "The nonce is used, and no event was found yet that shows by which transaction."
 
 
