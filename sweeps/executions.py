@@ -181,4 +181,4 @@ class ExecutionSettlement:
         if tx.block_number is not None:
             tx.confirmations = max(tx.confirmations, self.verdict.head_number - tx.block_number + 1)
         if depth is not Depth.UNKNOWN:
-            tx.finality = Finality(depth.value)
+            tx.finality = max(Finality(tx.finality), Finality(depth.value), key=list(Finality).index)

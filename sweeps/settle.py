@@ -87,10 +87,12 @@ def _apply(sweep: Sweep, rail: Rail, verdict: Verdict) -> None:
 def _move(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[SweepTransaction]) -> None:
     """Move the sweep to the status that follows from its executions."""
     to = _status(executions, is_void=sweep.status == SweepStatus.VOID)
+    if to == SweepStatus.COMPLETED:  # each time: an execution that had failed may yet be executed
+        is_whole = all(execution.status == Execution.Status.EXECUTED for execution in executions)
+        change = transitions.clear_flag if is_whole else transitions.raise_flag
+        change(sweep, Flag.PARTIAL)
     if to == sweep.status:
         return
-    if to == SweepStatus.COMPLETED and any(one.status != Execution.Status.EXECUTED for one in executions):
-        transitions.raise_flag(sweep, Flag.PARTIAL)
     accepted = [tx.tx_hash for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED]
     has_ended = all(execution.closed_at is not None for execution in executions)
     cause = Cause.RAN_OUT if to == SweepStatus.FAILED and has_ended else _CAUSES[to]

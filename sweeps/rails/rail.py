@@ -120,6 +120,11 @@ class Sealed:
     deadline: datetime
     first_look_at: datetime
 
+    @property
+    def minimum(self) -> Split:
+        """The division of the least gross output that was signed for, which is that of the first offer."""
+        return self.draft.fees.split(sum(identity.min_gross for identity in self.identities))
+
 
 SealedT_co = TypeVar("SealedT_co", bound=Sealed, covariant=True)
 

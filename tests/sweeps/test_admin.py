@@ -1,4 +1,4 @@
-"""Operations see a sweep on one page, ask for a check, and void; they edit nothing."""
+"""Operations see a sweep on one page, ask for a check, void it and cancel it on chain; they edit nothing."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,10 +10,19 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sweeps import nudge, voiding
-from sweeps.models import Cancellation, Sweep
+from sweeps import nudge, withdrawal
+from sweeps.models import Sweep, SweepEvent
+from sweeps.rails.evm_v5.models import Cancellation
+from sweeps.settle import settle
+from sweeps.withdrawal import void
 from tests.factories.ledger import book_fee
-from tests.factories.sweeps import SweepFactory, SweepTokenFactory, SweepTransactionFactory
+from tests.factories.sweeps import (
+    FeeAuthorizationFactory,
+    SweepFactory,
+    SweepTransactionFactory,
+    executed_receipt,
+    seen,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,15 +36,23 @@ def ops() -> Client:
 
 @pytest.fixture
 def nudged(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
-    """The sweeps that the worker was told about."""
-    told: list[UUID] = []
+    """The sweeps that the worker was nudged about."""
+    sweeps: list[UUID] = []
 
     def note(sweep_id: UUID, *, at: datetime) -> None:
         assert at <= timezone.now()
-        told.append(sweep_id)
+        sweeps.append(sweep_id)
 
     monkeypatch.setattr(nudge, "nudge", note)
-    return told
+    return sweeps
+
+
+@pytest.fixture
+def cancellation_nudges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many cancellations were stored whenever the worker was nudged about them."""
+    counts: list[int] = []
+    monkeypatch.setattr(withdrawal, "nudge_cancellations", lambda: counts.append(Cancellation.objects.count()))
+    return counts
 
 
 def page(sweep: Sweep) -> str:
@@ -46,14 +63,40 @@ def action(name: str, sweep: Sweep) -> str:
     return reverse(f"admin:sweeps_sweep_{name}", args=[sweep.id])
 
 
-def test_the_page_shows_tokens_authorization_candidates_and_postings(ops: Client) -> None:
-    sweep = SweepFactory.create()
-    token, candidate = SweepTokenFactory.create(sweep=sweep), SweepTransactionFactory.create(sweep=sweep)
+def missing(text: str, *facts: str) -> list[str]:
+    """Return the facts that a page does not show."""
+    return [fact for fact in facts if fact not in text]
+
+
+def requested_cancellations() -> list[dict[str, str]]:
+    """Return who requested cancellations on chain, and why."""
+    return [event.facts for event in SweepEvent.objects.filter(kind="cancellation_requested")]
+
+
+def test_the_page_shows_tokens_legs_the_authorization_candidates_and_postings(ops: Client) -> None:
+    authorization = FeeAuthorizationFactory.create()
+    sweep = authorization.offer.sweep
+    token, candidate = sweep.tokens.get(), SweepTransactionFactory.create(sweep=sweep)
+    sweep.offers.get().legs.create(
+        token=token, expected_output=7, min_output=6, funding=1, router="uniswap", path=[], fee_tiers=[], data=b""
+    )
     entry = book_fee(sweep.partner, sweep_ref=sweep.id)
     text = ops.get(page(sweep)).content.decode()
-    shown = [token.mint, "Prefunded", sweep.authorization.digest, candidate.tx_hash, "partner_settled", str(entry.id)]
-    assert [fact for fact in shown if fact not in text] == []
-    assert "Requested by" not in text, "nobody wants it cancelled"
+    leg = "Prefunded, uniswap, expected 7, at least 6"
+    assert (
+        missing(text, token.asset, leg, authorization.digest, candidate.tx_hash, "partner_settled", str(entry.id)) == []
+    )
+    assert missing(text, "Cancellation on chain") != [], "it was not requested"
+
+
+def test_the_page_tells_the_story_of_the_sweep_and_what_it_waits_for(ops: Client) -> None:
+    tx = SweepTransactionFactory.create()
+    assert missing(ops.get(page(tx.sweep)).content.decode(), "No receipt yet for 1 reported transaction.") == []
+    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    text = ops.get(page(tx.sweep)).content.decode()
+    story = ["The transaction executed the sweep in block 100.", "The fee was booked.", "The sweep was executed."]
+    assert missing(text, *story, "sweep_completed", "Its block is not final yet.") == []
+    assert [text.index(sentence) for sentence in story] == sorted(text.index(sentence) for sentence in story)
 
 
 def test_nothing_can_be_added_changed_or_deleted(ops: Client) -> None:
@@ -73,7 +116,7 @@ def test_check_now_makes_the_sweep_due_and_nudges_the_worker(ops: Client, nudged
     assert nudged == [sweep.id]
 
 
-def test_a_look_at_the_dialog_changes_nothing(ops: Client, nudged: list[UUID]) -> None:
+def test_opening_a_dialog_changes_nothing(ops: Client, nudged: list[UUID]) -> None:
     sweep = SweepFactory.create()
     assert ops.get(action("check_now", sweep)).status_code == 200
     assert ops.get(action("void", sweep)).status_code == 200
@@ -93,24 +136,26 @@ def test_a_void_needs_a_reason_and_is_logged(ops: Client) -> None:
     assert LogEntry.objects.get().get_change_message() == "Voided: wrong wallet"
 
 
-def test_a_void_may_be_cancelled_on_chain_too_and_the_log_says_so(ops: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(voiding, "nudge_cancellations", lambda: told.append("worker"))
+def test_a_void_may_be_cancelled_on_chain_as_well_and_the_log_says_so(
+    ops: Client, cancellation_nudges: list[int]
+) -> None:
     sweep = SweepFactory.create()
     ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"})
-    wish = Cancellation.objects.get()
-    assert (wish.sweep, wish.requested_by, told) == (sweep, "ops", ["worker"])
+    assert Cancellation.objects.get().execution == sweep.executions.get()
+    assert requested_cancellations() == [{"reason": "stolen key", "requested_by": "ops"}]
+    assert cancellation_nudges == [1]
     assert LogEntry.objects.get().get_change_message() == "Voided and asked to cancel on chain: stolen key"
-    assert "The worker was asked to cancel it on chain." in ops.get(page(sweep)).content.decode()
+    assert missing(ops.get(page(sweep)).content.decode(), "The worker was asked to cancel it on chain.") == []
 
 
 def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
-    sweep = SweepFactory.create(status="void", voided_at=timezone.now(), void_reason="stolen key")
-    wish = Cancellation.objects.create(
-        sweep=sweep, requested_by="alice", reason="as above", last_error="No money for gas."
-    )
-    transaction = wish.transactions.create(
-        chain_id=sweep.chain_id,
+    sweep = SweepFactory.create()
+    void(sweep_id=sweep.id, reason="stolen key", cancelled_by="alice")
+    cancellation = Cancellation.objects.get()
+    cancellation.last_error = "No money for gas."
+    cancellation.save()
+    transaction = cancellation.transactions.create(
+        network=sweep.network,
         account=sweep.wallet,
         account_nonce=77,
         attempt=0,
@@ -121,8 +166,8 @@ def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
         raw=b"\x02",
     )
     text = ops.get(page(sweep)).content.decode()
-    shown = ["Requested by", "alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
-    assert [fact for fact in shown if fact not in text] == []
+    shown = ["requested_by: alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
+    assert missing(text, *shown) == []
 
 
 def test_a_sweep_with_a_submitted_transaction_is_not_voided(ops: Client) -> None:
@@ -133,33 +178,31 @@ def test_a_sweep_with_a_submitted_transaction_is_not_voided(ops: Client) -> None
 
 
 def test_a_sweep_with_a_submitted_transaction_is_cancelled_on_chain_for_a_reason_and_that_is_logged(
-    ops: Client, monkeypatch: pytest.MonkeyPatch
+    ops: Client, cancellation_nudges: list[int]
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(voiding, "nudge_cancellations", lambda: told.append("worker"))
     sweep = SweepTransactionFactory.create().sweep
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": ""})
     assert Cancellation.objects.count() == 0
     answer = ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "stolen key"})
     assert answer.headers["HX-Redirect"] == page(sweep)
-    wish = Cancellation.objects.get()
-    assert (wish.sweep, wish.requested_by, wish.reason, told) == (sweep, "ops", "stolen key", ["worker"])
+    assert Cancellation.objects.get().execution == sweep.executions.get()
+    assert requested_cancellations() == [{"reason": "stolen key", "requested_by": "ops"}]
+    assert cancellation_nudges == [1]
     assert LogEntry.objects.get().get_change_message() == "Asked to cancel on chain: stolen key"
-    text = ops.get(page(sweep)).content.decode()
-    assert [fact for fact in ("The worker was asked to cancel", "stolen key") if fact not in text] == []
+    assert missing(ops.get(page(sweep)).content.decode(), "The worker was asked to cancel", "stolen key") == []
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "again"})
-    assert "The worker was asked to cancel this sweep before" in ops.get(page(sweep)).content.decode()
+    assert missing(ops.get(page(sweep)).content.decode(), "The worker was asked to cancel this sweep before") == []
 
 
 def test_a_closed_sweep_is_not_cancelled_and_the_page_says_why(ops: Client) -> None:
     closed = {"is_open": False, "closed_at": timezone.now(), "next_check_at": None}
     sweep = SweepFactory.create(status="expired", **closed)
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "late"})
-    assert "there is nothing left to cancel" in ops.get(page(sweep)).content.decode()
+    assert missing(ops.get(page(sweep)).content.decode(), "there is nothing to cancel") == []
     assert (Cancellation.objects.count(), LogEntry.objects.count()) == (0, 0)
 
 
-def test_who_may_only_view_may_not_act() -> None:
+def test_a_user_who_may_only_view_may_not_act() -> None:
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_sweep"))
     client = Client()

@@ -1,4 +1,4 @@
-"""What must hold about sweeps is held by PostgreSQL, whoever writes."""
+"""What must hold about sweeps is enforced by PostgreSQL, whoever writes."""
 
 from typing import Any
 
@@ -6,32 +6,41 @@ import pytest
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from sweeps.models import AuthorizationNonces, FeeAuthorization, PermitNonces, Sweep, SweepToken, SweepTransaction
-from tests.factories.sweeps import CONTRACT, SweepFactory, SweepTokenFactory, SweepTransactionFactory
+from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
+from tests.factories.sweeps import (
+    ExecutionFactory,
+    OfferFactory,
+    SweepFactory,
+    SweepTokenFactory,
+    SweepTransactionFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
 NOW = timezone.now()
-FEES = {"gross_output": 100, "total_fee": 10, "partner_fee": 4, "protocol_fee": 6, "user_amount": 90}
-COMPLETED = {"status": "completed", "completed_at": NOW, **FEES}
+AMOUNTS = {"gross_output": 100, "total_fee": 10, "partner_fee": 4, "protocol_fee": 6, "user_amount": 90}
+EXECUTED = {"status": "executed", **AMOUNTS}
+COMPLETED = {"status": "completed", "completed_at": NOW}
 CLOSED = {"is_open": False, "closed_at": NOW, "next_check_at": None}
+ACCEPTED = {"status": "accepted", "confirmed_at": NOW, "block_number": 1, "block_hash": "0x" + "ab" * 32}
+WITH_EVENT = {"last_event": 2}  # what a change of status needs
 
 
-def refused(constraint: str, model: type[models.Model], row: models.Model, **changes: Any) -> None:
-    """Change a row behind the models' back and see the constraint refuse it."""
+def refused(constraint: str, row: models.Model, **changes: Any) -> None:
+    """Change a row without the models and see the constraint refuse it."""
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
-        model._default_manager.filter(pk=row.pk).update(**changes)  # noqa: SLF001 the documented way to a manager
+        type(row)._default_manager.filter(pk=row.pk).update(**changes)  # noqa: SLF001 the documented way to a manager
+
+
+# --- sweeps -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("constraint", "changes"),
     [
-        *[("sweep_completed_has_its_facts", COMPLETED | {missing: None}) for missing in [*FEES, "completed_at"]],
-        *[("sweep_completed_has_its_facts", {extra: 0}) for extra in FEES],
-        ("sweep_completed_has_its_facts", {"completed_at": NOW}),
+        ("sweep_completed_has_its_time", COMPLETED | {"completed_at": None}),
+        ("sweep_completed_has_its_time", {"completed_at": NOW}),
         ("sweep_status_known", {"status": "done"}),
-        ("sweep_split_adds_up", COMPLETED | {"user_amount": 91}),
-        ("sweep_split_adds_up", COMPLETED | {"total_fee": 9}),
         ("sweep_closed_is_not_due", {"is_open": False}),
         ("sweep_closed_is_not_due", {"next_check_at": None}),
         ("sweep_closed_is_not_due", {"closed_at": NOW}),
@@ -42,13 +51,18 @@ def refused(constraint: str, model: type[models.Model], row: models.Model, **cha
         ("sweep_void_has_time_and_reason", {"status": "void", "voided_at": NOW}),
         ("sweep_lease_is_whole", {"lease_until": NOW}),
         ("sweep_lease_is_whole", {"lease_token": "00000000-0000-7000-8000-000000000000"}),
-        ("sweep_slippage_in_range", {"slippage_bps": 0}),
-        ("sweep_slippage_in_range", {"slippage_bps": 5001}),
-        ("sweep_minimum_below_expectation", {"min_gross": 1_000_001}),
+        ("sweep_bps_in_range", {"slippage_bps": 0}),
+        ("sweep_bps_in_range", {"slippage_bps": 5001}),
+        ("sweep_bps_in_range", {"total_fee_bps": 10_001}),
+        ("sweep_bps_in_range", {"partner_share_bps": 10_001}),
+        ("sweep_recipient_if_settled_on_chain", {"settlement": "later"}),
+        ("sweep_recipient_if_settled_on_chain", {"settlement": "payable"}),
+        ("sweep_recipient_if_settled_on_chain", {"partner_recipient": None}),
     ],
+    ids=str,
 )
 def test_a_sweep_that_contradicts_itself_is_refused(constraint: str, changes: dict[str, Any]) -> None:
-    refused(constraint, Sweep, SweepFactory.create(), **changes)
+    refused(constraint, SweepFactory.create(), **(WITH_EVENT | changes))
 
 
 @pytest.mark.parametrize(
@@ -60,95 +74,118 @@ def test_a_sweep_that_contradicts_itself_is_refused(constraint: str, changes: di
         {"status": "failed"},
         {"status": "failed"} | CLOSED,
         {"status": "void", "voided_at": NOW, "void_reason": "why"},
+        {"settlement": "payable", "partner_recipient": None},
     ],
+    ids=str,
 )
-def test_every_state_there_is_can_be_stored(changes: dict[str, Any]) -> None:
+def test_every_valid_state_can_be_stored(changes: dict[str, Any]) -> None:
     sweep = SweepFactory.create()
-    assert Sweep.objects.filter(pk=sweep.pk).update(**changes) == 1
-
-
-@pytest.mark.parametrize(
-    ("constraint", "changes"),
-    [
-        ("sweep_token_amount_positive", {"amount": 0}),
-        ("sweep_token_minimum_positive", {"min_output": 0}),
-        ("sweep_token_funding_known", {"funding": 3}),
-    ],
-)
-def test_a_token_that_makes_no_sense_is_refused(constraint: str, changes: dict[str, Any]) -> None:
-    refused(constraint, SweepToken, SweepTokenFactory.create(), **changes)
-
-
-def test_a_token_and_a_position_occur_once_a_sweep() -> None:
-    token = SweepTokenFactory.create(position=0)
-    with pytest.raises(IntegrityError, match="sweep_token_once"), transaction.atomic():
-        SweepTokenFactory.create(sweep=token.sweep, mint=token.mint, position=1)
-    with pytest.raises(IntegrityError, match="sweep_token_position"), transaction.atomic():
-        SweepTokenFactory.create(sweep=token.sweep, position=0)
-
-
-def test_an_authorization_is_identified_by_chain_contract_and_nonce() -> None:
-    first = SweepFactory.create().authorization
-    with pytest.raises(IntegrityError, match="authorization_identity_on_chain"), transaction.atomic():
-        SweepFactory.create(authorization__nonce=first.nonce)
-    SweepFactory.create(authorization__nonce=first.nonce, chain_id=first.chain_id + 1)
-
-
-@pytest.mark.parametrize("bps", [{"total_fee_bps": 301}, {"partner_share_bps": 10_001}])
-def test_fees_above_the_contracts_cap_or_the_whole_are_refused(bps: dict[str, int]) -> None:
-    with pytest.raises(IntegrityError, match="authorization_bps_in_range"), transaction.atomic():
-        SweepFactory.create(**{f"authorization__{name}": value for name, value in bps.items()})
-
-
-def test_what_was_signed_is_never_changed_or_removed() -> None:
-    authorization = SweepFactory.create().authorization
-    refused("append-only: no update", FeeAuthorization, authorization, deadline_seconds=1)
-    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
-        authorization.delete()
-
-
-def accepted_facts() -> dict[str, Any]:
-    return {"status": "accepted", "confirmed_at": NOW, "block_number": 1, "block_hash": "0x" + "ab" * 32}
-
-
-def test_one_transaction_at_most_is_accepted_a_sweep() -> None:
-    first = SweepTransactionFactory.create(**accepted_facts())
-    second = SweepTransactionFactory.create(sweep=first.sweep)
-    refused("candidate_accepted_once_a_sweep", SweepTransaction, second, **accepted_facts())
-
-
-def test_a_hash_is_a_candidate_once_a_sweep_and_may_be_one_of_several_sweeps() -> None:
-    tx = SweepTransactionFactory.create()
-    SweepTransactionFactory.create(tx_hash=tx.tx_hash)
-    with pytest.raises(IntegrityError, match="candidate_once_a_sweep"), transaction.atomic():
-        SweepTransactionFactory.create(sweep=tx.sweep, tx_hash=tx.tx_hash)
-
-
-@pytest.mark.parametrize("missing", ["confirmed_at", "block_number", "block_hash"])
-def test_an_accepted_transaction_lies_in_a_block(missing: str) -> None:
-    tx = SweepTransactionFactory.create()
-    refused("candidate_accepted_is_in_a_block", SweepTransaction, tx, **(accepted_facts() | {missing: None}))
-
-
-@pytest.mark.parametrize("changes", [{"status": "mined"}, {"finality": "deep"}])
-def test_a_transaction_has_a_known_status_and_finality(changes: dict[str, str]) -> None:
-    refused("candidate_status_known", SweepTransaction, SweepTransactionFactory.create(), **changes)
-
-
-def test_only_an_accepted_transaction_is_confirmed() -> None:
-    refused("candidate_accepted_is_in_a_block", SweepTransaction, SweepTransactionFactory.create(), confirmed_at=NOW)
-
-
-def test_counters_of_nonces_exist_once() -> None:
-    AuthorizationNonces.objects.create(chain_id=1, contract=CONTRACT)
-    with pytest.raises(IntegrityError, match="authorization_nonces_of_contract"), transaction.atomic():
-        AuthorizationNonces.objects.create(chain_id=1, contract=CONTRACT)
-    PermitNonces.objects.create(chain_id=1, wallet=CONTRACT)
-    with pytest.raises(IntegrityError, match="permit_nonces_of_wallet"), transaction.atomic():
-        PermitNonces.objects.create(chain_id=1, wallet=CONTRACT)
+    assert Sweep.objects.filter(pk=sweep.pk).update(**WITH_EVENT, **changes) == 1
 
 
 def test_a_sweep_with_a_history_can_not_be_deleted() -> None:
     tx = SweepTransactionFactory.create()
     with pytest.raises(models.ProtectedError):
         tx.sweep.delete()
+
+
+# --- executions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("constraint", "changes"),
+    [
+        *[("execution_has_amounts_if_executed", EXECUTED | {missing: None}) for missing in AMOUNTS],
+        *[("execution_has_amounts_if_executed", {extra: 0}) for extra in AMOUNTS],
+        ("execution_split_adds_up", EXECUTED | {"user_amount": 91}),
+        ("execution_split_adds_up", EXECUTED | {"total_fee": 9}),
+        ("execution_status_known", {"status": "done"}),
+        ("execution_pending_is_open", {"closed_at": NOW}),
+    ],
+    ids=str,
+)
+def test_an_execution_that_contradicts_itself_is_refused(constraint: str, changes: dict[str, Any]) -> None:
+    refused(constraint, SweepFactory.create().executions.get(), **changes)
+
+
+@pytest.mark.parametrize("status", ["failed", "expired", "cancelled"])
+def test_an_execution_can_end_without_amounts(status: str) -> None:
+    sweep = SweepFactory.create()
+    assert Execution.objects.filter(sweep=sweep).update(status=status, closed_at=NOW) == 1
+
+
+def test_an_execution_is_identified_by_network_venue_and_id() -> None:
+    first = SweepFactory.create().executions.get()
+    with pytest.raises(IntegrityError, match="execution_identity_on_chain"), transaction.atomic():
+        SweepFactory.create(execution__execution_id=first.execution_id)
+    SweepFactory.create(execution__execution_id=first.execution_id, network="eip155:8453")
+
+
+def test_a_position_among_the_executions_of_a_sweep_occurs_once() -> None:
+    sweep = SweepFactory.create()
+    with pytest.raises(IntegrityError, match="execution_position"), transaction.atomic():
+        ExecutionFactory.create(sweep=sweep, token=None)
+    ExecutionFactory.create(sweep=sweep, token=None, position=1)
+
+
+# --- tokens and offers ------------------------------------------------------------------------------------------------
+
+
+def test_a_token_of_zero_is_refused() -> None:
+    token = SweepToken.objects.get(sweep=SweepFactory.create())
+    refused("sweep_token_amount_positive", token, amount=0)
+
+
+def test_a_token_and_a_position_occur_once_per_sweep() -> None:
+    token = SweepFactory.create().tokens.get()
+    with pytest.raises(IntegrityError, match="sweep_token_once"), transaction.atomic():
+        SweepTokenFactory.create(sweep=token.sweep, asset=token.asset, position=1)
+    with pytest.raises(IntegrityError, match="sweep_token_position"), transaction.atomic():
+        SweepTokenFactory.create(sweep=token.sweep, position=0)
+
+
+def test_a_sequence_occurs_once_among_the_offers_of_a_sweep() -> None:
+    sweep = SweepFactory.create()
+    with pytest.raises(IntegrityError, match="offer_sequence"), transaction.atomic():
+        OfferFactory.create(sweep=sweep)
+    OfferFactory.create(sweep=sweep, sequence=2)
+
+
+def test_an_offer_is_never_changed_or_removed_and_its_answer_is() -> None:
+    offer = Offer.objects.get(sweep=SweepFactory.create())
+    OfferAnswer.objects.create(offer=offer, body=b"").delete()
+    refused("append-only: no update", offer, expected_gross=1)
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        offer.delete()
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+def test_at_most_one_transaction_per_execution_is_accepted() -> None:
+    first = SweepTransactionFactory.create(**ACCEPTED)
+    second = SweepTransactionFactory.create(sweep=first.sweep)
+    refused("candidate_accepted_once_an_execution", second, **ACCEPTED)
+    other = ExecutionFactory.create(sweep=first.sweep, token=None, position=1)
+    SweepTransactionFactory.create(sweep=first.sweep, execution=other, **ACCEPTED)
+
+
+def test_a_hash_is_a_candidate_once_per_sweep_and_may_be_one_of_several_sweeps() -> None:
+    tx = SweepTransactionFactory.create()
+    SweepTransactionFactory.create(tx_hash=tx.tx_hash)
+    with pytest.raises(IntegrityError, match="candidate_once_a_sweep"), transaction.atomic():
+        SweepTransactionFactory.create(sweep=tx.sweep, tx_hash=tx.tx_hash)
+
+
+@pytest.mark.parametrize("missing", [{"confirmed_at": None}, {"block_number": None}, {"block_hash": ""}], ids=str)
+def test_an_accepted_transaction_lies_in_a_block(missing: dict[str, Any]) -> None:
+    refused("candidate_accepted_is_in_a_block", SweepTransactionFactory.create(), **(ACCEPTED | missing))
+
+
+@pytest.mark.parametrize("changes", [{"status": "mined"}, {"finality": "deep"}], ids=str)
+def test_a_transaction_has_a_known_status_and_finality(changes: dict[str, str]) -> None:
+    refused("candidate_status_known", SweepTransactionFactory.create(), **changes)
+
+
+def test_only_an_accepted_transaction_is_confirmed() -> None:
+    refused("candidate_accepted_is_in_a_block", SweepTransactionFactory.create(), confirmed_at=NOW)

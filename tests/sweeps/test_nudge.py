@@ -1,4 +1,4 @@
-"""The worker is told when to look, and a broker that is down or hangs holds nobody up."""
+"""The worker gets a message when to look, and a broker that is down or hangs delays no request."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ def message_of(queue: Any) -> tuple[str, list[str], datetime]:
     return message.headers["task"], message.payload[0], due
 
 
-def test_a_message_names_the_sweep_and_comes_at_the_rows_time(queue: Any) -> None:
+def test_a_message_names_the_sweep_and_is_due_at_the_given_time(queue: Any) -> None:
     sweep_id, at = uuid4(), timezone.now() + timedelta(seconds=100)
     nudge(sweep_id, at=at)
     task, arguments, due = message_of(queue)
@@ -55,7 +55,7 @@ def test_a_pending_confirm_sends_one_message_for_its_next_check(app: PartnerApp,
 
 
 @pytest.mark.django_db
-def test_a_confirm_that_could_not_ask_the_chain_sends_it_too(
+def test_a_confirm_without_an_answer_of_the_chain_sends_it_too(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], queue: Any
 ) -> None:
     built = app.build()
@@ -70,13 +70,13 @@ def test_a_completed_confirm_leaves_the_rest_to_beat(app: PartnerApp, queue: Any
     assert queue.get(no_ack=True) is None
 
 
-def test_a_wish_to_cancel_is_told_at_once(queue: Any) -> None:
+def test_a_message_about_cancellations_is_due_at_once(queue: Any) -> None:
     nudge_cancellations()
     message = queue.get(no_ack=True)
     assert (message.headers["task"], message.payload[0], message.headers["eta"]) == (CANCEL_TASK, [], None)
 
 
-def test_a_broker_that_is_down_is_forgotten_at_once(
+def test_a_broker_that_is_down_is_logged_and_given_up_at_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://:secret@127.0.0.1:1/0")

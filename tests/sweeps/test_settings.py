@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from sweeps.apps import check_build_settings
+from sweeps.checks import check_build_settings
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from sweeps.apps import check_build_settings
         ("MAX_TOKENS", 0, "sweeps.E003"),
     ],
 )
-def test_a_setting_that_no_build_survives_is_refused(
+def test_a_setting_under_which_every_build_would_fail_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: Any, problem: str
 ) -> None:
     assert check_build_settings(None) == []

@@ -6,6 +6,7 @@ from decimal import Decimal
 from sweepapi.evm.sending import GWEI
 from sweepapi.evm.v5 import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
+from sweeps.rails.evm.admin_facts import leg_facts
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.serializers.answer import BuiltSerializer
 from sweeps.rails.evm.serializers.state import EvmStateSerializer
@@ -24,7 +25,8 @@ class V5Presentation:
     networks = staticmethod(chain_statuses)
 
     def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
-        """Yield what was signed, and how far a cancellation on chain is."""
+        """Yield how tokens are swapped, what was signed, and how far a cancellation on chain is."""
+        yield from leg_facts(sweep)
         for authorization in FeeAuthorization.objects.filter(offer__sweep=sweep).select_related("offer"):
             yield from _authorization(authorization)
         for cancellation in Cancellation.objects.filter(execution__sweep=sweep).prefetch_related("transactions"):

@@ -64,12 +64,12 @@ class SkippedTokenSerializer(serializers.Serializer[Any]):
 class EstimatedOutputSerializer(serializers.Serializer[Any]):
     """The output before the fee and for the user, expected and at least."""
 
-    token = EvmAddressField(source="output.asset")
-    symbol = serializers.CharField(source="output.symbol")
-    decimals = serializers.IntegerField(source="output.decimals")
-    gross = AmountOutputField(source="expected.gross_output")
+    token = EvmAddressField(source="draft.output.asset")
+    symbol = serializers.CharField(source="draft.output.symbol")
+    decimals = serializers.IntegerField(source="draft.output.decimals")
+    gross = AmountOutputField(source="draft.expected.gross_output")
     minGross = AmountOutputField(source="minimum.gross_output")
-    user = AmountOutputField(source="expected.user_amount")
+    user = AmountOutputField(source="draft.expected.user_amount")
     minUser = AmountOutputField(source="minimum.user_amount")
 
 
@@ -230,7 +230,7 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     tokens = BuiltTokenSerializer(source="sealed.draft.tokens", many=True)
     skippedTokens = serializers.SerializerMethodField()
     warnings = BuildWarningSerializer(source="sealed.draft.warnings", many=True)
-    estimatedOutput = EstimatedOutputSerializer(source="sealed.draft")
+    estimatedOutput = EstimatedOutputSerializer(source="sealed")
     feeSummary = FeeSummarySerializer(source="sealed.draft")
     permit2 = TypedDataSerializer(source="sealed.permit.for_wallets")
     feeAuthorization = FeeAuthorizationSerializer(source="sealed.fee_authorization", allow_null=True)

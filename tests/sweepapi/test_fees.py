@@ -5,8 +5,7 @@ import random
 import struct
 from pathlib import Path
 
-from sweeps.amounts import Split, split
-
+from sweepapi.fees import NOTHING, Split, split
 from sweepapi.fields import UINT256_MAX
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +15,7 @@ CASES = [(gross, fee, share) for gross in GROSSES for fee in (0, 1, 75, 300) for
 CASES += [(RANDOM.getrandbits(256), RANDOM.randint(0, 300), RANDOM.randint(0, 10_000)) for _ in range(300)]
 
 
-def test_the_parts_are_the_whole_to_the_unit_and_floors_of_the_formulas() -> None:
+def test_the_parts_add_up_to_the_unit_and_are_the_floors_of_the_formulas() -> None:
     for gross, fee_bps, share_bps in CASES:
         parts = split(gross, fee_bps, share_bps)
         assert parts.user_amount + parts.partner_fee + parts.protocol_fee == gross
@@ -32,6 +31,12 @@ def test_a_worked_example() -> None:
     )
 
 
+def test_splits_add_up_part_by_part() -> None:
+    first, second = split(1_000_001, 75, 4000), split(133, 75, 4000)
+    assert first + second == Split(1_000_134, 7_500, 3_000, 4_500, 992_634)
+    assert first + NOTHING == first
+
+
 def test_the_largest_output_is_split_exactly() -> None:
     parts = split(UINT256_MAX, 75, 10_000)
     assert parts.total_fee == parts.partner_fee == (2**256 - 1) * 75 // 10_000
@@ -39,7 +44,7 @@ def test_the_largest_output_is_split_exactly() -> None:
 
 
 def test_ten_thousand_outputs_are_split_as_by_an_independent_implementation() -> None:
-    """Made by contracts/bin/make-fee-splits.mjs, which says what the file holds; the contract is held to it, too."""
+    """The file is made by contracts/bin/make-fee-splits.mjs, which describes it; the contract is held to it as well."""
     golden = (ROOT / "tests" / "vectors" / "fee_splits.sha256").read_text(encoding="ascii").strip()
     file = (ROOT / "var" / "vectors" / "fee_splits.bin").read_bytes()
     assert hashlib.sha256(file).hexdigest() == golden

@@ -1,0 +1,65 @@
+"""What must hold about legs and permits is enforced by PostgreSQL, whoever writes."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from sweeps.models import Sweep
+from sweeps.rails.evm.models import Leg, Permit, PermitNonces
+from tests.factories.sweeps import CONTRACT, LOCAL, PermitFactory, SweepFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def create_leg(sweep: Sweep, **changes: Any) -> Leg:
+    """Store a leg of the only token in the only offer of a sweep."""
+    facts: dict[str, Any] = {
+        "offer": sweep.offers.get(),
+        "token": sweep.tokens.get(),
+        "expected_output": 2,
+        "min_output": 1,
+        "funding": Leg.Funding.NONE,
+        "path": [],
+        "fee_tiers": [],
+        "data": b"",
+    }
+    return Leg.objects.create(**(facts | changes))
+
+
+@pytest.mark.parametrize(
+    ("constraint", "changes"), [("leg_minimum_positive", {"min_output": 0}), ("leg_funding_known", {"funding": 3})]
+)
+def test_a_leg_that_makes_no_sense_is_refused(constraint: str, changes: dict[str, int]) -> None:
+    with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
+        create_leg(SweepFactory.create(), **changes)
+
+
+def test_a_token_has_one_leg_per_offer() -> None:
+    sweep = SweepFactory.create()
+    create_leg(sweep)
+    with pytest.raises(IntegrityError, match="leg_once_an_offer"), transaction.atomic():
+        create_leg(sweep)
+
+
+def test_a_leg_is_never_changed_or_removed() -> None:
+    leg = create_leg(SweepFactory.create())
+    with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
+        Leg.objects.update(min_output=2)
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        leg.delete()
+
+
+def test_a_permit_is_never_changed_or_removed() -> None:
+    permit = PermitFactory.create()
+    with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
+        Permit.objects.update(nonce=permit.nonce + 1)
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        permit.delete()
+
+
+def test_a_wallet_has_one_counter_of_nonces_per_network() -> None:
+    PermitNonces.objects.create(network=LOCAL, wallet=CONTRACT)
+    PermitNonces.objects.create(network="eip155:8453", wallet=CONTRACT)
+    with pytest.raises(IntegrityError, match="permit_nonces_of_wallet"), transaction.atomic():
+        PermitNonces.objects.create(network=LOCAL, wallet=CONTRACT)

@@ -1,0 +1,30 @@
+"""What must hold about authorizations is enforced by PostgreSQL, whoever writes."""
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from sweeps.rails.evm_v5.models import AuthorizationNonces, FeeAuthorization
+from tests.factories.sweeps import CONTRACT, LOCAL, FeeAuthorizationFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("bps", [{"total_fee_bps": 301}, {"partner_share_bps": 10_001}], ids=str)
+def test_fees_above_the_contracts_cap_or_the_whole_are_refused(bps: dict[str, int]) -> None:
+    with pytest.raises(IntegrityError, match="authorization_bps_in_range"), transaction.atomic():
+        FeeAuthorizationFactory.create(**bps)
+
+
+def test_what_was_signed_is_never_changed_or_removed() -> None:
+    authorization = FeeAuthorizationFactory.create()
+    with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
+        FeeAuthorization.objects.update(deadline_seconds=1)
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        authorization.delete()
+
+
+def test_a_contract_has_one_counter_of_nonces_per_network() -> None:
+    AuthorizationNonces.objects.create(network=LOCAL, contract=CONTRACT)
+    AuthorizationNonces.objects.create(network="eip155:8453", contract=CONTRACT)
+    with pytest.raises(IntegrityError, match="authorization_nonces_of_contract"), transaction.atomic():
+        AuthorizationNonces.objects.create(network=LOCAL, contract=CONTRACT)

@@ -1,0 +1,336 @@
+"""What a look at the chain means to a V5 sweep, field by field and case by case; values only, without a database."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from eth_abi.abi import encode
+
+from sweepapi.evm.answers import Log, Receipt
+from sweepapi.evm.log_search import Finding
+from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
+from sweepapi.fees import Split, split
+from sweeps.models import SweepTransaction
+from sweeps.rails.evm_v5.judging import Terms, V5Watched, judge
+from sweeps.rails.rail import Depth, Ending, ExecutionVerdict, Mismatch, TransactionVerdict
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import (
+    CONTRACT,
+    OUTPUT,
+    block_at,
+    found_cancellation,
+    found_execution,
+    random_checksum_address,
+    receipt_of,
+    seen,
+)
+
+TX = random_hash()
+TERMS = Terms(
+    nonce=7,
+    user=random_checksum_address(),
+    partner_id="0x" + "da" * 32,
+    partner_recipient=random_checksum_address(),
+    protocol_recipient=random_checksum_address(),
+    output_token=OUTPUT,
+    token_count=1,
+    total_fee_bps=75,
+    partner_share_bps=4000,
+)
+WATCHED = V5Watched(
+    sweep_id=uuid4(),
+    execution_id=uuid4(),
+    contract=CONTRACT,
+    terms=TERMS,
+    deadline=1_700_001_000,
+    built_at_height=10,
+    search_cursor="",
+    tx_hashes=(TX,),
+    accepted=None,
+)
+COMPLETED = replace(WATCHED, tx_hashes=(), accepted=(100, block_at(100).hash))
+PAID = split(1_000_000, 75, 4000)
+RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
+USED = frozenset({"nonce_used"})
+NOT_FOUND = Finding(None, None, agreed=False, resume_at=None)
+
+
+def executed_log(*, emitter: str = CONTRACT, terms: Terms = TERMS, **changes: Any) -> Log:
+    """Return the ``SweepExecutedV5`` that matches the terms, for a gross output of a million units, with changes."""
+    event = {**vars(terms), **vars(PAID)} | changes
+    data = [event[name] for name in ("partner_recipient", "protocol_recipient", "output_token", "token_count")]
+    data += [event[name] for name in ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")]
+    return Log(
+        address=emitter,
+        topics=(EXECUTED_TOPIC, f"0x{event['nonce']:064x}", f"0x{event['user'][2:].lower():0>64}", event["partner_id"]),
+        data=encode([*["address"] * 3, *["uint256"] * 6], data),
+    )
+
+
+def receipt(*logs: Log, tx_hash: str = TX, succeeded: bool = True) -> Receipt:
+    return receipt_of(SweepTransaction(tx_hash=tx_hash), *logs, succeeded=succeeded)
+
+
+def verdict(*receipts: Receipt, watched: V5Watched = WATCHED, **facts: Any) -> ExecutionVerdict:
+    """Judge a look with these receipts."""
+    return judge(watched, seen(*receipts, **facts)).executions[watched.execution_id]
+
+
+def of_transaction(*logs: Log, watched: V5Watched = WATCHED) -> TransactionVerdict:
+    """Judge a successful receipt with these logs."""
+    (judged,) = verdict(receipt(*logs), watched=watched).transactions
+    return judged
+
+
+def mismatches(*logs: Log) -> list[tuple[str, str]]:
+    judged = of_transaction(*logs)
+    assert (judged.executed, judged.reverted) == (None, False)
+    return [(mismatch.field, mismatch.code) for mismatch in judged.mismatches]
+
+
+# --- receipts ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_event_that_was_signed_for_is_an_execution() -> None:
+    judged = of_transaction(executed_log())
+    assert judged.executed == Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
+    assert (judged.tx_hash, judged.inclusion.block_number, judged.discovered) == (TX, 100, False)
+
+
+def test_a_reverted_transaction_is_a_revert_whatever_it_logged() -> None:
+    (judged,) = verdict(receipt(executed_log(), succeeded=False)).transactions
+    assert (judged.reverted, judged.executed) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"user": random_checksum_address()}, "user"),
+        ({"partner_id": "0x" + "ab" * 32}, "partnerId"),
+        ({"partner_recipient": random_checksum_address()}, "partnerRecipient"),
+        ({"protocol_recipient": random_checksum_address()}, "protocolRecipient"),
+        ({"output_token": random_checksum_address()}, "outputToken"),
+        ({"token_count": 2}, "tokenCount"),
+    ],
+    ids=str,
+)
+def test_an_event_that_differs_in_one_field_does_not_match(change: dict[str, Any], field: str) -> None:
+    assert mismatches(executed_log(**change)) == [(field, "differs")]
+
+
+@pytest.mark.parametrize("name", ["total_fee", "partner_fee", "protocol_fee", "user_amount"])
+@pytest.mark.parametrize("shift", [-1, 1])
+def test_amounts_that_are_one_unit_off_the_signed_bps_do_not_match(name: str, shift: int) -> None:
+    assert mismatches(executed_log(**{name: vars(PAID)[name] + shift})) == [("amounts", "inconsistent")]
+
+
+def test_everything_that_differs_is_named() -> None:
+    log = executed_log(token_count=3, user=random_checksum_address(), total_fee=1)
+    assert mismatches(log) == [("user", "differs"), ("tokenCount", "differs"), ("amounts", "inconsistent")]
+
+
+def test_an_event_of_another_nonce_is_of_another_authorization() -> None:
+    assert mismatches(executed_log(nonce=TERMS.nonce + 1)) == [("nonce", "differs")]
+
+
+def test_a_perfect_event_of_another_emitter_does_not_count() -> None:
+    assert mismatches(executed_log(emitter=random_checksum_address())) == [("event", "missing")]
+
+
+def test_a_receipt_without_logs_misses_the_event() -> None:
+    assert mismatches() == [("event", "missing")]
+
+
+def test_a_log_of_another_topic_or_of_malformed_bytes_does_not_count() -> None:
+    good = executed_log()
+    wrong_topic = Log(good.address, ("0x" + "12" * 32, *good.topics[1:]), good.data)
+    too_few_topics = Log(good.address, good.topics[:3], good.data)
+    cut = Log(good.address, good.topics, good.data[:-1])
+    dirty = Log(good.address, good.topics, b"\x01" + good.data[1:])
+    assert mismatches(wrong_topic, too_few_topics, cut, dirty) == [("event", "missing")]
+
+
+def test_all_logs_count_because_a_bundler_carries_several_sweeps() -> None:
+    theirs = replace(TERMS, nonce=8, user=random_checksum_address())
+    logs = [Log(random_checksum_address(), (), b""), executed_log(terms=theirs), executed_log()]
+    for terms in (TERMS, theirs):
+        assert of_transaction(*logs, watched=replace(WATCHED, terms=terms)).executed == PAID
+
+
+def test_a_decoy_of_another_emitter_does_not_hide_an_execution() -> None:
+    decoy = executed_log(emitter=random_checksum_address(), user_amount=0)
+    assert of_transaction(decoy, executed_log()).executed == PAID
+
+
+def test_a_mismatch_says_what_was_seen_and_what_was_signed() -> None:
+    assert of_transaction(executed_log(token_count=9)).mismatches == [
+        Mismatch("tokenCount", "differs", "The event has 9, the authorization 1."),
+    ]
+
+
+def test_inconsistent_amounts_raise_a_flag() -> None:
+    assert verdict(receipt(executed_log(total_fee=1))).raised == {"inconsistent_amounts"}
+
+
+def test_receipts_are_judged_in_the_order_of_their_reports_up_to_the_execution() -> None:
+    hashes = tuple(random_hash() for _ in range(4))
+    receipts = [receipt(*logs, tx_hash=h) for h, logs in zip(hashes, [(), (executed_log(),), ()], strict=False)]
+    judged = verdict(*reversed(receipts), watched=replace(WATCHED, tx_hashes=hashes)).transactions
+    assert [one.tx_hash for one in judged] == list(hashes[:2])
+
+
+# --- the nonce --------------------------------------------------------------------------------------------------------
+
+
+def test_an_unused_nonce_past_the_deadline_has_run_out() -> None:
+    look = seen(**RAN_OUT)
+    assert judge(WATCHED, look).has_run_out
+    assert verdict(**RAN_OUT).ending is Ending.RAN_OUT
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"safe_timestamp": WATCHED.deadline},
+        {"safe_timestamp": None},
+        RAN_OUT | {"state": None},
+        RAN_OUT | {"state": True},
+        RAN_OUT | {"agreed": False},
+    ],
+    ids=str,
+)
+def test_without_that_proof_nothing_ends(facts: dict[str, Any]) -> None:
+    assert verdict(**facts).ending is None
+
+
+def test_a_used_nonce_raises_a_flag_and_an_unused_one_clears_it() -> None:
+    assert verdict(state=True).raised == USED
+    assert verdict(state=False).cleared == USED
+    unread = verdict(state=None)
+    assert (unread.raised, unread.cleared) == (frozenset(), frozenset())
+
+
+def test_an_execution_explains_the_used_nonce() -> None:
+    judged = verdict(receipt(executed_log()), state=True)
+    assert (judged.raised, judged.cleared) == (frozenset(), USED)
+
+
+# --- what a search found ----------------------------------------------------------------------------------------------
+
+
+def test_a_cancellation_that_two_providers_show_ends_it_with_the_name_of_the_canceller() -> None:
+    finding = found_cancellation(OUTPUT)
+    judged = verdict(state=True, finding=finding)
+    assert finding.hit is not None
+    assert (judged.ending, judged.cleared) == (Ending.CANCELLED, USED)
+    assert judged.ending_reason == f"cancelled on chain by {OUTPUT} in {finding.hit.tx_hash}"
+
+
+def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
+    judged = verdict(state=True, finding=found_cancellation(OUTPUT, agreed=False))
+    assert (judged.ending, judged.raised) == (None, USED)
+    assert judged.obstacle == "The providers disagree about a cancellation on chain."
+
+
+def test_an_execution_that_was_found_is_judged_by_its_receipt() -> None:
+    stranger = random_hash()
+    (judged,) = verdict(state=True, finding=found_execution(receipt(executed_log(), tx_hash=stranger))).transactions
+    assert (judged.tx_hash, judged.executed, judged.discovered) == (stranger, PAID, True)
+
+
+def test_a_reported_hash_that_was_found_is_judged_once() -> None:
+    found = receipt(executed_log())
+    (judged,) = verdict(receipt(), state=True, finding=found_execution(found)).transactions
+    assert (judged.executed, judged.discovered) == (PAID, False)
+
+
+def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
+    judged = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
+    assert (judged.transactions, judged.ending, judged.raised) == ([], None, USED)
+    assert judged.obstacle == "An event says that it was executed, and no receipt confirms that."
+
+
+def test_a_search_that_found_nothing_says_so_and_where_to_continue() -> None:
+    judged = verdict(state=True, finding=replace(NOT_FOUND, resume_at=50))
+    assert (judged.search_cursor, judged.raised) == ("50", USED)
+    assert judged.obstacle == "The nonce is used, and no event was found yet that shows by which transaction."
+
+
+def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unused_nonce() -> None:
+    searching = replace(WATCHED, search_cursor="50")
+    assert verdict(watched=searching, state=True).search_cursor == "50"
+    assert verdict(watched=searching, state=True, finding=NOT_FOUND).search_cursor == ""
+    assert verdict(watched=searching, state=False).search_cursor == ""
+
+
+# --- where to search --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("watched", "first_block"),
+    [(WATCHED, 0), (replace(WATCHED, built_at_height=70), 6), (replace(WATCHED, search_cursor="50"), 50)],
+    ids=["near the first block", "from the build", "from the cursor"],
+)
+def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: V5Watched, first_block: int) -> None:
+    search = watched.search(seen(state=True).sighting)
+    assert search is not None
+    assert (search.key, search.contract) == (WATCHED.sweep_id, CONTRACT)
+    assert (search.first_block, search.last_block) == (first_block, 68)
+    assert search.topics == ((EXECUTED_TOPIC, CANCELLED_TOPIC), f"0x{7:064x}")
+
+
+def test_nothing_is_searched_for_without_need() -> None:
+    explained = seen(receipt(executed_log()), state=True)
+    for look in (seen(), seen(state=None), seen(state=True, safe_number=None), explained):
+        assert WATCHED.search(look.sighting) is None
+    assert COMPLETED.search(seen(state=True).sighting) is None
+
+
+# --- completed --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "depth"),
+    [
+        ({"canonical": None}, Depth.UNKNOWN),
+        ({"canonical": block_at(99)}, Depth.UNKNOWN),
+        ({"canonical": block_at(100)}, Depth.INCLUDED),
+        ({"canonical": block_at(100), "safe_number": 100}, Depth.SAFE),
+        ({"canonical": block_at(100), "safe_number": None, "final_number": 100}, Depth.FINAL),
+        ({"canonical": block_at(100, fork=1), "final_number": 100}, Depth.GONE),
+    ],
+    ids=lambda value: value.value if isinstance(value, Depth) else "",
+)
+def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[str, Any], depth: Depth) -> None:
+    judged = verdict(watched=COMPLETED, **RAN_OUT, **facts)
+    assert judged == ExecutionVerdict(100, accepted=depth)
+
+
+@pytest.mark.parametrize("canonical", [block_at(100), block_at(100, fork=1)], ids=["final", "gone"])
+def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canonical: object) -> None:
+    judged = verdict(watched=COMPLETED, canonical=canonical, final_number=100, agreed=False)
+    assert (judged.accepted, judged.obstacle) == (
+        Depth.UNKNOWN,
+        "The providers disagree about the accepted block.",
+    )
+
+
+# --- what a second provider has to confirm ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("watched", "facts", "concludes"),
+    [
+        (WATCHED, {}, False),
+        (WATCHED, RAN_OUT, True),
+        (COMPLETED, {"canonical": block_at(100)}, False),
+        (COMPLETED, {"canonical": block_at(100), "final_number": 100}, True),
+        (COMPLETED, {"canonical": block_at(100, fork=1)}, True),
+    ],
+    ids=["pending", "ran out", "included", "final", "gone"],
+)
+def test_only_what_can_not_be_taken_back_needs_a_second_provider(
+    watched: V5Watched, facts: dict[str, Any], *, concludes: bool
+) -> None:
+    assert (watched.subject.conclude(seen(**facts).sighting) is not None) == concludes

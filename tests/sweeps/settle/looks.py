@@ -1,0 +1,46 @@
+"""Settles what was seen, and reads what came of it from the database."""
+
+from ledger.reading import postings_of
+from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.rails.evm.following import Seen
+from sweeps.settle import settle
+from tests.factories.sweeps import executed_receipt, found_cancellation, seen
+
+CANCELLER = "0x" + "cA" * 20
+# What is booked for a gross output of a million units: kind, account and amount of every posting.
+BOOKED = [
+    ("sweep_fee", "fees_charged", 7_500),
+    ("sweep_fee", "partner_settled", -3_000),
+    ("sweep_fee", "protocol_revenue", -4_500),
+]
+REVERSED = [("reversal", account, -amount) for _, account, amount in BOOKED]
+
+
+def apply(sweep: Sweep, look: Seen) -> Sweep:
+    """Settle and return the sweep as the database holds it then."""
+    settle(sweep_id=sweep.id, seen=look)
+    return Sweep.objects.get(id=sweep.id)
+
+
+def complete(tx: SweepTransaction) -> Sweep:
+    """Settle the execution of a sweep in block 100."""
+    return apply(tx.sweep, seen(executed_receipt(tx)))
+
+
+def cancelled(*, agreed: bool = True) -> Seen:
+    """Return a look that found the cancellation of the nonce."""
+    return seen(state=True, finding=found_cancellation(CANCELLER, agreed=agreed))
+
+
+def statuses(sweep: Sweep) -> list[str]:
+    """Return the status of every candidate."""
+    return [tx.status for tx in sweep.transactions.all()]
+
+
+def fees_booked(sweep: Sweep) -> list[tuple[str, str, int]]:
+    """Return kind, account and amount of every posting about a sweep."""
+    return [(p.entry.kind, p.account.name, p.amount) for p in postings_of(sweep.id)]
+
+
+def execution_of(sweep: Sweep) -> Execution:
+    return Execution.objects.get(sweep=sweep)

@@ -1,0 +1,122 @@
+"""What becomes of a completed sweep until its block is final, and when its block leaves the chain."""
+
+import pytest
+
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.rails.evm.following import Seen
+from sweeps.rails.registry import RAILS
+from tests.factories.sweeps import (
+    SweepTransactionFactory,
+    block_at,
+    executed_receipt,
+    receipt_of,
+    seen,
+    unused_after_deadline,
+)
+from tests.sweeps.settle.looks import BOOKED, REVERSED, apply, complete, execution_of, fees_booked, statuses
+
+pytestmark = pytest.mark.django_db
+
+
+def gone(*, fork: int = 1, agreed: bool = True) -> Seen:
+    """Return a look that shows another block at the height of the accepted one."""
+    return seen(head_number=101, canonical=block_at(100, fork=fork), agreed=agreed)
+
+
+@pytest.mark.parametrize(
+    ("safe", "final", "finality", "is_open"),
+    [(None, None, "included", True), (99, 36, "included", True), (100, 99, "safe", True), (164, 100, "final", False)],
+)
+def test_a_completed_sweep_is_watched_until_its_block_is_final(
+    tx: SweepTransaction, safe: int | None, final: int | None, finality: str, *, is_open: bool
+) -> None:
+    complete(tx)
+    sweep = apply(tx.sweep, seen(head_number=200, safe_number=safe, final_number=final, canonical=block_at(100)))
+    accepted = sweep.transactions.get()
+    assert (sweep.status, sweep.is_open, accepted.finality) == ("completed", is_open, finality)
+    assert accepted.confirmations == 101
+
+
+def test_a_provider_that_lags_lowers_neither_finality_nor_confirmations(tx: SweepTransaction) -> None:
+    complete(tx)
+    apply(tx.sweep, seen(head_number=200, safe_number=150, canonical=block_at(100)))
+    accepted = apply(tx.sweep, seen(head_number=120, safe_number=90, canonical=block_at(100))).transactions.get()
+    assert (accepted.finality, accepted.confirmations) == ("safe", 101)
+
+
+def test_finality_closes_nothing_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
+    complete(tx)
+    look = seen(head_number=200, safe_number=150, final_number=120, canonical=block_at(100), agreed=False)
+    sweep = apply(tx.sweep, look)
+    assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
+
+
+def test_another_block_at_its_height_takes_the_completion_back(tx: SweepTransaction) -> None:
+    complete(tx)
+    sweep = apply(tx.sweep, gone())
+    execution = execution_of(sweep)
+    assert (sweep.status, sweep.is_open, execution.status, execution.booking_epoch) == ("pending", True, "pending", 1)
+    assert (sweep.flags, statuses(sweep)) == (["reorganised"], ["submitted"])
+    assert (execution.gross_output, execution.ledger_entry, sweep.completed_at) == (None, None, None)
+    assert fees_booked(sweep) == [*BOOKED, *REVERSED]
+
+
+def test_a_sweep_that_is_mined_again_is_booked_again(tx: SweepTransaction) -> None:
+    complete(tx)
+    apply(tx.sweep, gone())
+    sweep = complete(tx)
+    assert (sweep.status, execution_of(sweep).booking_epoch) == ("completed", 1)
+    assert fees_booked(sweep) == [*BOOKED, *REVERSED, *BOOKED]
+    apply(tx.sweep, gone(fork=2))
+    assert fees_booked(sweep) == [*BOOKED, *REVERSED, *BOOKED, *REVERSED]
+
+
+def test_the_flags_of_an_execution_are_cleared_with_it_and_raised_again_if_it_returns(void_sweep: Sweep) -> None:
+    tx = SweepTransactionFactory.create(sweep=void_sweep, status="rejected")
+    executed = seen(executed_receipt(tx, gross_output=989_999))
+    assert apply(void_sweep, executed).flags == ["executed_after_void", "below_minimum"]
+    assert apply(void_sweep, gone()).flags == ["reorganised"]
+    assert apply(void_sweep, executed).flags == ["reorganised", "executed_after_void", "below_minimum"]
+
+
+def test_a_reorganisation_takes_nothing_back_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
+    complete(tx)
+    sweep = apply(tx.sweep, gone(agreed=False))
+    assert (sweep.status, fees_booked(sweep)) == ("completed", BOOKED)
+
+
+def test_a_lower_head_is_a_lagging_provider_not_a_reorganisation(tx: SweepTransaction) -> None:
+    complete(tx)
+    sweep = apply(tx.sweep, seen(head_number=90, canonical=None))
+    accepted = sweep.transactions.get()
+    assert (sweep.status, accepted.finality, accepted.confirmations) == ("completed", "included", 1)
+
+
+def test_after_a_reorganisation_every_replaced_candidate_is_submitted_again(sweep: Sweep, tx: SweepTransaction) -> None:
+    rival = SweepTransactionFactory.create(sweep=sweep)
+    complete(tx)
+    assert statuses(apply(sweep, gone())) == ["submitted", "submitted"]
+    assert statuses(complete(rival)) == ["replaced", "accepted"]
+
+
+def test_a_look_from_before_the_completion_changes_only_the_schedule(tx: SweepTransaction) -> None:
+    events = complete(tx).last_event
+    for older in (seen(), seen(receipt_of(tx, succeeded=False)), unused_after_deadline(tx.sweep)):
+        sweep = apply(tx.sweep, older)
+        assert (sweep.status, statuses(sweep), fees_booked(sweep)) == ("completed", ["accepted"], BOOKED)
+        assert sweep.last_event == events
+
+
+# --- what is watched --------------------------------------------------------------------------------------------------
+
+
+def test_every_candidate_is_watched_until_one_is_accepted(sweep: Sweep) -> None:
+    hashes = [SweepTransactionFactory.create(sweep=sweep, status=s).tx_hash for s in ("submitted", "rejected")]
+    (watched,) = RAILS[sweep.rail].watch([sweep])
+    assert (watched.tx_hashes, watched.accepted) == (tuple(hashes), None)
+    assert watched.terms.nonce == int(execution_of(sweep).execution_id)
+
+
+def test_only_the_block_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
+    (watched,) = RAILS[tx.sweep.rail].watch([complete(tx)])
+    assert (watched.tx_hashes, watched.accepted) == ((), (100, block_at(100).hash))

@@ -1,0 +1,175 @@
+"""A sweep with several executions: its status follows from theirs. The rail is made up: V5 has one execution."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from sweepapi.fees import Split, split
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evm_v5.rail import EvmV5
+from sweeps.rails.rail import (
+    Depth,
+    Ending,
+    ExecutionVerdict,
+    Inclusion,
+    Outlook,
+    TransactionVerdict,
+    Verdict,
+)
+from sweeps.rails.registry import RAILS
+from sweeps.settle import settle
+from sweeps.state import SweepState
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import ExecutionFactory, SweepFactory, SweepTransactionFactory
+from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
+
+pytestmark = pytest.mark.django_db
+
+PAID = split(1_000_000, 75, 4000)
+NOTHING_NEW = ExecutionVerdict()
+RAN_OUT = ExecutionVerdict(ending=Ending.RAN_OUT)
+CANCELLED = ExecutionVerdict(ending=Ending.CANCELLED, ending_reason="cancelled on chain")
+GONE = ExecutionVerdict(accepted=Depth.GONE)
+FINAL = ExecutionVerdict(accepted=Depth.FINAL)
+
+
+class JudgedRail(EvmV5):
+    """A rail for any number of executions, to which a look is the verdict itself."""
+
+    name = "judged"
+
+    def watch(self, sweeps: Any) -> list[Any]:
+        return list(sweeps)
+
+    @staticmethod
+    def judge(_watched: Any, seen: Any) -> Verdict:
+        verdict: Verdict = seen
+        return verdict
+
+    @staticmethod
+    def next_look(outlook: Outlook, _verdict: Verdict) -> datetime:
+        return outlook.now
+
+
+@pytest.fixture
+def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
+    """A sweep with two executions, the first of which has a candidate."""
+    monkeypatch.setitem(RAILS, JudgedRail.name, JudgedRail())
+    made = SweepFactory.create(rail=JudgedRail.name)
+    ExecutionFactory.create(sweep=made, token=None, position=1)
+    SweepTransactionFactory.create(sweep=made, execution=made.executions.first())
+    return made
+
+
+def executed(paid: Split = PAID) -> ExecutionVerdict:
+    """Return that a transaction which was not reported executed it."""
+    transaction = TransactionVerdict(random_hash(), Inclusion(100, "0x" + "ab" * 32, 1), executed=paid, discovered=True)
+    return ExecutionVerdict(100, [transaction])
+
+
+def reverted(tx_hash: str | None = None) -> ExecutionVerdict:
+    inclusion = Inclusion(100, "0x" + "ab" * 32, 1)
+    return ExecutionVerdict(100, [TransactionVerdict(tx_hash or random_hash(), inclusion, reverted=True)])
+
+
+def apply(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
+    """Settle these verdicts about the executions, in their order, and return the stored sweep."""
+    by_id = {execution.id: verdict for execution, verdict in zip(sweep.executions.all(), verdicts, strict=True)}
+    settle(sweep_id=sweep.id, seen=Verdict(by_id))
+    return Sweep.objects.get(id=sweep.id)
+
+
+def outcome(sweep: Sweep) -> tuple[str, bool, list[str]]:
+    return sweep.status, sweep.is_open, sweep.flags
+
+
+@pytest.mark.parametrize(
+    "first",
+    [NOTHING_NEW, RAN_OUT, CANCELLED, executed(), reverted()],
+    ids=["nothing new", "ran out", "cancelled", "executed", "reverted"],
+)
+def test_a_sweep_is_pending_while_one_of_its_executions_is_undecided(sweep: Sweep, first: ExecutionVerdict) -> None:
+    sweep = apply(sweep, first, NOTHING_NEW)
+    assert (sweep.status, sweep.is_open) == ("pending", True)
+    assert sweep.completed_at is None
+
+
+def test_a_sweep_is_completed_when_all_were_executed_and_every_execution_is_booked(sweep: Sweep) -> None:
+    assert apply(sweep, executed(), NOTHING_NEW).status == "pending"
+    sweep = apply(sweep, NOTHING_NEW, executed())
+    assert outcome(sweep) == ("completed", True, [])
+    assert fees_booked(sweep) == [*BOOKED, *BOOKED]
+    assert SweepState.of(sweep).actual_fees == PAID + PAID
+
+
+@pytest.mark.parametrize("other", [RAN_OUT, CANCELLED, reverted()], ids=["ran out", "cancelled", "reverted"])
+def test_a_sweep_is_completed_in_part_if_one_of_two_was_executed(sweep: Sweep, other: ExecutionVerdict) -> None:
+    sweep = apply(sweep, executed(), other)
+    assert (sweep.status, sweep.is_open, "partial" in sweep.flags) == ("completed", True, True)
+    assert SweepState.of(sweep).actual_fees == PAID
+
+
+def test_the_flag_is_cleared_if_the_rest_is_executed_after_all(sweep: Sweep) -> None:
+    assert outcome(apply(sweep, executed(), reverted())) == ("completed", True, ["partial"])
+    assert outcome(apply(sweep, NOTHING_NEW, executed())) == ("completed", True, [])
+    assert [event.kind for event in sweep.events.filter(kind__startswith="flag_")] == ["flag_raised", "flag_cleared"]
+
+
+def test_the_flag_is_raised_if_an_execution_leaves_the_chain_and_then_fails(sweep: Sweep) -> None:
+    assert outcome(apply(sweep, executed(), executed())) == ("completed", True, [])
+    sweep = apply(sweep, NOTHING_NEW, GONE)
+    assert outcome(sweep) == ("pending", True, ["reorganised"])
+    assert fees_booked(sweep) == [*BOOKED, *BOOKED, *REVERSED]
+    assert outcome(apply(sweep, NOTHING_NEW, RAN_OUT)) == ("completed", True, ["reorganised", "partial"])
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status", "is_open"),
+    [
+        ((RAN_OUT, RAN_OUT), "failed", False),
+        ((CANCELLED, RAN_OUT), "void", False),
+        ((CANCELLED, CANCELLED), "void", False),
+        ((RAN_OUT, reverted()), "failed", True),
+    ],
+    ids=["a candidate ran out", "one cancelled", "all cancelled", "one reverted"],
+)
+def test_without_an_execution_a_sweep_fails_or_is_void(
+    sweep: Sweep, verdicts: tuple[ExecutionVerdict, ...], status: str, *, is_open: bool
+) -> None:
+    assert outcome(apply(sweep, *verdicts))[:2] == (status, is_open)
+
+
+def test_a_sweep_expires_only_if_no_execution_ever_had_a_candidate(sweep: Sweep) -> None:
+    sweep.transactions.all().delete()
+    assert outcome(apply(sweep, RAN_OUT, RAN_OUT)) == ("expired", False, [])
+
+
+def test_a_revert_fails_an_execution_only_without_another_candidate(sweep: Sweep) -> None:
+    candidate = sweep.transactions.get()
+    SweepTransactionFactory.create(sweep=sweep, execution=candidate.execution)
+    apply(sweep, reverted(candidate.tx_hash), RAN_OUT)
+    assert [one.status for one in Execution.objects.filter(sweep=sweep)] == ["pending", "expired"]
+
+
+def test_a_sweep_is_closed_when_all_its_executions_are(sweep: Sweep) -> None:
+    apply(sweep, executed(), executed())
+    assert apply(sweep, FINAL, NOTHING_NEW).is_open
+    sweep = apply(sweep, NOTHING_NEW, FINAL)
+    assert outcome(sweep) == ("completed", False, [])
+    assert sweep.closed_at is not None
+    assert sweep.closed_at <= timezone.now()
+
+
+def test_the_minimum_of_each_execution_is_its_own(sweep: Sweep) -> None:
+    Execution.objects.filter(sweep=sweep, position=0).update(min_gross=1_000_001)
+    assert outcome(apply(sweep, NOTHING_NEW, executed())) == ("pending", True, [])
+    assert outcome(apply(sweep, executed(), NOTHING_NEW)) == ("completed", True, ["below_minimum"])
+
+
+def test_each_execution_accepts_its_own_transaction(sweep: Sweep) -> None:
+    apply(sweep, executed(), executed())
+    accepted = sweep.transactions.filter(status="accepted")
+    assert [tx.execution.position for tx in accepted] == [0, 1]
+    assert sweep.transactions.get(source="partner").status == "replaced"

@@ -1,0 +1,116 @@
+"""What receipts do to a pending or failed sweep, its candidates and its books."""
+
+import pytest
+
+from ledger.models import JournalEntry
+from sweepapi.fees import split
+from sweepapi.fields import UINT256_MAX
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.settle import settle
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import SweepTransactionFactory, block_at, executed_receipt, receipt_of, seen
+from tests.sweeps.settle.looks import BOOKED, apply, complete, execution_of, fees_booked, statuses
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_missing_receipt_leaves_the_sweep_pending(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen())
+    assert (sweep.status, sweep.is_open, sweep.check_attempts, statuses(sweep)) == ("pending", True, 1, ["submitted"])
+    assert sweep.last_checked_at is not None
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at > sweep.last_checked_at
+
+
+def test_a_matching_event_completes_the_sweep_and_books_it_to_the_unit(tx: SweepTransaction) -> None:
+    sweep = complete(tx)
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("completed", True, [])
+    execution = execution_of(sweep)
+    assert (execution.status, execution.closed_at) == ("executed", None)
+    assert execution.amounts == split(1_000_000, 75, 4000)
+    accepted = sweep.transactions.get()
+    assert (accepted.status, accepted.finality, accepted.confirmations) == ("accepted", "included", 1)
+    assert (accepted.block_number, accepted.block_hash, accepted.gas_used) == (100, block_at(100).hash, 200_000)
+    assert fees_booked(sweep) == BOOKED
+    entry = JournalEntry.objects.get()
+    assert (entry.network, entry.asset, entry.tx_hash) == (sweep.network, sweep.output_asset, tx.tx_hash)
+    assert (entry.partner, execution.ledger_entry) == (sweep.partner, entry)
+
+
+def test_the_largest_possible_output_is_booked_exactly(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=UINT256_MAX)))
+    fee, executed = UINT256_MAX * 75 // 10_000, execution_of(sweep).amounts
+    assert (executed.gross_output, executed.total_fee, executed.user_amount) == (UINT256_MAX, fee, UINT256_MAX - fee)
+    assert [amount for _, _, amount in fees_booked(sweep)] == [fee, -(fee * 4 // 10), -(fee - fee * 4 // 10)]
+
+
+def test_a_fee_of_zero_completes_without_an_entry(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=100)))
+    execution = execution_of(sweep)
+    assert (sweep.status, execution.total_fee, execution.user_amount) == ("completed", 0, 100)
+    assert (fees_booked(sweep), execution.ledger_entry) == ([], None)
+
+
+def test_an_output_below_the_quoted_minimum_is_booked_and_flagged(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=989_999)))
+    assert (sweep.status, sweep.flags, len(fees_booked(sweep))) == ("completed", ["below_minimum"], 3)
+
+
+def test_an_output_of_exactly_the_minimum_is_not_flagged(tx: SweepTransaction) -> None:
+    assert apply(tx.sweep, seen(executed_receipt(tx, gross_output=990_000))).flags == []
+
+
+def test_amounts_that_contradict_the_signed_bps_are_never_booked(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen(executed_receipt(tx, total_fee=7_499)))
+    assert (sweep.status, sweep.flags, statuses(sweep)) == ("pending", ["inconsistent_amounts"], ["rejected"])
+    assert fees_booked(sweep) == []
+
+
+def test_the_accepted_transaction_replaces_the_other_candidates(sweep: Sweep, tx: SweepTransaction) -> None:
+    rivals = SweepTransactionFactory.create_batch(2, sweep=sweep)
+    sweep = apply(sweep, seen(executed_receipt(rivals[0])))
+    assert statuses(sweep) == ["replaced", "accepted", "replaced"]
+    assert tx.tx_hash == sweep.transactions.all()[0].tx_hash
+
+
+def test_a_successful_receipt_without_a_match_is_rejected_and_the_sweep_stays_pending(tx: SweepTransaction) -> None:
+    result = settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx)))
+    assert (result.sweep.status, result.sweep.is_open, statuses(result.sweep)) == ("pending", True, ["rejected"])
+    assert [mismatch.field for mismatch in result.mismatches(tx.tx_hash)] == ["event"]
+    assert result.sweep.transactions.get().reason == "The contract emitted no SweepExecutedV5."
+
+
+def test_a_revert_without_another_live_candidate_fails_the_sweep_and_leaves_it_open(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen(receipt_of(tx, succeeded=False)))
+    assert (sweep.status, sweep.is_open, statuses(sweep)) == ("failed", True, ["reverted"])
+
+
+def test_a_revert_with_another_live_candidate_leaves_the_sweep_pending(sweep: Sweep, tx: SweepTransaction) -> None:
+    SweepTransactionFactory.create(sweep=sweep)
+    sweep = apply(sweep, seen(receipt_of(tx, succeeded=False)))
+    assert (sweep.status, statuses(sweep)) == ("pending", ["reverted", "submitted"])
+
+
+def test_a_revert_with_a_rejected_candidate_fails_the_sweep(sweep: Sweep, tx: SweepTransaction) -> None:
+    stranger = SweepTransactionFactory.create(sweep=sweep)
+    sweep = apply(sweep, seen(receipt_of(tx, succeeded=False), receipt_of(stranger)))
+    assert (sweep.status, statuses(sweep)) == ("failed", ["reverted", "rejected"])
+
+
+def test_an_open_failed_sweep_completes_with_another_transaction(sweep: Sweep, tx: SweepTransaction) -> None:
+    reverted = receipt_of(tx, succeeded=False)
+    apply(sweep, seen(reverted))
+    second = SweepTransactionFactory.create(sweep=sweep)
+    sweep = apply(sweep, seen(reverted, executed_receipt(second)))
+    assert (sweep.status, statuses(sweep)) == ("completed", ["reverted", "accepted"])
+    assert fees_booked(sweep) == BOOKED
+
+
+def test_a_rejected_hash_whose_block_was_replaced_can_still_execute(tx: SweepTransaction) -> None:
+    apply(tx.sweep, seen(receipt_of(tx)))
+    assert complete(tx).status == "completed"
+
+
+def test_a_hash_that_was_not_submitted_is_not_judged(tx: SweepTransaction) -> None:
+    stranger = SweepTransaction(sweep=tx.sweep, tx_hash=random_hash())
+    assert apply(tx.sweep, seen(executed_receipt(stranger))).status == "pending"

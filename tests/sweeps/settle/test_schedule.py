@@ -1,0 +1,110 @@
+"""When settling looks again at a sweep, and whose lease allows it to write."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from sweepapi.evm.log_search import Finding
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.rails.evm_v5 import cancelling
+from sweeps.rails.evm_v5.models import Cancellation
+from sweeps.settle import LeaseLostError, settle
+from sweeps.withdrawal import cancel_on_chain
+from tests.factories.sweeps import executed_receipt, seen
+from tests.sweeps.settle.looks import apply, complete, execution_of, fees_booked
+
+pytestmark = pytest.mark.django_db
+
+SOON = timedelta(seconds=30)
+LATE = timedelta(seconds=290)
+NOTHING_FOUND = Finding(None, None, agreed=False, resume_at=None)
+
+
+@pytest.fixture
+def leased(sweep: Sweep) -> Sweep:
+    """A sweep under a lease."""
+    sweep.lease_token, sweep.lease_until = uuid4(), timezone.now() + timedelta(minutes=1)
+    sweep.save()
+    return sweep
+
+
+def delay(sweep: Sweep) -> timedelta:
+    """Return the time from now until the next look."""
+    assert sweep.next_check_at is not None
+    return sweep.next_check_at - timezone.now()
+
+
+def test_a_check_that_lost_its_lease_writes_nothing(leased: Sweep, tx: SweepTransaction) -> None:
+    with pytest.raises(LeaseLostError):
+        settle(sweep_id=leased.id, seen=seen(executed_receipt(tx)), lease=uuid4())
+    leased.refresh_from_db()
+    assert (leased.status, leased.check_attempts, leased.last_event, fees_booked(leased)) == ("pending", 0, 1, [])
+    assert leased.lease_token is not None
+
+
+def test_settling_gives_the_lease_back(leased: Sweep) -> None:
+    settled = settle(sweep_id=leased.id, seen=seen(), lease=leased.lease_token).sweep
+    assert (settled.lease_token, settled.lease_until) == (None, None)
+
+
+def test_the_delay_between_looks_grows_with_the_time_awaited_up_to_a_bound(
+    tx: SweepTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    delays = []
+    for awaited_seconds in (0, 1, 10, 60, 100_000):
+        SweepTransaction.objects.filter(pk=tx.pk).update(submitted_at=now - timedelta(seconds=awaited_seconds))
+        delays.append(delay(apply(tx.sweep, seen())).total_seconds())
+    assert delays == [2, 2, 10, 60, 300]
+
+
+def test_an_unexplained_nonce_is_checked_soon_and_after_the_deadline_less_and_less_often(
+    sweep: Sweep, overdue_sweep: Sweep
+) -> None:
+    unexplained = seen(state=True, finding=NOTHING_FOUND)
+    assert delay(apply(sweep, unexplained)) < SOON
+    assert delay(apply(overdue_sweep, unexplained)) > LATE
+
+
+def test_a_requested_cancellation_does_not_delay_the_look_for_a_receipt(
+    tx: SweepTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: tx.submitted_at)
+    cancel_on_chain(sweep_id=tx.sweep.id, reason="why", requested_by="ops")
+    assert apply(tx.sweep, seen()).next_check_at == tx.submitted_at + timedelta(seconds=2)
+
+
+def test_a_requested_cancellation_brings_no_look_forward_after_the_deadline(overdue_sweep: Sweep) -> None:
+    cancel_on_chain(sweep_id=overdue_sweep.id, reason="why", requested_by="ops")
+    assert delay(apply(overdue_sweep, seen(state=True, finding=NOTHING_FOUND))) > LATE
+
+
+def test_an_execution_clears_the_error_of_a_cancellation(tx: SweepTransaction) -> None:
+    cancel_on_chain(sweep_id=tx.sweep.id, reason="why", requested_by="ops")
+    Cancellation.objects.update(last_error="No money for gas.")
+    complete(tx)
+    cancelling.send_requested()
+    assert Cancellation.objects.get().last_error == ""
+
+
+def test_a_search_that_is_half_done_continues_soon_however_old_the_sweep_is(overdue_sweep: Sweep) -> None:
+    half_done = Finding(None, None, agreed=False, resume_at=50)
+    sweep = apply(overdue_sweep, seen(state=True, finding=half_done))
+    assert execution_of(sweep).search_cursor == "50"
+    assert delay(sweep) < SOON
+
+
+def test_an_unsubmitted_sweep_is_checked_when_its_deadline_has_passed(sweep: Sweep) -> None:
+    sweep = apply(sweep, seen())
+    assert sweep.next_check_at == sweep.deadline + timedelta(seconds=1)
+
+
+def test_a_completed_sweep_is_checked_again_after_the_interval_of_its_chain(
+    tx: SweepTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    assert complete(tx).next_check_at == now + timedelta(seconds=3)

@@ -1,0 +1,153 @@
+"""A sweep may be offered again: its terms and the user's signature stay, routes and expectations are those of now."""
+
+import json
+import zlib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.renderers import JSONRenderer
+
+from indexer.tasks import purge_answers_of_offers
+from partners.models import Partner
+from sweepapi.fees import split
+from sweeps.build import renew_offer
+from sweeps.models import Offer, OfferAnswer, Sweep
+from sweeps.rails.evm_v5.models import FeeAuthorization
+from sweeps.settle import settle
+from sweeps.state import SweepState
+from tests.factories.sweeps import OfferFactory, SweepFactory, SweepTransactionFactory, executed_receipt, seen
+from tests.partner_app import PartnerApp
+
+pytestmark = pytest.mark.django_db
+
+
+def move_the_market(app: PartnerApp) -> None:
+    """Sell much more of the same token from another wallet, so that the next quote is lower."""
+    other = app.chain.users[1]
+    built = app.build({"USDC": 300.0}, wallet=other.address)
+    app.execute(built, user=other)
+
+
+def offered_twice(app: PartnerApp) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Build a sweep, let the price fall, offer it again, and return both answers."""
+    first = app.build()
+    move_the_market(app)
+    return first, renew_offer(Sweep.objects.get(id=first["sweepId"]))
+
+
+def outputs(answer: dict[str, Any]) -> dict[str, int]:
+    """Return what an answer says of the output, in its smallest unit."""
+    return {name: int(answer["estimatedOutput"][name]) for name in ("gross", "minGross", "user", "minUser")}
+
+
+def test_the_first_offer_can_be_executed_after_a_second_one_was_sealed(app: PartnerApp) -> None:
+    first = app.build()
+    renew_offer(Sweep.objects.get())
+    state = app.confirm(first, app.execute(first))
+    assert (state["status"], state["flags"]) == ("completed", [])
+    actual = {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
+    assert {entry["account"]: int(entry["amount"]) for entry in state["ledger"]["entries"]} == {
+        "fees_charged": actual["totalFee"],
+        "partner_settled": actual["partnerFee"],
+        "protocol_revenue": actual["protocolFee"],
+    }
+
+
+def test_the_second_offer_is_executed_with_the_signature_for_the_first(app: PartnerApp) -> None:
+    first, second = offered_twice(app)
+    assert second["permit2"] == first["permit2"]
+    assert second["transaction"]["data"] != first["transaction"]["data"]
+    assert app.confirm(first, app.execute(second))["status"] == "completed"
+
+
+def test_only_one_of_two_offers_can_be_executed(app: PartnerApp) -> None:
+    first = app.build()
+    second = renew_offer(Sweep.objects.get())
+    app.confirm(first, app.execute(first))
+    assert app.chain.receipt(app.chain.sign_and_send(app.user, second))["status"] == 0
+
+
+def test_a_second_offer_keeps_the_terms_of_the_sweep_whatever_the_partner_has_now(
+    app: PartnerApp, partner: Partner, settings: Settings
+) -> None:
+    first = app.build()
+    partner.fee_share_bps, settings.TOTAL_FEE_BPS = 1, 2
+    partner.save()
+    second = renew_offer(Sweep.objects.get())
+    assert second["expiresAt"] == first["expiresAt"]
+    changed = {"legsHash", "signature", "digest"}
+    for name in first["feeAuthorization"].keys() - changed:
+        assert second["feeAuthorization"][name] == first["feeAuthorization"][name], name
+    assert (second["feeSummary"]["totalFeeBps"], second["feeSummary"]["partnerShareBps"]) == (75, 4000)
+
+
+def test_every_offer_has_its_own_authorization_under_one_nonce(app: PartnerApp) -> None:
+    first, second = offered_twice(app)
+    sweep = Sweep.objects.get(id=first["sweepId"])
+    signed = FeeAuthorization.objects.filter(offer__sweep=sweep).order_by("offer__sequence")
+    assert [one.offer.sequence for one in signed] == [1, 2]
+    assert [one.digest for one in signed] == [answer["feeAuthorization"]["digest"] for answer in (first, second)]
+    assert len({one.digest for one in signed}) == 2
+    assert {str(one.nonce) for one in signed} == {sweep.executions.get().execution_id}
+    assert [offer.legs.count() for offer in sweep.offers.all()] == [1, 1]
+
+
+def test_the_expected_fees_follow_the_newest_offer(app: PartnerApp) -> None:
+    first, second = offered_twice(app)
+    assert outputs(second)["gross"] < outputs(first)["gross"]
+    expected = app.state(first["sweepId"])["feeAuthorization"]["expectedFees"]
+    assert int(expected["grossOutput"]) == outputs(second)["gross"]
+    assert int(expected["totalFee"]) == split(outputs(second)["gross"], 75, 4000).total_fee
+
+
+def test_the_minimum_is_the_one_that_was_signed_first(app: PartnerApp) -> None:
+    first, second = offered_twice(app)
+    for name in ("minGross", "minUser"):
+        assert outputs(second)[name] == outputs(first)[name]
+    assert str(outputs(second)["minUser"]) == second["permit2"]["message"]["witness"]["minUserOutput"]
+
+
+@pytest.mark.parametrize(("gross_output", "flags"), [(990_000, []), (989_999, ["below_minimum"])])
+@pytest.mark.parametrize("expected_gross", [1, 2_000_000])
+def test_below_the_minimum_is_below_that_of_the_sweep_whatever_was_offered_last(
+    expected_gross: int, gross_output: int, flags: list[str]
+) -> None:
+    tx = SweepTransactionFactory.create()
+    OfferFactory.create(sweep=tx.sweep, sequence=2, expected_gross=expected_gross)
+    settled = settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx, gross_output=gross_output))).sweep
+    assert (settled.status, settled.flags) == ("completed", flags)
+    assert SweepState.of(settled).expected_fees == split(expected_gross, 75, 4000)
+
+
+# --- the stored answers -----------------------------------------------------------------------------------------------
+
+
+def stored(offer: Offer) -> bytes:
+    return zlib.decompress(OfferAnswer.objects.get(offer=offer).body)
+
+
+def test_the_answer_is_stored_byte_for_byte(app: PartnerApp) -> None:
+    response = app.post_build(app.body())
+    assert response.content == b'{"ok":true,"data":' + stored(Offer.objects.get()) + b"}"
+
+
+def test_every_offer_keeps_its_own_answer(app: PartnerApp) -> None:
+    first, second = offered_twice(app)
+    kept_first, kept_second = (stored(offer) for offer in Offer.objects.filter(sweep=first["sweepId"]))
+    assert json.loads(kept_first) == first
+    assert kept_second == JSONRenderer().render(second)
+
+
+def test_answers_are_purged_after_24_hours_and_nothing_else_is() -> None:
+    now = timezone.now()
+    ages = [timedelta(hours=23, minutes=59), timedelta(hours=24, minutes=1), timedelta(days=30)]
+    offers = [SweepFactory.create().offers.get() for _ in ages]
+    for offer, age in zip(offers, ages, strict=True):
+        OfferAnswer.objects.create(offer=offer, body=b"")
+        OfferAnswer.objects.filter(offer=offer).update(created_at=now - age)
+    purge_answers_of_offers()
+    assert [answer.offer for answer in OfferAnswer.objects.all()] == offers[:1]
+    assert (Offer.objects.count(), Sweep.objects.count()) == (3, 3)
