@@ -66,7 +66,7 @@ def test_five_tokens_of_five_decimals_become_the_wrapped_coin(app: PartnerApp, p
     built = app.build(FIVE)
     assert sorted({token["decimals"] for token in built["tokens"]}) == [2, 6, 8, 18]
     actual = sweep_and_compare(app, partner, built, "WETH")
-    assert actual["grossOutput"] == int(built["estimatedOutput"]["gross"]), "nobody traded in between"
+    assert actual["grossOutput"] == int(built["estimatedOutput"]["gross"]), "no trades in between"
 
 
 def test_tokens_and_the_wrapped_coin_become_the_native_coin(app: PartnerApp, partner: Partner) -> None:

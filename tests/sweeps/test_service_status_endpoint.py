@@ -179,7 +179,7 @@ def test_the_last_measurement_is_returned_while_a_new_one_hangs(
     with hanging.hung():
         before = time.monotonic()
         assert is_available(anonymous) == (True, True)
-        assert time.monotonic() - before < 5, "nobody waits for the provider, which would take 10"
+        assert time.monotonic() - before < 5, "the request does not wait for the provider, which would take 10"
     assert memory.measuring.acquire(timeout=10), "the measurement ends"
 
 
