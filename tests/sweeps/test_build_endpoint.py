@@ -229,6 +229,15 @@ def test_abi_and_arguments_encode_to_the_same_call(app: PartnerApp) -> None:
     assert contract.encode_abi(template["functionName"], arguments) == template["data"]
 
 
+def test_the_abi_of_the_template_is_the_function_and_the_errors_of_the_contract(app: PartnerApp) -> None:
+    function, *errors = app.build()["transactionTemplate"]["abi"]
+    assert (function["type"], function["name"]) == ("function", "sweep")
+    assert {error["type"] for error in errors} == {"error"}
+    assert {"LegFailed", "EnforcedPause", "AuthorizationExpired", "InsufficientUserOutput"} <= {
+        error["name"] for error in errors
+    }
+
+
 def test_native_output_is_requested_by_the_address_of_the_native_coin(app: PartnerApp) -> None:
     built = app.build({"USDC": 3}, output="ETH")
     output = built["estimatedOutput"]
@@ -274,12 +283,6 @@ def test_outputs_that_exceed_a_uint256_together_are_refused(app: PartnerApp) -> 
     body["tokens"][0]["amount"] = str(UINT256_MAX)
     response = app.post_build(body)
     assert (response.status_code, response.json()["error"]["details"][0]["field"]) == (400, "tokens")
-
-
-def test_hints_that_agree_with_the_chain_are_taken(app: PartnerApp) -> None:
-    body = app.body({"USDC": 3})
-    body["tokens"][0] |= {"symbol": "USDC", "decimals": 6}
-    assert app.post_build(body).status_code == 201
 
 
 def test_addresses_may_come_in_any_valid_casing(app: PartnerApp) -> None:
