@@ -64,6 +64,13 @@ def test_a_displaced_hash_that_is_reported_again_is_looked_up_again(
     assert len(state["transactions"]) == MAX_CANDIDATES + 1
 
 
+def test_displaced_hashes_do_not_count(app: PartnerApp) -> None:
+    built, waiting = app.build(), random_hash()
+    SweepTransactionFactory.create_batch(MAX_CANDIDATES, sweep=Sweep.objects.get(), status="displaced")
+    app.confirm(built, waiting, status=202)
+    assert statuses(app.confirm(built, random_hash(), status=202))[waiting] == "submitted"
+
+
 def seen_candidates(sweep: Sweep, count: int) -> None:
     """Store candidates that were mined and did something else."""
     SweepTransactionFactory.create_batch(
