@@ -223,7 +223,9 @@ def test_a_cancellation_that_the_worker_finds_meanwhile_is_answered_as_void(
 
 def test_the_reverted_hash_of_a_closed_sweep_still_answers_that_it_reverted(app: PartnerApp, partner: Partner) -> None:
     sweep = closed_sweep(partner, "failed")
-    tx = SweepTransactionFactory.create(sweep=sweep, status="reverted")
+    tx = SweepTransactionFactory.create(
+        sweep=sweep, status="reverted", block_number=5, reason="The transaction reverted."
+    )
     assert error_of(app.post_confirm(str(sweep.id), tx.tx_hash)) == (422, "transaction_reverted")
 
 

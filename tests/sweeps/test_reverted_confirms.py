@@ -108,6 +108,19 @@ def test_the_worker_keeps_the_reason_when_it_looks_again(
     assert app.state(built["sweepId"])["transactions"][1]["reason"] == first["message"]
 
 
+def test_a_revert_that_the_worker_saw_first_is_explained_when_the_hash_is_confirmed_again(app: PartnerApp) -> None:
+    built = app.build()
+    with app.chain.mining_paused():
+        tx_hash = app.chain.sign_and_send(app.user, built)
+        app.confirm(built, tx_hash, status=202)
+        app.chain.mine()
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
+    assert checks.check_due() == 1
+    assert app.state(built["sweepId"])["status"] == "failed"
+    (detail,) = refusal(app, built, tx_hash)
+    assert detail["message"].endswith(NO_APPROVAL)
+
+
 def test_a_revert_is_answered_in_three_round_trips(
     app: PartnerApp, unapproved: tuple[dict[str, Any], str], round_trips: list[list[str]]
 ) -> None:
