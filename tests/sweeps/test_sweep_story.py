@@ -49,7 +49,7 @@ def test_the_story_begins_with_the_build(app: PartnerApp) -> None:
     assert (event["type"], event["txHash"], event["message"]) == ("sweep_pending", None, "The sweep was built.")
 
 
-def test_a_sweep_that_is_executed_and_becomes_final_tells_each_step(app: PartnerApp) -> None:
+def test_a_sweep_that_is_executed_and_becomes_final_lists_each_step(app: PartnerApp) -> None:
     state, tx_hash = app.complete()
     assert story(state) == [
         ("sweep_pending", None),
@@ -73,7 +73,7 @@ def test_a_sweep_that_is_executed_and_becomes_final_tells_each_step(app: Partner
     ]
 
 
-def test_a_revert_and_the_transaction_after_it_are_told_in_order(app: PartnerApp) -> None:
+def test_a_revert_and_the_transaction_after_it_are_listed_in_order(app: PartnerApp) -> None:
     built = app.build()
     reverted = app.chain.sign_and_send(app.user, built)
     app.post_confirm(built["sweepId"], reverted)
@@ -89,7 +89,7 @@ def test_a_revert_and_the_transaction_after_it_are_told_in_order(app: PartnerApp
     ]
 
 
-def test_a_transaction_of_another_sweep_is_told_with_what_differs(app: PartnerApp) -> None:
+def test_a_transaction_of_another_sweep_is_listed_with_what_differs(app: PartnerApp) -> None:
     built, other = app.build(), app.build()
     app.post_confirm(built["sweepId"], app.execute(other))
     last = app.state(built["sweepId"])["events"][-1]
@@ -97,7 +97,7 @@ def test_a_transaction_of_another_sweep_is_told_with_what_differs(app: PartnerAp
     assert last["message"].startswith("The transaction does not match what was signed: ")
 
 
-def test_a_void_is_told_without_the_reason_that_operations_gave(app: PartnerApp) -> None:
+def test_a_void_is_listed_without_the_reason_that_operations_gave(app: PartnerApp) -> None:
     built = app.build()
     void(sweep_id=Sweep.objects.get().id, reason="fraud suspected")
     state = app.state(built["sweepId"])
