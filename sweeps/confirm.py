@@ -57,7 +57,7 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
     sweep, watched = _admit(partner=partner, sweep_id=sweep_id, tx_hash=tx_hash)
     if watched is None:
-        return sweep
+        return _answer(Settled(sweep), tx_hash, deadline)
     rail = RAILS[sweep.rail]
     ((_, seen),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
     if seen is None:
@@ -80,26 +80,24 @@ def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, An
         if sweep is None:
             raise SweepNotFound
         candidates = list(sweep.transactions.all())
-        _refuse_decided(sweep, candidates, tx_hash)
-        if sweep.status == SweepStatus.COMPLETED:
+        known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
+        _refuse_decided(sweep, candidates, known)
+        has_reverted = known is not None and known.status == Tx.REVERTED
+        if sweep.status == SweepStatus.COMPLETED or (sweep.status == SweepStatus.FAILED and has_reverted):
             return sweep, None
         _record(sweep, candidates, tx_hash)
         return sweep, RAILS[sweep.rail].watch([sweep])[0]
 
 
-def _refuse_decided(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) -> None:
+def _refuse_decided(sweep: Sweep, candidates: Sequence[SweepTransaction], known: SweepTransaction | None) -> None:
     if sweep.status == SweepStatus.EXPIRED:
         raise SweepExpired
     if sweep.status == SweepStatus.VOID:
         raise SweepVoid
-    known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if sweep.status == SweepStatus.COMPLETED and (known is None or known.status != Tx.ACCEPTED):
         raise _already_confirmed(next(tx for tx in candidates if tx.status == Tx.ACCEPTED))
-    if sweep.status == SweepStatus.FAILED:
-        if known is not None and known.status == Tx.REVERTED:
-            raise TransactionReverted(details=_known_reason(known))
-        if not sweep.is_open:
-            raise SweepFailed
+    if sweep.status == SweepStatus.FAILED and not sweep.is_open and (known is None or known.status != Tx.REVERTED):
+        raise SweepFailed
 
 
 def _already_confirmed(accepted: SweepTransaction) -> SweepAlreadyConfirmed:
@@ -147,7 +145,7 @@ def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
     if tx.status == Tx.REPLACED:
         raise _already_confirmed(sweep.transactions.get(status=Tx.ACCEPTED))
     if tx.status == Tx.REVERTED:
-        raise TransactionReverted(details=_explained(settled, tx, deadline))
+        raise TransactionReverted(details=_explained(tx, deadline))
     if tx.status == Tx.DROPPED:
         raise SweepFailed
     if tx.status == Tx.REJECTED:
@@ -159,19 +157,15 @@ def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
     return sweep
 
 
-def _explained(settled: Settled, tx: SweepTransaction, deadline: float) -> list[FieldError]:
+def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
     """Return why the transaction reverted, as far as that is found out in the time left, and keep the sentence."""
-    verdict, sweep = settled.verdicts.get(tx.tx_hash), settled.sweep
-    if verdict is None or tx.reason != REVERTED:
-        return _known_reason(tx)
-    reasons = RAILS[sweep.rail].explain_revert(sweep, verdict, timeout_seconds=deadline - time.monotonic())
+    if tx.reason != REVERTED:
+        return [FieldError("txHash", "reverted", tx.reason)]
+    reasons = RAILS[tx.sweep.rail].explain_revert(tx, timeout_seconds=deadline - time.monotonic())
     if reasons:
-        SweepTransaction.objects.filter(id=tx.id).update(reason=" ".join(reason.message for reason in reasons))
+        reverted = SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED)  # unless a look has judged it again
+        reverted.update(reason=" ".join(reason.message for reason in reasons))
     return _details(reasons)
-
-
-def _known_reason(tx: SweepTransaction) -> list[FieldError]:
-    return [] if tx.reason == REVERTED else [FieldError("txHash", "reverted", tx.reason)]
 
 
 def _details(mismatches: Sequence[Mismatch]) -> list[FieldError]:

@@ -17,7 +17,7 @@ from rest_framework.serializers import Serializer
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split, split
-from sweeps.models import Offer, Sweep
+from sweeps.models import Offer, Sweep, SweepTransaction
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
@@ -333,9 +333,7 @@ class Rail(Protocol):
         """Return the time of the network's newest safe block; None if it is not known now."""
         ...
 
-    def explain_revert(
-        self, sweep: Sweep, verdict: TransactionVerdict, *, timeout_seconds: float
-    ) -> Sequence[Mismatch]:
+    def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
         """Return why a transaction reverted, as far as the network tells within the time."""
         ...
 

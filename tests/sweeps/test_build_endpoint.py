@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from eth_account import Account
 from eth_account.messages import encode_typed_data
-from sweeps.amounts import split
-from sweeps.nonces import FIRST_PERMIT_WORD
 
 from ledger.models import JournalEntry
 from partners.models import Partner
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm import v5
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE
 from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep
+from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD
 from tests.factories.partners import PayoutWalletFactory
 from tests.local_chain import PERMIT2
 from tests.openapi import assert_documented
@@ -27,8 +27,8 @@ from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
-# Runtime code of tokens of somebody's making.
-ANSWERS_ONE = "600160005260206000f3"  # 1 to every question
+# Runtime code of hostile tokens.
+ANSWERS_ONE = "600160005260206000f3"  # returns 1 from every call
 BURNS_ALL_GAS = "fe"
 
 SWEEPABLE = ("USDC", "USDT", "DAI", "GUSD", "WBTC", "LINK", "UNI")
@@ -44,13 +44,13 @@ def fundings(built: dict[str, Any]) -> set[str]:
     return {leg[3] for leg in legs_of(built)}
 
 
-def test_the_answer_is_201_in_the_documented_shape(app: PartnerApp) -> None:
+def test_the_response_is_201_in_the_documented_shape(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 3, "GUSD": 2}))
     assert response.status_code == 201
     assert_documented(response, path="/v2/sweep/build")
 
 
-def test_it_names_the_sweep_the_contract_and_the_modes(app: PartnerApp) -> None:
+def test_the_response_names_the_sweep_the_contract_and_the_modes(app: PartnerApp) -> None:
     built = app.build()
     facts = ("status", "chain", "chainId", "mode", "contractVersion", "contractAddress", "feeMode", "skippedTokens")
     assert {name: built[name] for name in facts} == {
@@ -85,7 +85,7 @@ def test_each_token_is_shown_with_its_facts_and_its_route(app: PartnerApp) -> No
 
 def test_of_several_pools_the_one_that_gives_most_is_chosen(app: PartnerApp) -> None:
     (token,) = app.build({"LINK": 3})["tokens"]
-    assert token["route"]["kind"] == "uniswap_v2", "where LINK trades 60 bps dearer than in the V3 pool"
+    assert token["route"]["kind"] == "uniswap_v2", "where LINK is 60 bps more expensive than in the V3 pool"
 
 
 def test_a_token_without_a_direct_pool_goes_through_the_wrapped_coin(app: PartnerApp) -> None:
@@ -123,18 +123,18 @@ def test_identity_recipient_and_share_come_from_the_key(app: PartnerApp, partner
     authorization = app.build()["feeAuthorization"]
     assert authorization["partnerId"] == partner.onchain_id
     assert authorization["partnerRecipient"] == Partner.objects.get().payout_wallet
-    assert authorization["protocolRecipient"] == chains.known()["local"].protocol_recipient
+    assert authorization["protocolRecipient"] == networks.current().chains["local"].protocol_recipient
     assert (authorization["totalFeeBps"], authorization["partnerShareBps"]) == (75, 4000)
     assert authorization["user"] == app.user.address
 
 
-def test_a_payout_wallet_of_the_chain_goes_before_the_default(app: PartnerApp, partner: Partner) -> None:
-    wallet = PayoutWalletFactory.create(partner=partner, chain_id=31337)
+def test_the_payout_wallet_of_a_chain_takes_precedence_over_the_default(app: PartnerApp, partner: Partner) -> None:
+    wallet = PayoutWalletFactory.create(partner=partner, network="eip155:31337")
     wallet.refresh_from_db()
     assert app.build()["feeAuthorization"]["partnerRecipient"] == wallet.address
 
 
-def test_the_authorization_is_signed_by_the_fee_signer_over_these_very_legs(app: PartnerApp) -> None:
+def test_the_authorization_is_signed_by_the_fee_signer_over_exactly_these_legs(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "USDT": 2})
     authorization = built["feeAuthorization"]
     legs = [
@@ -157,10 +157,10 @@ def test_the_authorization_is_signed_by_the_fee_signer_over_these_very_legs(app:
     assert authorization["digest"] == typed_data.digest
     signable = encode_typed_data(full_message=typed_data.signable())
     recovered = Account.recover_message(signable, signature=authorization["signature"])
-    assert recovered == authorization["signer"] == chains.fee_signer().address
+    assert recovered == authorization["signer"] == networks.current().fee_signer.address
 
 
-def test_the_deadline_of_authorization_and_permit_is_the_later_clock_and_900_seconds(app: PartnerApp) -> None:
+def test_authorization_and_permit_expire_900_seconds_after_the_later_of_both_clocks(app: PartnerApp) -> None:
     before = int(datetime.now(UTC).timestamp())
     now = app.build()
     app.chain.mine(seconds=5000)
@@ -174,13 +174,13 @@ def test_the_deadline_of_authorization_and_permit_is_the_later_clock_and_900_sec
         assert int(expires_at.timestamp()) == int(built["feeAuthorization"]["deadline"])
 
 
-def test_both_nonces_are_used_once(app: PartnerApp) -> None:
+def test_each_build_gets_the_next_two_nonces(app: PartnerApp) -> None:
     first, second = app.build(), app.build()
     assert int(second["feeAuthorization"]["nonce"]) == int(first["feeAuthorization"]["nonce"]) + 1
     assert int(second["permit2"]["message"]["nonce"]) == int(first["permit2"]["message"]["nonce"]) + 1
 
 
-def test_a_permit_nonce_that_the_user_spent_elsewhere_is_passed_over(app: PartnerApp) -> None:
+def test_a_permit_nonce_that_the_user_spent_elsewhere_is_skipped(app: PartnerApp) -> None:
     invalidate = "3ff9dcb1"  # Permit2's invalidateUnorderedNonces(uint256 wordPos, uint256 mask)
     data = f"0x{invalidate}{FIRST_PERMIT_WORD:064x}{0b111:064x}"
     app.chain.receipt(app.chain.send(app.user, {"to": PERMIT2, "data": data}))
@@ -188,7 +188,7 @@ def test_a_permit_nonce_that_the_user_spent_elsewhere_is_passed_over(app: Partne
     assert nonce == FIRST_PERMIT_WORD * BITS_PER_WORD + 3
 
 
-def test_the_typed_data_says_its_numbers_as_strings(app: PartnerApp) -> None:
+def test_numbers_in_the_typed_data_are_strings(app: PartnerApp) -> None:
     message = app.build()["permit2"]["message"]
     assert message["permitted"] == [{"token": app.chain.token("USDC").address, "amount": "3000000"}]
     assert isinstance(message["nonce"], str)
@@ -196,7 +196,7 @@ def test_the_typed_data_says_its_numbers_as_strings(app: PartnerApp) -> None:
     assert message["spender"] == app.chain.contracts["v5"]
 
 
-def test_the_placeholder_signature_lies_where_the_template_says_and_is_zero(app: PartnerApp) -> None:
+def test_the_placeholder_signature_is_zero_and_where_the_template_says(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "GUSD": 2})
     template, transaction = built["transactionTemplate"], built["transaction"]
     place = template["signature"]
@@ -229,7 +229,16 @@ def test_abi_and_arguments_encode_to_the_same_call(app: PartnerApp) -> None:
     assert contract.encode_abi(template["functionName"], arguments) == template["data"]
 
 
-def test_native_output_is_asked_for_by_its_own_address(app: PartnerApp) -> None:
+def test_the_abi_of_the_template_is_the_function_and_the_errors_of_the_contract(app: PartnerApp) -> None:
+    function, *errors = app.build()["transactionTemplate"]["abi"]
+    assert (function["type"], function["name"]) == ("function", "sweep")
+    assert {error["type"] for error in errors} == {"error"}
+    assert {"LegFailed", "EnforcedPause", "AuthorizationExpired", "InsufficientUserOutput"} <= {
+        error["name"] for error in errors
+    }
+
+
+def test_native_output_is_requested_by_the_address_of_the_native_coin(app: PartnerApp) -> None:
     built = app.build({"USDC": 3}, output="ETH")
     output = built["estimatedOutput"]
     assert (output["token"], output["symbol"], output["decimals"]) == (NATIVE_COIN, "ETH", 18)
@@ -257,13 +266,13 @@ def test_the_wrapped_coin_alone_becomes_native_output(app: PartnerApp) -> None:
     assert built["estimatedOutput"]["gross"] == str(2 * 10**18)
 
 
-def test_the_largest_amount_there_is_survives_every_path(app: PartnerApp) -> None:
+def test_the_largest_uint256_is_handled_exactly_everywhere(app: PartnerApp) -> None:
     body = app.body({"WETH": 1}, output="ETH")
     body["tokens"][0]["amount"] = str(UINT256_MAX)
     built = app.post_build(body).json()["data"]
     assert built["estimatedOutput"]["gross"] == str(UINT256_MAX)
     assert legs_of(built)[0][1] == built["permit2"]["message"]["permitted"][0]["amount"] == str(UINT256_MAX)
-    assert Sweep.objects.get().expected_gross == UINT256_MAX
+    assert Sweep.objects.get().offers.get().expected_gross == UINT256_MAX
     expected = app.state(built["sweepId"])["feeAuthorization"]["expectedFees"]
     assert expected["grossOutput"] == str(UINT256_MAX)
     assert int(expected["totalFee"]) + int(expected["userAmount"]) == UINT256_MAX
@@ -276,12 +285,6 @@ def test_outputs_that_exceed_a_uint256_together_are_refused(app: PartnerApp) -> 
     assert (response.status_code, response.json()["error"]["details"][0]["field"]) == (400, "tokens")
 
 
-def test_hints_that_agree_with_the_chain_are_taken(app: PartnerApp) -> None:
-    body = app.body({"USDC": 3})
-    body["tokens"][0] |= {"symbol": "USDC", "decimals": 6}
-    assert app.post_build(body).status_code == 201
-
-
 def test_addresses_may_come_in_any_valid_casing(app: PartnerApp) -> None:
     body = app.body({"USDC": 3})
     mint = body["tokens"][0]["mint"]
@@ -291,7 +294,7 @@ def test_addresses_may_come_in_any_valid_casing(app: PartnerApp) -> None:
     assert (built["tokens"][0]["mint"], built["transaction"]["from"]) == (mint, app.user.address)
 
 
-def test_on_unroutable_may_say_what_happens_anyway(app: PartnerApp) -> None:
+def test_on_unroutable_may_name_the_default(app: PartnerApp) -> None:
     assert app.build(onUnroutable="reject")["skippedTokens"] == []
 
 
@@ -317,7 +320,7 @@ def test_an_output_that_is_not_vetted_makes_all_legs_approved(
     assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(v5.FUNDING_APPROVED)}
 
 
-def test_what_the_user_lacks_is_reported_and_no_refusal(app: PartnerApp) -> None:
+def test_missing_balance_and_allowance_are_reported_and_not_refused(app: PartnerApp) -> None:
     balance = app.chain.balance(app.user.address, app.chain.token("USDC"))
     issues = app.build({"USDC": 1_000_000})["issues"]
     usdc = app.chain.token("USDC").address
@@ -334,7 +337,7 @@ def test_what_the_user_lacks_is_reported_and_no_refusal(app: PartnerApp) -> None
     ]
 
 
-def test_a_user_who_has_and_allows_enough_has_no_issues(app: PartnerApp) -> None:
+def test_a_user_with_enough_balance_and_allowance_has_no_issues(app: PartnerApp) -> None:
     app.chain.approve(app.user, app.chain.token("USDC"))
     issues = app.build({"USDC": 3})["issues"]
     assert (issues["allowance"], issues["balance"]) == ([], [])
@@ -342,7 +345,7 @@ def test_a_user_who_has_and_allows_enough_has_no_issues(app: PartnerApp) -> None
 
 
 @pytest.mark.parametrize(("symbol", "resets"), [("USDT", True), ("USDC", False)])
-def test_an_allowance_that_is_too_small_is_reset_first_where_the_token_demands_it(
+def test_an_allowance_that_is_too_small_is_reset_first_where_the_token_requires_it(
     app: PartnerApp, symbol: str, *, resets: bool
 ) -> None:
     token = app.chain.token(symbol)
@@ -354,25 +357,26 @@ def test_an_allowance_that_is_too_small_is_reset_first_where_the_token_demands_i
     assert issue["actual"] == "5"
 
 
-def test_a_build_writes_the_sweep_and_no_books(app: PartnerApp, partner: Partner) -> None:
+def test_a_build_stores_the_sweep_and_books_nothing(app: PartnerApp, partner: Partner) -> None:
     built = app.build({"USDC": 3, "GUSD": 2})
     sweep = Sweep.objects.get()
+    authorization = sweep.offers.get().authorization
     assert (sweep.partner, sweep.status, sweep.is_open) == (partner, "pending", True)
-    assert [token.mint for token in sweep.tokens.all()] == [token["mint"] for token in built["tokens"]]
-    assert sweep.authorization.digest == built["feeAuthorization"]["digest"]
-    assert sweep.authorization.token_count == 2
+    assert [token.asset for token in sweep.tokens.all()] == [token["mint"] for token in built["tokens"]]
+    assert authorization.digest == built["feeAuthorization"]["digest"]
+    assert authorization.token_count == 2
     assert not JournalEntry.objects.exists()
 
 
 @pytest.mark.parametrize("symbols", [("USDC",), ("USDC", "USDT", "DAI", "GUSD", "WBTC"), SWEEPABLE])
-def test_a_build_asks_the_chain_twice_whatever_the_number_of_tokens(
+def test_a_build_takes_two_round_trips_whatever_the_number_of_tokens(
     app: PartnerApp, round_trips: list[list[str]], symbols: tuple[str, ...]
 ) -> None:
     app.build(dict.fromkeys(symbols, 2.0))
     assert len(round_trips) == 2
 
 
-def test_tokens_that_are_not_vetted_cost_one_round_trip_more_together(
+def test_tokens_that_are_not_vetted_cost_one_more_round_trip_in_total(
     app: PartnerApp, round_trips: list[list[str]], change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(vetted_tokens=frozenset())
@@ -380,7 +384,7 @@ def test_tokens_that_are_not_vetted_cost_one_round_trip_more_together(
     assert len(round_trips) == 3
 
 
-def test_a_hostile_token_spoils_no_other_token(app: PartnerApp) -> None:
+def test_a_hostile_token_does_not_affect_the_other_tokens(app: PartnerApp) -> None:
     burner = app.chain.put_code("0x" + "b1" * 20, BURNS_ALL_GAS)
     liar = app.chain.put_code("0x" + "b2" * 20, ANSWERS_ONE)
     body = app.body({"USDC": 3})
@@ -400,10 +404,11 @@ def test_the_typed_data_names_its_domain_as_permit2_does(app: PartnerApp) -> Non
 
 
 def test_any_token_can_be_swept_into_any_other_and_into_the_coin(app: PartnerApp) -> None:
-    refused = []
-    for symbol in SWEEPABLE:
-        for output in (*SWEEPABLE, "WETH", "ETH"):
-            answer = app.post_build(app.body({symbol: 1}, output=output)) if output != symbol else None
-            if answer is not None and answer.status_code != 201:
-                refused.append((symbol, output))
+    outputs = (*SWEEPABLE, "WETH", "ETH")
+    pairs = [(symbol, output) for symbol in SWEEPABLE for output in outputs if output != symbol]
+    refused = [
+        (symbol, output)
+        for symbol, output in pairs
+        if app.post_build(app.body({symbol: 1}, output=output)).status_code != 201
+    ]
     assert refused == []

@@ -1,4 +1,4 @@
-"""POST /v2/sweep/build: everything that is refused, with its code and its place, and nothing stored for it."""
+"""POST /v2/sweep/build: everything that is refused, with its code and its field; nothing is stored for it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -102,7 +102,7 @@ def test_31_tokens_are_too_many_and_30_are_not(app: PartnerApp) -> None:
                 "01",
                 "0x10",
                 "1_000",
-                "\N{ARABIC-INDIC DIGIT ONE}",
+                ARABIC_ONE,
                 "",
                 "9" * 79,
             )
@@ -119,7 +119,7 @@ def test_31_tokens_are_too_many_and_30_are_not(app: PartnerApp) -> None:
         (whole("onUnroutable", "skip"), ("onUnroutable", "invalid_choice")),
     ],
 )
-def test_a_bad_field_is_refused_at_its_place(app: PartnerApp, change: Change, detail: tuple[str, str]) -> None:
+def test_a_bad_field_is_refused_by_its_path(app: PartnerApp, change: Change, detail: tuple[str, str]) -> None:
     body = app.body()
     change(app, body)
     response = app.post_build(body)
@@ -127,7 +127,7 @@ def test_a_bad_field_is_refused_at_its_place(app: PartnerApp, change: Change, de
     assert details_of(response) == {detail}
 
 
-def test_all_that_is_wrong_is_said_at_once(app: PartnerApp) -> None:
+def test_all_problems_of_a_body_are_reported_at_once(app: PartnerApp) -> None:
     body = app.body({"USDC": 1, "USDT": 1}) | {"slippageBps": 0, "wallet": "me"}
     body["tokens"][1]["amount"] = "0"
     assert details_of(app.post_build(body)) == {
@@ -137,7 +137,7 @@ def test_all_that_is_wrong_is_said_at_once(app: PartnerApp) -> None:
     }
 
 
-def test_all_that_the_chain_contradicts_is_said_at_once(app: PartnerApp) -> None:
+def test_everything_the_chain_contradicts_is_reported_at_once(app: PartnerApp) -> None:
     body = app.body({"USDC": 1, "USDT": 1})
     body["tokens"][0]["decimals"] = 2
     body["tokens"][1]["mint"] = app.user.address
@@ -162,7 +162,7 @@ def test_a_chain_that_is_unknown_or_not_enabled_is_unsupported(app: PartnerApp) 
 
 
 @pytest.mark.parametrize("missing", ["v5_contract", "protocol_recipient"])
-def test_a_chain_that_is_not_opened_yet_is_unsupported(
+def test_a_chain_whose_configuration_is_incomplete_is_unsupported(
     app: PartnerApp, change_chain: Callable[..., Chain], missing: str
 ) -> None:
     change_chain(**{missing: None})
@@ -181,7 +181,7 @@ def test_a_chain_that_is_not_opened_yet_is_unsupported(
         (json.dumps({"chain": "x" * 262_144}).encode(), "application/json", (413, "payload_too_large")),
     ],
 )
-def test_a_body_that_is_no_strict_json_object_is_refused(
+def test_a_body_that_is_not_a_strict_json_object_is_refused(
     api: Client, body: bytes, content_type: str, error: tuple[int, str]
 ) -> None:
     assert error_of(api.post(BUILD, body, content_type=content_type)) == error
@@ -191,11 +191,11 @@ def test_other_methods_are_refused(api: Client) -> None:
     assert error_of(api.get(BUILD)) == (405, "method_not_allowed")
 
 
-def test_without_a_key_nothing_is_built(app: PartnerApp, anonymous: Client) -> None:
+def test_a_build_without_a_key_is_refused(app: PartnerApp, anonymous: Client) -> None:
     assert error_of(PartnerApp(anonymous, app.chain).post_build(app.body())) == (401, "missing_api_key")
 
 
-def test_with_a_bad_or_revoked_key_nothing_is_built(app: PartnerApp, api_key: str) -> None:
+def test_a_build_with_a_bad_or_revoked_key_is_refused(app: PartnerApp, api_key: str) -> None:
     for key in ("swp_test_nonsense", api_key[:-1] + ("0" if api_key[-1] != "0" else "1")):
         stranger = PartnerApp(Client(headers={"x-api-key": key}), app.chain)
         assert error_of(stranger.post_build(app.body())) == (401, "invalid_api_key")
@@ -203,56 +203,56 @@ def test_with_a_bad_or_revoked_key_nothing_is_built(app: PartnerApp, api_key: st
     assert error_of(app.post_build(app.body())) == (401, "invalid_api_key")
 
 
-def test_a_suspended_partner_builds_nothing(app: PartnerApp, partner: Partner) -> None:
+def test_a_build_of_a_suspended_partner_is_refused(app: PartnerApp, partner: Partner) -> None:
     partner.status = Partner.Status.SUSPENDED
     partner.save()
     assert error_of(app.post_build(app.body())) == (403, "partner_suspended")
 
 
-def test_a_token_with_a_transfer_fee_is_no_input(app: PartnerApp) -> None:
+def test_a_token_with_a_transfer_fee_is_refused_as_input(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 1, "TFEE": 1}))
     assert error_of(response) == (422, "no_route")
     assert details_of(response) == {("tokens[1].mint", "transfer_fee")}
 
 
-def test_a_token_with_a_transfer_fee_is_no_input_for_users_without_it_either(app: PartnerApp) -> None:
-    nobody = to_checksum_address("0x" + "aa" * 20)
-    response = app.post_build(app.body({"TFEE": 1}, wallet=nobody))
+def test_a_token_with_a_transfer_fee_is_refused_to_users_who_hold_none_of_it_too(app: PartnerApp) -> None:
+    stranger = to_checksum_address("0x" + "aa" * 20)
+    response = app.post_build(app.body({"TFEE": 1}, wallet=stranger))
     assert details_of(response) == {("tokens[0].mint", "transfer_fee")}
 
 
-def test_a_token_with_a_transfer_fee_is_no_output(app: PartnerApp) -> None:
+def test_a_token_with_a_transfer_fee_is_refused_as_output(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 1}, output="TFEE"))
     assert error_of(response) == (400, "invalid_request")
     assert details_of(response) == {("outputMint", "transfer_fee")}
 
 
-def test_an_amount_whose_least_output_rounds_to_zero_is_said(app: PartnerApp) -> None:
+def test_an_amount_whose_minimum_output_rounds_to_zero_is_refused(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 1, "DAI": 0.0155}, output="GUSD", slippageBps=5000))
     assert error_of(response) == (422, "insufficient_output")
     assert details_of(response) == {("tokens[1].amount", "output_too_small")}
 
 
-def test_an_amount_that_no_pool_gives_anything_for_has_no_route(app: PartnerApp) -> None:
+def test_an_amount_too_small_for_every_pool_has_no_route(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 1, "DAI": 0.001}, output="GUSD"))
     assert error_of(response) == (422, "no_route")
     assert details_of(response) == {("tokens[1].mint", "no_route")}
 
 
-def test_an_amount_that_no_pool_can_price_has_no_route(app: PartnerApp) -> None:
+def test_an_amount_too_large_for_every_pool_has_no_route(app: PartnerApp) -> None:
     body = app.body({"USDC": 1})
     body["tokens"][0]["amount"] = str(2**256 - 1)
     assert error_of(app.post_build(body)) == (422, "no_route")
 
 
-def test_where_builds_are_rolled_back_to_v4_they_are_disabled(app: PartnerApp, settings: Settings) -> None:
+def test_builds_are_disabled_in_the_rollback_mode(app: PartnerApp, settings: Settings) -> None:
     settings.EVM_BUILD_MODE = "v4_fallback"
     response = app.post_build(app.body())
     assert error_of(response) == (503, "build_disabled")
     assert response.headers["Retry-After"] == "300"
 
 
-def test_a_chain_that_does_not_answer_is_503_with_a_time_to_retry(app: PartnerApp, no_providers: ProviderPool) -> None:
+def test_a_chain_that_does_not_respond_is_503_with_a_time_to_retry(app: PartnerApp, no_providers: ProviderPool) -> None:
     assert no_providers.providers
     response = app.post_build(app.body())
     assert error_of(response) == (503, "chain_unavailable")

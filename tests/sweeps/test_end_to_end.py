@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from partners.models import Partner
-from sweepapi import chains
+from sweepapi import networks
 from sweepapi.evm import v5
 from sweepapi.evm.chains import Chain
 from tests.local_chain import PERMIT2, LocalChain
@@ -30,9 +30,9 @@ def gas_paid(chain: LocalChain, tx_hash: str) -> int:
 
 
 def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], output: str) -> dict[str, int]:
-    """Send and confirm a built sweep; hold balances and books against the event. Returns the event's amounts."""
+    """Send and confirm a built sweep; compare balances and books with the event, and return its amounts."""
     chain = app.chain
-    protocol = chains.known()["local"].protocol_recipient
+    protocol = networks.current().chains["local"].protocol_recipient
     assert protocol is not None
     holders = (app.user.address, Partner.objects.get(pk=partner.pk).payout_wallet, protocol)
     app.approve(built)
@@ -66,7 +66,7 @@ def test_five_tokens_of_five_decimals_become_the_wrapped_coin(app: PartnerApp, p
     built = app.build(FIVE)
     assert sorted({token["decimals"] for token in built["tokens"]}) == [2, 6, 8, 18]
     actual = sweep_and_compare(app, partner, built, "WETH")
-    assert actual["grossOutput"] == int(built["estimatedOutput"]["gross"]), "nobody traded in between"
+    assert actual["grossOutput"] == int(built["estimatedOutput"]["gross"]), "no trades in between"
 
 
 def test_tokens_and_the_wrapped_coin_become_the_native_coin(app: PartnerApp, partner: Partner) -> None:
@@ -94,7 +94,7 @@ def test_tokens_that_are_not_vetted_go_through_approvals(
     sweep_and_compare(app, partner, built, "WETH")
 
 
-def test_an_allowance_that_must_be_reset_first_is_no_obstacle(app: PartnerApp, partner: Partner) -> None:
+def test_an_allowance_that_must_be_reset_first_is_reset_and_swept(app: PartnerApp, partner: Partner) -> None:
     usdt = app.chain.token("USDT")
     app.chain.approve(app.user, usdt, amount=5)
     built = app.build({"USDT": 3})
@@ -115,20 +115,20 @@ def test_a_side_that_earns_nothing_is_paid_and_booked_nothing(
     assert state["status"] == "completed"
 
 
-def test_a_sweep_can_not_be_sent_twice(app: PartnerApp) -> None:
+def test_a_sweep_cannot_be_executed_twice(app: PartnerApp) -> None:
     built = app.build()
     app.confirm(built, app.execute(built))
     again = app.chain.sign_and_send(app.user, built)
     assert app.chain.receipt(again)["status"] == 0
 
 
-def test_the_same_user_can_have_several_sweeps_under_way(app: PartnerApp) -> None:
+def test_one_user_can_execute_several_sweeps_in_any_order(app: PartnerApp) -> None:
     first, second = app.build({"USDC": 3}), app.build({"USDC": 2})
     assert app.confirm(second, app.execute(second))["status"] == "completed"
     assert app.confirm(first, app.chain.sign_and_send(app.user, first))["status"] == "completed"
 
 
-def test_nothing_is_left_with_contract_or_router(app: PartnerApp) -> None:
+def test_nothing_is_left_on_the_contract_or_the_router(app: PartnerApp) -> None:
     built = app.build({**FIVE, "WETH": 0.5}, output="ETH")
     app.confirm(built, app.execute(built))
     for holder in (app.chain.contracts["v5"], app.chain.contracts["swapRouter02"], PERMIT2):

@@ -1,4 +1,4 @@
-"""POST /v2/sweep/build: a token is refused if a pool of its route can't transfer it, or the wallet that holds it."""
+"""POST /v2/sweep/build: a token is refused if a pool of its route, or the wallet that holds it, can't transfer it."""
 
 import json
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def treat(app: PartnerApp, account: str, *, as_sender: Treatment = HONEST, as_re
 def pools(app: PartnerApp) -> dict[str, str]:
     """Return UNI's pools with the wrapped coin by the name of their router."""
     pair = (app.chain.token("UNI").address, app.chain.token("WETH").address)
-    questions = {
+    reads = {
         "uniswap_v2": (app.chain.contracts["uniswapV2Factory"], GET_PAIR, GET_PAIR.encode(*pair)),
         "uniswap_v3": (app.chain.contracts["uniswapV3Factory"], GET_POOL, GET_POOL.encode(*pair, 10_000)),
     }
@@ -58,7 +58,7 @@ def pools(app: PartnerApp) -> dict[str, str]:
         name: to_checksum_address(
             function.decode(app.chain.web3.eth.call({"to": to_checksum_address(to), "data": data}))[0]
         )
-        for name, (to, function, data) in questions.items()
+        for name, (to, function, data) in reads.items()
     }
 
 
@@ -68,7 +68,7 @@ def wallet_of(app: PartnerApp, *, holds: bool) -> str:
 
 @pytest.mark.usefixtures("honeypot")
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_token_that_treats_everyone_alike_is_built(app: PartnerApp, *, holds: bool) -> None:
+def test_a_token_that_treats_everybody_alike_is_built(app: PartnerApp, *, holds: bool) -> None:
     app.build({"UNI": 1}, wallet=wallet_of(app, holds=holds))
 
 
@@ -95,7 +95,7 @@ def test_a_token_that_its_pool_cannot_receive_or_send_whole_is_refused_whoever_h
 
 @pytest.mark.usefixtures("honeypot")
 @pytest.mark.parametrize(("treatment", "code"), [(REFUSED, "transfer_refused"), (TAXED, "transfer_fee")])
-def test_a_token_that_its_holder_cannot_send_whole_is_refused_to_this_holder_alone(
+def test_a_token_that_its_holder_cannot_send_whole_is_refused_only_to_this_holder(
     app: PartnerApp, treatment: Treatment, code: str
 ) -> None:
     treat(app, app.user.address, as_sender=treatment)
@@ -106,9 +106,7 @@ def test_a_token_that_its_holder_cannot_send_whole_is_refused_to_this_holder_alo
 
 @pytest.mark.usefixtures("honeypot")
 @pytest.mark.parametrize("router", ["uniswap_v2", "uniswap_v3"])
-def test_an_output_token_that_any_of_the_pools_it_comes_from_cannot_take_back_is_refused(
-    app: PartnerApp, router: str
-) -> None:
+def test_an_output_token_is_refused_if_any_pool_that_pays_it_cannot_receive_it(app: PartnerApp, router: str) -> None:
     units = {"GUSD": 1.0, "WETH": 1.0}
     assert {token["route"]["router"] for token in app.build(units, output="UNI")["tokens"]} == pools(app).keys()
     treat(app, pools(app)[router], as_receiver=REFUSED)
@@ -118,7 +116,7 @@ def test_an_output_token_that_any_of_the_pools_it_comes_from_cannot_take_back_is
 
 
 @pytest.mark.usefixtures("honeypot")
-def test_a_pool_that_no_route_passes_may_refuse(app: PartnerApp) -> None:
+def test_a_pool_outside_the_chosen_route_may_refuse_transfers(app: PartnerApp) -> None:
     (token,) = app.build({"UNI": 1})["tokens"]
     (other,) = pools(app).keys() - {token["route"]["router"]}
     treat(app, pools(app)[other], as_sender=REFUSED, as_receiver=REFUSED)

@@ -1,4 +1,4 @@
-"""GET /v2/status: public, quick, and true even when the chain is not there."""
+"""GET /v2/status: public, fast, and correct even when the chain is down."""
 
 import time
 from collections.abc import Callable
@@ -7,12 +7,11 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sweepapi import chains
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.rpc import ProviderPool
-from sweepapi.evm.signer import FeeSigner
-from sweeps import availability
+from sweepapi.networks import Networks
+from sweeps.rails.evm import availability
 from tests.administration import Administration
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -25,7 +24,7 @@ URL = "/v2/status"
 
 @pytest.fixture(autouse=True)
 def forgotten_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an earlier request measured is forgotten."""
+    """Forget what an earlier request measured."""
     monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
 
 
@@ -44,7 +43,7 @@ def test_it_needs_no_key_and_has_the_documented_shape(anonymous: Client, chain: 
     assert chain.world["chainId"] == response.json()["data"]["chains"][0]["chainId"]
 
 
-def test_it_tells_what_is_offered_and_within_which_limits(anonymous: Client, chain: LocalChain) -> None:
+def test_it_lists_what_is_offered_and_within_which_limits(anonymous: Client, chain: LocalChain) -> None:
     data = anonymous.get(URL).json()["data"]
     assert (data["version"], data["available"], data["evmBuildMode"]) == ("v2", True, "v5_partner_fees")
     assert data["fees"] == {"totalFeeBps": 75, "bpsDenominator": 10_000, "hardCapBps": 300}
@@ -76,14 +75,12 @@ def test_the_measurement_is_one_round_trip_and_remembered(
     assert len(round_trips) == 1
 
 
-def test_a_chain_that_is_down_is_unavailable_and_still_answered_for(
-    anonymous: Client, no_providers: ProviderPool
-) -> None:
+def test_a_chain_that_is_down_is_listed_as_unavailable(anonymous: Client, no_providers: ProviderPool) -> None:
     assert no_providers.providers
     assert is_available(anonymous) == (False, False)
 
 
-def test_a_chain_that_hangs_costs_no_more_than_its_second(
+def test_a_chain_that_hangs_delays_the_answer_by_at_most_a_second(
     anonymous: Client,
     use_providers: Callable[..., ProviderPool],
     start_node: Callable[[], FakeNode],
@@ -108,15 +105,14 @@ def test_no_url_of_a_provider_and_no_secret_appears(
 
 
 def test_a_contract_with_another_fee_signer_makes_the_chain_unavailable(
-    anonymous: Client, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
+    anonymous: Client, chain: LocalChain, change_networks: Callable[..., Networks]
 ) -> None:
     assert chain.contracts
-    other = FeeSigner("0x" + "01" * 32)
-    monkeypatch.setattr(chains, "fee_signer", lambda: other)
+    change_networks(fee_signer_key="0x" + "01" * 32)
     assert is_available(anonymous) == (False, False)
 
 
-def test_whatever_differs_makes_the_chain_unavailable_and_is_logged_once(
+def test_any_difference_makes_the_chain_unavailable_and_is_logged_once(
     anonymous: Client, chain: LocalChain, caplog: pytest.LogCaptureFixture
 ) -> None:
     administration = Administration(chain)
@@ -126,12 +122,12 @@ def test_whatever_differs_makes_the_chain_unavailable_and_is_logged_once(
         vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
     administration.call(administration.owner, "v4", Function("unpause()"))
     assert is_available(anonymous) == (True, True)
-    told = [record for record in caplog.records if "contracts_" in record.getMessage()]
-    assert [record.levelname for record in told] == ["WARNING", "INFO"], "once that it differs, once that it agrees"
-    assert "ServiceBatchV4 paused / no / yes" in told[0].getMessage()
+    logged = [record for record in caplog.records if "contracts_" in record.getMessage()]
+    assert [record.levelname for record in logged] == ["WARNING", "INFO"], "once that it differs, once that it agrees"
+    assert "ServiceBatchV4 paused / no / yes" in logged[0].getMessage()
 
 
-def test_a_chain_of_which_the_file_says_too_little_is_unavailable(
+def test_a_chain_whose_configuration_is_incomplete_is_unavailable(
     anonymous: Client, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(protocol_recipient=None)
@@ -145,7 +141,7 @@ def test_an_address_without_the_contract_makes_the_chain_unavailable(
     assert is_available(anonymous) == (False, False)
 
 
-def test_a_chain_that_is_not_opened_yet_is_unavailable(anonymous: Client, change_chain: Callable[..., Chain]) -> None:
+def test_a_chain_without_our_contract_is_unavailable(anonymous: Client, change_chain: Callable[..., Chain]) -> None:
     change_chain(v5_contract=None)
     assert is_available(anonymous) == (False, False)
 
@@ -168,7 +164,7 @@ def test_in_the_rollback_mode_the_service_is_not_available(
     assert is_available(anonymous) == (False, True)
 
 
-def test_a_remembered_answer_is_given_while_a_new_measurement_hangs(
+def test_the_last_measurement_is_returned_while_a_new_one_hangs(
     anonymous: Client,
     use_providers: Callable[..., ProviderPool],
     start_node: Callable[[], FakeNode],
@@ -183,11 +179,11 @@ def test_a_remembered_answer_is_given_while_a_new_measurement_hangs(
     with hanging.hung():
         before = time.monotonic()
         assert is_available(anonymous) == (True, True)
-        assert time.monotonic() - before < 5, "nobody waits for the provider, which would take 10"
+        assert time.monotonic() - before < 5, "the request does not wait for the provider, which would take 10"
     assert memory.measuring.acquire(timeout=10), "the measurement ends"
 
 
-def test_a_slow_provider_does_not_make_the_chain_unavailable_once_nobody_waits_for_it(
+def test_a_slow_provider_does_not_make_the_chain_unavailable_when_no_request_waits_for_it(
     anonymous: Client,
     use_providers: Callable[..., ProviderPool],
     start_node: Callable[[], FakeNode],
@@ -206,7 +202,7 @@ def test_a_slow_provider_does_not_make_the_chain_unavailable_once_nobody_waits_f
     assert is_available(anonymous) == (True, True)
 
 
-def test_no_request_waits_for_a_measurement_that_hangs_beside_it(
+def test_no_request_waits_for_another_ones_measurement_that_hangs(
     anonymous: Client,
     use_providers: Callable[..., ProviderPool],
     start_node: Callable[[], FakeNode],
@@ -227,7 +223,7 @@ def test_no_request_waits_for_a_measurement_that_hangs_beside_it(
     assert memory.measuring.acquire(timeout=10), "the measurement ends"
 
 
-def test_an_answer_from_long_ago_is_not_given(anonymous: Client, use_providers: Callable[..., ProviderPool]) -> None:
+def test_a_stale_measurement_is_not_returned(anonymous: Client, use_providers: Callable[..., ProviderPool]) -> None:
     assert is_available(anonymous) == (True, True)
     vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
     use_providers("http://127.0.0.1:1/")

@@ -5,21 +5,21 @@ from collections.abc import Sequence
 from sweepapi import networks
 from sweepapi.evm.reverts.explaining import explain as explain_reason
 from sweepapi.evm.reverts.replaying import replay
-from sweeps.models import Sweep
-from sweeps.rails.rail import Mismatch, TransactionVerdict
+from sweeps.models import SweepTransaction
+from sweeps.rails.rail import Mismatch
 
 
-def explain(sweep: Sweep, verdict: TransactionVerdict, *, timeout_seconds: float) -> Sequence[Mismatch]:
+def explain(tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
     """Return why it reverted, with the token where one is concerned; empty if no provider can tell in time."""
     reason = replay(
-        pool=networks.current().pool(sweep.network),
-        tx_hash=verdict.tx_hash,
-        block_number=verdict.inclusion.block_number,
+        pool=networks.current().pool(tx.sweep.network),
+        tx_hash=tx.tx_hash,
+        block_number=tx.block[0],
         timeout_seconds=timeout_seconds,
     )
     if reason is None:
         return []
-    tokens = [token.asset for token in sweep.tokens.all()]
+    tokens = [token.asset for token in tx.sweep.tokens.all()]
     explained = explain_reason(reason, tokens=tokens)
     if explained.token is None:
         return [Mismatch("txHash", "reverted", explained.message)]

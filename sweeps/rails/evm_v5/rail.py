@@ -2,20 +2,13 @@
 
 from collections.abc import Sequence
 
-from django.conf import settings
 from django.db.models import prefetch_related_objects
 
-from ledger.models import Settlement
-from partners.models import Partner
-from sweepapi import networks
-from sweepapi.errors import UnsupportedChain
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm import drafting, following, reverts
-from sweeps.rails.evm.draft import EvmDraft
+from sweeps.rails.evm import following, reverts
 from sweeps.rails.evm_v5 import cancelling, judging, sealing
 from sweeps.rails.evm_v5.judging import Terms, V5Watched
 from sweeps.rails.evm_v5.presenting import V5Presentation
-from sweeps.rails.rail import BuildRequest, FeeTerms
 
 
 class EvmV5:
@@ -26,19 +19,6 @@ class EvmV5:
     contract_version = "v5"
     present = V5Presentation()
 
-    def draft(self, *, partner: Partner, request: BuildRequest) -> EvmDraft:
-        chain = networks.current().chain(request.network)
-        if chain.v5_contract is None or chain.protocol_recipient is None:
-            raise UnsupportedChain
-        fees = FeeTerms(
-            total_fee_bps=settings.TOTAL_FEE_BPS,
-            partner_share_bps=partner.fee_share_bps,
-            partner_recipient=partner.recipient_on(chain.network),
-            protocol_recipient=chain.protocol_recipient,
-            settlement=Settlement.ON_CHAIN,
-        )
-        return drafting.draft(partner=partner, request=request, chain=chain, contract=chain.v5_contract, fees=fees)
-
     def watch(self, sweeps: Sequence[Sweep]) -> list[V5Watched]:
         prefetch_related_objects(list(sweeps), "partner", "tokens", "executions__transactions")
         return [_watched(sweep) for sweep in sweeps]
@@ -47,6 +27,7 @@ class EvmV5:
         """Return the nonce as partners see it; other contract versions have none."""
         return execution.execution_id
 
+    draft = staticmethod(sealing.draft_v5)
     seal = staticmethod(sealing.seal)
     store = staticmethod(sealing.store)
     see = staticmethod(following.see)

@@ -1,4 +1,4 @@
-"""Sealing a sweep on V5: the nonce, the order for the user, and the fee authorization that the service signs."""
+"""Building a sweep on V5: its terms, the nonce, the order for the user, and the fee authorization that is signed."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,20 @@ from django.conf import settings
 from django.db import transaction
 
 from ledger.models import Settlement
+from partners.models import Partner
 from sweepapi import networks
+from sweepapi.errors import UnsupportedChain
 from sweepapi.evm import v5
 from sweepapi.evm.abi import error_abi
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BatchPermit
 from sweeps.models import Sweep
+from sweeps.rails.evm import drafting
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed, legs_of, reserve_permit_nonce, store_legs
 from sweeps.rails.evm_v5.models import AuthorizationNonces, FeeAuthorization
-from sweeps.rails.rail import FeeTerms, Identity, Offered
+from sweeps.rails.rail import BuildRequest, FeeTerms, Identity, Offered
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,21 @@ class _Fixed:
     permit_nonce: int
     deadline_seconds: int
     min_gross: int
+
+
+def draft_v5(*, partner: Partner, request: BuildRequest) -> EvmDraft:
+    """Return what a sweep would do under the fee terms of now; raises ``UnsupportedChain`` where V5 is not deployed."""
+    chain = networks.current().chain(request.network)
+    if chain.v5_contract is None or chain.protocol_recipient is None:
+        raise UnsupportedChain
+    fees = FeeTerms(
+        total_fee_bps=settings.TOTAL_FEE_BPS,
+        partner_share_bps=partner.fee_share_bps,
+        partner_recipient=partner.recipient_on(chain.network),
+        protocol_recipient=chain.protocol_recipient,
+        settlement=Settlement.ON_CHAIN,
+    )
+    return drafting.draft(partner=partner, request=request, chain=chain, contract=chain.v5_contract, fees=fees)
 
 
 def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:

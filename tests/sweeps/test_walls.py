@@ -1,0 +1,51 @@
+"""Walls that no import contract can hold: words that belong to the EVM rails, and the only writer of a status."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+APPS = ("sweeps", "indexer", "ledger", "partners")
+EVM_RAILS = "sweeps/rails/evm"
+# As words or parts of identifiers: PermitNonces, legs_of, MAX_LEGS; but not "delegate" or "legal".
+EVM_WORDS = re.compile(r"(?i:nonce|permit2)|(?<![A-Za-z])legs?(?![a-z])|Legs?(?![a-z])|(?<![A-Z])LEGS?(?![A-Z])")
+SWEEP_NAMES = {"sweep", "locked"}
+
+
+def sources(*apps: str) -> Iterator[tuple[str, str]]:
+    """Yield path and text of every source file of these apps but migrations."""
+    for app in apps:
+        for file in sorted(Path(settings.BASE_DIR / app).rglob("*.py")):
+            if "migrations" not in file.parts:
+                yield file.relative_to(settings.BASE_DIR).as_posix(), file.read_text(encoding="utf-8")
+
+
+def evm_words() -> Iterator[str]:
+    """Yield each line that says a word of the EVM rails, as file:line."""
+    for path, text in sources(*APPS):
+        for number, line in enumerate(text.splitlines(), start=1):
+            if EVM_WORDS.search(line):
+                yield f"{path}:{number}"
+
+
+def status_writers() -> Iterator[str]:
+    """Yield each assignment to the status of a sweep, as file:line."""
+    for path, text in sources("sweeps", "indexer"):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Attribute) and node.attr == "status" and isinstance(node.ctx, ast.Store):
+                owner = node.value.id if isinstance(node.value, ast.Name) else getattr(node.value, "attr", "")
+                if owner in SWEEP_NAMES:
+                    yield f"{path}:{node.lineno}"
+
+
+def test_only_the_evm_rails_say_nonce_leg_or_permit2() -> None:
+    found = list(evm_words())
+    assert any(place.startswith(EVM_RAILS) for place in found), "the search finds the words where they are used"
+    assert [place for place in found if not place.startswith(EVM_RAILS)] == []
+
+
+def test_only_transitions_assigns_the_status_of_a_sweep() -> None:
+    writers = {place.partition(":")[0] for place in status_writers()}
+    assert writers == {"sweeps/transitions.py"}, list(status_writers())
