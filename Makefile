@@ -12,13 +12,14 @@ CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-01
 
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
+OPENAPI_READY := docs/openapi-tools/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge invariants coverage bench-gas abi vectors lock audit clean
+.PHONY: help demo dev test check pytest slither mutants forge invariants coverage openapi bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -73,6 +74,14 @@ coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## measure the coverage of the contra
 		--exclude-tests --report lcov --report-file ../var/coverage.lcov
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
+openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript client of it, with tools that partners use
+	mkdir -p var
+	$(CHECK_ENV) $(PY) manage.py spectacular --validate --fail-on-warn --format openapi-json --file var/openapi.json
+	cd docs/openapi-tools && export PATH="$(NODE_BIN):$$PATH" REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
+		npx redocly lint ../../var/openapi.json && \
+		npx openapi-typescript ../../var/openapi.json --output ../../var/openapi.d.ts && \
+		npx tsc
+
 bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
 
@@ -122,6 +131,10 @@ $(AUDIT_READY): requirements/audit.txt
 
 $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error
+	touch $@
+
+$(OPENAPI_READY): docs/openapi-tools/package-lock.json | $(PYTHON_READY)
+	cd docs/openapi-tools && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
 # Too large to commit; the tests compare its SHA-256 with the committed one.

@@ -155,27 +155,44 @@ SPECTACULAR_SETTINGS = {
         "2. The user makes the approvals in `issues.allowance`, signs `permit2` and sends the transaction, with the "
         "signature's 65 bytes written into `transactionTemplate.data` at `signature.byteOffset`.\n"
         "3. `POST /v2/sweep/status/{sweep_id}/confirm` with the hash: 200 when it is settled, 202 while it is not; "
-        "`GET /v2/sweep/status/{sweep_id}` tells the rest.\n\n"
+        "`GET /v2/sweep/status/{sweep_id}` shows the sweep at any time.\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`."
     ),
-    "TAGS": [{"name": name} for name in ("Sweeps", "Service", "Partner", "Ledger")],
+    "TAGS": [
+        {"name": "Sweeps", "description": "Build a sweep, report its transaction, follow it."},
+        {"name": "Service", "description": "What the service offers now."},
+        {"name": "Partner", "description": "The partner that an API key belongs to."},
+        {"name": "Ledger", "description": "The fees that were booked."},
+    ],
     "VERSION": "v2",
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
+    "SERVERS": [{"url": "/", "description": "The deployment that serves this document."}],
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "sweepapi.api.schema.wrap_in_envelope",
+        "sweepapi.api.schema.finish",
     ],
-    "COMPONENT_SPLIT_REQUEST": True,
-    # Choices of the same field name need names of their own.
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # Named here, so that a new choice of the same field name cannot rename a generated type.
     "ENUM_NAME_OVERRIDES": {
         "PartnerStatus": "partners.models.Partner.Status",
         "JournalEntryKind": "ledger.models.JournalEntry.Kind",
         "AccountName": "ledger.models.Account.Name",
+        "PostingDirection": ["debit", "credit"],
+        "Scope": "partners.models.SCOPES",
         "SweepStatus": "sweeps.models.SweepStatus",
+        "SweepFlag": "sweeps.rails.evm.serializers.state.FLAGS",
         "TransactionStatus": "sweeps.models.SweepTransaction.Status",
+        "TransactionSource": "sweeps.models.SweepTransaction.Source",
+        "TransactionFinality": "sweeps.models.SweepTransaction.Finality",
+        "FeeMode": ["onchain_partner_fees", "offchain_accounting"],
+        "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
+        "ContractVersion": "sweeps.rails.evm.serializers.answer.CONTRACT_VERSIONS",
+        "UnroutablePolicy": ["reject"],
         "SimulationStatus": ["ok", "reverted", "skipped"],
     },
     "SCHEMA_PATH_PREFIX": "/v2",

@@ -1,5 +1,6 @@
 """The JSON of postings, in lists and on a sweep."""
 
+from pathlib import Path
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
@@ -9,6 +10,7 @@ from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
 from sweepapi.api.pagination import PageQuery
+from sweepapi.api.schema import example
 from sweepapi.errors import FieldError, UnsupportedChain
 
 
@@ -52,7 +54,10 @@ class LedgerQuery(PageQuery):
         return chain.network
 
 
-@extend_schema_serializer(many=False)  # a page of a list is one object
+@extend_schema_serializer(
+    many=False,  # a page of a list is one object
+    examples=[example(Path(__file__).parent / "examples" / "posting_page.json", "The fee of one sweep")],
+)
 class PostingPage(serializers.Serializer[Any]):
     """One page of postings, newest first."""
 

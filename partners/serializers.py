@@ -1,16 +1,18 @@
 """The JSON of a partner, as the partner sees it."""
 
+from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from partners.models import SCOPES, Partner
 from sweepapi import networks
-from sweepapi.api.fields import EvmAddressField
+from sweepapi.api.fields import EvmAddressField, HashField
+from sweepapi.api.schema import example
 
 
-class RecipientSerializer(serializers.Serializer[Any]):
+class PartnerRecipientSerializer(serializers.Serializer[Any]):
     """The wallet that receives the partner's fees on one chain."""
 
     chain = serializers.CharField()
@@ -18,11 +20,14 @@ class RecipientSerializer(serializers.Serializer[Any]):
     address = EvmAddressField()
 
 
+@extend_schema_serializer(
+    examples=[example(Path(__file__).parent / "examples" / "partner.json", "A partner on one chain")]
+)
 class PartnerSerializer(serializers.Serializer[Partner]):
     """The partner of an API key."""
 
     id = serializers.UUIDField()
-    onchainId = serializers.CharField(
+    onchainId = HashField(
         source="onchain_id", help_text="The id in contracts and events: the UUID's 16 bytes, then 16 zero bytes."
     )
     name = serializers.CharField()
@@ -33,7 +38,7 @@ class PartnerSerializer(serializers.Serializer[Partner]):
     recipients = serializers.SerializerMethodField()
     scopes = serializers.SerializerMethodField(help_text="What the key may do; every key has all scopes.")
 
-    @extend_schema_field(RecipientSerializer(many=True))
+    @extend_schema_field(PartnerRecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:
         """Return the recipient on each enabled chain."""
         return [
@@ -41,5 +46,6 @@ class PartnerSerializer(serializers.Serializer[Partner]):
             for chain in networks.current().enabled
         ]
 
+    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=SCOPES)))
     def get_scopes(self, _partner: Partner) -> list[str]:
         return list(SCOPES)

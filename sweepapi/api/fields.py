@@ -1,6 +1,7 @@
-"""Serializer fields that take JSON literally: no type conversion and no trimming."""
+"""Serializer fields that take JSON literally, without conversion or trimming, and that document what they take."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,7 +45,7 @@ class StrictCharField(serializers.CharField):
 
 
 @extend_schema_field(
-    {"type": "string", "pattern": "^[1-9][0-9]{0,77}$", "example": "1000000", "description": "uint256, not zero"}
+    {"type": "string", "pattern": "^[1-9][0-9]{0,77}$", "examples": ["25000000"], "description": "uint256, not zero"}
 )
 class AmountField(StrictCharField):
     """An amount in a token's smallest unit: a decimal string from 1 to 2^256 - 1; an int in Python."""
@@ -68,7 +69,7 @@ class AmountField(StrictCharField):
         return str(value)
 
 
-@extend_schema_field({"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "example": "1000000"})
+@extend_schema_field({"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "examples": ["25000000"]})
 class AmountOutputField(serializers.Field[int, str, str, Any]):
     """An amount in a response: a decimal string in the token's smallest unit."""
 
@@ -77,7 +78,14 @@ class AmountOutputField(serializers.Field[int, str, str, Any]):
         return str(value)
 
 
-@extend_schema_field({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$", "description": "EVM address"})
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": "^0x[0-9a-fA-F]{40}$",
+        "examples": ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
+        "description": "EVM address",
+    }
+)
 class EvmAddressField(StrictCharField):
     """An EVM address in lower, upper or checksum case; EIP-55 in Python and in responses."""
 
@@ -96,7 +104,14 @@ class EvmAddressField(StrictCharField):
             self.fail("invalid_format")
 
 
-@extend_schema_field({"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$", "description": "32 bytes"})
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": "^0x[0-9a-fA-F]{64}$",
+        "examples": ["0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"],
+        "description": "32 bytes",
+    }
+)
 class HashField(StrictCharField):
     """A 32-byte hash in any case; lower case in Python and in responses."""
 
@@ -129,3 +144,11 @@ class UtcDateTimeField(serializers.DateTimeField):
     def to_representation(self, value: datetime | None) -> str | None:  # type: ignore[override]
         """Return the time in UTC, with microseconds if they are not zero."""
         return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class OpenEnumField(serializers.CharField):
+    """A word in a response from a set that may grow: clients learn today's values, and must accept others."""
+
+    def __init__(self, *, values: Iterable[str], **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
+        super().__init__(**kwargs)
+        extend_schema_field({"type": "string", "examples": list(values)})(self)  # type: ignore[type-var]  # any object will do

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -21,6 +22,14 @@ from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.rail import BuildRequest, TokenInput
 
 MAX_DECIMALS = 255
+_SWEEP_USDC = {
+    "chain": "base",
+    "wallet": "0xC45AbE1c48539b9D69801EF05c5dB34155fe45CF",
+    "tokens": [{"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "25000000"}],
+    "outputMint": "0x4200000000000000000000000000000000000006",
+    "slippageBps": 50,
+}
+_SENT = {"txHash": "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"}
 
 
 class NonZeroAddressField(EvmAddressField):
@@ -41,21 +50,28 @@ class TokenRequest(StrictSerializer):
 
     mint = NonZeroAddressField(help_text="The token's address.")
     amount = AmountField(help_text="How much of it, in its smallest unit.")
-    symbol = StrictCharField(required=False, max_length=64, help_text="A hint; one that differs gives a warning.")
+    symbol = StrictCharField(
+        required=False, min_length=1, max_length=64, help_text="A hint; one that differs gives a warning."
+    )
     decimals = StrictIntegerField(
         required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint; one that differs is refused."
     )
 
 
+@extend_schema_serializer(examples=[OpenApiExample("Sweep 25 USDC into WETH", value=_SWEEP_USDC)])
 class BuildRequestSerializer(StrictSerializer):
     """What a sweep is to do."""
 
-    chain = StrictCharField(help_text="Name of a chain, as in GET /v2/status.")
+    chain = StrictCharField(min_length=1, help_text="Name of a chain, as in GET /v2/status.")
     wallet = NonZeroAddressField(help_text="The user's address, which will send the transaction.")
     # The length is looked at before any token; the stubs do not know what many=True takes.
     tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
     outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
-    slippageBps = StrictIntegerField(min_value=MIN_SLIPPAGE_BPS, max_value=MAX_SLIPPAGE_BPS)
+    slippageBps = StrictIntegerField(
+        min_value=MIN_SLIPPAGE_BPS,
+        max_value=MAX_SLIPPAGE_BPS,
+        help_text="How much less than quoted the sweep may give, in basis points.",
+    )
     onUnroutable = serializers.ChoiceField(
         choices=["reject"], required=False, help_text="What to do if a token has no route: refuse the whole sweep."
     )
@@ -113,6 +129,7 @@ class BuildRequestSerializer(StrictSerializer):
         )
 
 
+@extend_schema_serializer(examples=[OpenApiExample("The hash that the wallet returned", value=_SENT)])
 class ConfirmRequestSerializer(StrictSerializer):
     """The transaction that the user sent."""
 

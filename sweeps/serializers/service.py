@@ -1,14 +1,17 @@
 """How the service's own status is answered; no provider's URL and no secret is in it."""
 
+from pathlib import Path
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from sweeps.rails.registry import V2
+from sweepapi.api.schema import example
+from sweeps.rails.registry import BY_MODE, V2
 from sweeps.service_status import ServiceStatus
 
 
-class FeeFactsSerializer(serializers.Serializer[Any]):
+class PlatformFeeSerializer(serializers.Serializer[Any]):
     """The platform fee, in basis points of the gross output."""
 
     totalFeeBps = serializers.IntegerField(source="total_fee_bps")
@@ -16,7 +19,7 @@ class FeeFactsSerializer(serializers.Serializer[Any]):
     hardCapBps = serializers.IntegerField(source="hard_cap_bps", help_text="What the contract allows at most.")
 
 
-class LimitsSerializer(serializers.Serializer[Any]):
+class BuildLimitsSerializer(serializers.Serializer[Any]):
     """What a build may ask for."""
 
     maxTokens = serializers.IntegerField(source="max_tokens")
@@ -34,13 +37,16 @@ class IndexerSerializer(serializers.Serializer[Any]):
     fallbackProviders = serializers.BooleanField(source="fallback_providers")
 
 
+@extend_schema_serializer(
+    examples=[example(Path(__file__).parent / "examples" / "service_status.json", "One chain, available")]
+)
 class ServiceStatusSerializer(serializers.Serializer[ServiceStatus]):
     """The service as it is now."""
 
     version = serializers.CharField()
     available = serializers.BooleanField(source="is_available")
-    evmBuildMode = serializers.CharField(source="build_mode")
+    evmBuildMode = serializers.ChoiceField(source="build_mode", choices=list(BY_MODE))
     chains = V2.network(many=True)
-    fees = FeeFactsSerializer(source="*")
-    limits = LimitsSerializer(source="*")
+    fees = PlatformFeeSerializer(source="*")
+    limits = BuildLimitsSerializer(source="*")
     indexer = IndexerSerializer(source="*")

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from ledger.serializers import PostingSerializer
 from sweepapi import networks
-from sweepapi.api.fields import AmountOutputField, UtcDateTimeField
+from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps import timeline
 from sweeps.models import EventKind, SweepEvent, SweepStatus, SweepToken, SweepTransaction
 
@@ -16,7 +16,7 @@ EVENT_TYPES = (
 )
 
 
-class TransactionSerializer(serializers.Serializer[SweepTransaction]):
+class SweepTransactionSerializer(serializers.Serializer[SweepTransaction]):
     """A transaction that was reported or found for a sweep."""
 
     txHash = serializers.CharField(source="tx_hash")
@@ -35,7 +35,7 @@ class TransactionSerializer(serializers.Serializer[SweepTransaction]):
         return transaction.block_hash or None
 
 
-class FeesSerializer(serializers.Serializer[Any]):
+class FeeSplitSerializer(serializers.Serializer[Any]):
     """A gross output and its split, in the output token's smallest unit."""
 
     grossOutput = AmountOutputField(source="gross_output")
@@ -54,10 +54,10 @@ class SweptTokenSerializer(serializers.Serializer[SweepToken]):
     amount = AmountOutputField()
 
 
-class EventSerializer(serializers.Serializer[SweepEvent]):
+class SweepEventSerializer(serializers.Serializer[SweepEvent]):
     """One thing that happened to the sweep."""
 
-    type = serializers.ChoiceField(choices=EVENT_TYPES, help_text="New types may be added.")
+    type = OpenEnumField(values=EVENT_TYPES, help_text="New types may be added.")
     at = UtcDateTimeField()
     txHash = serializers.CharField(source="tx_hash", allow_null=True)
     message = serializers.SerializerMethodField(help_text="For people; may change.")
@@ -66,7 +66,7 @@ class EventSerializer(serializers.Serializer[SweepEvent]):
         return timeline.sentence(event)
 
 
-class LedgerOfSweepSerializer(serializers.Serializer[Any]):
+class SweepLedgerSerializer(serializers.Serializer[Any]):
     """The postings about a sweep."""
 
     entries = PostingSerializer(many=True)
@@ -87,12 +87,12 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sweep.deadline")
-    transaction = TransactionSerializer(
+    transaction = SweepTransactionSerializer(
         source="shown_transaction", allow_null=True, help_text="The accepted one, or else the newest."
     )
-    transactions = TransactionSerializer(many=True)
-    events = EventSerializer(many=True, help_text="Oldest first.")
-    ledger = LedgerOfSweepSerializer(source="*")
+    transactions = SweepTransactionSerializer(many=True)
+    events = SweepEventSerializer(many=True, help_text="Oldest first.")
+    ledger = SweepLedgerSerializer(source="*")
 
     def get_chain(self, state: Any) -> str:  # noqa: ANN401 - a SweepState, which lies above
         return networks.current().name_of(state.sweep.network)

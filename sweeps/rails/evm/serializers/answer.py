@@ -1,21 +1,28 @@
 """The answer to a build on an EVM chain: everything the user's wallet needs, and everything the partner shows."""
 
+from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from ledger.models import Settlement
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, UtcDateTimeField
+from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, OpenEnumField, UtcDateTimeField
+from sweepapi.api.schema import example
+from sweepapi.evm.routes.finder import KINDS
 from sweeps.models import SweepStatus
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed
 from sweeps.rails.rail import Offered
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
+CONTRACT_VERSIONS = ("v5", "v4")
+MODES = ("v5_partner_fees", "v4_fallback")
+HEX = r"^0x([0-9a-f]{2})*$"
+EXAMPLES = Path(__file__).parent / "examples"
 NOT_SIMULATED = {"status": "skipped", "gasUsed": None, "grossOutput": None, "failingToken": None, "reason": None}
 
 
-@extend_schema_field({"type": "string", "pattern": "^0x([0-9a-f]{2})*$"})
+@extend_schema_field({"type": "string", "pattern": HEX})
 class HexField(serializers.Field[bytes, str, str, Any]):
     """Bytes as 0x and lower-case hex digits."""
 
@@ -27,7 +34,7 @@ class RouteSerializer(serializers.Serializer[Any]):
     """The way one token goes."""
 
     router = serializers.CharField()
-    kind = serializers.CharField()
+    kind = OpenEnumField(values=[*KINDS, "unwrap"])
     target = EvmAddressField()
     path = serializers.ListField(child=EvmAddressField())
     feeTiers = serializers.ListField(
@@ -106,16 +113,16 @@ class FeeAuthorizationSerializer(serializers.Serializer[Any]):
     nonce = AmountOutputField()
     deadline = AmountOutputField(help_text="Seconds since 1970.")
     legsHash = HashField()
-    signature = serializers.CharField()
+    signature = serializers.RegexField(HEX)
     signer = EvmAddressField()
     digest = HashField()
 
 
-class CallSerializer(serializers.Serializer[Any]):
+class ApprovalTransactionSerializer(serializers.Serializer[Any]):
     """A transaction that the user sends before the sweep."""
 
     to = EvmAddressField()
-    data = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    data = serializers.RegexField(HEX)  # type: ignore[assignment]  # DRF takes declared fields out of the class
     value = AmountOutputField()
 
 
@@ -170,10 +177,10 @@ class AllowanceIssueSerializer(serializers.Serializer[Any]):
     spender = EvmAddressField()
     actual = AmountOutputField()
     required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
-    resetTransaction = CallSerializer(
+    resetTransaction = ApprovalTransactionSerializer(
         source="reset_transaction", allow_null=True, help_text="Send this first where it is given."
     )
-    transaction = CallSerializer()
+    transaction = ApprovalTransactionSerializer()
 
 
 class BalanceIssueSerializer(serializers.Serializer[Any]):
@@ -194,7 +201,7 @@ class SimulationSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_null=True)
 
 
-class IssuesSerializer(serializers.Serializer[Any]):
+class BuildIssuesSerializer(serializers.Serializer[Any]):
     """What the user can still fix before signing."""
 
     allowance = AllowanceIssueSerializer(source="allowance_issues", many=True)
@@ -209,11 +216,14 @@ class IssuesSerializer(serializers.Serializer[Any]):
 class BuildWarningSerializer(serializers.Serializer[Any]):
     """Something worth a look that does not stop the sweep."""
 
-    code = serializers.CharField(help_text="Stable; new codes may be added.")
+    code = OpenEnumField(values=["symbol_differs"], help_text="Stable; new codes may be added.")
     message = serializers.CharField()
     token = EvmAddressField(help_text="The token that it is about.")
 
 
+@extend_schema_serializer(
+    component_name="BuiltSweep", examples=[example(EXAMPLES / "built.json", "A sweep of one token")]
+)
 class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     """A sweep ready to be signed and sent."""
 
@@ -221,8 +231,8 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     chain = serializers.CharField(source="sealed.draft.chain.name")
     chainId = serializers.IntegerField(source="sealed.draft.chain.chain_id")
-    mode = serializers.CharField(source="rail.mode")
-    contractVersion = serializers.CharField(source="rail.contract_version")
+    mode = serializers.ChoiceField(source="rail.mode", choices=MODES)
+    contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
     contractAddress = EvmAddressField(source="sealed.draft.contract")
     feeMode = serializers.SerializerMethodField()
     createdAt = UtcDateTimeField(source="sweep.created_at")
@@ -236,7 +246,7 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     feeAuthorization = FeeAuthorizationSerializer(source="sealed.fee_authorization", allow_null=True)
     transaction = TransactionRequestSerializer(source="sealed")
     transactionTemplate = TransactionTemplateSerializer(source="sealed")
-    issues = IssuesSerializer(source="sealed.draft")
+    issues = BuildIssuesSerializer(source="sealed.draft")
 
     @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
     def get_feeMode(self, offered: Offered[EvmSealed]) -> str:  # noqa: N802 - named after its field

@@ -2,15 +2,20 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.fields import HashField, UtcDateTimeField
+from sweepapi.api.schema import example
 from sweeps.models import Flag, SweepStatus
 from sweeps.rails.evm.following import NONCE_USED
-from sweeps.serializers.state import FeesSerializer, SweepStateSerializer
+from sweeps.rails.evm.serializers.answer import CONTRACT_VERSIONS, EXAMPLES
+from sweeps.serializers.state import FeeSplitSerializer, SweepStateSerializer
+
+FLAGS = (*Flag.values, NONCE_USED)
 
 
-class AuthorizationStateSerializer(serializers.Serializer[Any]):
+class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
     """What became of the fee authorization, and its expected and actual fees."""
 
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
@@ -25,8 +30,8 @@ class AuthorizationStateSerializer(serializers.Serializer[Any]):
     deadline = UtcDateTimeField(source="sweep.deadline")
     totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps")
     partnerShareBps = serializers.IntegerField(source="sweep.partner_share_bps")
-    expectedFees = FeesSerializer(source="expected_fees")
-    actualFees = FeesSerializer(source="actual_fees", allow_null=True)
+    expectedFees = FeeSplitSerializer(source="expected_fees")
+    actualFees = FeeSplitSerializer(source="actual_fees", allow_null=True)
 
     def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - a SweepState; named after its field
         return state.sweep.last_error or None
@@ -36,17 +41,22 @@ class AuthorizationStateSerializer(serializers.Serializer[Any]):
         return nonce
 
 
+@extend_schema_serializer(
+    component_name="SweepState",
+    examples=[
+        example(EXAMPLES / "completed.json", "Completed"),
+        example(EXAMPLES / "pending.json", "Waiting for its transaction", status_codes=[202]),
+    ],
+)
 class EvmStateSerializer(SweepStateSerializer):
     """A sweep on an EVM chain: its state, its transactions, its authorization and its books."""
 
     chainId = serializers.SerializerMethodField()
-    flags = serializers.ListField(
-        source="sweep.flags", child=serializers.ChoiceField(choices=[*Flag.values, NONCE_USED])
-    )
-    contractVersion = serializers.CharField(source="rail.contract_version")
+    flags = serializers.ListField(source="sweep.flags", child=serializers.ChoiceField(choices=FLAGS))
+    contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
     contractAddress = serializers.SerializerMethodField()
     tokenCount = serializers.SerializerMethodField()
-    feeAuthorization = AuthorizationStateSerializer(source="*")
+    feeAuthorization = FeeAuthorizationStateSerializer(source="*")
 
     def get_chainId(self, state: Any) -> int:  # noqa: ANN401, N802 - as above
         return int(state.sweep.network.removeprefix("eip155:"))

@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sweepapi.api.fields import EvmAddressField
+from sweepapi.api.fields import EvmAddressField, OpenEnumField
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.routes.finder import KINDS
 from sweeps.rails.evm.availability import ChainStatus
 
 
@@ -13,11 +14,11 @@ class RouterSerializer(serializers.Serializer[Any]):
     """A router that sweeps may go through."""
 
     name = serializers.CharField()
-    kind = serializers.CharField()
+    kind = OpenEnumField(values=list(KINDS))
     address = EvmAddressField()
 
 
-class ContractsSerializer(serializers.Serializer[Chain]):
+class ChainContractsSerializer(serializers.Serializer[Chain]):
     """The addresses of the contracts; null where one is not deployed."""
 
     v5 = EvmAddressField(source="v5_contract", allow_null=True)
@@ -25,7 +26,7 @@ class ContractsSerializer(serializers.Serializer[Chain]):
     permit2 = EvmAddressField()
 
 
-class FinalitySerializer(serializers.Serializer[Any]):
+class ChainFinalitySerializer(serializers.Serializer[Any]):
     """When a block counts: a tag of the chain, or a number of blocks below the head."""
 
     safe = serializers.CharField()
@@ -42,6 +43,6 @@ class ChainSerializer(serializers.Serializer[ChainStatus]):
     nativeToken = serializers.CharField(source="chain.native_symbol", help_text="Symbol of the chain's coin.")
     wrappedNativeToken = EvmAddressField(source="chain.wrapped_native")
     blockExplorerUrl = serializers.CharField(source="chain.block_explorer_url")
-    contracts = ContractsSerializer(source="chain")
+    contracts = ChainContractsSerializer(source="chain")
     routers = RouterSerializer(source="chain.routers", many=True)
-    finality = FinalitySerializer(source="chain.finality")
+    finality = ChainFinalitySerializer(source="chain.finality")

@@ -1,0 +1,246 @@
+"""The OpenAPI document is valid for strict tools, agrees with the service, and has examples that hold."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from openapi_spec_validator import validate
+
+from sweepapi.evm.addresses import NATIVE_COIN
+from sweepapi.evm.v5 import Authorization
+from sweepapi.fields import UINT256_MAX, checksum_address
+from sweeps.serializers.requests import BuildRequestSerializer
+from tests.openapi import assert_documented, problems
+from tests.partner_app import error_of
+
+pytestmark = pytest.mark.django_db
+
+BUILD = "/v2/sweep/build"
+CONFIRM = "/v2/sweep/status/{sweep_id}/confirm"
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
+
+
+@pytest.fixture
+def document(anonymous: Client) -> dict[str, Any]:
+    response = anonymous.get("/v2/openapi.json")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "application/json"
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in document["paths"].values():
+        yield from path.values()
+
+
+def answers(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the status and the media type object of every response."""
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            yield status, response["content"]["application/json"]
+
+
+def request_of(document: dict[str, Any], path: str) -> dict[str, Any]:
+    """Return the media type object of the body of a POST."""
+    found: dict[str, Any] = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+    return found
+
+
+def example_of(media: dict[str, Any]) -> Any:
+    """Return the only example of a media type object."""
+    (example,) = media["examples"].values()
+    return example["value"]
+
+
+def nodes(node: Any) -> Iterator[Any]:
+    """Yield everything in a JSON value, names and itself included."""
+    yield node
+    if isinstance(node, dict):
+        yield from node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from nodes(inner)
+
+
+def test_it_is_valid_without_a_warning() -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null")
+
+
+def test_a_strict_validator_accepts_it_as_3_1(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1.")
+    validate(document)
+
+
+def test_its_schemas_are_json_schema_without_words_of_3_0(document: dict[str, Any]) -> None:
+    for schema in document["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    assert not {"nullable", "example"} & {node for node in nodes(document) if isinstance(node, str)}
+
+
+@pytest.mark.parametrize(
+    ("component", "field"),
+    [("AllowanceIssue", "resetTransaction"), ("SweepState", "transaction"), ("FeeAuthorizationState", "actualFees")],
+)
+def test_an_object_that_may_be_missing_is_that_object_or_null(
+    document: dict[str, Any], component: str, field: str
+) -> None:
+    schema = document["components"]["schemas"][component]["properties"][field]
+    assert problems(document, schema, None) == []
+    assert problems(document, schema, {}) != []
+
+
+def test_every_operation_says_whether_it_needs_the_key(document: dict[str, Any]) -> None:
+    assert document["components"]["securitySchemes"]["apiKey"]["name"] == "x-api-key"
+    security = {operation["operationId"]: operation["security"] for operation in operations(document)}
+    assert security.pop("getServiceStatus") == []
+    assert all(requirement == [{"apiKey": []}] for requirement in security.values())
+
+
+def test_the_server_is_the_one_that_serves_the_document(document: dict[str, Any]) -> None:
+    assert [server["url"] for server in document["servers"]] == ["/"]
+
+
+def test_clients_can_tell_success_from_failure_by_ok(document: dict[str, Any]) -> None:
+    failure = document["components"]["schemas"]["Failure"]
+    assert (failure["properties"]["ok"]["const"], failure["required"]) == (False, ["ok", "error"])
+    for status, media in answers(document):
+        schema = media["schema"]
+        if status.startswith("2"):
+            assert (schema["properties"]["ok"]["const"], schema["required"]) == (True, ["ok", "data"])
+        else:
+            assert schema == {"$ref": "#/components/schemas/Failure"}
+
+
+def test_every_answer_is_described(document: dict[str, Any]) -> None:
+    for operation in operations(document):
+        assert all(response["description"] for response in operation["responses"].values())
+
+
+def test_every_operation_documents_its_errors_by_code(document: dict[str, Any]) -> None:
+    responses = document["paths"]["/v2/ledger/entries"]["get"]["responses"]
+    assert set(responses) == {"200", "400", "401", "403", "405", "406", "500", "503"}
+    assert "`unsupported_chain`" in responses["400"]["description"]
+    assert "`missing_api_key`" in responses["401"]["description"]
+
+
+def test_codes_are_an_open_set(document: dict[str, Any]) -> None:
+    code = document["components"]["schemas"]["Error"]["properties"]["code"]
+    assert "enum" not in code
+    assert "sweep_already_confirmed" in code["examples"]
+
+
+def test_components_have_names_of_the_product(document: dict[str, Any]) -> None:
+    names = set(document["components"]["schemas"])
+    assert {"BuildRequest", "BuiltSweep", "ConfirmRequest", "SweepState", "ServiceStatus", "Failure"} <= names
+    assert [name for name in names if re.search(r"RequestRequest|Enum|Serializer|\d", name)] == []
+
+
+def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    closed = {name for name, schema in schemas.items() if schema.get("additionalProperties") is False}
+    assert closed == {"BuildRequest", "TokenRequest", "ConfirmRequest"}
+
+
+USDC = {"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1"}
+# What is changed in the example of a build request.
+RIGHT_CHANGES: list[dict[str, Any]] = [
+    {},
+    {"chain": "arbitrum", "outputMint": NATIVE_COIN, "onUnroutable": "reject"},
+    {"tokens": [USDC | {"amount": str(UINT256_MAX), "symbol": "$USDC", "decimals": 6}]},
+    {"tokens": [USDC | {"mint": f"0x{number:040x}"} for number in range(1, 31)], "slippageBps": 5000},
+]
+WRONG_CHANGES: list[dict[str, Any]] = [
+    {"chain": ""},
+    {"wallet": "0x12"},
+    {"tokens": []},
+    {"tokens": [USDC | {"mint": f"0x{number:040x}"} for number in range(1, 32)]},
+    {"tokens": [{"mint": USDC["mint"]}]},
+    {"tokens": [USDC | {"amount": "0"}]},
+    {"tokens": [USDC | {"amount": 1}]},
+    {"tokens": [USDC | {"decimals": 256}]},
+    {"tokens": [USDC | {"symbol": ""}]},
+    {"tokens": [USDC | {"price": "1"}]},
+    {"slippageBps": 0},
+    {"slippageBps": 5001},
+    {"slippageBps": "50"},
+    {"onUnroutable": "skip"},
+    {"slippage": 1},
+]
+
+
+@pytest.mark.usefixtures("two_chains")
+@pytest.mark.parametrize("change", WRONG_CHANGES, ids=str)
+def test_a_body_that_the_document_forbids_is_refused(
+    api: Client, document: dict[str, Any], change: dict[str, Any]
+) -> None:
+    media = request_of(document, BUILD)
+    body = example_of(media) | change
+    as_published = Draft202012Validator({**media["schema"], "components": document["components"]})
+    assert not as_published.is_valid(body)
+    response = api.post(BUILD, body, content_type="application/json")
+    assert error_of(response) == (400, "invalid_request")
+    assert_documented(response, path=BUILD)
+
+
+@pytest.mark.usefixtures("two_chains")
+@pytest.mark.parametrize("change", RIGHT_CHANGES, ids=str)
+def test_a_body_that_the_document_permits_is_accepted(document: dict[str, Any], change: dict[str, Any]) -> None:
+    media = request_of(document, BUILD)
+    body = example_of(media) | change
+    assert problems(document, media["schema"], body) == []
+    assert BuildRequestSerializer(data=body).is_valid()
+
+
+def test_every_request_and_every_answer_has_an_example_that_fits_its_schema(document: dict[str, Any]) -> None:
+    media = [request_of(document, path) for path in (BUILD, CONFIRM)] + [media for _, media in answers(document)]
+    for each in media:
+        assert each["examples"]
+        for example in each["examples"].values():
+            assert problems(document, each["schema"], example["value"]) == []
+
+
+def test_the_values_that_schemas_suggest_fit_them(document: dict[str, Any]) -> None:
+    for schema in nodes(document["components"]["schemas"]):
+        if isinstance(schema, dict) and "type" in schema:
+            for value in schema.get("examples", ()):
+                assert problems(document, schema, value) == []
+
+
+def test_every_address_has_its_checksum(document: dict[str, Any]) -> None:
+    found = {address for node in nodes(document) if isinstance(node, str) for address in ADDRESS.findall(node)}
+    assert len(found) > 10
+    assert {address for address in found if checksum_address(address) != address} == set()
+
+
+def test_the_example_of_a_built_sweep_is_signed_as_it_says(document: dict[str, Any]) -> None:
+    built = example_of(document["paths"][BUILD]["post"]["responses"]["201"]["content"]["application/json"])["data"]
+    signed = built["feeAuthorization"]
+    authorization = Authorization(
+        user=built["transaction"]["from"],
+        partner_id=signed["partnerId"],
+        partner_recipient=signed["partnerRecipient"],
+        protocol_recipient=signed["protocolRecipient"],
+        output_token=built["estimatedOutput"]["token"],
+        total_fee_bps=built["feeSummary"]["totalFeeBps"],
+        partner_share_bps=built["feeSummary"]["partnerShareBps"],
+        nonce=int(built["permit2"]["message"]["witness"]["authorizationNonce"]),
+        deadline=int(built["permit2"]["message"]["deadline"]),
+        legs_hash=signed["legsHash"],
+    )
+    typed_data = authorization.typed_data(chain_id=built["chainId"], contract=built["contractAddress"])
+    assert typed_data.digest == signed["digest"]
+
+
+def test_the_check_of_real_answers_notices_a_field_that_is_not_documented(
+    api: Client, document: dict[str, Any]
+) -> None:
+    response = api.get("/v2/partner")
+    schema = document["paths"]["/v2/partner"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    answer = response.json()
+    assert problems(document, schema, answer) == []
+    answer["data"]["secret"] = "x"
+    assert problems(document, schema, answer) != []
