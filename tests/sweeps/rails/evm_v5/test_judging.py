@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from eth_abi.abi import encode
 
-from sweepapi.evm.answers import Log, Receipt
 from sweepapi.evm.log_search import Finding
+from sweepapi.evm.responses import Log, Receipt
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.fees import Split, split
 from sweeps.models import SweepTransaction
