@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
-from sweepapi.errors import BuildDisabled
+from sweepapi.errors import BuildDisabled, InsufficientOutput
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
 from sweeps.rails.rail import BuildRequest, Offered, Rail, Sealed, TokenInput
@@ -39,7 +39,8 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
 def renew_offer(sweep: Sweep) -> dict[str, Any]:
     """Offer a sweep again, with routes of now, and return the data of the answer.
 
-    Its terms and deadline stay, and so does the user's signature. Raises what the rail's ``draft`` raises.
+    Its terms and deadline stay, and so does the user's signature. Raises what the rail's ``draft`` raises, and
+    ``InsufficientOutput`` if the routes of now are not expected to give the signed minimum.
     """
     rail = RAILS[sweep.rail]
     request = BuildRequest(
@@ -49,7 +50,10 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
         output_asset=sweep.output_asset,
         slippage_bps=sweep.slippage_bps,
     )
-    sealed = rail.seal(rail.draft(partner=sweep.partner, request=request), renewed=sweep)
+    draft = rail.draft(partner=sweep.partner, request=request)
+    if draft.expected.gross_output < sweep.min_gross:
+        raise InsufficientOutput("The current prices do not give the minimum that was signed.")
+    sealed = rail.seal(draft, renewed=sweep)
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)

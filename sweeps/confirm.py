@@ -113,8 +113,8 @@ def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) 
         SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash)
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
     elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again: another look decides again
-        known.status = Tx.SUBMITTED
-        known.save(update_fields=["status"])
+        known.status, known.submitted_at = Tx.SUBMITTED, timezone.now()
+        known.save(update_fields=["status", "submitted_at"])
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
     if sweep.status == SweepStatus.FAILED:
         execution.status = Execution.Status.PENDING

@@ -27,6 +27,11 @@ _CAUSES = {
     SweepStatus.EXPIRED: Cause.RAN_OUT,
     SweepStatus.VOID: Cause.CANCELLED,
 }
+# The status of the transaction that decided for each status of the sweep.
+_DECIDING = {
+    SweepStatus.COMPLETED: SweepTransaction.Status.ACCEPTED,
+    SweepStatus.FAILED: SweepTransaction.Status.REVERTED,
+}
 
 
 class LeaseLostError(Exception):
@@ -93,10 +98,10 @@ def _move(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[Sw
         change(sweep, Flag.PARTIAL)
     if to == sweep.status:
         return
-    accepted = [tx.tx_hash for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED]
+    deciding = [tx.tx_hash for tx in candidates if tx.status == _DECIDING.get(to)]
     has_ended = all(execution.closed_at is not None for execution in executions)
     cause = Cause.RAN_OUT if to == SweepStatus.FAILED and has_ended else _CAUSES[to]
-    transitions.move(sweep, to, cause, tx_hash=accepted[0] if accepted else None)
+    transitions.move(sweep, to, cause, tx_hash=deciding[-1] if deciding else None)
 
 
 def _status(executions: Sequence[Execution], *, is_void: bool) -> SweepStatus:

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from ledger.models import JournalEntry
@@ -131,7 +132,7 @@ class SweepTransaction(models.Model):
     block_hash = models.CharField(max_length=88, blank=True)  # blank until then
     confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at the last look
     gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
-    submitted_at = models.DateTimeField(auto_now_add=True)
+    submitted_at = models.DateTimeField(default=timezone.now)  # when it was last reported, or found
     confirmed_at = models.DateTimeField(null=True, blank=True)  # null unless accepted
     reason = models.TextField(blank=True)
 

@@ -6,7 +6,7 @@ The model knows nothing of rails, rows or events. It takes what one look at the 
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Outcome = Literal["executed", "reverted", "unrelated", "wrong_fee"]
+Outcome = Literal["reverted", "executed", "unrelated", "wrong_fee"]
 SAFE_DEPTH, FINAL_DEPTH = 2, 4
 MAX_CANDIDATES = 10
 
@@ -49,9 +49,9 @@ class Chain:
     def head(self) -> MinedBlock:
         return self.blocks[-1]
 
-    def mine(self, *, seconds: int = 1, cancels: bool = False, **transactions: Outcome) -> None:
+    def mine(self, transactions: dict[str, Outcome] | None = None, *, seconds: int = 1, cancels: bool = False) -> None:
         self.blocks.append(
-            MinedBlock(self.head.number + 1, self.forks, self.head.timestamp + seconds, transactions, cancels)
+            MinedBlock(self.head.number + 1, self.forks, self.head.timestamp + seconds, transactions or {}, cancels)
         )
 
     def reorganise(self, depth: int) -> None:

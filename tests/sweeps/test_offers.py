@@ -12,6 +12,7 @@ from rest_framework.renderers import JSONRenderer
 
 from indexer.tasks import purge_answers_of_offers
 from partners.models import Partner
+from sweepapi.errors import InsufficientOutput
 from sweepapi.fees import split
 from sweeps.build import renew_offer
 from sweeps.models import Offer, OfferAnswer, Sweep
@@ -151,3 +152,11 @@ def test_answers_are_purged_after_24_hours_and_nothing_else_is() -> None:
     purge_answers_of_offers()
     assert [answer.offer for answer in OfferAnswer.objects.all()] == offers[:1]
     assert (Offer.objects.count(), Sweep.objects.count()) == (3, 3)
+
+
+def test_an_offer_that_would_miss_the_signed_minimum_is_not_made(app: PartnerApp) -> None:
+    app.build()
+    Sweep.objects.update(min_gross=10**30)
+    with pytest.raises(InsufficientOutput):
+        renew_offer(Sweep.objects.get())
+    assert Offer.objects.count() == 1

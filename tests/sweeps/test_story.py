@@ -1,13 +1,14 @@
 """Random stories of a sweep, told to the service and to a model of the state table; both must agree at every step."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
 from django.db.models import Sum
 from hypothesis import settings
@@ -45,7 +46,7 @@ from tests.sweeps.story_model import SAFE_DEPTH, Chain, MinedBlock, Outcome, Sto
 
 HASHES = [f"0x{number:064x}" for number in range(1, 14)]
 FEE = 7_500
-OUTCOMES = st.sampled_from(["reverted", "executed", "unrelated", "wrong_fee"])
+OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(get_args(Outcome))
 EARLY_PAGES = [
     "a_hash_is_confirmed",
     "a_reported_transaction_is_mined",
@@ -98,7 +99,7 @@ class Storyteller(RuleBasedStateMachine):
     def _mine(self, tx_hash: str, outcome: Outcome) -> None:
         uses = outcome in ("executed", "wrong_fee")
         if not uses or (self._is_unused() and self.chain.head.timestamp < self.chain.deadline):
-            self.chain.mine(**{tx_hash: outcome})
+            self.chain.mine({tx_hash: outcome})
 
     def _is_unused(self) -> bool:
         return self.chain.use_of_nonce(up_to=self.chain.head.number) is None
@@ -264,10 +265,14 @@ def scripted(look: Seen) -> Iterator[None]:
     """Let the next look of a confirm show this, instead of asking a chain."""
 
     class ScriptedRail(EvmV5):
-        def see(self, _network: str, watched: Any, **_options: Any) -> Iterator[tuple[UUID, Seen]]:
+        def see(  # type: ignore[override]  # it is generic over what EVM rails watch
+            self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
+        ) -> Iterator[tuple[UUID, Seen]]:
+            assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
             yield from ((one.sweep_id, look) for one in watched)
 
-        def explain_revert(self, *_args: object, **_options: object) -> list[Any]:
+        def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> list[Any]:
+            assert (tx.status, timeout_seconds > 0) == ("reverted", True)
             return []
 
     rail = RAILS["evm_v5"]
