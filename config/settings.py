@@ -194,6 +194,7 @@ CELERY_TASK_QUEUES = [Queue("sweeps")]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
 # Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
