@@ -111,10 +111,25 @@ WHITENOISE_USE_FINDERS = INSECURE_HTTP
 WHITENOISE_AUTOREFRESH = INSECURE_HTTP  # looked up when asked for, not at every start of the application
 
 DATABASES = {"default": env.db("DATABASE_URL")}
-# Only the web process sets a size: its threads share a pool, a prefork worker keeps one plain connection a process.
+DATABASES["default"]["OPTIONS"] = {
+    "connect_timeout": 2,
+    # A server that vanished without a word is given up after seconds, not after the kernel's quarter of an hour.
+    "tcp_user_timeout": 2_000,  # milliseconds
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    **DATABASES["default"].get("OPTIONS", {}),
+}
+# Only the web process sets a size: its threads share a pool.
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
 if DATABASE_POOL_SIZE:
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE}
+    DATABASES["default"]["ENGINE"] = "sweepapi.postgresql"
+    DATABASES["default"]["OPTIONS"]["pool"] = {
+        "min_size": 1,
+        "max_size": DATABASE_POOL_SIZE,
+        "timeout": 2,  # how long a request waits for a connection
+        # Within one attempt psycopg pauses ever longer, up to minutes; given up, the next request begins another.
+        "reconnect_timeout": 0.5,
+    }
 
 # What runs beside this process, for the check that sums connections; gunicorn reads the first two as well.
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
