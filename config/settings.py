@@ -3,6 +3,7 @@
 Public facts of the chains stand in ``chains.toml``; everything secret comes from the environment and nowhere else.
 """
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ DATABASES["default"]["OPTIONS"] = {
     "keepalives_interval": 2,
     **DATABASES["default"].get("OPTIONS", {}),
 }
-# Only the web process sets a size: its threads share a pool.
+# Only the web process sets a size: its threads share a pool. A worker process keeps one connection (config/celery.py).
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
 if DATABASE_POOL_SIZE:
     DATABASES["default"]["ENGINE"] = "sweepapi.postgresql"
@@ -210,6 +211,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
+CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone would open a connection for each task
 # Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
