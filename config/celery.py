@@ -3,9 +3,28 @@
 import os
 
 from celery import Celery
+from celery.signals import celeryd_init, task_postrun, task_prerun
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# As aliases: named by the setting broker_transport instead, kombu would speak plain text to a rediss:// URL.
+TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.broker:Transport")
 
 app = Celery("sweepapi")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@celeryd_init.connect
+def keep_connection(**_signal: object) -> None:
+    """Let each process of a worker use one database connection for all its tasks, which is tested before each."""
+    connections.settings[DEFAULT_DB_ALIAS].update(CONN_MAX_AGE=600, CONN_HEALTH_CHECKS=True)
+
+
+@task_prerun.connect
+@task_postrun.connect
+def close_unusable_connections(**_signal: object) -> None:
+    """Do for a task what Django does for a request; see CELERY_DB_REUSE_MAX."""
+    close_old_connections()

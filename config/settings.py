@@ -3,6 +3,7 @@
 Public facts of the chains stand in ``chains.toml``; everything secret comes from the environment and nowhere else.
 """
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -114,10 +115,25 @@ WHITENOISE_USE_FINDERS = INSECURE_HTTP
 WHITENOISE_AUTOREFRESH = INSECURE_HTTP  # looked up when asked for, not at every start of the application
 
 DATABASES = {"default": env.db("DATABASE_URL")}
-# Only the web process sets a size: its threads share a pool, a prefork worker keeps one plain connection a process.
+DATABASES["default"]["OPTIONS"] = {
+    "connect_timeout": 2,
+    # A server that vanished without a word is given up after seconds, not after the kernel's quarter of an hour.
+    "tcp_user_timeout": 2_000,  # milliseconds
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    **DATABASES["default"].get("OPTIONS", {}),
+}
+# Only the web process sets a size: its threads share a pool. A worker process keeps one connection (config/celery.py).
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
 if DATABASE_POOL_SIZE:
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE}
+    DATABASES["default"]["ENGINE"] = "sweepapi.postgresql"
+    DATABASES["default"]["OPTIONS"]["pool"] = {
+        "min_size": 1,
+        "max_size": DATABASE_POOL_SIZE,
+        "timeout": 2,  # how long a request waits for a connection
+        # Within one attempt psycopg pauses ever longer, up to minutes; given up, the next request begins another.
+        "reconnect_timeout": 0.5,
+    }
 
 # What runs beside this process, for the check that sums connections; gunicorn reads the first two as well.
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
@@ -214,6 +230,8 @@ CELERY_TASK_QUEUES = [Queue("sweeps")]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
+CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone would open a connection for each task
 # Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)

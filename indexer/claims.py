@@ -4,7 +4,7 @@ A check holds a lease on its row. The lease saves calls to the chain; what makes
 that ``settle`` takes. A lease that its holder did not give back runs out.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
@@ -37,26 +37,31 @@ class Claim:
 def claim_one(sweep_id: UUID) -> Claim | None:
     """Lease a sweep if it is due now and not leased already; None otherwise."""
     now = timezone.now()
-    return _lease(_due(now).filter(id=sweep_id, network__in=networks.current().known), now)
+    return _lease(_free(now).filter(id=sweep_id, next_check_at__lte=now))
 
 
-def claim_due(*, clocks: Mapping[str, datetime], exclude: Collection[UUID]) -> Claim | None:
-    """Lease the sweeps that have been due longest, except those that this run had before; None if there are none.
+def claim_due(*, clocks: Mapping[str, datetime]) -> Iterator[Claim]:
+    """Lease all that is due, batch by batch; check each batch before asking for the next.
 
-    ``clocks`` holds the time of each network's safe block. A sweep that waits for its deadline is due as soon as that
-    time is past it: the chain's clock decides, not the server's.
+    A run takes no row twice: what was leased, or got another time, since the run began is left to the next run.
+    ``clocks`` has the time of each network's safe block. Where it is further ahead of the server's clock than the
+    longest delay, sweeps that wait for a deadline which it has passed are due too.
     """
-    now = timezone.now()
-    overdue = Q(next_check_at__lte=now - MESSAGE_GRACE) | Q(~Q(status=SweepStatus.PENDING), next_check_at__lte=now)
-    run_out = Q(pk__in=[])
+    began = timezone.now()
+    horizon = began + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS)
     for network, clock in clocks.items():
-        run_out |= Q(
-            network=network,
-            deadline__lt=clock,
-            next_check_at__gt=now + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS),
-        )
-    rows = Sweep.objects.filter(overdue | run_out, _unleased(now), is_open=True, network__in=networks.current().known)
-    return _lease(rows.exclude(id__in=exclude).order_by("next_check_at"), now)
+        if clock > horizon:
+            yield from _claim_run_out(network, clock, began, horizon)
+    while (claim := _lease(_overdue(began).order_by("next_check_at"))) is not None:
+        yield claim
+
+
+def _claim_run_out(network: str, clock: datetime, began: datetime, horizon: datetime) -> Iterator[Claim]:
+    rows = _free(began).filter(network=network, next_check_at__gt=horizon, deadline__lt=clock)
+    last = UUID(int=0)
+    while (claim := _lease(rows.filter(id__gt=last).order_by("id"))) is not None:
+        yield claim
+        last = max(sweep.id for sweep in claim.sweeps)  # a look that learned nothing leaves the row as it was
 
 
 def open_networks() -> list[tuple[str, str]]:
@@ -69,17 +74,21 @@ def open_networks() -> list[tuple[str, str]]:
     return sorted((rail, network) for rail, network in in_use if network in known)
 
 
-def _due(now: datetime) -> QuerySet[Sweep]:
-    return Sweep.objects.filter(_unleased(now), is_open=True, next_check_at__lte=now)
+def _overdue(now: datetime) -> QuerySet[Sweep]:
+    """Return what is due and will be looked at by no message."""
+    no_message = ~Q(status=SweepStatus.PENDING) | Q(next_check_at__lte=now - MESSAGE_GRACE)
+    return _free(now).filter(no_message, next_check_at__lte=now)
 
 
-def _unleased(now: datetime) -> Q:
-    return Q(lease_until=None) | Q(lease_until__lt=now)
+def _free(now: datetime) -> QuerySet[Sweep]:
+    unleased = Q(lease_until=None) | Q(lease_until__lt=now)
+    return Sweep.objects.filter(unleased, is_open=True, network__in=networks.current().known)
 
 
-def _lease(rows: QuerySet[Sweep], now: datetime) -> Claim | None:
+def _lease(rows: QuerySet[Sweep]) -> Claim | None:
+    """Lease the first of these rows that no other transaction has locked; None if there are none."""
     lease = uuid4()
     with transaction.atomic():
         ids = [row.id for row in rows.select_for_update(skip_locked=True, of=("self",))[:BATCH_ROWS]]
-        Sweep.objects.filter(id__in=ids).update(lease_token=lease, lease_until=now + LEASE)
+        Sweep.objects.filter(id__in=ids).update(lease_token=lease, lease_until=timezone.now() + LEASE)
     return Claim(lease, list(Sweep.objects.filter(id__in=ids))) if ids else None

@@ -1,12 +1,15 @@
 """Who gets to look at a sweep, and when: one holder at a time, nothing early, nothing forgotten."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import islice
 from threading import Barrier
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from indexer import claims
@@ -24,9 +27,9 @@ def sweep_due_in(delay: timedelta, **facts: Any) -> Sweep:
 
 
 def claimed_by_beat(clock: datetime | None = None) -> list[Sweep]:
-    """Claim what beat would at a time of the local chain's clock, by default long before any deadline."""
-    claim = claims.claim_due(clocks={LOCAL: clock or timezone.now() - HOUR}, exclude=())
-    return claim.sweeps if claim is not None else []
+    """Claim what one run of beat would at a time of the local chain's clock, by default long before any deadline."""
+    run = claims.claim_due(clocks={LOCAL: clock or timezone.now() - HOUR})
+    return [sweep for claim in run for sweep in claim.sweeps]
 
 
 def test_a_due_sweep_is_leased_to_its_message() -> None:
@@ -82,8 +85,8 @@ def test_beat_takes_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "BATCH_ROWS", 2)
     delays = [timedelta(minutes=-3), timedelta(minutes=-1), timedelta(minutes=-2)]
     oldest, youngest, middle = (sweep_due_in(delay) for delay in delays)
-    assert {sweep.id for sweep in claimed_by_beat()} == {oldest.id, middle.id}
-    assert [sweep.id for sweep in claimed_by_beat()] == [youngest.id]
+    batches = [{sweep.id for sweep in claim.sweeps} for claim in claims.claim_due(clocks={})]
+    assert batches == [{oldest.id, middle.id}, {youngest.id}]
 
 
 def test_the_chains_clock_makes_an_unsubmitted_sweep_due() -> None:
@@ -94,7 +97,7 @@ def test_the_chains_clock_makes_an_unsubmitted_sweep_due() -> None:
 
 def test_the_clock_of_another_network_does_not() -> None:
     sweep = sweep_due_in(HOUR)
-    assert claims.claim_due(clocks={"eip155:1": sweep.deadline + HOUR}, exclude=()) is None
+    assert not list(claims.claim_due(clocks={"eip155:1": sweep.deadline + HOUR}))
 
 
 def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:
@@ -103,6 +106,48 @@ def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:
 
 
 @pytest.mark.usefixtures("two_chains")
+@pytest.mark.parametrize("due_in", [-MINUTE, HOUR])
+def test_a_run_takes_no_sweep_twice_whatever_a_look_leaves_behind(
+    due_in: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "BATCH_ROWS", 1)
+    expected = {sweep_due_in(due_in).id for _ in range(2)}
+    taken = []
+    for claim in islice(claims.claim_due(clocks={LOCAL: timezone.now() + HOUR}), 5):
+        rows = Sweep.objects.filter(id__in=[sweep.id for sweep in claim.sweeps])
+        taken += [sweep.id for sweep in rows]
+        rows.update(lease_token=None, lease_until=None)
+        rows.filter(next_check_at__lt=timezone.now()).update(next_check_at=timezone.now())
+    assert sorted(taken) == sorted(expected)
+
+
+def test_a_run_leaves_a_sweep_whose_lease_ran_out_to_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "LEASE", timedelta(0))
+    sweep = sweep_due_in(-MINUTE)
+    assert claimed_by_beat() == [sweep]
+    assert claimed_by_beat() == [sweep]
+
+
+def test_claiming_reads_one_table_by_its_index_of_what_is_due() -> None:
+    with connection.cursor() as cursor, CaptureQueriesContext(connection) as captured:
+        assert claimed_by_beat(timezone.now()) == []
+        [select] = [query["sql"] for query in captured if query["sql"].startswith("SELECT")]
+        cursor.execute("SET LOCAL enable_seqscan = off")  # a table this small is read whole otherwise
+        cursor.execute(f"EXPLAIN {select}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "JOIN" not in select
+    assert re.search(r"Index Scan (using|on) sweep_due", plan)
+
+
+@pytest.mark.parametrize(("seconds_ahead", "selects"), [(0, 1), (290, 1), (310, 2)])
+def test_deadlines_are_read_only_where_the_chains_clock_is_ahead_of_the_longest_delay(
+    seconds_ahead: int, selects: int
+) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        claimed_by_beat(timezone.now() + timedelta(seconds=seconds_ahead))
+    assert sum(query["sql"].startswith("SELECT") for query in captured) == selects
+
+
 def test_the_networks_to_read_are_those_with_open_sweeps() -> None:
     SweepFactory.create_batch(2, network="eip155:8453")
     closed = {"status": "failed", "is_open": False, "closed_at": timezone.now(), "next_check_at": None}

@@ -1,0 +1,1 @@
+"""The database engine of the web process, named in the settings; see ``base``."""

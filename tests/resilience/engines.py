@@ -1,0 +1,82 @@
+"""Engines and processes of a test's own, which it may stop and start again at the same place."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from signal import SIGKILL
+from types import TracebackType
+from typing import Self
+
+import psycopg
+from celery import current_app
+from kombu import Connection
+
+from dev.process import Child, Program, records_of
+from dev.supervisor import Supervisor
+
+BIN = Path(sys.executable).parent
+TEST = "test"
+STEP_SECONDS = 20  # far above what any step takes
+
+
+class Engines(Supervisor):
+    """A supervisor that leaves pytest its signal handlers, and remembers how to start what it stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._starts: dict[str, tuple[Program, Callable[[], bool]]] = {}
+
+    def __enter__(self) -> Self:
+        records_of(self.folder).mkdir()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for child in reversed(self._children):
+            child.stop()
+
+    def start(self, program: Program, *, ready: Callable[[], bool]) -> Child:
+        self._starts[program.name] = program, ready
+        return super().start(program, ready=ready)
+
+    def stop_named(self, name: str) -> None:
+        self.stop(next(child for child in self._children if child.program.name == name))
+
+    def start_again(self, name: str) -> None:
+        program, ready = self._starts[name]
+        self.start(program, ready=ready)
+
+    def start_worker(self, environment: Mapping[str, str]) -> Path:
+        """Start a worker with one process, and return its log when it is ready."""
+        log = self.folder / "worker.log"
+        celery = [str(BIN / "celery"), "--app", "config.celery", "worker", "--concurrency", "1", "--loglevel", "INFO"]
+        argv = [*celery, "--without-gossip", "--without-mingle"]  # which wait for other workers
+        # Killed in the end, since a warm stop takes seconds.
+        worker = Program(name="worker", argv=argv, env=environment, stop_signal=SIGKILL, log=log)
+        self.start(worker, ready=lambda: " ready" in log.read_text())
+        return log
+
+    def wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        self.wait(condition, within_seconds=STEP_SECONDS, what=what)
+
+
+def send(redis_url: str, task: str, *arguments: str, countdown: float = 0.0) -> None:
+    """Send a task's message to a broker other than that of the settings."""
+    with Connection(redis_url) as broker:
+        current_app.send_task(task, args=arguments, countdown=countdown, connection=broker)
+
+
+def connect(database_url: str) -> psycopg.Connection:
+    """Connect as the test itself, which `sessions` does not count, not even while the server still ends it."""
+    return psycopg.connect(database_url, application_name=TEST)
+
+
+def sessions(database_url: str) -> set[int]:
+    """Return the process ids of the sessions that web and worker have in a database."""
+    others = (
+        "SELECT pid FROM pg_stat_activity"
+        " WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> %s"
+    )
+    with connect(database_url) as monitor:
+        return {pid for (pid,) in monitor.execute(others, [TEST])}
