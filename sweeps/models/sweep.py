@@ -89,7 +89,6 @@ class Sweep(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["partner", "-id"], name="sweep_of_partner"),
             models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
-            models.Index(fields=["network", "deadline"], condition=Q(is_open=True), name="sweep_deadline"),
         ]
         triggers: ClassVar = [
             pgtrigger.Trigger(

@@ -105,7 +105,6 @@ def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:
     assert claimed_by_beat(sweep.deadline + HOUR) == []
 
 
-@pytest.mark.usefixtures("two_chains")
 @pytest.mark.parametrize("due_in", [-MINUTE, HOUR])
 def test_a_run_takes_no_sweep_twice_whatever_a_look_leaves_behind(
     due_in: timedelta, monkeypatch: pytest.MonkeyPatch
@@ -148,6 +147,7 @@ def test_deadlines_are_read_only_where_the_chains_clock_is_ahead_of_the_longest_
     assert sum(query["sql"].startswith("SELECT") for query in captured) == selects
 
 
+@pytest.mark.usefixtures("two_chains")
 def test_the_networks_to_read_are_those_with_open_sweeps() -> None:
     SweepFactory.create_batch(2, network="eip155:8453")
     closed = {"status": "failed", "is_open": False, "closed_at": timezone.now(), "next_check_at": None}

@@ -44,7 +44,7 @@ def database(engines: Engines) -> Database:
         "payouts": ["0x" + "11" * 20, "0x" + "22" * 20],
     }
     prepared = subprocess.run(
-        [sys.executable, "-m", "dev.prepare"],
+        [sys.executable, "-m", "dev.seed"],
         env={**os.environ, "DATABASE_URL": url},
         input=json.dumps(task),
         stdout=subprocess.PIPE,

@@ -11,7 +11,7 @@ import psycopg
 from celery import current_app
 from kombu import Connection
 
-from dev.process import Child, Program, records_of
+from dev.process import Child, Program, records_folder
 from dev.supervisor import Supervisor
 
 BIN = Path(sys.executable).parent
@@ -27,7 +27,7 @@ class Engines(Supervisor):
         self._starts: dict[str, tuple[Program, Callable[[], bool]]] = {}
 
     def __enter__(self) -> Self:
-        records_of(self.folder).mkdir()
+        records_folder(self.folder).mkdir()
         return self
 
     def __exit__(

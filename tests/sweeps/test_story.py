@@ -265,7 +265,7 @@ def scripted(look: Seen) -> Iterator[None]:
     """Let the next look of a confirm show this, instead of asking a chain."""
 
     class ScriptedRail(EvmV5):
-        def see(  # type: ignore[override]  # it is generic over what EVM rails watch
+        def see(
             self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
         ) -> Iterator[tuple[UUID, Seen]]:
             assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
