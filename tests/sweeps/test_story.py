@@ -48,6 +48,7 @@ HASHES = [f"0x{number:064x}" for number in range(1, 14)]
 FEE = 7_500
 OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(get_args(Outcome))
 EARLY_PAGES = [
+    "an_execution_is_taken_back",
     "a_hash_is_confirmed",
     "a_reported_transaction_is_mined",
     "the_worker_looks",
@@ -59,10 +60,10 @@ EARLY_PAGES = [
     "an_old_look_arrives_late",
 ]
 # What ends a story comes late, so that stories get long.
-LATE = 3
-LATE_PAGES = ["time_passes_the_deadline", "it_is_cancelled_on_chain", "operations_void_it"]
+LATE = 2
+LATE_PAGES = [*["time_passes_the_deadline"] * 2, "it_is_cancelled_on_chain", "operations_void_it"]
 # Enough for every move of the table; more can be asked for by hand.
-EXAMPLES, STEPS = int(os.environ.get("STORIES", "80")), 30
+EXAMPLES, STEPS = int(os.environ.get("STORIES", "40")), 30
 
 
 class Storyteller(RuleBasedStateMachine):
@@ -78,7 +79,7 @@ class Storyteller(RuleBasedStateMachine):
     @rule(data=st.data())
     def turn_a_page(self, data: st.DataObject) -> None:
         """One of all things that can happen; as rules of their own, hypothesis would leave some out of each story."""
-        if not self.story.is_open and data.draw(st.booleans()):
+        if not self.story.is_open and data.draw(st.sampled_from([True, True, False])):
             self.build()  # the next story; the events of this one were compared
         is_late = self.chain.head.number >= LATE
         pages = [*EARLY_PAGES, *LATE_PAGES] if is_late else EARLY_PAGES
@@ -127,6 +128,17 @@ class Storyteller(RuleBasedStateMachine):
         if self.chain.head.number > depth:
             self.the_worker_looks(data)
             self.chain.reorganise(depth)
+            self.the_worker_looks(data)
+
+    def an_execution_is_taken_back(self, data: st.DataObject) -> None:
+        """Several candidates, one of which is executed and seen, and then leaves the chain."""
+        executed, *others = data.draw(st.lists(st.sampled_from(HASHES), min_size=2, max_size=3, unique=True))
+        for tx_hash in (executed, *others):
+            self._confirm_and_compare(tx_hash, agreed=True)
+        if self._is_unused() and self.chain.find(executed) is None:
+            self._mine(executed, "executed")
+            self.the_worker_looks(data)
+            self.chain.reorganise(1)
             self.the_worker_looks(data)
 
     # --- What the service is told, and what it sees -------------------------------------------------------------------
