@@ -68,6 +68,8 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.SweepVoid: ErrorRow("sweep_void", 409, operations=("confirmSweep",)),
     errors.SweepFailed: ErrorRow("sweep_failed", 409, operations=("confirmSweep",)),
     errors.TooManyCandidates: ErrorRow("too_many_candidates", 409, operations=("confirmSweep",)),
+    errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409),
+    errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409),
     errors.PayloadTooLarge: ErrorRow("payload_too_large", 413, operations=WITH_BODY),
     errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415, operations=WITH_BODY),
     errors.NoRoute: ErrorRow(
