@@ -39,7 +39,7 @@ class ServiceStatusViewSet(ViewSet):
 
     @extend_schema(
         operation_id="getServiceStatus",
-        summary="Whether sweeps can be built, where, and within which limits",
+        summary="Get the availability and limits of the service",
         tags=["Service"],
         auth=[],
         responses={200: ServiceStatusSerializer, **public_errors()},
@@ -107,7 +107,7 @@ class SweepViewSet(ViewSet):
 
     @extend_schema(
         operation_id="getSweep",
-        summary="What is known about a sweep",
+        summary="Get the state of a sweep",
         parameters=[SWEEP_ID],
         tags=["Sweeps"],
         responses={200: V2.state, **partner_errors(errors.SweepNotFound)},
