@@ -13,5 +13,5 @@ max_requests = 10_000
 max_requests_jitter = 1_000
 control_socket_disable = True
 
-# Settings read this when a worker loads the application; nobody but the web process pools connections.
+# Settings read this when a worker loads the application; only the web process pools connections.
 os.environ.setdefault("DATABASE_POOL_SIZE", str(threads))

@@ -248,13 +248,13 @@ def test_a_reported_hash_that_was_found_is_judged_once() -> None:
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
     judged = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
     assert (judged.transactions, judged.ending, judged.raised) == ([], None, USED)
-    assert judged.obstacle == "An event says that it was executed, and no receipt confirms that."
+    assert judged.obstacle == "An event shows an execution, but no receipt confirms it."
 
 
 def test_a_search_that_found_nothing_says_so_and_where_to_continue() -> None:
     judged = verdict(state=True, finding=replace(NOT_FOUND, resume_at=50))
     assert (judged.search_cursor, judged.raised) == ("50", USED)
-    assert judged.obstacle == "The nonce is used, and no event was found yet that shows by which transaction."
+    assert judged.obstacle == "The nonce is used, but the event that used it has not been found yet."
 
 
 def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unused_nonce() -> None:

@@ -259,7 +259,7 @@ def test_a_refused_log_query_is_reported_and_retried(
     sweep = check(built)
     assert (sweep.status, sweep.last_error) == (
         "pending",
-        "The nonce is used, and no event was found yet that shows by which transaction.",
+        "The nonce is used, but the event that used it has not been found yet.",
     )
     stingy.alter = lambda _method, _params, result: result
     assert check(built).status == "void"
@@ -373,7 +373,7 @@ def test_a_hint_that_its_receipt_does_not_confirm_leaves_no_trace(
     use_providers(liar.url)
     sweep = check(built)
     assert (sweep.status, sweep.flags, sweep.transactions.count()) == ("pending", ["nonce_used"], 0)
-    assert sweep.last_error == "An event says that it was executed, and no receipt confirms that."
+    assert sweep.last_error == "An event shows an execution, but no receipt confirms it."
 
 
 @pytest.mark.parametrize("lie", [{"logs": []}, {"status": "0x0"}, None])
