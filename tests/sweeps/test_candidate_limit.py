@@ -87,7 +87,7 @@ def test_ten_hashes_that_were_seen_in_blocks_are_the_limit_and_the_chain_is_not_
     assert (round_trips, sweep.transactions.count()) == ([], MAX_CANDIDATES)
 
 
-def test_one_unseen_hash_among_nine_seen_ones_gives_way(app: PartnerApp) -> None:
+def test_one_unseen_hash_among_nine_seen_ones_is_displaced(app: PartnerApp) -> None:
     built = app.build()
     seen_candidates(Sweep.objects.get(), MAX_CANDIDATES - 1)
     unseen = random_hash()

@@ -1,4 +1,4 @@
-"""Walls that no import contract can hold: words that belong to the EVM rails, and the only writer of a status."""
+"""Boundaries that import contracts can't express: words of the EVM rails, and the only writer of a status."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ def sources(*apps: str) -> Iterator[tuple[str, str]]:
 
 
 def evm_words() -> Iterator[str]:
-    """Yield each line that says a word of the EVM rails, as file:line."""
+    """Yield each line that contains a word of the EVM rails, as file:line."""
     for path, text in sources(*APPS):
         for number, line in enumerate(text.splitlines(), start=1):
             if EVM_WORDS.search(line):
@@ -40,7 +40,7 @@ def status_writers() -> Iterator[str]:
                     yield f"{path}:{node.lineno}"
 
 
-def test_only_the_evm_rails_say_nonce_leg_or_permit2() -> None:
+def test_only_the_evm_rails_use_the_words_nonce_leg_and_permit2() -> None:
     found = list(evm_words())
     assert any(place.startswith(EVM_RAILS) for place in found), "the search finds the words where they are used"
     assert [place for place in found if not place.startswith(EVM_RAILS)] == []
