@@ -61,7 +61,7 @@ class ExecutionSettlement:
         tx = self._candidate(verdict)
         seen = verdict.inclusion
         tx.block_number, tx.block_hash, tx.gas_used = seen.block_number, seen.block_hash, seen.gas_used
-        self._place(tx, Depth.INCLUDED)
+        self._record_depth(tx, Depth.INCLUDED)
         if verdict.executed is not None:
             self._execute(tx, verdict.executed)
         elif verdict.reverted:
@@ -146,17 +146,17 @@ class ExecutionSettlement:
         tx = next(self._with(Tx.ACCEPTED))
         depth = self.verdict.accepted
         if depth is Depth.GONE:
-            self._take_back(tx)
+            self._undo(tx)
             return
         before = tx.finality
-        self._place(tx, depth)
+        self._record_depth(tx, depth)
         tx.save()
         if tx.finality != before:
             transitions.note(self.sweep, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
         if depth is Depth.FINAL:
             self.execution.closed_at = self.now
 
-    def _take_back(self, tx: SweepTransaction) -> None:
+    def _undo(self, tx: SweepTransaction) -> None:
         sweep, execution = self.sweep, self.execution
         transitions.note(sweep, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
         if execution.ledger_entry is not None:
@@ -176,7 +176,7 @@ class ExecutionSettlement:
             other.status, other.reason = Tx.SUBMITTED, ""
             other.save()
 
-    def _place(self, tx: SweepTransaction, depth: Depth) -> None:
+    def _record_depth(self, tx: SweepTransaction, depth: Depth) -> None:
         """Record confirmations and finality; neither decreases when a provider lags."""
         if tx.block_number is not None:
             tx.confirmations = max(tx.confirmations, self.verdict.head_number - tx.block_number + 1)

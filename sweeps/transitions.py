@@ -42,8 +42,8 @@ def close(sweep: Sweep) -> None:
 def cancelled(sweep: Sweep, reason: str) -> None:
     """Note on the sweep that an execution was cancelled on chain, with the reasons of those who requested it."""
     request = sweep.events.filter(kind=EventKind.CANCELLATION_REQUESTED).first()
-    asked = sweep.void_reason or (request.facts["reason"] if request is not None else "")
-    sweep.void_reason = "; ".join(filter(None, [asked, reason]))
+    given = sweep.void_reason or (request.facts["reason"] if request is not None else "")
+    sweep.void_reason = "; ".join(filter(None, [given, reason]))
     raise_flag(sweep, Flag.CANCELLED_ON_CHAIN)
 
 

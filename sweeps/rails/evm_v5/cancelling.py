@@ -60,7 +60,7 @@ def request(sweep: Sweep) -> None:
 
 def send_requested() -> None:
     """Go through the steps once for every chain on which a cancellation is requested."""
-    _forget_errors_of_executed()
+    _clear_errors_of_executed()
     requested = (
         Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=networks.current().known)
         .exclude(execution__sweep__status=SweepStatus.COMPLETED)
@@ -74,7 +74,7 @@ def send_requested() -> None:
             _note(batch, _Round(networks.current().chain(network), batch).errors())
 
 
-def _forget_errors_of_executed() -> None:
+def _clear_errors_of_executed() -> None:
     """Clear the errors of cancellations whose sweeps were executed: they no longer matter."""
     executed = Cancellation.objects.filter(execution__status=Execution.Status.EXECUTED)
     executed.exclude(last_error="").update(last_error="")
@@ -255,9 +255,9 @@ class _Round:
         )
 
     def _send(self, rows: Sequence[CancellationTransaction]) -> None:
-        for row, reception in zip(rows, send_all(pool=self.pool, raws=[bytes(row.raw) for row in rows]), strict=True):
-            if reception in BROADCAST_ERRORS:
-                self._errors.setdefault(row.cancellation_id, BROADCAST_ERRORS[reception])
+        for row, result in zip(rows, send_all(pool=self.pool, raws=[bytes(row.raw) for row in rows]), strict=True):
+            if result in BROADCAST_ERRORS:
+                self._errors.setdefault(row.cancellation_id, BROADCAST_ERRORS[result])
 
 
 def _calldata(cancellation: Cancellation) -> bytes:
