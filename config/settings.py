@@ -1,6 +1,6 @@
 """All settings of the project, in one file, read from the environment.
 
-Public facts of the chains stand in ``chains.toml``; everything secret comes from the environment and nowhere else.
+Public facts of the chains are in ``chains.toml``; secrets come only from the environment.
 """
 
 import math
@@ -19,7 +19,7 @@ DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-# Plain HTTP is for a machine that talks to itself; the local world says so explicitly.
+# Plain HTTP is for local development only; the local world sets this.
 INSECURE_HTTP = env.bool("INSECURE_HTTP", default=False)
 
 # --- The product ------------------------------------------------------------------------------------------------------

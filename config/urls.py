@@ -1,4 +1,4 @@
-"""Which address leads to which view."""
+"""Maps URL paths to views."""
 
 from django.contrib import admin
 from django.urls import include, path

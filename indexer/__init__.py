@@ -1,1 +1,1 @@
-"""The worker's side: which sweeps are due for a look at the chain, and when they are due again."""
+"""The worker: finds the sweeps that are due for a look at the chain, and checks them."""

@@ -1,4 +1,4 @@
-"""Looking at due sweeps: claim them, let their rails look at the networks, settle each.
+"""Checks due sweeps: claims them, has their rails look at the networks, and settles each.
 
 1. ``claims`` leases rows that are due. 2. Their rails read the networks outside any transaction, in batches. 3.
 ``settle`` writes what was seen, by compare-and-set on the lease; if no provider answered, only the time of the next
@@ -25,9 +25,9 @@ log = structlog.get_logger(__name__)
 
 
 def check_one(sweep_id: UUID) -> datetime | None:
-    """Check a sweep if it is due, and return when its message should come again.
+    """Check a sweep if it is due, and return the time of its next message.
 
-    None if another check holds it, it was not due, or it no longer waits for a receipt: beat watches over the rest.
+    None if another check holds it, it was not due, or it no longer waits for a receipt: the rest is left to beat.
     """
     claim = claims.claim_one(sweep_id)
     if claim is None:
@@ -51,7 +51,7 @@ def _awaits_receipt(sweep: Sweep) -> bool:
 
 
 def _check(claim: Claim) -> list[Sweep]:
-    """Look at and settle the claimed sweeps, and return those that this check was the one to write."""
+    """Look at and settle the claimed sweeps, and return those that this check settled."""
     checked: list[Sweep] = []
     place = attrgetter("rail", "network")
     for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
@@ -68,7 +68,7 @@ def _check(claim: Claim) -> list[Sweep]:
 
 
 def _postpone(sweep_id: UUID, lease: UUID) -> None:
-    """Give the lease back and look again later; nothing was learnt."""
+    """Release the lease and schedule another look; nothing was learnt."""
     sweep = Sweep.objects.get(id=sweep_id)
     Sweep.objects.filter(id=sweep_id, lease_token=lease).update(
         lease_token=None,

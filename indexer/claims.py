@@ -1,7 +1,7 @@
-"""Which sweeps are due, and which check looks at them.
+"""Selects the sweeps that are due, and leases each to one check.
 
-A check holds a lease on its row. The lease saves calls to the chain; what makes two checks at once harmless is the lock
-that ``settle`` takes. A lease that its holder did not give back runs out.
+The lease only saves calls to the chain: concurrent checks are harmless, because ``settle`` takes the row's lock. A
+lease that its holder did not release expires.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from sweeps.models import Sweep, SweepStatus
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-# The message of a row that awaits a receipt goes first; beat takes it if the message does not come.
+# A row that awaits a receipt is left to its own message; beat takes it if the message does not come.
 MESSAGE_GRACE = timedelta(seconds=2)
 BATCH_ROWS = 100
 
@@ -41,9 +41,9 @@ def claim_one(sweep_id: UUID) -> Claim | None:
 
 
 def claim_due(*, clocks: Mapping[str, datetime]) -> Iterator[Claim]:
-    """Lease all that is due, batch by batch; check each batch before asking for the next.
+    """Lease everything that is due, batch by batch; check each batch before requesting the next.
 
-    A run takes no row twice: what was leased, or got another time, since the run began is left to the next run.
+    A run takes no row twice: rows that were leased or rescheduled since it began are left to the next run.
     ``clocks`` has the time of each network's safe block. Where it is further ahead of the server's clock than the
     longest delay, sweeps that wait for a deadline which it has passed are due too.
     """
@@ -75,7 +75,7 @@ def open_networks() -> list[tuple[str, str]]:
 
 
 def _overdue(now: datetime) -> QuerySet[Sweep]:
-    """Return what is due and will be looked at by no message."""
+    """Return the due rows whose messages did not come, or that have none."""
     no_message = ~Q(status=SweepStatus.PENDING) | Q(next_check_at__lte=now - MESSAGE_GRACE)
     return _free(now).filter(no_message, next_check_at__lte=now)
 

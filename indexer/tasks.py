@@ -1,4 +1,4 @@
-"""The Celery tasks; each only calls the domain, because messages get lost, doubled and delayed."""
+"""The Celery tasks; each only calls the domain, because messages get lost, duplicated and delayed."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from sweeps.rails.registry import RAILS
 
 @shared_task(name=CHECK_TASK)
 def check_sweep(sweep_id: str) -> None:
-    """Look at one sweep if it is due, and come back at its next time while it waits for a receipt.
+    """Check one sweep if it is due, and schedule its next message while it waits for a receipt.
 
     Does nothing if the message came early or another check is under way: the check that sets the row's time also sends
     the message for it.
@@ -24,7 +24,7 @@ def check_sweep(sweep_id: str) -> None:
 
 @shared_task(name="indexer.check_due")
 def check_due() -> None:
-    """Look at every sweep that is due and whose message was lost, or that is watched without any."""
+    """Check every due sweep whose message was lost, or that has none."""
     checks.check_due()
 
 
@@ -37,5 +37,5 @@ def send_cancellations() -> None:
 
 @shared_task(name="indexer.purge_answers")
 def purge_answers_of_offers() -> None:
-    """Remove rendered answers that nobody can ask for again."""
+    """Delete the rendered answers that can no longer be requested again."""
     purge_answers()

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 from django.db import connections
 from django.db.models.signals import post_migrate
 
-# django-pgtrigger's triggers ask this function whether the session wants to skip them. The ledger's are never skipped.
+# django-pgtrigger's triggers call this function to learn whether a session skips them. The ledger's are never skipped.
 _NEVER_SKIP_TRIGGERS = """
     CREATE OR REPLACE FUNCTION public._pgtrigger_should_ignore(trigger_name name) RETURNS boolean
     LANGUAGE sql IMMUTABLE AS 'SELECT false'

@@ -16,7 +16,7 @@ from partners.models import Partner
 
 @dataclass(frozen=True, kw_only=True)
 class SweepFee:
-    """The fee of one execution of a sweep, in the asset's smallest unit; the protocol gets what the partner does not.
+    """The fee of one execution of a sweep, in the asset's smallest unit; the protocol gets the rest of the fee.
 
     Raises ValueError unless 0 ≤ partner_fee ≤ total_fee.
     """

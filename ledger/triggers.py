@@ -1,4 +1,4 @@
-"""The rules of double entry that PostgreSQL itself enforces, whoever writes to the tables and with whatever tool.
+"""The rules of double entry that PostgreSQL itself enforces, for every client that writes to the tables.
 
 Each is PL/pgSQL for one trigger. Rules about a whole entry are deferred to commit, when all its postings exist.
 """

@@ -13,7 +13,7 @@ from sweepapi.errors import InvalidApiKey, MissingApiKey, PartnerSuspended
 class ApiKeyAuthentication(BaseAuthentication):
     """Sets ``request.user`` to the Partner and ``request.auth`` to the ApiKey.
 
-    Malformed, unknown, revoked and expired keys get the same answer, which so reveals nothing about existing keys.
+    Malformed, unknown, revoked and expired keys get the same answer, so it reveals nothing about existing keys.
     """
 
     def authenticate(self, request: Request) -> tuple[Partner, ApiKey]:

@@ -1,4 +1,4 @@
-"""The endpoint that shows a partner to itself."""
+"""The endpoint that returns the partner of the API key."""
 
 from django.db.models import prefetch_related_objects
 from drf_spectacular.utils import extend_schema

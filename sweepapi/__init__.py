@@ -1,1 +1,1 @@
-"""What every app of the service shares: API conventions, field types and the reading of chains. It owns no tables."""
+"""The code that all apps share: API conventions, field types and access to chains. It owns no tables."""

@@ -13,7 +13,7 @@ admin.site.unregister(Group)
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only
-    """Django's user pages in the admin's own dress."""
+    """Django's user pages in the admin's own style."""
 
     form = UserChangeForm
     add_form = UserCreationForm
@@ -22,4 +22,4 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    """Django's group pages in the admin's own dress."""
+    """Django's group pages in the admin's own style."""

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class SweepApiConfig(AppConfig):
-    """The lowest stair: every other app stands on it."""
+    """The lowest layer, which every other app may import."""
 
     name = "sweepapi"
     verbose_name = "Shared"

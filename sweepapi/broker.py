@@ -3,11 +3,11 @@
 Kombu's ``Channel.close`` first reads the reply to its blocking BRPOP. When Redis is gone that raises, so the channel
 stays open with the messages it has not acknowledged: the countdowns that wait. Since 5.7 (celery/celery#10242) Celery
 then closes the connection once more, when ``Connection.collect`` has already detached the transport. The channel tries
-to hand its messages back through it, ``'NoneType' object has no attribute 'hostname'`` counts as no connection error,
-and the worker ends.
+to hand its messages back through it, ``'NoneType' object has no attribute 'hostname'`` does not count as a connection
+error, and the worker ends.
 
-The messages are not lost by closing: Redis keeps them as unacknowledged and delivers them again after the visibility
-timeout, if it kept its data. Nothing waits for that: the rows say when they are due, and beat looks.
+Closing loses no messages: Redis keeps them as unacknowledged and delivers them again after the visibility timeout, if
+it kept its data. Nothing depends on that: the rows say when they are due, and beat checks them.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kombu.transport import redis
 
 
 class Channel(redis.Channel):
-    """Kombu's, but for how it closes."""
+    """Kombu's channel, except for how it closes."""
 
     # What the library's type stubs leave out.
     connection_errors: tuple[type[Exception], ...]

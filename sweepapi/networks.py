@@ -110,7 +110,7 @@ def current() -> Networks:
 
 @contextmanager
 def replaced_by(networks: Networks) -> Iterator[Networks]:
-    """Use another registry within the block, in every thread; what tests replace, they replace here."""
+    """Use another registry within the block, in every thread; this is how tests replace chains, pools and signer."""
     _active.append(networks)
     try:
         yield networks

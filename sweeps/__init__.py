@@ -1,1 +1,1 @@
-"""Sweeps: building and signing them, and settling what the chain says became of them."""
+"""Builds and signs sweeps, follows them on chain, and records the outcome."""

@@ -180,8 +180,8 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         dialog={
             "title": "Cancel this sweep on chain",
             "description": "For any open sweep that was not executed, whatever was submitted for it, until its "
-            "deadline. The fee signer pays the gas. If its transaction is mined first, nobody can execute what was "
-            "signed and the sweep becomes void; if the user's is, that one is booked.",
+            "deadline. The fee signer pays the gas. If its transaction is mined first, the sweep can't be executed "
+            "any more and becomes void; if the user's is, that one is booked.",
             "form_class": ReasonForm,
             "form_submit_text": "Cancel on chain",
         },

@@ -16,14 +16,14 @@ from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
 from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
 from sweeps.rails.registry import BY_MODE, RAILS
 
-# As long as a request with the same idempotency key may be repeated.
+# How long a request with the same idempotency key may be repeated.
 ANSWERS_KEPT = timedelta(hours=24)
 
 
 def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
     """Build, seal and store a sweep, and return the data of the answer.
 
-    Raises ``BuildDisabled`` and what the rail's ``draft`` raises; nothing is stored then.
+    Raises ``BuildDisabled`` and whatever the rail's ``draft`` raises; nothing is stored then.
     """
     rail = BY_MODE[settings.EVM_BUILD_MODE]
     if rail is None:
@@ -37,10 +37,10 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
 
 
 def renew_offer(sweep: Sweep) -> dict[str, Any]:
-    """Offer a sweep again, with routes of now, and return the data of the answer.
+    """Offer a sweep again with current routes, and return the data of the answer.
 
-    Its terms and deadline stay, and so does the user's signature. Raises what the rail's ``draft`` raises, and
-    ``InsufficientOutput`` if the routes of now are not expected to give the signed minimum.
+    Its terms and deadline do not change, and the user's signature stays valid. Raises whatever the rail's ``draft``
+    raises, and ``InsufficientOutput`` if the current routes are not expected to reach the signed minimum.
     """
     rail = RAILS[sweep.rail]
     request = BuildRequest(
@@ -52,7 +52,7 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     )
     draft = rail.draft(partner=sweep.partner, request=request)
     if draft.expected.gross_output < sweep.min_gross:
-        raise InsufficientOutput("The current prices do not give the minimum that was signed.")
+        raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
     sealed = rail.seal(draft, renewed=sweep)
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
@@ -120,5 +120,5 @@ def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> 
 
 
 def purge_answers() -> None:
-    """Remove the rendered answers that are older than a request may be repeated."""
+    """Delete the rendered answers that can no longer be requested again."""
     OfferAnswer.objects.filter(created_at__lt=timezone.now() - ANSWERS_KEPT).delete()

@@ -1,7 +1,7 @@
-"""Confirming a sweep: store the hash that the partner reports, look at the chain once, settle, and say what is known.
+"""Confirms a sweep: stores the hash that the partner reports, looks at the chain once, settles, returns the result.
 
-The candidate is stored before the chain is asked, so nothing is lost if no provider answers; the row's lock, not a
-lease, makes any number of parallel confirms come out the same.
+The candidate is stored before a provider is queried, so nothing is lost if none answers. Parallel confirms take the
+row's lock instead of a lease, so their order does not matter.
 """
 
 import time
@@ -41,18 +41,18 @@ from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS
 from sweeps.settle import Settled, settle
 
-# Candidates that are looked up at the same time; one that nobody has seen gives way to a new one.
+# Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
 
 Tx = SweepTransaction.Status
 
 
 def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
-    """Record a hash (in its canonical form) for a sweep and return the sweep as far as the chain has settled it.
+    """Record a hash (in its canonical form) for a sweep, look it up, and return the sweep, completed or pending.
 
-    Its status is completed or pending then. Raises ``SweepNotFound`` for another partner's sweep too, ``SweepExpired``,
-    ``SweepVoid``, ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` without asking the chain, and
-    ``EventMismatch`` or ``TransactionReverted`` after having stored what the chain says.
+    Raises ``SweepNotFound`` (for another partner's sweep, too), ``SweepExpired``, ``SweepVoid``, ``SweepFailed``,
+    ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried, and ``EventMismatch`` or
+    ``TransactionReverted`` after the outcome is stored.
     """
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
     sweep, watched = _admit(partner=partner, sweep_id=sweep_id, tx_hash=tx_hash)
@@ -69,7 +69,7 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
 
 
 def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, Any]:
-    """Store the candidate, or refuse it for what is already proven; with None there is nothing left to look up."""
+    """Store the candidate and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
     with transaction.atomic():
         sweep = (
             Sweep.objects.select_for_update(of=("self",))
@@ -105,14 +105,14 @@ def _already_confirmed(accepted: SweepTransaction) -> SweepAlreadyConfirmed:
 
 
 def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) -> None:
-    execution = sweep.executions.get()  # rails whose sweeps are confirmed have one
+    execution = sweep.executions.get()  # on rails that support confirming, a sweep has one execution
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if known is None or known.status == Tx.DISPLACED:
         _make_room(sweep, candidates)
     if known is None:
         SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash)
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
-    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again: another look decides again
+    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again, so judged again
         known.status, known.submitted_at = Tx.SUBMITTED, timezone.now()
         known.save(update_fields=["status", "submitted_at"])
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
@@ -125,7 +125,7 @@ def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) 
 
 
 def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
-    """Displace the oldest candidate that nobody has seen, if there are as many as are looked up at the same time."""
+    """If the limit is reached, displace the oldest candidate that was never seen on chain."""
     polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
     if len(polled) < MAX_CANDIDATES:
         return
@@ -139,7 +139,7 @@ def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
 
 def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
     sweep = settled.sweep
-    if sweep.status == SweepStatus.VOID:  # the worker found the cancellation while this looked for the receipt
+    if sweep.status == SweepStatus.VOID:  # the worker found the cancellation during this lookup
         raise SweepVoid
     tx = sweep.transactions.get(tx_hash=tx_hash)
     if tx.status == Tx.REPLACED:
@@ -158,12 +158,12 @@ def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
 
 
 def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
-    """Return why the transaction reverted, as far as that is found out in the time left, and keep the sentence."""
+    """Return why the transaction reverted, and store the explanation; empty if the time is too short to find out."""
     if tx.reason != REVERTED:
         return [FieldError("txHash", "reverted", tx.reason)]
     reasons = RAILS[tx.sweep.rail].explain_revert(tx, timeout_seconds=deadline - time.monotonic())
     if reasons:
-        reverted = SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED)  # unless a look has judged it again
+        reverted = SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED)  # unless it was judged again meanwhile
         reverted.update(reason=" ".join(reason.message for reason in reasons))
     return _details(reasons)
 

@@ -1,4 +1,4 @@
-"""Applying a verdict to one execution of a sweep: its candidates, its amounts, its entry in the books."""
+"""Applies a verdict to one execution of a sweep: to its candidates, its amounts and its journal entry."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +14,7 @@ from sweeps.rails.rail import Depth, Ending, ExecutionVerdict, TransactionVerdic
 
 Tx = SweepTransaction.Status
 Finality = SweepTransaction.Finality
-REVERTED = "The transaction reverted."  # a reason, until somebody asks for a better one
+REVERTED = "The transaction reverted."  # the reason until a confirm explains it
 
 
 class ExecutionSettlement:
@@ -61,7 +61,7 @@ class ExecutionSettlement:
         tx = self._candidate(verdict)
         seen = verdict.inclusion
         tx.block_number, tx.block_hash, tx.gas_used = seen.block_number, seen.block_hash, seen.gas_used
-        self._place(tx, Depth.INCLUDED)
+        self._record_depth(tx, Depth.INCLUDED)
         if verdict.executed is not None:
             self._execute(tx, verdict.executed)
         elif verdict.reverted:
@@ -128,7 +128,7 @@ class ExecutionSettlement:
 
     def _end(self, ending: Ending) -> None:
         """Close the execution: it can't happen any more."""
-        reason = "The authorization ran out before the transaction was mined."
+        reason = "The authorization expired before the transaction was mined."
         if ending is Ending.CANCELLED:
             reason = "The authorization was cancelled on chain."
             self.execution.status = Execution.Status.CANCELLED
@@ -142,21 +142,21 @@ class ExecutionSettlement:
         self.execution.closed_at = self.now
 
     def _watch(self) -> None:
-        """Follow the accepted transaction until its block is final; take it back if that left the chain."""
+        """Follow the accepted transaction until its block is final; undo the acceptance if the block left the chain."""
         tx = next(self._with(Tx.ACCEPTED))
         depth = self.verdict.accepted
         if depth is Depth.GONE:
-            self._take_back(tx)
+            self._undo(tx)
             return
         before = tx.finality
-        self._place(tx, depth)
+        self._record_depth(tx, depth)
         tx.save()
         if tx.finality != before:
             transitions.note(self.sweep, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
         if depth is Depth.FINAL:
             self.execution.closed_at = self.now
 
-    def _take_back(self, tx: SweepTransaction) -> None:
+    def _undo(self, tx: SweepTransaction) -> None:
         sweep, execution = self.sweep, self.execution
         transitions.note(sweep, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
         if execution.ledger_entry is not None:
@@ -172,12 +172,12 @@ class ExecutionSettlement:
         tx.block_number, tx.block_hash, tx.gas_used = None, "", None
         tx.finality, tx.confirmations = Finality.NONE, 0
         tx.save()
-        for other in self._with(Tx.REPLACED):  # its rival is gone, so it may yet be mined
+        for other in self._with(Tx.REPLACED):  # the accepted one is gone, so these may be mined
             other.status, other.reason = Tx.SUBMITTED, ""
             other.save()
 
-    def _place(self, tx: SweepTransaction, depth: Depth) -> None:
-        """Note how deep the transaction's block lies; neither figure ever falls because a provider lags."""
+    def _record_depth(self, tx: SweepTransaction, depth: Depth) -> None:
+        """Record confirmations and finality; neither decreases when a provider lags."""
         if tx.block_number is not None:
             tx.confirmations = max(tx.confirmations, self.verdict.head_number - tx.block_number + 1)
         if depth is not Depth.UNKNOWN:

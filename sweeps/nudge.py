@@ -29,7 +29,7 @@ def nudge_cancellations() -> None:
 
 
 def _publish(task: str, *arguments: str, countdown_seconds: float = 0.0) -> None:
-    """Send a message; a broker that is down or slow is logged and forgotten."""
+    """Send a message; if the broker is down or slow, log that and give up."""
     transport_options = {
         **current_app.conf.broker_transport_options,
         "socket_timeout": PUBLISH_TIMEOUT_SECONDS,

@@ -13,7 +13,7 @@ from sweeps.rails.registry import BY_MODE, V2
 
 @dataclass(frozen=True)
 class ServiceStatus:
-    """The status of /v2, measured without waiting for long."""
+    """The status of /v2, measured in bounded time."""
 
     version: str = "v2"
     build_mode: str = field(default_factory=lambda: settings.EVM_BUILD_MODE)

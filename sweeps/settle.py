@@ -1,8 +1,8 @@
-"""Applying what a rail has seen: the only place where the chain moves a sweep.
+"""Applies what a rail has seen: the only place where facts from the chain change a sweep.
 
 ``settle`` has the rail judge what was seen and applies the verdict under the row's lock, in one transaction without any
-I/O: status, candidates, journal entries, events and the time of the next look move together or not at all. Confirm and
-the worker both end here.
+I/O: status, candidates, journal entries, events and the time of the next look change together or not at all. Confirm
+and the worker both call it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ _DECIDING = {
 
 
 class LeaseLostError(Exception):
-    """Another check took the row over while this one looked at the chain."""
+    """Another check took over the row while this one looked at the chain."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Settled:
 
 
 def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled:  # noqa: ANN401 - the rail's own words
-    """Apply what was seen of a sweep and return what came of it.
+    """Apply what was seen of a sweep and return the result.
 
-    With a ``lease`` nothing is written, and ``LeaseLostError`` raised, unless the row still carries it. What was seen
-    may be older than the row: an execution that was accepted meanwhile is only taken back by evidence about its block.
+    With a ``lease`` it raises ``LeaseLostError`` and writes nothing unless the row still carries that lease. What was
+    seen may be older than the row: only evidence about its block undoes an execution that was accepted meanwhile.
     """
     with transaction.atomic():
         sweep = Sweep.objects.select_for_update(of=("self",)).select_related("partner").get(id=sweep_id)
@@ -105,7 +105,7 @@ def _move(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[Sw
 
 
 def _status(executions: Sequence[Execution], *, is_void: bool) -> SweepStatus:
-    """Return what the executions amount to: pending while any is undecided, and so on in this order."""
+    """Return the status that follows from the executions; the first condition that holds decides."""
     outcomes = {execution.status for execution in executions}
     if Execution.Status.EXECUTED in outcomes and Execution.Status.PENDING not in outcomes:
         return SweepStatus.COMPLETED

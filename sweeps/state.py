@@ -1,4 +1,4 @@
-"""A stored sweep as it is shown to its partner; reads the database, and never the chain."""
+"""A stored sweep as its partner sees it; reads the database, never the chain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sweeps.rails.registry import RAILS
 
 @dataclass(frozen=True)
 class SweepState:
-    """A sweep with all that is shown of it, read in a number of queries that does not grow."""
+    """A sweep with everything that is shown of it, read in a fixed number of queries."""
 
     sweep: Sweep
     rail: Rail
@@ -54,20 +54,20 @@ class SweepState:
 
     @property
     def shown_transaction(self) -> SweepTransaction | None:
-        """The accepted one, or else the newest."""
+        """The accepted transaction, otherwise the newest."""
         transactions = self.transactions
         accepted = (tx for tx in transactions if tx.status == SweepTransaction.Status.ACCEPTED)
         return next(accepted, transactions[-1] if transactions else None)
 
     @property
     def expected_fees(self) -> Split:
-        """The division of the output that the newest offer expects."""
+        """The split of the output that the newest offer expects."""
         newest = self.sweep.offers.all()[0]
         return split(newest.expected_gross, self.sweep.total_fee_bps, self.sweep.partner_share_bps)
 
     @property
     def actual_fees(self) -> Split | None:
-        """What was executed, over all executions; None unless completed."""
+        """The sum over all executions; None unless completed."""
         if self.sweep.status != SweepStatus.COMPLETED:
             return None
         return sum((execution.amounts for execution in self.executions), start=NOTHING)

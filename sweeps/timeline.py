@@ -1,4 +1,4 @@
-"""The story of a sweep in sentences, and the reason why it waits; for partners and operations alike."""
+"""The history of a sweep in sentences, and what it waits for; for partners and operators."""
 
 from django.utils import timezone
 
@@ -16,8 +16,8 @@ _STATUS_SENTENCES = {
 }
 _SENTENCES = {
     EventKind.REPORTED: "A transaction was reported.",
-    EventKind.DISPLACED: "The transaction was never seen and gave way to a newer one.",
-    EventKind.DISCOVERED: "A transaction that nobody reported was found on chain.",
+    EventKind.DISPLACED: "The transaction was never seen, and a newer one took its place.",
+    EventKind.DISCOVERED: "A transaction that was not reported was found on chain.",
     EventKind.ACCEPTED: "The transaction executed the sweep in block {block}.",
     EventKind.REVERTED: "The transaction reverted.",
     EventKind.REJECTED: "The transaction does not match what was signed: {reason}",

@@ -1,4 +1,4 @@
-"""The only writer of a sweep's status, and of the events that tell its story.
+"""The only writer of a sweep's status and of its events.
 
 Each function expects the sweep's row to be locked, changes the instance and appends an event; the caller saves the
 sweep in the same transaction. A trigger refuses a status that was saved without an event.
@@ -29,7 +29,7 @@ def built(sweep: Sweep) -> None:
 
 
 def note(sweep: Sweep, kind: EventKind, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
-    """Tell something worth knowing that changes no status."""
+    """Record an event that does not change the status."""
     _append(sweep, kind=kind, tx_hash=tx_hash, facts=facts)
 
 
@@ -40,22 +40,22 @@ def close(sweep: Sweep) -> None:
 
 
 def cancelled(sweep: Sweep, reason: str) -> None:
-    """Note on the sweep that an execution was cancelled on chain, with the reasons of whoever asked for that."""
+    """Note on the sweep that an execution was cancelled on chain, with the reasons of those who requested it."""
     request = sweep.events.filter(kind=EventKind.CANCELLATION_REQUESTED).first()
-    asked = sweep.void_reason or (request.facts["reason"] if request is not None else "")
-    sweep.void_reason = "; ".join(filter(None, [asked, reason]))
+    given = sweep.void_reason or (request.facts["reason"] if request is not None else "")
+    sweep.void_reason = "; ".join(filter(None, [given, reason]))
     raise_flag(sweep, Flag.CANCELLED_ON_CHAIN)
 
 
 def raise_flag(sweep: Sweep, flag: Flag | str) -> None:
-    """Raise a flag that is not up yet."""
+    """Raise a flag unless it is already raised."""
     if flag not in sweep.flags:
         sweep.flags = [*sweep.flags, str(flag)]
         note(sweep, EventKind.FLAG_RAISED, flag=str(flag))
 
 
 def clear_flag(sweep: Sweep, flag: Flag | str) -> None:
-    """Take a flag down: it was explained, or its cause did not happen after all."""
+    """Clear a flag whose cause was explained or did not happen after all."""
     if flag in sweep.flags:
         sweep.flags = [raised for raised in sweep.flags if raised != flag]
         note(sweep, EventKind.FLAG_CLEARED, flag=str(flag))

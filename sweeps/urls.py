@@ -1,4 +1,4 @@
-"""The addresses of the sweep endpoints."""
+"""The URL paths of the sweep endpoints."""
 
 from django.urls import path
 

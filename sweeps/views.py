@@ -39,7 +39,7 @@ class ServiceStatusViewSet(ViewSet):
 
     @extend_schema(
         operation_id="getServiceStatus",
-        summary="Whether sweeps can be built, where, and within which limits",
+        summary="Get the availability and limits of the service",
         tags=["Service"],
         auth=[],
         responses={200: ServiceStatusSerializer, **failures("getServiceStatus")},
@@ -85,7 +85,7 @@ class SweepViewSet(ViewSet):
 
     @extend_schema(
         operation_id="getSweep",
-        summary="What is known about a sweep",
+        summary="Get the state of a sweep",
         parameters=[SWEEP_ID],
         tags=["Sweeps"],
         responses={200: V2.state, **failures("getSweep")},

@@ -1,4 +1,4 @@
-"""Withdrawing a sweep by hand: voiding it before a transaction is known for it, cancelling it on chain, or both.
+"""Withdraws a sweep by hand: voids it before a transaction is known for it, cancels it on chain, or both.
 
 Voiding alone does not stop a user who has signed; a cancellation on chain does. Here it is only requested: the worker
 signs and sends it.
@@ -68,6 +68,6 @@ def _request_cancellation(sweep: Sweep, *, reason: str, requested_by: str) -> bo
         sweep.cancellation_requested_at = now
         transitions.note(sweep, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
         RAILS[sweep.rail].withdraw(sweep)
-    sweep.next_check_at = min(sweep.next_check_at or now, now)  # from then on ``settle`` keeps the pace
+    sweep.next_check_at = min(sweep.next_check_at or now, now)  # ``settle`` schedules the next ones
     transaction.on_commit(nudge_cancellations)
     return is_first

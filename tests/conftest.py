@@ -62,7 +62,7 @@ def change_networks() -> Iterator[Callable[..., Networks]]:
 
 @pytest.fixture
 def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
-    """Base and arbitrum from the shipped chains file, enabled whatever the environment offers."""
+    """Base and arbitrum from the shipped chains file, enabled in any environment."""
     public = load_chains(settings.BASE_DIR / "config" / "chains.toml")
     urls = ["http://127.0.0.1:1"]
     return change_networks(chains=public, rpc_urls={"base": urls, "arbitrum": urls}).enabled

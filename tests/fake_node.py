@@ -1,4 +1,4 @@
-"""A node that forwards requests to the local chain and misbehaves as a test asks: slow, wrong or malformed responses.
+"""A node that forwards requests to the local chain and misbehaves as a test requires: slow, wrong, malformed responses.
 
 Providers of public chains do all of this; the local node does not.
 """

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 Joined: TypeAlias = tuple[str, list[int]]  # a text on one line, and where each of its lines starts
 # Other people's texts, generated files, and this one, which quotes what it forbids.
 EXCLUDED = re.compile(
-    r"LICENSE|requirements/.*\.txt|contracts/package-lock\.json|contracts/erc7730/.*\.schema\.json"
+    r"LICENSE|requirements/.*\.txt|(?:.*/)?package-lock\.json|contracts/erc7730/.*\.schema\.json"
     r"|sweepapi/evm/abi/.*|tests/vectors/.*|.*/migrations/\d.*|tests/test_language\.py"
 )
 # Comment marks and quotes, which would hide a phrase that continues on the next line.
@@ -93,7 +93,7 @@ RULES = (
         "archaic words",
         "anyhow|forthwith|heed(?:s|ed)?|henceforth|hitherto|in vain|lest|thence|thereof|whence|wherein",
         "the plain word",
-        "ErrorPolicy.ANY",
+        "MayFail.ANYHOW",
         ("in any case", "hence"),
     ),
     Rule(
@@ -102,6 +102,23 @@ RULES = (
         "the field's noun: entry point, style, layer, process",
         "the deployer's farewell",
         ("address", "backdoor"),
+    ),
+    Rule(
+        "asking machines",
+        r"ask(?:s|ed|ing)? (?:a|all|another|each|every|no|one|other|the) (?:chain|network|node|provider)s?"
+        r"|(?:chain|network|node|provider) is (?:never |not )?asked",
+        "read, query",
+        "refuses every hash without asking the chain",
+        ("asks the user", "ask(pool, subject)"),
+    ),
+    Rule("give way", "(?:gave|gives?|giving) way", "is displaced, is replaced", "the oldest gives way to a new one"),
+    Rule("of now", "of now", "current", "with the routes of now", ("as of November",)),
+    Rule(
+        "take back",
+        "(?:took|takes?|taken|taking) (?:(?:it|nothing|that|the [a-z]+|them) )?back",
+        "undo, reverse, revert",
+        "def test_a_reorganisation_takes_the_completion_back(): ...",
+        ("take the backup", "sends it back"),
     ),
     Rule("absurd", "absurd(?:ly)?", "state the limit", "an integer of absurd length"),
     Rule("like no", "like no [a-z]+ ever", "state the limit", "nested like no answer ever is"),

@@ -1,4 +1,4 @@
-"""What the repository says about itself is true: settings, licenses, and the commands that CI and the hooks run."""
+"""The repository describes itself correctly: settings, licenses, and the commands that CI and the hooks run."""
 
 import re
 from pathlib import Path

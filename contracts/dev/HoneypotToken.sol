@@ -5,8 +5,8 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title HoneypotToken
 /// @notice A token that treats some accounts worse than others, a pool for instance, so that it can be bought or held but not sold.
-/// Tests put its code in place of a MintableToken with 18 decimals, whose balances and pools it keeps. Anyone may say who is
-/// treated how: it never leaves a local chain.
+/// Tests put its code in place of a MintableToken with 18 decimals, whose balances and pools it keeps. Anyone may set how an
+/// account is treated: it is only used on a local chain.
 contract HoneypotToken is ERC20 {
     enum Treatment {
         Honest,

@@ -2,9 +2,9 @@
 pragma solidity ^0.8.28;
 
 /// @title SwapSelectors
-/// @notice The functions that may be allow-listed: exact-input swaps only. Whoever lists routers may be mistaken or
-/// bribed; because of this fixed set, nobody can list a multicall, sweep, unwrap, refund, pull, permit, approval,
-/// transfer, position call or the Universal Router's commands. A new kind of router requires a new contract.
+/// @notice The functions that may be allow-listed: exact-input swaps only. The account that lists routers may be
+/// mistaken or compromised; because of this fixed set, it can't list a multicall, sweep, unwrap, refund, pull, permit,
+/// approval, transfer, position call or the Universal Router's commands. A new kind of router requires a new contract.
 library SwapSelectors {
     // Uniswap's SwapRouter02, without a deadline
     bytes4 private constant EXACT_INPUT_SINGLE =

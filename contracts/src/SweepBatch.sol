@@ -305,7 +305,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     // ---------------------------------------------------------------- hashing
 
     /// @dev Returns the EIP-712 struct hash of a struct of value types, encoded in `size` bytes of calldata from
-    /// `offset` on. Dirty bits in a value yield a hash that nobody signed.
+    /// `offset` on. Dirty bits in a value yield a hash that was not signed.
     function _hashStruct(bytes32 typehash, uint256 offset, uint256 size) internal pure returns (bytes32 structHash) {
         assembly ("memory-safe") {
             let free := mload(0x40)
@@ -338,7 +338,7 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     /// @dev A fee recipient can neither block a sweep into the native coin nor make it expensive: the gas of the
     /// payment is limited, and if it fails the fee is paid in the wrapped native token.
     function _payFee(address outputToken, address recipient, uint256 amount) internal {
-        // slither-disable-next-line incorrect-equality - nobody gains by forcing it: a fee of zero needs no payment
+        // slither-disable-next-line incorrect-equality - forcing it gains nothing: a fee of zero needs no payment
         if (amount == 0) return;
         if (outputToken != NATIVE) {
             bool paid = IERC20(outputToken).trySafeTransfer(recipient, amount);

@@ -10,7 +10,7 @@ import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title Administration
-/// @notice Who may change what, what can never be listed, and what the pause stops.
+/// @notice Access to the admin functions, the limits of the allow list, and the effect of the pause.
 contract Administration is SweepTest {
     bytes4 private constant SWAP = ISwapRouter02.exactInputSingle.selector;
     address private stranger = makeAddr("stranger");

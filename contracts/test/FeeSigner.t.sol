@@ -6,7 +6,7 @@ import {ContractWallet} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 
 /// @title FeeSigner
-/// @notice Whose authorizations are valid during rotation, handover and after revocation; and cancelled authorizations.
+/// @notice The validity of authorizations during rotation and handover, after revocation, and after cancellation.
 contract FeeSigner is SweepTest {
     address private next;
     uint256 private nextKey;

@@ -114,7 +114,7 @@ contract Reentrancy is SweepV4Test {
         attacker.setTarget(address(v4), selectors);
     }
 
-    /// @dev The token is transferred, asked for balances, approved, swapped and approved again.
+    /// @dev The token is transferred, queried for balances, approved, swapped and approved again.
     function test_a_token_cannot_reenter_from_transfers_balance_reads_or_approvals() public {
         for (uint256 i = 0; i < 2; ++i) {
             ReentrancyAttacker attacker = i == 0 ? _attackerOfV5() : _attackerOfV4();

@@ -1,9 +1,9 @@
-// Compiles only while the types generated from the document are as exact as a partner's client needs them.
+// Compiles only if the types generated from the document are as exact as a partner's client needs.
 import type { components, operations } from "../../var/openapi";
 
 type Schemas = components["schemas"];
 
-// Whatever an operation may answer, with any status.
+// The responses of an operation, with any status.
 type Answer<Name extends keyof operations> = {
   [Status in keyof operations[Name]["responses"]]: operations[Name]["responses"][Status] extends {
     content: { "application/json": infer Body };
@@ -26,7 +26,7 @@ export const misspelt: Schemas["BuildRequest"] = { ...request, slipageBps: 50 };
 // @ts-expect-error: no such policy
 export const policy: Schemas["UnroutablePolicy"] = "skip";
 
-// `ok` tells a success from a failure.
+// `ok` distinguishes a success from a failure.
 export function approvals(answer: Answer<"buildSweep">): Schemas["ApprovalTransaction"][] {
   if (!answer.ok) {
     throw new Error(`${answer.error.code} (${answer.error.requestId})`);
@@ -36,7 +36,7 @@ export function approvals(answer: Answer<"buildSweep">): Schemas["ApprovalTransa
   );
 }
 
-// What may be null has to be looked at before it is used.
+// A value that may be null must be checked before it is used.
 export function userAmount(answer: Answer<"confirmSweep">): string | null {
   // @ts-expect-error: a failure has no data
   answer.data;

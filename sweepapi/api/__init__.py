@@ -1,1 +1,1 @@
-"""What all endpoints of the HTTP API share: envelope, errors, strict input, pagination and the OpenAPI document."""
+"""The code that all endpoints share: envelope, errors, strict input, pagination and the OpenAPI document."""

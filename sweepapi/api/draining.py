@@ -1,4 +1,4 @@
-"""Reads on when a body was refused unread, so that the caller gets the answer instead of a connection reset.
+"""Reads the rest of a body that was refused, so that the caller gets the answer instead of a connection reset.
 
 A server that closes a connection with unread data resets it, and a caller that is still writing then never sees the
 answer. gunicorn itself reads on for 64 KiB at most.
@@ -45,7 +45,7 @@ def _drain(meta: dict[str, Any]) -> None:
             if not piece:
                 return
             left_bytes -= len(piece)
-    except (OSError, ParseException):  # the caller is gone, or silent, or breaks the chunked format: the answer holds
+    except (OSError, ParseException):  # the caller is gone, silent, or sends malformed chunks: answer anyway
         return
     finally:
         connection.settimeout(usual_timeout)

@@ -49,7 +49,7 @@ class StrictObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call
 
 
 def example(file: Path, name: str, **choices: Any) -> OpenApiExample:  # noqa: ANN401 drf-spectacular's own
-    """Return the data of an answer, as a JSON file has it, for ``extend_schema_serializer``."""
+    """Return an example answer for ``extend_schema_serializer``; the file contains its ``data``."""
     return OpenApiExample(name, value=json.loads(file.read_text(encoding="utf-8")), response_only=True, **choices)
 
 
@@ -82,21 +82,21 @@ def _failure(error: type[errors.SweepApiError]) -> OpenApiExample:
 
 
 def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
-    """Wrap all answers in the envelope, as the service does, and say what drf-spectacular leaves unsaid."""
+    """Wrap all answers in the envelope, as the service does, and complete what drf-spectacular leaves out."""
     schemas = result["components"]["schemas"]
     _tidy(schemas)
     failure = _envelope(ok=False, error={"$ref": "#/components/schemas/Error"})
     schemas["Failure"] = {**failure, "description": "The envelope of every failure."}
     for path in result["paths"].values():
         for operation in path.values():
-            operation.setdefault("security", [])  # public, rather than forgotten
+            operation.setdefault("security", [])  # explicitly public
             for status, response in operation["responses"].items():
                 _wrap(response, schemas, ok=status.startswith("2"))
     return result
 
 
 def _tidy(schemas: dict[str, Any]) -> None:
-    """Drop what drf-spectacular says of computed fields: every field of a response is read-only."""
+    """Drop drf-spectacular's marks on computed fields: every field of a response is read-only."""
     for schema in schemas.values():
         for name, field in schema.get("properties", {}).items():
             field.pop("readOnly", None)
@@ -107,7 +107,7 @@ def _tidy(schemas: dict[str, Any]) -> None:
 def _wrap(response: dict[str, Any], schemas: dict[str, Any], *, ok: bool) -> None:
     media = response["content"]["application/json"]
     if ok:
-        # A success is described as what it carries.
+        # A success has the description of its data.
         response["description"] = schemas[media["schema"]["$ref"].rpartition("/")[2]]["description"]
         media["schema"] = _envelope(ok=True, data=media["schema"])
     else:

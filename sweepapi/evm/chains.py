@@ -40,7 +40,7 @@ class Router:
 
 @dataclass(frozen=True)
 class Chain:
-    """One EVM chain as the service sees it."""
+    """The configuration of one EVM chain."""
 
     name: str
     chain_id: int

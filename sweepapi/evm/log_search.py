@@ -40,7 +40,7 @@ class Search:
     key: Hashable
     contract: str
     topics: Topics
-    read: Callable[[Log], Event | None]  # None for a log that was not asked for
+    read: Callable[[Log], Event | None]  # None for a log that was not queried
     first_block: int
     last_block: int
 
@@ -132,7 +132,7 @@ def _ask(
 
 
 def _opinion(search: Search, found: Iterator[Any], safe_number: int) -> _Opinion:
-    """Read the answers to the spans of a search; what lies behind a span that was refused counts as not searched."""
+    """Read the responses to the spans of a search; everything after a refused span counts as not searched."""
     resume_at = search.first_block
     answered = [(last, next(found)) for _, last in search.spans()]
     for last, hit in answered:
@@ -155,7 +155,7 @@ def _logs_call(search: Search, first: int, last: int) -> Call:
 
 
 def _hit_in(search: Search, first: int, last: int) -> Callable[[object], Hit | None]:
-    """Return the decoder of one span; a log that was not asked for makes the whole answer a bad one."""
+    """Return the decoder of one span; a log that was not queried makes the whole response unusable."""
 
     def decode(value: object) -> Hit | None:
         logs = responses.mined_logs(value)

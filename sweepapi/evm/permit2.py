@@ -18,7 +18,7 @@ BITS_PER_WORD = 256
 
 @dataclass(frozen=True)
 class Witness:
-    """What the user signs beside the transfer: an EIP-712 struct that the spender checks."""
+    """What the user signs in addition to the transfer: an EIP-712 struct that the spender checks."""
 
     type_name: str
     fields: Sequence[dict[str, str]]  # as ``eip712.fields`` returns them

@@ -1,8 +1,8 @@
-"""Looking at a chain for what became of transactions: many subjects, one batch, and a second opinion before one closes.
+"""Looks up the outcome of transactions: many subjects in one batch, and a second opinion before one closes.
 
-The caller says what to read beside the receipts, and what it would conclude from it. A null receipt means "not known
-here", so another provider is asked. A conclusion that can't be taken back counts only if a second provider comes to the
-same one, where there is a second.
+The caller defines what to read in addition to the receipts, and what to conclude from a sighting. A null receipt means
+"not known here", so another provider is queried. A conclusion that can't be undone counts only if a second provider,
+where there is one, leads to the same.
 """
 
 import time
@@ -26,7 +26,7 @@ class Sighting:
     safe_number: int | None  # None where the chain has no safe block yet
     final_number: int | None  # as above
     receipts: Mapping[str, Receipt | None]
-    canonical: Block | None  # the block at the accepted height; None if not asked, or the provider lags
+    canonical: Block | None  # the block at the accepted height; None if not queried, or the provider lags
     state: Any  # the value of the subject's read on the safe block; None where it can't be read
     safe_timestamp: int | None  # seconds since 1970, of the same block as ``state``
     agreed: bool = True  # False: a second provider should have come to the same conclusion, and did not
@@ -39,8 +39,8 @@ class Subject:
     key: Hashable
     read: Read  # of a contract's state, with one returned value
     tx_hashes: tuple[str, ...]
-    accepted_height: int | None  # of the block whose hash is asked for
-    conclude: Callable[[Sighting], object]  # what a sighting would close or take back, comparable; None if nothing
+    accepted_height: int | None  # of the block whose hash is queried
+    conclude: Callable[[Sighting], object]  # what a sighting would close or undo, comparable; None if nothing
 
 
 def look(
@@ -114,7 +114,7 @@ def _state_call(chain: Chain, subjects: Sequence[Subject], safe: str | int) -> C
 
 
 def _calls_of(subject: Subject) -> list[Call]:
-    # Anybody may report any hash: a receipt that can't be read must not spoil the other subjects.
+    # Anyone may report any hash: a receipt that can't be read must not affect the other subjects.
     receipts = [
         Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash), ErrorPolicy.ANY)
         for tx_hash in subject.tx_hashes
@@ -123,7 +123,7 @@ def _calls_of(subject: Subject) -> list[Call]:
 
 
 def _known(answer: Any, head: Block) -> Receipt | None:  # noqa: ANN401 - a receipt, None, or a failure
-    """Return a receipt from the chain that ends with this head; one from above it is not there yet, or made up."""
+    """Return the receipt, or None if its block is above this head: then it is not on this chain yet, or made up."""
     return answer if isinstance(answer, Receipt) and answer.block_number <= head.number else None
 
 

@@ -1,4 +1,4 @@
-"""The memory of a sweep: every change of its status and everything else worth telling, in sequence."""
+"""The history of a sweep: every status change and every other notable event, in sequence."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from sweeps.models.sweep import Sweep, SweepStatus
 
 
 class EventKind(models.TextChoices):
-    """What an event tells."""
+    """What happened."""
 
     STATUS = "status"  # the only kind with a status before and after, and a cause
     REPORTED = "transaction_reported"
@@ -44,7 +44,7 @@ class Cause(models.TextChoices):
 
 
 class SweepEvent(models.Model):
-    """One event; written in the transaction of the change that it tells of."""
+    """One event, written in the same database transaction as the change that it records."""
 
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="events")
     sequence = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""What may happen on chain for a sweep, and the transactions that may be it."""
+"""The executions of a sweep on chain, and the candidate transactions of each."""
 
 from typing import ClassVar
 
@@ -16,10 +16,10 @@ AMOUNTS = ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amo
 
 
 class Execution(models.Model):
-    """One thing that may happen on chain at most once. A sweep on an EVM chain has one."""
+    """One operation that can happen on chain at most once. A sweep on an EVM chain has one."""
 
     class Status(models.TextChoices):
-        """What became of it; those but ``pending`` are decided, though an open one may still change."""
+        """Its outcome. All but ``pending`` are decided; while the execution is open, they can still change."""
 
         PENDING = "pending"
         EXECUTED = "executed"
@@ -34,7 +34,7 @@ class Execution(models.Model):
     venue = AccountAddressField()  # where it happens: a contract, or the account that is paid the fee
     execution_id = models.CharField(max_length=128)  # unique at the venue, chosen by us
     min_gross = Uint256Field()
-    built_at_height = models.PositiveBigIntegerField()  # the head that was read for it; it did not happen before
+    built_at_height = models.PositiveBigIntegerField()  # the head at build time; it can't have happened before
 
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
     closed_at = models.DateTimeField(null=True, blank=True)  # null while the chain may still change it
@@ -44,7 +44,7 @@ class Execution(models.Model):
     )  # null unless executed for a fee above zero
     search_cursor = models.CharField(max_length=128, blank=True)  # where the rail's search goes on; blank if none runs
 
-    # What the chain says it did; all null unless executed.
+    # The executed amounts; all null unless executed.
     gross_output = Uint256Field(null=True, blank=True)
     total_fee = Uint256Field(null=True, blank=True)
     partner_fee = Uint256Field(null=True, blank=True)
@@ -83,7 +83,7 @@ class Execution(models.Model):
 
     @property
     def amounts(self) -> Split:
-        """What it did, or zeros."""
+        """The executed amounts, or zeros."""
         if self.status != self.Status.EXECUTED:
             return NOTHING
         return Split(*(getattr(self, name) for name in AMOUNTS))
@@ -98,7 +98,7 @@ class SweepTransaction(models.Model):
     """A candidate: a hash that was reported for an execution, or found for it; at most one of them is accepted."""
 
     class Status(models.TextChoices):
-        """What became of this hash."""
+        """The outcome of this hash."""
 
         SUBMITTED = "submitted"
         ACCEPTED = "accepted"
@@ -106,10 +106,10 @@ class SweepTransaction(models.Model):
         REJECTED = "rejected"  # mined, and does not match what was signed
         REPLACED = "replaced"  # another candidate was executed
         DROPPED = "dropped"  # not mined in time
-        DISPLACED = "displaced"  # never seen, and gave way to newer candidates; reported again, it returns
+        DISPLACED = "displaced"  # never seen, and no longer looked up in favour of newer ones, unless reported again
 
     class Source(models.TextChoices):
-        """Who named this hash."""
+        """Where this hash came from."""
 
         PARTNER = "partner"
         DISCOVERED = "discovered"

@@ -1,4 +1,4 @@
-"""What was offered to a partner: immutable, and several times per sweep if a quote is refreshed."""
+"""The offers that partners got: immutable, and several per sweep if a quote is refreshed."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from sweeps.models.sweep import Sweep
 
 
 class Offer(models.Model):
-    """One quote that was signed and answered.
+    """One quote that was signed and returned to the partner.
 
     The sweep's terms, tokens, minimum and deadline are fixed by its first offer. A later one changes routes, calls and
     expectations, which are in the rail's tables.

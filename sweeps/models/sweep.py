@@ -28,7 +28,7 @@ class SweepStatus(models.TextChoices):
 
 
 class Flag(models.TextChoices):
-    """What a person should know about a sweep beyond its status; a rail may have further flags of its own."""
+    """Conditions that operators should notice in addition to the status; a rail may add flags of its own."""
 
     BELOW_MINIMUM = "below_minimum"  # executed for less than the minimum that was quoted
     EXECUTED_AFTER_VOID = "executed_after_void"
@@ -39,9 +39,9 @@ class Flag(models.TextChoices):
 
 
 class Sweep(models.Model):
-    """One build and its life since.
+    """One build and its state.
 
-    It is *open* until every execution is final or proven impossible, whatever its status says.
+    It is *open* until every execution is final or proven impossible, whatever its status.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -58,8 +58,8 @@ class Sweep(models.Model):
     partner_recipient = AccountAddressField(null=True, blank=True)  # null where the partner is paid later
     protocol_recipient = AccountAddressField()
     settlement = models.CharField(max_length=16, choices=Settlement)
-    min_gross = Uint256Field()  # the least gross output that was signed for, over all executions
-    deadline = models.DateTimeField()  # nothing that was signed can be executed later
+    min_gross = Uint256Field()  # the signed minimum of the gross output, over all executions
+    deadline = models.DateTimeField()  # it can't be executed later
     created_at = models.DateTimeField(auto_now_add=True)
 
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)
@@ -70,12 +70,10 @@ class Sweep(models.Model):
     )  # the sequence of its newest event; the first is that it was built
     completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
     closed_at = models.DateTimeField(null=True, blank=True)  # null while open
-    # Null unless ops voided it, or it was cancelled on chain; kept if it was executed all the same.
+    # Null unless operators voided it or it was cancelled on chain; kept if it is executed afterwards.
     voided_at = models.DateTimeField(null=True, blank=True)
     void_reason = models.TextField(blank=True)
-    cancellation_requested_at = models.DateTimeField(
-        null=True, blank=True
-    )  # null unless ops want it cancelled on chain
+    cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless operators requested that
 
     next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
     check_attempts = models.PositiveIntegerField(default=0)

@@ -1,1 +1,1 @@
-"""Rails: the ways in which a sweep is carried out, each a package of its own behind the protocol in ``rail``."""
+"""Rails: the ways to execute a sweep, each a package of its own behind the protocol in ``rail``."""

@@ -1,8 +1,8 @@
-"""What a rail owes to the rest of the service, and the words that both use.
+"""The protocol that every rail implements, and the types that it shares with the rest of the service.
 
-A rail is one way to carry a sweep out: a version of our contract on EVM chains, or transactions on another network. The
-rest of the service never asks which rail it has. It drafts, seals and presents through the rail, hands back what the
-rail has seen for judgement, and applies the verdict.
+A rail is one way to execute sweeps: a version of our contract on EVM chains, or transactions on another network. The
+rest of the service does not depend on which rail it uses. It drafts, seals and presents through the rail, has the rail
+judge what it has seen, and applies the verdict.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class BuildRequest:
 
 @dataclass(frozen=True)
 class FeeTerms:
-    """What is charged, who gets it, and how the partner gets its share."""
+    """The fee, its recipients, and how the partner's share is settled."""
 
     total_fee_bps: int
     partner_share_bps: int
@@ -60,7 +60,7 @@ class FeeTerms:
 
 @dataclass(frozen=True)
 class OutputAsset:
-    """What the user gets."""
+    """The asset that the user receives."""
 
     asset: str
     symbol: str
@@ -69,7 +69,7 @@ class OutputAsset:
 
 @dataclass(frozen=True)
 class DraftToken:
-    """One token that goes in, and what it should and must at least give, in the output's smallest unit."""
+    """One input token, with its expected and minimum output in the output's smallest unit."""
 
     asset: str
     amount: int
@@ -81,7 +81,7 @@ class DraftToken:
 
 @dataclass(frozen=True)
 class Draft:
-    """What would be done, from reads alone; each rail adds what it needs to seal it."""
+    """A planned sweep, made from reads alone; each rail adds what it needs to seal it."""
 
     partner: Partner
     request: BuildRequest
@@ -92,18 +92,18 @@ class Draft:
 
     @property
     def expected(self) -> Split:
-        """The division of the expected gross output."""
+        """The split of the expected gross output."""
         return self.fees.split(sum(token.expected_output for token in self.tokens))
 
     @property
     def minimum(self) -> Split:
-        """The division of the least gross output."""
+        """The split of the minimum gross output."""
         return self.fees.split(sum(token.min_output for token in self.tokens))
 
 
 @dataclass(frozen=True)
 class Identity:
-    """An execution that was reserved, and which of the draft's tokens it takes, by position."""
+    """A reserved execution, and the positions of the draft's tokens that it takes."""
 
     venue: str
     execution_id: str
@@ -122,7 +122,7 @@ class Sealed:
 
     @property
     def minimum(self) -> Split:
-        """The division of the least gross output that was signed for, which is that of the first offer."""
+        """The split of the signed minimum, which is that of the first offer."""
         return self.draft.fees.split(sum(identity.min_gross for identity in self.identities))
 
 
@@ -145,7 +145,7 @@ class Offered(Generic[SealedT_co]):
 class Depth(Enum):
     """How deep the block of an accepted transaction lies."""
 
-    UNKNOWN = "unknown"  # not asked, or the provider is behind: a lower head is not a reorganisation
+    UNKNOWN = "unknown"  # not queried, or the provider lags: a lower head is not a reorganisation
     GONE = "gone"
     INCLUDED = "included"
     SAFE = "safe"
@@ -172,7 +172,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class TransactionVerdict:
-    """What a mined transaction means to an execution: it executed it, reverted, or did something else."""
+    """What a mined transaction means for an execution: it executed it, reverted, or did something else."""
 
     tx_hash: str
     inclusion: Inclusion
@@ -183,7 +183,7 @@ class TransactionVerdict:
 
 
 class Ending(Enum):
-    """Why an execution can't happen any more."""
+    """Why an execution can no longer happen."""
 
     RAN_OUT = "ran_out"
     CANCELLED = "cancelled"
@@ -191,7 +191,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class ExecutionVerdict:
-    """What a look means to one execution.
+    """What a look means for one execution.
 
     For an executed one only ``accepted``, ``head_number`` and ``obstacle`` count.
     """
@@ -209,7 +209,7 @@ class ExecutionVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a look means to a sweep, by execution."""
+    """What a look means for a sweep, by execution."""
 
     executions: Mapping[UUID, ExecutionVerdict]
     has_run_out: bool = False  # the network's clock is past the deadline
@@ -217,7 +217,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outlook:
-    """A settled, open sweep, as far as the time of its next look depends on it."""
+    """The facts about a settled, open sweep that determine the time of its next look."""
 
     network: str
     is_completed: bool
@@ -268,16 +268,16 @@ class Presentation(Protocol):
         ...
 
     def networks(self) -> Sequence["NetworkStatus"]:
-        """Return the networks of this rail and whether sweeps can be built there now; never waits for long."""
+        """Return the networks of this rail and whether sweeps can be built there now; bounded in time."""
         ...
 
     def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:
-        """Return, as labels and values, what operations should see of a sweep that only this rail knows."""
+        """Return the facts about a sweep that only this rail knows, as labels and values for operators."""
         ...
 
 
 class Rail(Protocol):
-    """One way to carry a sweep out. ``watch`` and ``see`` return values that only the rail looks into."""
+    """One way to execute sweeps. The values that ``watch`` and ``see`` return are opaque to the caller."""
 
     @property
     def name(self) -> str:
@@ -286,14 +286,14 @@ class Rail(Protocol):
 
     @property
     def mode(self) -> str:
-        """The name that the setting and the API give it."""
+        """Its name in the setting and in the API."""
         ...
 
     @property
     def present(self) -> Presentation: ...
 
     def draft(self, *, partner: Partner, request: BuildRequest) -> Draft:
-        """Return what would be done; reads the chain, reserves, signs and stores nothing.
+        """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
         Raises the errors of a build.
         """
@@ -304,7 +304,7 @@ class Rail(Protocol):
         ...
 
     def store(self, offered: Offered[Any]) -> None:
-        """Store what only this rail knows of an offer, in the caller's transaction."""
+        """Store the facts about an offer that only this rail knows, in the caller's transaction."""
         ...
 
     def watch(self, sweeps: Sequence[Sweep]) -> list[Any]:
@@ -322,7 +322,7 @@ class Rail(Protocol):
         ...
 
     def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own words
-        """Return what was seen means; pure. What was seen may be older than what is watched."""
+        """Return the verdict; pure. What was seen may be older than what is watched."""
         ...
 
     def next_look(self, outlook: Outlook, verdict: Verdict) -> datetime:
@@ -334,7 +334,7 @@ class Rail(Protocol):
         ...
 
     def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
-        """Return why a transaction reverted, as far as the network tells within the time."""
+        """Return why a transaction reverted; empty if that can't be found out in time."""
         ...
 
     def withdraw(self, sweep: Sweep) -> None:

@@ -1,4 +1,4 @@
-"""Which rails there are: the only module outside the rails that names them."""
+"""The registry of all rails: the only module outside the rails that names them."""
 
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.rail import Presentation, Rail
@@ -6,7 +6,7 @@ from sweeps.rails.rail import Presentation, Rail
 _V5 = EvmV5()
 
 RAILS: dict[str, Rail] = {rail.name: rail for rail in (_V5,)}
-# By the name that SERVICE_EVM_BUILD_MODE and the API give them. The rollback path is known and not offered yet.
+# By their names in SERVICE_EVM_BUILD_MODE and in the API. The fallback is known, but not implemented yet.
 BY_MODE: dict[str, Rail | None] = {_V5.mode: _V5, "v4_fallback": None}
 # All rails of /v2 answer in the same shapes.
 V2: Presentation = _V5.present

@@ -1,4 +1,4 @@
-"""What the requests of the sweep endpoints may say."""
+"""The request bodies of the sweep endpoints."""
 
 from typing import Any
 
@@ -60,11 +60,11 @@ class TokenRequest(StrictSerializer):
 
 @extend_schema_serializer(examples=[OpenApiExample("Sweep 25 USDC into WETH", value=_SWEEP_USDC)])
 class BuildRequestSerializer(StrictSerializer):
-    """What a sweep is to do."""
+    """The sweep to build."""
 
     chain = StrictCharField(min_length=1, help_text="Name of a chain, as in GET /v2/status.")
     wallet = NonZeroAddressField(help_text="The user's address, which will send the transaction.")
-    # The length is looked at before any token; the stubs do not know what many=True takes.
+    # The length is checked before any token; the stubs do not know what many=True takes.
     tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
     outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
     slippageBps = StrictIntegerField(
@@ -84,7 +84,7 @@ class BuildRequestSerializer(StrictSerializer):
         return chain.network
 
     def validate_wallet(self, wallet: str) -> str:
-        """Refuse the address that stands for the native coin: nobody can sign for it."""
+        """Refuse the placeholder of the native coin: no one can sign for it."""
         if wallet == NATIVE_COIN:
             raise ValidationError("This address stands for the native coin.", code="native_coin")
         return wallet
@@ -104,7 +104,7 @@ class BuildRequestSerializer(StrictSerializer):
         return tokens
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse the output among the inputs."""
+        """Refuse the output token as an input."""
         problems = {
             i: {"mint": [ErrorDetail("This is the output token.", "is_output")]}
             for i, token in enumerate(attrs["tokens"])

@@ -1,4 +1,4 @@
-"""How the service's own status is answered; no provider's URL and no secret is in it."""
+"""The JSON of the service's own status; it contains no provider's URL and no secret."""
 
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ class PlatformFeeSerializer(serializers.Serializer[Any]):
 
     totalFeeBps = serializers.IntegerField(source="total_fee_bps")
     bpsDenominator = serializers.IntegerField(source="bps_denominator")
-    hardCapBps = serializers.IntegerField(source="hard_cap_bps", help_text="What the contract allows at most.")
+    hardCapBps = serializers.IntegerField(source="hard_cap_bps", help_text="The maximum that the contract allows.")
 
 
 class BuildLimitsSerializer(serializers.Serializer[Any]):
-    """What a build may ask for."""
+    """The limits of a build."""
 
     maxTokens = serializers.IntegerField(source="max_tokens")
     minSlippageBps = serializers.IntegerField(source="min_slippage_bps")

@@ -1,4 +1,4 @@
-"""How a stored sweep is shown: the part of the status object that all rails share."""
+"""The JSON of a stored sweep: the part of the status object that all rails share."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ class SweepLedgerSerializer(serializers.Serializer[Any]):
 
 
 class SweepStateSerializer(serializers.Serializer[Any]):
-    """A sweep: its state, its transactions, its events and its books."""
+    """A sweep: its state, its transactions, its events and its postings."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
     chain = serializers.SerializerMethodField()
@@ -88,7 +88,7 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sweep.deadline")
     transaction = SweepTransactionSerializer(
-        source="shown_transaction", allow_null=True, help_text="The accepted one, or else the newest."
+        source="shown_transaction", allow_null=True, help_text="The accepted transaction, otherwise the newest."
     )
     transactions = SweepTransactionSerializer(many=True)
     events = SweepEventSerializer(many=True, help_text="Oldest first.")

@@ -1,4 +1,4 @@
-"""Makes sweeps as a build stores them, what may become of them, and what the chain may say about them."""
+"""Creates sweeps as a build stores them, their possible outcomes, and looks at the chain."""
 
 import secrets
 from datetime import timedelta
@@ -157,7 +157,7 @@ class SweepTransactionFactory(DjangoModelFactory[SweepTransaction]):
 def executed_log(sweep: Sweep, **changes: Any) -> Log:
     """Return the ``SweepExecutedV5`` that matches a sweep, for a gross output of a million units.
 
-    ``gross_output`` moves all amounts; any other change is made to that one field alone. ``emitter`` is who logs it.
+    ``gross_output`` moves all amounts; any other change is made to that one field alone. ``emitter`` is the contract.
     """
     execution = sweep.executions.get()
     gross = changes.get("gross_output", 1_000_000)
@@ -224,12 +224,12 @@ def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> See
 
 
 def found_cancellation(by: str, *, agreed: bool = True) -> Finding:
-    """Return what a search finds of a cancellation at a height of 60."""
+    """Return the finding of a cancellation at a height of 60."""
     hit = Hit(Event(by, is_hint=False), random_hash(), 60, block_at(60).hash)
     return Finding(hit, None, agreed=agreed, resume_at=None)
 
 
 def found_execution(receipt: Receipt, *, known: bool = True) -> Finding:
-    """Return what a search finds of an execution; its receipt is not ``known`` if no provider gives it."""
+    """Return the finding of an execution; its receipt is not ``known`` if no provider returned it."""
     hit = Hit(Event(None, is_hint=True), receipt.tx_hash, receipt.block_number, receipt.block_hash)
     return Finding(hit, receipt if known else None, agreed=True, resume_at=None)

@@ -1,1 +1,1 @@
-"""Tests of the worker: who looks at a sweep when, and what comes of it."""
+"""Tests of the worker, which claims due sweeps and checks them."""

@@ -1,4 +1,4 @@
-"""What the worker makes of due sweeps, on the local chain: completion, expiry, finality, reorganisations."""
+"""The worker checks due sweeps on the local chain: completion, expiry, finality, reorganisations."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ FAR_APART = 1000  # seconds: longer than any authorization lives
 
 
 def look_at(built: dict[str, Any]) -> datetime | None:
-    """Let the sweep be due now and check it as its message would."""
+    """Make the sweep due now and check it as its message would."""
     sweep_id = UUID(built["sweepId"])
     Sweep.objects.filter(id=sweep_id).update(next_check_at=timezone.now())
     return checks.check_one(sweep_id)
@@ -65,7 +65,7 @@ def test_a_submitted_transaction_that_was_mined_completes_the_sweep(app: Partner
     assert status_of(built) == ("completed", True)
 
 
-def test_the_message_of_an_unmined_transaction_comes_again_at_the_time_of_the_row(app: PartnerApp) -> None:
+def test_an_unmined_transaction_gets_another_message_at_its_next_check_time(app: PartnerApp) -> None:
     built = app.build()
     submitted(built)
     again_at = look_at(built)
@@ -74,7 +74,7 @@ def test_the_message_of_an_unmined_transaction_comes_again_at_the_time_of_the_ro
     assert again_at > timezone.now()
 
 
-def test_the_task_sends_its_next_message_only_if_it_was_the_one_to_check(
+def test_the_task_sends_its_next_message_only_if_it_made_the_check(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.FIRST_CHECK_SECONDS = 60
@@ -105,7 +105,7 @@ def test_many_due_sweeps_are_read_in_one_round_trip(app: PartnerApp, round_trips
     assert len(round_trips) == 2, "the safe block's time, and everything else"
 
 
-def test_a_message_looks_at_no_other_sweep(app: PartnerApp) -> None:
+def test_a_message_checks_only_its_own_sweep(app: PartnerApp) -> None:
     first, second = app.build(), app.build()
     Sweep.objects.update(next_check_at=timezone.now())
     checks.check_one(UUID(first["sweepId"]))
@@ -116,7 +116,7 @@ def test_a_message_about_an_unknown_sweep_does_nothing() -> None:
     assert checks.check_one(uuid4()) is None
 
 
-def test_a_lease_lost_on_the_way_leaves_the_row_to_its_new_holder(
+def test_a_check_that_lost_its_lease_leaves_the_row_to_the_new_holder(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = app.build()
@@ -134,7 +134,7 @@ def test_a_lease_lost_on_the_way_leaves_the_row_to_its_new_holder(
     assert Sweep.objects.get().lease_token == thief
 
 
-def test_a_chain_that_does_not_answer_costs_only_time(
+def test_a_chain_that_does_not_answer_only_delays_the_check(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], caplog: pytest.LogCaptureFixture
 ) -> None:
     built = app.build()
@@ -163,14 +163,14 @@ def test_an_unsubmitted_sweep_expires_when_a_safe_block_is_past_its_deadline_and
     assert checks.check_due() == 0
 
 
-def test_the_servers_clock_expires_nothing(app: PartnerApp) -> None:
+def test_the_servers_clock_does_not_expire_a_sweep(app: PartnerApp) -> None:
     built = app.build()
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(hours=1))
     assert checks.check_due() == 1
     assert status_of(built) == ("pending", True)
 
 
-def test_a_sweep_whose_candidates_never_came_is_failed_and_they_are_dropped(app: PartnerApp) -> None:
+def test_a_sweep_whose_candidates_were_never_mined_fails_and_they_are_dropped(app: PartnerApp) -> None:
     built = app.build()
     submitted(built)
     app.chain.mine(seconds=FAR_APART)
@@ -235,7 +235,7 @@ def test_expiry_by_depth_works_where_a_chain_has_no_tags(app: PartnerApp, change
 # --- reorganisations --------------------------------------------------------------------------------------------------
 
 
-def test_a_block_that_leaves_the_chain_takes_the_completion_back_and_a_new_one_books_again(app: PartnerApp) -> None:
+def test_a_reorganisation_undoes_the_completion_and_a_new_block_books_it_again(app: PartnerApp) -> None:
     built = app.build()
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")
@@ -261,7 +261,9 @@ def test_a_block_that_leaves_the_chain_takes_the_completion_back_and_a_new_one_b
     assert [entry.booking_epoch for entry in JournalEntry.objects.order_by("posted_at")] == [0, 0, 1]
 
 
-def test_a_sweep_that_left_the_chain_for_good_fails_and_its_books_are_even(app: PartnerApp, partner: Partner) -> None:
+def test_a_sweep_that_left_the_chain_for_good_fails_and_its_postings_cancel_out(
+    app: PartnerApp, partner: Partner
+) -> None:
     built = app.build()
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")
@@ -312,11 +314,11 @@ def test_one_lying_provider_cannot_expire_a_sweep(
     assert status_of(built) == ("pending", True)
     use_providers(liar.url)
     look_at(built)
-    assert status_of(built) == ("expired", False), "alone, it would have been believed"
+    assert status_of(built) == ("expired", False), "a single provider is trusted"
 
 
 def forget_nonce(result: str) -> str:
-    """Turn the last word, whether the nonce was used, to no."""
+    """Set the last word, whether the nonce was used, to false."""
     assert int(result[-64:], 16) == 1
     return result[:-64] + "0" * 64
 
@@ -337,7 +339,7 @@ def test_a_second_provider_must_confirm_a_reorganisation(
     assert kinds_booked(built) == ["sweep_fee"]
 
 
-def test_the_second_provider_being_down_closes_nothing(
+def test_nothing_closes_while_the_second_provider_is_down(
     app: PartnerApp, use_providers: Callable[..., ProviderPool]
 ) -> None:
     use_providers(app.chain.world["rpcUrl"], "http://127.0.0.1:1")

@@ -1,4 +1,4 @@
-"""Who gets to look at a sweep, and when: one holder at a time, nothing early, nothing forgotten."""
+"""Claims of due sweeps: one holder at a time, none early, none forgotten."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -43,18 +43,18 @@ def test_a_due_sweep_is_leased_to_its_message() -> None:
     assert timezone.now() < sweep.lease_until <= timezone.now() + claims.LEASE
 
 
-def test_a_message_that_arrives_early_gets_nothing() -> None:
+def test_an_early_message_claims_nothing() -> None:
     assert claims.claim_one(sweep_due_in(MINUTE).id) is None
 
 
-def test_a_message_on_a_leased_row_gets_nothing() -> None:
+def test_a_message_for_a_leased_row_claims_nothing() -> None:
     sweep = sweep_due_in(-MINUTE)
     assert claims.claim_one(sweep.id) is not None
     assert claims.claim_one(sweep.id) is None
     assert claimed_by_beat() == []
 
 
-def test_a_lease_that_its_holder_did_not_give_back_runs_out() -> None:
+def test_a_lease_that_was_not_released_expires() -> None:
     sweep = sweep_due_in(-MINUTE)
     first = claims.claim_one(sweep.id)
     Sweep.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -70,7 +70,7 @@ def test_a_closed_sweep_is_not_claimed() -> None:
     assert claimed_by_beat(timezone.now() + timedelta(days=10)) == []
 
 
-def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first(
+def test_beat_claims_only_rows_whose_message_did_not_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(claims, "MESSAGE_GRACE", timedelta(seconds=30))
@@ -81,7 +81,7 @@ def test_beat_takes_rows_whose_message_did_not_come_the_longest_waiting_first(
     assert claimed_by_beat() == []
 
 
-def test_beat_takes_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beat_claims_batches_of_the_rows_that_wait_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "BATCH_ROWS", 2)
     delays = [timedelta(minutes=-3), timedelta(minutes=-1), timedelta(minutes=-2)]
     oldest, youngest, middle = (sweep_due_in(delay) for delay in delays)
@@ -95,18 +95,18 @@ def test_the_chains_clock_makes_an_unsubmitted_sweep_due() -> None:
     assert claimed_by_beat(sweep.deadline + timedelta(seconds=1)) == [sweep]
 
 
-def test_the_clock_of_another_network_does_not() -> None:
+def test_the_clock_of_another_network_does_not_make_a_sweep_due() -> None:
     sweep = sweep_due_in(HOUR)
     assert not list(claims.claim_due(clocks={"eip155:1": sweep.deadline + HOUR}))
 
 
-def test_a_sweep_that_was_just_looked_at_is_left_alone_until_its_time() -> None:
+def test_a_sweep_that_was_just_checked_is_not_claimed_before_its_time() -> None:
     sweep = sweep_due_in(MINUTE)
     assert claimed_by_beat(sweep.deadline + HOUR) == []
 
 
 @pytest.mark.parametrize("due_in", [-MINUTE, HOUR])
-def test_a_run_takes_no_sweep_twice_whatever_a_look_leaves_behind(
+def test_a_run_claims_no_sweep_twice_even_if_a_look_changes_nothing(
     due_in: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, "BATCH_ROWS", 1)
@@ -120,7 +120,7 @@ def test_a_run_takes_no_sweep_twice_whatever_a_look_leaves_behind(
     assert sorted(taken) == sorted(expected)
 
 
-def test_a_run_leaves_a_sweep_whose_lease_ran_out_to_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_leaves_a_sweep_whose_lease_expired_to_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "LEASE", timedelta(0))
     sweep = sweep_due_in(-MINUTE)
     assert claimed_by_beat() == [sweep]
@@ -155,7 +155,7 @@ def test_the_networks_to_read_are_those_with_open_sweeps() -> None:
     assert claims.open_networks() == [("evm_v5", "eip155:8453")]
 
 
-def test_a_sweep_of_a_network_that_the_chains_file_lost_is_logged_and_left_alone(
+def test_a_sweep_on_a_network_missing_from_the_chains_file_is_logged_and_not_claimed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     lost, known = sweep_due_in(-MINUTE, network="eip155:999"), sweep_due_in(-MINUTE)
@@ -169,7 +169,7 @@ def test_a_sweep_of_a_network_that_the_chains_file_lost_is_logged_and_left_alone
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_claimers_at_once_one_wins() -> None:
+def test_one_of_many_concurrent_claims_wins() -> None:
     sweep = sweep_due_in(-MINUTE)
     at_once = Barrier(6)
 

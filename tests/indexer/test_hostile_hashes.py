@@ -1,4 +1,4 @@
-"""Anybody may report any hash, and a provider may answer anything about it: that must not delay any other sweep."""
+"""Anyone may report any hash, and a provider may return anything about it; neither may delay another sweep."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -77,7 +77,7 @@ def test_a_batch_that_fails_while_the_chain_answers_is_halved_until_it_works(nod
     assert looked_at == [1, 1, 1, 0]
 
 
-def test_a_batch_stays_under_what_providers_take_at_once(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_stays_under_the_call_limit_of_providers(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "MAX_CALLS", 10)
     for _ in range(8):
         sweep = SweepFactory.create()
@@ -100,7 +100,7 @@ def test_a_receipt_above_the_head_does_not_count_yet(node: FakeNode, mined: Swee
     assert statuses(mined) == ["completed"]
 
 
-def test_sweeps_of_a_network_that_the_chains_file_lost_delay_no_others(
+def test_sweeps_on_a_network_missing_from_the_chains_file_delay_no_others(
     mined: Sweep, caplog: pytest.LogCaptureFixture
 ) -> None:
     lost = SweepFactory.create(network="eip155:999")

@@ -1,4 +1,4 @@
-"""The admin shows the ledger and does not let anyone write to it."""
+"""The admin shows the ledger, and no one can write to it there."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -103,7 +103,7 @@ def at_once(work: Callable[[], Any], *, sessions: int) -> list[BaseException | N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_sessions_posting_the_same_epoch_at_once_one_succeeds(partner: Partner) -> None:
+def test_one_of_several_concurrent_sessions_posts_an_epoch(partner: Partner) -> None:
     execution_ref = uuid4()
     raised = at_once(lambda: book_fee(partner, execution_ref=execution_ref), sessions=4)
     assert sorted(type(error).__name__ for error in raised) == ["IntegrityError"] * 3 + ["NoneType"]
@@ -111,7 +111,7 @@ def test_of_sessions_posting_the_same_epoch_at_once_one_succeeds(partner: Partne
 
 
 @pytest.mark.django_db(transaction=True)
-def test_sessions_that_need_the_same_new_accounts_at_once_all_succeed(partner: Partner) -> None:
+def test_concurrent_sessions_can_create_the_same_accounts(partner: Partner) -> None:
     assert at_once(lambda: book_fee(partner), sessions=8) == [None] * 8
     assert JournalEntry.objects.count() == 8
     assert sorted(Account.objects.values_list("name", flat=True)) == [

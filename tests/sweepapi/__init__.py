@@ -1,1 +1,1 @@
-"""Tests of what every app shares."""
+"""Tests of the code that all apps share."""

@@ -44,7 +44,7 @@ def test_the_largest_output_is_split_exactly() -> None:
 
 
 def test_ten_thousand_outputs_are_split_as_by_an_independent_implementation() -> None:
-    """The file is made by contracts/bin/make-fee-splits.mjs, which describes it; the contract is held to it as well."""
+    """contracts/bin/make-fee-splits.mjs makes and describes the file; the contract is tested with it as well."""
     golden = (ROOT / "tests" / "vectors" / "fee_splits.sha256").read_text(encoding="ascii").strip()
     file = (ROOT / "var" / "vectors" / "fee_splits.bin").read_bytes()
     assert hashlib.sha256(file).hexdigest() == golden

@@ -54,7 +54,7 @@ def test_the_pool_of_a_chain_without_providers_never_answers(change_networks: Ca
         pool.batch([Call("eth_chainId", (), str)])
 
 
-def test_a_thread_that_asks_while_the_pool_is_made_gets_the_same_one() -> None:
+def test_threads_that_request_a_new_pool_at_the_same_time_get_the_same_one() -> None:
     got: list[ProviderPool] = []
     rival = Thread(target=lambda: got.append(registry.pool(LOCAL)))
 

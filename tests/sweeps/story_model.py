@@ -1,6 +1,6 @@
 """The state table of a sweep as a page of plain Python, and the simulated chain that the state-machine test drives.
 
-The model knows nothing of rails, rows or events. It takes what one look at the chain shows and says what must follow.
+The model has no rails, rows or events. It takes the result of one look at the chain and derives the state that follows.
 """
 
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ class MinedBlock:
 
 @dataclass(frozen=True)
 class View:
-    """What one look shows, for the hashes and the accepted height that were watched when it was taken."""
+    """The result of one look, for the hashes and the accepted height that were watched at that time."""
 
     head: int
     safe: int
@@ -97,7 +97,7 @@ class Chain:
 
 @dataclass
 class Story:
-    """A sweep as the state table has it."""
+    """A sweep according to the state table."""
 
     status: str = "pending"
     is_open: bool = True

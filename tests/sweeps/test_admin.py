@@ -1,4 +1,4 @@
-"""Operations see a sweep on one page, ask for a check, void it and cancel it on chain; they edit nothing."""
+"""Operators see a sweep on one page, request a check, void it and cancel it on chain; they edit nothing."""
 
 from datetime import datetime, timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""POST /v2/sweep/build: what a partner gets for a good request."""
+"""POST /v2/sweep/build: the response to a valid request."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -83,7 +83,7 @@ def test_each_token_is_shown_with_its_facts_and_its_route(app: PartnerApp) -> No
     assert int(token["minOutput"]) == int(token["expectedOutput"]) * 9_900 // 10_000
 
 
-def test_of_several_pools_the_one_that_gives_most_is_chosen(app: PartnerApp) -> None:
+def test_the_pool_with_the_largest_output_is_chosen(app: PartnerApp) -> None:
     (token,) = app.build({"LINK": 3})["tokens"]
     assert token["route"]["kind"] == "uniswap_v2", "where LINK is 60 bps more expensive than in the V3 pool"
 

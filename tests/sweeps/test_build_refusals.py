@@ -1,4 +1,4 @@
-"""POST /v2/sweep/build: everything that is refused, with its code and its field; nothing is stored for it."""
+"""POST /v2/sweep/build: every refusal has its code and its field, and nothing is stored."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""POST /v2/sweep/status/:id/confirm: every answer to a reported hash, with transactions that were really sent."""
+"""POST /v2/sweep/status/:id/confirm: every answer to a reported hash, with real transactions."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +39,7 @@ def dead_broker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_overdue(sweep_id: str) -> None:
-    """Let as much time pass as it takes until beat picks a sweep up."""
+    """Make a sweep due for so long that beat picks it up."""
     Sweep.objects.filter(id=sweep_id).update(next_check_at=timezone.now() - timedelta(minutes=1))
 
 
@@ -165,7 +165,7 @@ def test_a_reverted_transaction_fails_the_sweep_and_a_later_one_completes_it(app
     assert [tx["status"] for tx in completed["transactions"]] == ["reverted", "replaced", "accepted"]
 
 
-def test_a_revert_beside_a_live_candidate_leaves_the_sweep_pending(app: PartnerApp) -> None:
+def test_a_revert_with_another_live_candidate_leaves_the_sweep_pending(app: PartnerApp) -> None:
     built = app.build()
     app.confirm(built, random_hash(), status=202)
     reverted = app.chain.sign_and_send(app.user, built)
@@ -184,7 +184,7 @@ def test_a_mismatch_after_a_revert_leaves_the_sweep_failed(app: PartnerApp) -> N
 @pytest.mark.parametrize(
     ("status", "code"), [("expired", "sweep_expired"), ("void", "sweep_void"), ("failed", "sweep_failed")]
 )
-def test_a_closed_sweep_refuses_every_hash_without_asking_the_chain(
+def test_a_closed_sweep_refuses_every_hash_without_reading_the_chain(
     app: PartnerApp, partner: Partner, round_trips: list[list[str]], status: str, code: str
 ) -> None:
     sweep = closed_sweep(partner, status)
@@ -194,7 +194,7 @@ def test_a_closed_sweep_refuses_every_hash_without_asking_the_chain(
 
 def test_a_voided_sweep_refuses_every_hash_while_still_open(app: PartnerApp, round_trips: list[list[str]]) -> None:
     built = app.build()
-    void(sweep_id=Sweep.objects.get().id, reason="the user asked")
+    void(sweep_id=Sweep.objects.get().id, reason="requested by the user")
     round_trips.clear()
     assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
     assert round_trips == []
@@ -316,7 +316,7 @@ def test_a_chain_that_does_not_respond_leaves_the_candidate_to_the_worker(
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_a_dead_broker_causes_delay_and_nothing_else(app: PartnerApp) -> None:
+def test_a_broker_that_is_down_causes_only_delay(app: PartnerApp) -> None:
     built = app.build()
     app.chain.approve(app.user, app.chain.token("USDC"))
     with app.chain.mining_paused():

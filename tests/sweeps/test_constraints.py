@@ -1,4 +1,4 @@
-"""What must hold about sweeps is enforced by PostgreSQL, whoever writes."""
+"""PostgreSQL enforces the rules of sweeps."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ EXECUTED = {"status": "executed", **AMOUNTS}
 COMPLETED = {"status": "completed", "completed_at": NOW}
 CLOSED = {"is_open": False, "closed_at": NOW, "next_check_at": None}
 ACCEPTED = {"status": "accepted", "confirmed_at": NOW, "block_number": 1, "block_hash": "0x" + "ab" * 32}
-WITH_EVENT = {"last_event": 2}  # what a change of status needs
+WITH_EVENT = {"last_event": 2}  # required for a change of status
 
 
 def refused(constraint: str, row: models.Model, **changes: Any) -> None:

@@ -1,4 +1,4 @@
-"""Ten hashes are looked up for a sweep at the same time; the oldest that was never seen gives way to a new one."""
+"""Ten hashes are looked up for a sweep at the same time; a new one displaces the oldest that was never seen."""
 
 from datetime import timedelta
 from typing import Any
@@ -86,7 +86,7 @@ def test_the_right_hash_completes_the_sweep_after_ten_that_are_not_on_chain(
 
 
 @pytest.mark.usefixtures("unseen")
-def test_a_displaced_hash_is_not_looked_up_any_more(
+def test_a_displaced_hash_is_no_longer_looked_up(
     app: PartnerApp, built: dict[str, Any], round_trips: list[list[str]]
 ) -> None:
     for _ in range(3):
@@ -98,7 +98,7 @@ def test_a_displaced_hash_is_not_looked_up_any_more(
     assert receipts_read(round_trips) == MAX_CANDIDATES
 
 
-def test_a_displaced_hash_that_is_reported_again_returns(
+def test_a_displaced_hash_that_is_reported_again_is_a_candidate_again(
     app: PartnerApp, built: dict[str, Any], unseen: list[str]
 ) -> None:
     app.confirm(built, random_hash(), status=202)
@@ -134,7 +134,7 @@ def test_ten_hashes_that_were_seen_in_a_block_refuse_another(
     assert len(app.state(built["sweepId"])["transactions"]) == MAX_CANDIDATES
 
 
-def test_a_hash_that_was_seen_in_a_block_never_gives_way(app: PartnerApp, built: dict[str, Any]) -> None:
+def test_a_hash_that_was_seen_in_a_block_is_never_displaced(app: PartnerApp, built: dict[str, Any]) -> None:
     seen_candidates(Sweep.objects.get(), MAX_CANDIDATES - 1)
     first, second = random_hash(), random_hash()
     app.confirm(built, first, status=202)

@@ -103,7 +103,7 @@ def test_an_allowance_that_must_be_reset_first_is_reset_and_swept(app: PartnerAp
 
 
 @pytest.mark.parametrize("share_bps", [0, 10_000])
-def test_a_side_that_earns_nothing_is_paid_and_booked_nothing(
+def test_a_recipient_without_a_share_is_neither_paid_nor_booked(
     app: PartnerApp, partner: Partner, share_bps: int
 ) -> None:
     partner.fee_share_bps = share_bps

@@ -68,7 +68,7 @@ def wallet_of(app: PartnerApp, *, holds: bool) -> str:
 
 @pytest.mark.usefixtures("honeypot")
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_token_that_treats_everybody_alike_is_built(app: PartnerApp, *, holds: bool) -> None:
+def test_a_token_that_treats_all_accounts_alike_is_built(app: PartnerApp, *, holds: bool) -> None:
     app.build({"UNI": 1}, wallet=wallet_of(app, holds=holds))
 
 
@@ -83,7 +83,7 @@ def test_a_token_that_treats_everybody_alike_is_built(app: PartnerApp, *, holds:
         ({"as_sender": TAXED}, "transfer_fee"),
     ],
 )
-def test_a_token_that_its_pool_cannot_receive_or_send_whole_is_refused_whoever_holds_it(
+def test_a_token_that_its_pool_cannot_receive_or_send_in_full_is_refused_to_every_wallet(
     app: PartnerApp, treatment: dict[str, Treatment], code: str, *, holds: bool
 ) -> None:
     for pool in pools(app).values():
@@ -95,7 +95,7 @@ def test_a_token_that_its_pool_cannot_receive_or_send_whole_is_refused_whoever_h
 
 @pytest.mark.usefixtures("honeypot")
 @pytest.mark.parametrize(("treatment", "code"), [(REFUSED, "transfer_refused"), (TAXED, "transfer_fee")])
-def test_a_token_that_its_holder_cannot_send_whole_is_refused_only_to_this_holder(
+def test_a_token_that_its_holder_cannot_send_in_full_is_refused_only_to_this_holder(
     app: PartnerApp, treatment: Treatment, code: str
 ) -> None:
     treat(app, app.user.address, as_sender=treatment)

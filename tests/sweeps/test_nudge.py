@@ -1,4 +1,4 @@
-"""The worker gets a message when to look, and a broker that is down or hangs delays no request."""
+"""The worker gets a message with the time of the next look; a broker that is down or hangs delays no request."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ SLOW_SECONDS = 3.0  # far above the timeout of half a second, far below what a b
 
 @pytest.fixture
 def queue() -> Iterator[Any]:
-    """The worker's queue, empty; nobody consumes it."""
+    """The worker's queue, empty and without a consumer."""
     with current_app.connection_for_read() as connection:
         queue = current_app.amqp.queues["sweeps"](connection.default_channel)
         queue.purge()
@@ -55,7 +55,7 @@ def test_a_pending_confirm_sends_one_message_for_its_next_check(app: PartnerApp,
 
 
 @pytest.mark.django_db
-def test_a_confirm_without_an_answer_of_the_chain_sends_it_too(
+def test_a_confirm_without_a_provider_that_answers_sends_it_too(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], queue: Any
 ) -> None:
     built = app.build()
@@ -76,7 +76,7 @@ def test_a_message_about_cancellations_is_due_at_once(queue: Any) -> None:
     assert (message.headers["task"], message.payload[0], message.headers["eta"]) == (CANCEL_TASK, [], None)
 
 
-def test_a_broker_that_is_down_is_logged_and_given_up_at_once(
+def test_a_broker_that_is_down_is_logged_and_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://:secret@127.0.0.1:1/0")
@@ -87,7 +87,7 @@ def test_a_broker_that_is_down_is_logged_and_given_up_at_once(
     assert "secret" not in caplog.text
 
 
-def test_a_broker_that_hangs_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_hangs_is_waited_for_only_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -1,4 +1,4 @@
-"""A sweep may be offered again: its terms and the user's signature stay, routes and expectations are those of now."""
+"""A sweep may be offered again: terms and the user's signature stay the same, routes and expectations are current."""
 
 import json
 import zlib
@@ -40,7 +40,7 @@ def offered_twice(app: PartnerApp) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def outputs(answer: dict[str, Any]) -> dict[str, int]:
-    """Return what an answer says of the output, in its smallest unit."""
+    """Return the outputs of an answer, in the smallest unit."""
     return {name: int(answer["estimatedOutput"][name]) for name in ("gross", "minGross", "user", "minUser")}
 
 
@@ -71,7 +71,7 @@ def test_only_one_of_two_offers_can_be_executed(app: PartnerApp) -> None:
     assert app.chain.receipt(app.chain.sign_and_send(app.user, second))["status"] == 0
 
 
-def test_a_second_offer_keeps_the_terms_of_the_sweep_whatever_the_partner_has_now(
+def test_a_second_offer_keeps_the_terms_of_the_sweep_even_if_the_partner_changed(
     app: PartnerApp, partner: Partner, settings: Settings
 ) -> None:
     first = app.build()
@@ -113,7 +113,7 @@ def test_the_minimum_is_the_one_that_was_signed_first(app: PartnerApp) -> None:
 
 @pytest.mark.parametrize(("gross_output", "flags"), [(990_000, []), (989_999, ["below_minimum"])])
 @pytest.mark.parametrize("expected_gross", [1, 2_000_000])
-def test_below_the_minimum_is_below_that_of_the_sweep_whatever_was_offered_last(
+def test_below_minimum_refers_to_the_minimum_of_the_sweep_and_not_of_the_newest_offer(
     expected_gross: int, gross_output: int, flags: list[str]
 ) -> None:
     tx = SweepTransactionFactory.create()

@@ -1,4 +1,4 @@
-"""How many files of ``sweeps`` a build request enters on its way from the view to the stored row."""
+"""A build request enters few files of ``sweeps`` on its way from the view to the stored row."""
 
 import sys
 from collections.abc import Callable

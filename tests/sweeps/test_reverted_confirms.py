@@ -1,4 +1,4 @@
-"""POST /v2/sweep/status/:id/confirm: a transaction that reverted is answered with the reason, as far as it is known."""
+"""POST /v2/sweep/status/:id/confirm: a transaction that reverted is answered with the reason, if it is known."""
 
 import json
 import time

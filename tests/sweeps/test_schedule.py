@@ -1,4 +1,4 @@
-"""How the delay between two looks at a sweep grows."""
+"""The delay between two looks at a sweep grows."""
 
 from datetime import UTC, datetime, timedelta
 

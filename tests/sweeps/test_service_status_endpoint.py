@@ -197,7 +197,7 @@ def test_a_slow_provider_does_not_make_the_chain_unavailable_when_no_request_wai
     memory.measured_at -= availability.FRESH_SECONDS
     with slow.hung():
         assert is_available(anonymous) == (True, True)
-        assert not memory.measuring.acquire(timeout=0.3), "the measurement waits on"
+        assert not memory.measuring.acquire(timeout=0.3), "the measurement is still waiting"
     assert memory.measuring.acquire(timeout=10), "the measurement ends"
     assert is_available(anonymous) == (True, True)
 

@@ -1,4 +1,4 @@
-"""Random stories of a sweep, told to the service and to a model of the state table; both must agree at every step."""
+"""Random stories of a sweep, run by the service and by a model of the state table; both must agree at every step."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -47,8 +47,8 @@ from tests.sweeps.story_model import SAFE_DEPTH, Chain, MinedBlock, Outcome, Sto
 HASHES = [f"0x{number:064x}" for number in range(1, 14)]
 FEE = 7_500
 OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(get_args(Outcome))
-EARLY_PAGES = [
-    "an_execution_is_taken_back",
+EARLY_STEPS = [
+    "an_execution_leaves_the_chain",
     "a_hash_is_confirmed",
     "a_reported_transaction_is_mined",
     "the_worker_looks",
@@ -59,10 +59,10 @@ EARLY_PAGES = [
     "many_hashes_are_confirmed",
     "an_old_look_arrives_late",
 ]
-# What ends a story comes late, so that stories get long.
+# The steps that can end a story come late, so that stories get long.
 LATE = 2
-LATE_PAGES = [*["time_passes_the_deadline"] * 2, "it_is_cancelled_on_chain", "operations_void_it"]
-# Enough for every move of the table; more can be asked for by hand.
+LATE_STEPS = [*["time_passes_the_deadline"] * 2, "it_is_cancelled_on_chain", "operators_void_it"]
+# Enough for every transition of the table; STORIES sets another number.
 EXAMPLES, STEPS = int(os.environ.get("STORIES", "40")), 30
 
 
@@ -77,13 +77,13 @@ class Storyteller(RuleBasedStateMachine):
         self.views: list[View] = []
 
     @rule(data=st.data())
-    def turn_a_page(self, data: st.DataObject) -> None:
-        """One of all things that can happen; as rules of their own, hypothesis would leave some out of each story."""
+    def take_a_step(self, data: st.DataObject) -> None:
+        """Take one of all possible steps; if each were a rule, hypothesis would leave some out of each story."""
         if not self.story.is_open and data.draw(st.sampled_from([True, True, False])):
             self.build()  # the next story; the events of this one were compared
         is_late = self.chain.head.number >= LATE
-        pages = [*EARLY_PAGES, *LATE_PAGES] if is_late else EARLY_PAGES
-        getattr(self, data.draw(st.sampled_from(pages)))(data)
+        steps = [*EARLY_STEPS, *LATE_STEPS] if is_late else EARLY_STEPS
+        getattr(self, data.draw(st.sampled_from(steps)))(data)
 
     # --- What happens on chain ----------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class Storyteller(RuleBasedStateMachine):
             self.chain.reorganise(depth)
             self.the_worker_looks(data)
 
-    def an_execution_is_taken_back(self, data: st.DataObject) -> None:
+    def an_execution_leaves_the_chain(self, data: st.DataObject) -> None:
         """Several candidates, one of which is executed and seen, and then leaves the chain."""
         executed, *others = data.draw(st.lists(st.sampled_from(HASHES), min_size=2, max_size=3, unique=True))
         for tx_hash in (executed, *others):
@@ -141,7 +141,7 @@ class Storyteller(RuleBasedStateMachine):
             self.chain.reorganise(1)
             self.the_worker_looks(data)
 
-    # --- What the service is told, and what it sees -------------------------------------------------------------------
+    # --- Reports and looks --------------------------------------------------------------------------------------------
 
     def a_hash_is_confirmed(self, data: st.DataObject) -> None:
         self._confirm_and_compare(data.draw(st.sampled_from(HASHES)), agreed=data.draw(st.booleans()))
@@ -177,7 +177,7 @@ class Storyteller(RuleBasedStateMachine):
         if self.views:
             self._settle(data.draw(st.sampled_from(self.views)))
 
-    def operations_void_it(self, _data: st.DataObject) -> None:
+    def operators_void_it(self, _data: st.DataObject) -> None:
         is_voided = self.story.void()
         try:
             void(sweep_id=self.sweep.id, reason="test")
@@ -274,7 +274,7 @@ class Storyteller(RuleBasedStateMachine):
 
 @contextmanager
 def scripted(look: Seen) -> Iterator[None]:
-    """Let the next look of a confirm show this, instead of asking a chain."""
+    """Let the next look of a confirm return this, instead of reading a chain."""
 
     class ScriptedRail(EvmV5):
         def see(

@@ -1,4 +1,4 @@
-"""GET /v2/sweep/status/:id: what is stored about a sweep, shown only to its partner, without reading the chain."""
+"""GET /v2/sweep/status/:id: the stored state of a sweep, shown only to its partner, without reading the chain."""
 
 from collections.abc import Callable
 from datetime import datetime

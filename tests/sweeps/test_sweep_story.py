@@ -1,4 +1,4 @@
-"""GET /v2/sweep/status/:id: which tokens a sweep takes and gives, and what has happened to it so far, in order."""
+"""GET /v2/sweep/status/:id: the tokens of a sweep and its output, and its events so far, in order."""
 
 from datetime import timedelta
 from typing import Any

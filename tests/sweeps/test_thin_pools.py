@@ -1,4 +1,4 @@
-"""POST /v2/sweep/build: a pool that can't take the whole amount is not routed through, however much it promises."""
+"""POST /v2/sweep/build: no route uses a pool that can't swap the whole amount, however good its price."""
 
 import pytest
 

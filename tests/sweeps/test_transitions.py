@@ -1,4 +1,4 @@
-"""Every change of a status leaves one event, other things worth knowing leave theirs, and none is ever changed."""
+"""Every status change leaves one event, other notable facts leave theirs, and no event is ever changed."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -156,7 +156,7 @@ def test_events_are_never_changed_or_removed(tx: SweepTransaction) -> None:
         SweepEvent.objects.all().delete()
 
 
-def test_two_events_of_a_sweep_never_share_a_place(tx: SweepTransaction) -> None:
+def test_two_events_of_a_sweep_never_share_a_sequence_number(tx: SweepTransaction) -> None:
     stale = Sweep.objects.get(id=tx.sweep.id)
     apply(tx.sweep, seen(executed_receipt(tx)))
     with pytest.raises(IntegrityError, match="event_sequence"), transaction.atomic():
@@ -232,14 +232,14 @@ def test_booking_and_reversing_name_their_entries(tx: SweepTransaction) -> None:
     assert reversed_.reverses == posted
 
 
-def test_depth_that_is_reached_leaves_an_event_and_a_lagging_provider_none(tx: SweepTransaction) -> None:
+def test_a_new_finality_leaves_an_event_and_a_lagging_provider_none(tx: SweepTransaction) -> None:
     at: dict[str, Any] = {"canonical": block_at(100), "final_number": 36}
     safe, behind = seen(**at, safe_number=100), seen(**at, safe_number=99)
     apply(tx.sweep, seen(executed_receipt(tx)), behind, safe, behind, safe)
     assert facts_of(tx.sweep, EventKind.FINALITY) == [{"finality": "safe"}]
 
 
-def test_a_requested_cancellation_leaves_one_event_and_its_reason_the_sweep_when_it_is_void() -> None:
+def test_a_requested_cancellation_leaves_one_event_and_its_reason_becomes_the_reason_of_the_void() -> None:
     sweep = SweepFactory.create()
     for reason in ("stolen key", "again"):
         cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by="ops")

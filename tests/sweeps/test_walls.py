@@ -1,4 +1,4 @@
-"""Walls that no import contract can hold: words of the EVM rails, the only writer of a status, errors of HTTP."""
+"""Boundaries that import contracts can't express: words of the EVM rails, the only writer of a status, errors of HTTP."""
 
 import ast
 import re
@@ -28,7 +28,7 @@ def sources(*apps: str) -> Iterator[tuple[str, str]]:
 
 
 def evm_words() -> Iterator[str]:
-    """Yield each line that says a word of the EVM rails, as file:line."""
+    """Yield each line that contains a word of the EVM rails, as file:line."""
     for path, text in sources(*APPS):
         for number, line in enumerate(text.splitlines(), start=1):
             if EVM_WORDS.search(line):
@@ -53,7 +53,7 @@ def imported(text: str) -> Iterator[str]:
             yield from (origin + alias.name for alias in node.names)
 
 
-def test_only_the_evm_rails_say_nonce_leg_or_permit2() -> None:
+def test_only_the_evm_rails_use_the_words_nonce_leg_and_permit2() -> None:
     found = list(evm_words())
     assert any(place.startswith(EVM_RAILS) for place in found), "the search finds the words where they are used"
     assert [place for place in found if not place.startswith(EVM_RAILS)] == []

@@ -1,4 +1,4 @@
-"""Ops may void a sweep without a known transaction, and have any open one cancelled on chain, for a reason."""
+"""Operators may void a sweep without a known transaction, and cancel any open one on chain, for a reason."""
 
 from datetime import timedelta
 from typing import Any
@@ -133,7 +133,7 @@ def cancelled(sweep: Sweep) -> Sweep:
     return sweep
 
 
-def test_a_submitted_transaction_does_not_prevent_a_cancellation_which_moves_no_status(
+def test_a_submitted_transaction_does_not_prevent_a_cancellation_which_changes_no_status(
     nudges: list[int], django_capture_on_commit_callbacks: Any
 ) -> None:
     sweep = SweepTransactionFactory.create(sweep__next_check_at=due_tomorrow()).sweep
@@ -173,7 +173,7 @@ def test_a_sweep_that_is_due_stays_due() -> None:
     assert cancelled(SweepFactory.create(next_check_at=due_at)).next_check_at == due_at
 
 
-def test_a_sweep_on_a_chain_that_the_chains_file_lost_can_be_cancelled() -> None:
+def test_a_sweep_on_a_chain_missing_from_the_chains_file_can_be_cancelled() -> None:
     cancelled(SweepFactory.create(network="eip155:999"))
     assert Cancellation.objects.count() == 1
 

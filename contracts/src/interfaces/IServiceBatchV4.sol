@@ -5,9 +5,9 @@ import {ISweepBatch} from "./ISweepBatch.sol";
 
 /// @title IServiceBatchV4
 /// @notice The fallback: sweeps a user's tokens into one and takes a single platform fee, which is configured here; the
-/// partner's share is accounted for off chain. The user signs the outcome (a Permit2 witness), and nobody signs the
-/// route. A frontend could therefore send legs that pay the user directly and avoid the fee, which costs only us and is
-/// accepted here.
+/// partner's share is accounted for off chain. The user signs the outcome (a Permit2 witness), and the route is not
+/// signed. A frontend could therefore send legs that pay the user directly and avoid the fee, which costs only us and
+/// is accepted here.
 interface IServiceBatchV4 is ISweepBatch {
     /// @notice The terms that the user signs as Permit2 witness, in addition to the tokens.
     /// @param outputToken The token that the user receives; `NATIVE` for the native coin.

@@ -82,7 +82,7 @@ interface ISweepBatch is IRouterAllowList {
     /// @dev Restricted. Emits `Unpaused` with the caller.
     function unpause() external;
 
-    /// @notice Sends away funds that were sent here by mistake. Between calls this contract holds nobody's funds, and
+    /// @notice Sends away funds that were sent here by mistake. Between calls this contract holds no user's funds, and
     /// sweeps never spend its idle balance.
     /// @dev Restricted. Reverts with `InvalidRecipient`, `NativeTransferFailed` or the token's own error. Emits
     /// `Rescued`.

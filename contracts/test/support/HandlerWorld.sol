@@ -273,7 +273,7 @@ abstract contract HandlerWorld is SweepV4Test {
 
     // ---------------------------------------------------------------- signatures
 
-    /// @dev Accounts with code store the digest and are asked later; the others sign 65 bytes, or 64 where that is
+    /// @dev Accounts with code store the digest and confirm it later; the others sign 65 bytes, or 64 where that is
     /// accepted.
     function _signAs(address who, bytes32 digest, bool compact) internal returns (bytes memory) {
         if (keys[who] == 0) {

@@ -228,7 +228,7 @@ contract CallbackRecipient {
     }
 }
 
-/// @notice A contract wallet that accepts every signature under EIP-1271, and the native coin only if told to.
+/// @notice A contract wallet that accepts every signature under EIP-1271, and the native coin only if configured to.
 contract ContractWallet {
     error NativeRejected();
 

@@ -9,11 +9,11 @@ import {OpenMintToken} from "./Hostile.sol";
 
 /// @title Reentrancy actors
 /// @notice Contracts that are called in the middle of a sweep and try to re-enter, from every place where a sweep makes
-/// a call: a token that is transferred, approved or asked for a balance, a router, a recipient, and wallets that are
-/// asked for a signature or paid.
+/// a call: a token that is transferred, approved or queried for a balance, a router, a recipient, and wallets that are
+/// queried for a signature or paid.
 
-/// @notice Attacks on behalf of all of them: calls the functions of one contract, one after the other. It may be made
-/// an administrator: even then every call during a sweep must revert with the re-entrancy guard's error.
+/// @notice Makes the attempts for all of them: calls the functions of one contract, one after the other. Even if it is
+/// an administrator, every call during a sweep must revert with the re-entrancy guard's error.
 contract ReentrancyAttacker {
     error Reentered(bytes4 selector);
 
@@ -124,9 +124,9 @@ contract ReentrantRecipient {
     }
 }
 
-/// @notice A contract wallet that accepts the digests it was told to sign, accepts the native coin unless told to
-/// reject it, and re-enters when asked for a signature and when paid. Serves as a wallet, as a fee signer, and as code
-/// for delegating accounts.
+/// @notice A contract wallet that accepts the digests it was given to sign, accepts the native coin unless it is
+/// configured to reject it, and re-enters when queried for a signature and when paid. Serves as a wallet, as a fee
+/// signer, and as code for delegating accounts.
 contract ReentrantWallet {
     error NativeRejected();
 

@@ -13,7 +13,7 @@ interface IDomain {
 }
 
 /// @title SweepTest
-/// @notice What the service and the user do for a sweep: build routes, sign, and send the transaction. Each test
+/// @notice The parts of the service and the user in a sweep: build routes, sign, and send the transaction. Each test
 /// changes one thing in a sweep that would otherwise succeed.
 abstract contract SweepTest is World {
     using SafeERC20 for IERC20;

@@ -7,7 +7,7 @@ import {SweepTest} from "./SweepTest.sol";
 import {ISwapRouter02} from "./Uniswap.sol";
 
 /// @title SweepV4Test
-/// @notice Adds the fallback contract, and what a frontend and a user do for a sweep through it.
+/// @notice Adds the fallback contract, and the parts of a frontend and a user in a sweep through it.
 abstract contract SweepV4Test is SweepTest {
     /// @dev The arguments of one transaction, and its sender.
     struct SweepV4 {

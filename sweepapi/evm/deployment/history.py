@@ -112,7 +112,7 @@ def block_before(*, pool: ProviderPool, access_manager: str, admin: str, head: i
 def logs(pool: ProviderPool, address: str, from_block: int, to_block: int) -> Iterator[Log]:
     """Yield the access manager's logs, in chunks as large as the providers allow.
 
-    It asks every provider and yields all their logs, so that no provider can hide what another returns.
+    It queries every provider and yields all their logs, so that no provider can hide what another returns.
     """
     size, start = FIRST_CHUNK_BLOCKS, from_block
     while start <= to_block:

@@ -1,1 +1,1 @@
-"""Finding out why a transaction reverted, and saying it in words."""
+"""Finds out why a transaction reverted, and explains it."""

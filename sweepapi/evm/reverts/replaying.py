@@ -1,6 +1,6 @@
 """Running a reverted transaction again as a call on the block before its own, to see what it reverted with.
 
-It is the best that every node offers, not the truth: the call runs before the block's other transactions, on the parent
+Every node offers this, but it is an approximation: the call runs before the block's other transactions, on the parent
 block's clock, and a node that has dropped that block's state can't run it.
 """
 
@@ -15,7 +15,7 @@ from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavaila
 from sweepapi.evm.reverts.decoding import RevertReason, decode_revert
 from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPool, is_execution_failure
 
-# A transaction that carries more is not one that nodes pass on (geth's ``txMaxSize``).
+# Nodes do not relay a transaction that carries more (geth's ``txMaxSize``).
 MAX_INPUT_BYTES = 2**17
 
 

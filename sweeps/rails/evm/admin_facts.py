@@ -1,4 +1,4 @@
-"""What operations see of a sweep on any EVM rail: how each offer swaps each token."""
+"""The facts that operators see about a sweep on any EVM rail: how each offer swaps each token."""
 
 from collections.abc import Iterator
 

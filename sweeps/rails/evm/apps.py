@@ -1,4 +1,4 @@
-"""Registers what the rails on EVM chains share with Django, for its tables."""
+"""Registers the shared part of the EVM rails with Django, for its tables."""
 
 from django.apps import AppConfig
 

@@ -1,8 +1,8 @@
-"""Whether sweeps would work on each chain right now: measured, remembered for seconds, and never waited for long.
+"""Whether sweeps would work on each chain right now: measured, cached for seconds, and bounded in time.
 
-A chain is available when some provider shows a recent head, and everything about the contracts that one round trip can
-tell is as configured: their code, signer, fees, roles and allow-lists, and that they are not paused. What differs is
-logged whenever it changes.
+A chain is available when some provider returns a recent head, and everything about the contracts that one round trip
+can read is as configured: their code, signer, fees, roles and allow-lists, and that they are not paused. Differences
+are logged whenever they change.
 """
 
 import time
@@ -23,7 +23,7 @@ from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
 log = structlog.get_logger(__name__)
 
 FRESH_SECONDS = 5.0
-# Up to this age the last measurement is answered while a new one is made beside the request.
+# Up to this age the last measurement is returned while a new one runs in the background.
 STALE_SECONDS = 60.0
 MEASURE_TIMEOUT_SECONDS = 1.0
 
@@ -61,14 +61,14 @@ def chain_statuses() -> Sequence[ChainStatus]:
 def _available_chains() -> dict[str, bool]:
     """Return which enabled chains are available, by name.
 
-    The answer is seconds old as a rule. Only the first request in a long time waits for a measurement, and no longer
+    The result is usually seconds old. Only the first request after a long pause waits for a measurement, and no longer
     than its timeout.
     """
     age_seconds = _memory.age_seconds()
     if age_seconds >= STALE_SECONDS and _memory.measuring.acquire(timeout=MEASURE_TIMEOUT_SECONDS):
         _remember_and_release(MEASURE_TIMEOUT_SECONDS)
     elif age_seconds >= FRESH_SECONDS and _memory.measuring.acquire(blocking=False):
-        # Nobody waits, so a slow provider has as long as for everything else.
+        # No request waits for this, so providers get their usual timeout.
         Thread(target=_remember_and_release, args=(None,), daemon=True).start()
     return _memory.available
 

@@ -25,7 +25,7 @@ class ShownRoute:
 
 @dataclass(frozen=True)
 class EvmToken(DraftToken):
-    """A token with its route and the user's state of it; ``route`` is None where nothing needs swapping."""
+    """A token with its route, and the user's balance and allowance; ``route`` is None if it needs no swap."""
 
     route: Route | None
     balance: int
@@ -34,7 +34,7 @@ class EvmToken(DraftToken):
 
     @property
     def shown_route(self) -> ShownRoute:
-        """The route, or that the wrapped coin becomes the native one."""
+        """The route; for the wrapped coin into the native one, the unwrapping."""
         if self.route is None:
             return ShownRoute("wrapped_native", "unwrap", self.asset, (self.asset, NATIVE_COIN))
         router = self.route.router
@@ -61,7 +61,7 @@ class UserCall:
 
 @dataclass(frozen=True)
 class AllowanceIssue:
-    """A token that Permit2 may not move yet, and the transactions that let it."""
+    """A token that Permit2 may not transfer yet, and the approvals that the user has to send."""
 
     token: str
     spender: str

@@ -1,4 +1,4 @@
-"""Drafting a sweep on an EVM chain: reading the market, refusing what can't work, choosing each token's route."""
+"""Drafts a sweep on an EVM chain: reads the market, refuses what can't work, and chooses each token's route."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -28,7 +28,7 @@ TransferTests = Mapping[Probe, TransferTest | CallFailedError]
 
 
 def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: str, fees: FeeTerms) -> EvmDraft:
-    """Return what a sweep would do, in three round trips at most.
+    """Plan a sweep in at most three round trips.
 
     Raises ``BuildDisabled`` for a paused contract, ``ChainUnavailable``, ``InvalidRequest`` (an address that is not a
     token, or decimals that contradict the chain), ``NoRoute`` and ``InsufficientOutput``.
@@ -102,7 +102,7 @@ def _symbol_warnings(request: BuildRequest, facts: Facts) -> Iterator[BuildWarni
 
 
 def _transfer_probes(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> list[Probe]:
-    """Return the transfers to test: each token's by its first pool and the user who holds it, the output's by the last.
+    """Return the transfers to test: each token by its first pool and its holder, the output by the last pools.
 
     Every token in between is the wrapped coin, which needs no test.
     """
@@ -119,7 +119,7 @@ def _transfer_probes(request: BuildRequest, market: Market, facts: Facts, quotes
 
 
 def _refuse_unroutable(request: BuildRequest, market: Market, quotes: Quotes, transfers: TransferTests) -> None:
-    """Raise ``NoRoute`` for tokens that can't be swapped whole, ``InvalidRequest`` for such an output token."""
+    """Raise ``NoRoute`` for tokens that can't be swapped in full, ``InvalidRequest`` for such an output token."""
     refused_output = _transfer_problem(market.output, transfers, field="outputMint")
     if refused_output is not None:
         raise InvalidRequest(details=[refused_output])
@@ -135,12 +135,10 @@ def _refuse_unroutable(request: BuildRequest, market: Market, quotes: Quotes, tr
 
 
 def _transfer_problem(token: str, transfers: TransferTests, *, field: str) -> FieldError | None:
-    """Return the worst that any of the token's tests showed: its pools and its holder must all pass."""
+    """Return the most severe problem that the token's tests found; its pools and its holder must all pass."""
     tests = {probe: test for probe, test in transfers.items() if probe.token == token}
     if any(isinstance(test, TransferTest) and test.taxed for test in tests.values()):
-        return FieldError(
-            field, "transfer_fee", "The token keeps a part of every transfer, so its output can't be promised."
-        )
+        return FieldError(field, "transfer_fee", "The token charges a fee on transfer, so no output can be guaranteed.")
     failed = [probe for probe, test in tests.items() if isinstance(test, CallFailedError)]
     if any(probe.is_pool for probe in failed):
         return FieldError(field, "transfer_refused", "The token refuses transfers from or to the pool of its route.")
@@ -150,9 +148,9 @@ def _transfer_problem(token: str, transfers: TransferTests, *, field: str) -> Fi
 
 
 def _tokens(request: BuildRequest, facts: Facts, quotes: Quotes) -> list[EvmToken]:
-    """Return each token with what it should and must at least give.
+    """Return each token with its expected and minimum output.
 
-    Raises ``InsufficientOutput`` where that is nothing, ``InvalidRequest`` where it is more than a uint256 in all.
+    Raises ``InsufficientOutput`` if a minimum is zero, and ``InvalidRequest`` if the sum exceeds a uint256.
     """
     tokens = [_token(token, facts, quotes, request.slippage_bps) for token in request.tokens]
     nothing = [

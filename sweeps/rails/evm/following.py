@@ -1,6 +1,6 @@
-"""Following sweeps on an EVM chain: batches that providers take, a search where a receipt explains nothing, the pace.
+"""Follows sweeps on an EVM chain: batches that providers accept, log searches, and the times of the looks.
 
-What a contract's state is read for, and which events can explain it, is said by the rail of that contract.
+Which state of a contract is read, and which events can explain it, is defined by that contract's rail.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -24,11 +24,11 @@ from sweeps.rails.rail import Depth, Outlook, Verdict
 
 log = structlog.get_logger(__name__)
 
-# A flag: the chain says that it was used, and no known transaction explains it.
+# A flag: the nonce was used on chain, and no known transaction explains that.
 NONCE_USED = "nonce_used"
 # Providers cap the calls of a batch, at a thousand (geth) or at far less.
 MAX_CALLS = 100
-# Beat comes a few seconds late, and a look at least every 30 seconds is promised.
+# Beat runs a few seconds late, and a look is promised at least every 30 seconds.
 MAX_RECHECK_SECONDS = 20
 
 
@@ -47,7 +47,7 @@ class Watched(Protocol):
         ...
 
     def search(self, sighting: Sighting) -> Search | None:
-        """Return where to search for what the sighting does not explain; None if it explains all."""
+        """Return where to search for what the sighting does not explain; None if it explains everything."""
         ...
 
 
@@ -59,7 +59,7 @@ class Seen:
     """What was seen of one sweep."""
 
     sighting: Sighting
-    finding: Finding | None = None  # None if nothing was searched for
+    finding: Finding | None = None  # None if there was no search
 
 
 def see(
@@ -92,7 +92,7 @@ def _see_batch(
 ) -> Iterator[tuple[UUID, Seen | None]]:
     """Look at one batch.
 
-    One that fails while the chain answers is halved, so that a sweep whose hashes can't be looked up (anybody may
+    If it fails while a provider answers, it is halved, so that a sweep whose hashes can't be looked up (anyone may
     report any hash) delays only itself.
     """
     subjects = [one.subject for one in watched]
@@ -121,7 +121,7 @@ def _answers(pool: ProviderPool) -> bool:
 def _searched(
     chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]
 ) -> Iterator[tuple[UUID, Seen]]:
-    """Yield the sweeps that their receipts explain, and then the others with what was found: only they have to wait."""
+    """Yield first the sweeps that need no search, so that they don't wait, then the others with their findings."""
     found = ((one.sweep_id, one.search(seen[one.sweep_id].sighting)) for one in watched)
     searches = {sweep_id: search for sweep_id, search in found if search is not None}
     yield from ((sweep_id, one) for sweep_id, one in seen.items() if sweep_id not in searches)
@@ -141,7 +141,7 @@ def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> M
 
 
 def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:
-    """Return how deep an accepted block lies, or that another one is canonical at its height."""
+    """Return how deep an accepted block lies; ``GONE`` if another one is canonical at its height."""
     if sighting.canonical is None or sighting.canonical.number != height:
         return Depth.UNKNOWN
     if sighting.canonical.hash != block_hash:
@@ -154,7 +154,7 @@ def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:
 def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
     """Return when to look again.
 
-    Within blocks while something can change with each, with growing delays for a receipt that is awaited, and
+    Within a few blocks while any block can change something, with growing delays while a receipt is awaited, and
     otherwise when the deadline has passed.
     """
     now = outlook.now
@@ -173,17 +173,17 @@ def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
 def _changes_within_blocks(outlook: Outlook, verdict: Verdict) -> bool:
     return (
         outlook.is_completed
-        or Flag.REORGANISED in outlook.flags  # mined again within blocks, as a rule
+        or Flag.REORGANISED in outlook.flags  # usually mined again within a few blocks
         or outlook.is_searching
         or (outlook.is_cancelling and not verdict.has_run_out)
     )
 
 
 def clock(network: str) -> datetime | None:
-    """Return the time of the chain's newest safe block; None where its tag or a provider does not tell."""
+    """Return the time of the chain's newest safe block; None if that is not a tag, or no provider answers."""
     tag = networks.current().chain(network).finality.safe
     if isinstance(tag, int):
-        return None  # depth needs the head first; the server's clock is near enough there
+        return None  # that would need the head first; the server's clock is close enough
     try:
         (safe,) = (
             networks.current()

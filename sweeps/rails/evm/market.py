@@ -1,10 +1,10 @@
-"""What a build reads from the chain, in a number of round trips that does not grow with the number of tokens.
+"""Reads what a build needs from the chain, in a number of round trips that does not grow with the number of tokens.
 
 1. ``read_facts``: the head, the user's nonces at Permit2, each token's facts, and which pools exist.
 2. ``read_quotes``: every token's price over every route, and whether an approval would need a reset first.
 3. ``read_transfers``: whether unvetted tokens deliver what is sent.
 
-Every token's reads are an ``eth_call`` of their own within the batch, so that a hostile token spoils nobody else's.
+Every token's reads are an ``eth_call`` of their own within the batch, so that a hostile token can't fail the others'.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ TOKEN_GAS_LIMIT = 2_000_000
 
 @dataclass(frozen=True)
 class Facts:
-    """The answer to the first round trip."""
+    """The results of the first round trip."""
 
     head: Block
     paused: bool
@@ -45,9 +45,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class Quotes:
-    """The answer to the second round trip."""
+    """The results of the second round trip."""
 
-    best: dict[str, Quote | None]  # by address; None where no route gives anything
+    best: dict[str, Quote | None]  # by address; None if no route can swap the amount
     needs_reset: dict[str, bool]  # by address: the token refuses to replace an allowance that is not zero
 
 

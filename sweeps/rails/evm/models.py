@@ -1,4 +1,4 @@
-"""What the rails on EVM chains store beside the neutral facts: legs and permits."""
+"""The tables that EVM rails share: legs and permits."""
 
 from typing import ClassVar
 
@@ -48,7 +48,7 @@ class Leg(models.Model):
 
 
 class Permit(models.Model):
-    """The Permit2 nonce that the user's signature for a sweep spends; all offers of the sweep share it."""
+    """The Permit2 nonce that the user's signature for a sweep uses; all offers of the sweep share it."""
 
     sweep = models.OneToOneField(Sweep, on_delete=models.PROTECT, related_name="permit")
     nonce = Uint256Field()

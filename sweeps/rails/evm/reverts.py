@@ -1,4 +1,4 @@
-"""Explaining a reverted transaction to whoever reported it, by running it again on the block before its own."""
+"""Explains a reverted transaction by replaying it on the block before its own."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from sweeps.rails.rail import Mismatch
 
 
 def explain(tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
-    """Return why it reverted, with the token where one is concerned; empty if no provider can tell in time."""
+    """Return why it reverted, with the token if one is concerned; empty if that can't be found out in time."""
     reason = replay(
         pool=networks.current().pool(tx.sweep.network),
         tx_hash=tx.tx_hash,

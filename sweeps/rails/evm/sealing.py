@@ -1,4 +1,4 @@
-"""Sealing a draft on an EVM chain: what every contract version needs. Legs, and the permit that the user signs."""
+"""The parts of sealing a draft that every contract version on EVM chains needs: legs, and the user's Permit2 nonce."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.evm.models import Leg, PermitNonces
 from sweeps.rails.rail import Offered, Sealed
 
-# Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that nobody else has a reason to use; the
-# top bits stay clear, so that counting up never leaves the range.
+# Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
+# use; the top bits stay clear, so that counting up never leaves the range.
 FIRST_PERMIT_WORD = int(keccak_hex(b"sweepapi permit2 nonces"), 16) >> 16
-# An upper bound until simulation measures: more than any route of this release has been seen to use.
+# An upper bound until builds are simulated: more than any route of this release has been measured to use.
 GAS_FIXED, GAS_PER_LEG = 200_000, 250_000
 
 
@@ -53,7 +53,7 @@ class EvmSealed(Sealed):
 
     @property
     def gas(self) -> int:
-        """What to send, with margin."""
+        """The gas limit, with a margin."""
         return GAS_FIXED + GAS_PER_LEG * len(self.legs)
 
     @property
@@ -75,7 +75,7 @@ def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
 def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
     """Reserve a wallet's next Permit2 nonce; ``used_words`` is Permit2's bitmap by word position, as just read.
 
-    Runs in the caller's transaction. A nonce is never handed out twice; a build that fails after its reservation leaves
+    Runs in the caller's transaction. A nonce is never reserved twice; a build that fails after its reservation leaves
     a gap.
     """
     PermitNonces.objects.get_or_create(network=network, wallet=wallet)
@@ -90,14 +90,14 @@ def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, 
 
 def _is_used(index: int, used_words: Mapping[int, int]) -> bool:
     word, bit = divmod(index, BITS_PER_WORD)
-    # A word that was not read belongs to builds that overtook this one; its bits were fresh when they read it.
+    # A word beyond those that were read was reached by other builds meanwhile, which had read it.
     return bool(used_words.get(FIRST_PERMIT_WORD + word, 0) >> bit & 1)
 
 
 def legs_of(draft: EvmDraft) -> list[v5.Leg]:
     """Return the legs as the contract takes them, with the calls of their routers encoded."""
-    # Prefunded tokens lie open on the router during the call, where a hostile token of the same sweep could take them;
-    # the output's code runs during the call as well.
+    # Anyone can take prefunded tokens from the router during the call, so a hostile token of the same sweep could; the
+    # output's code runs during the call as well.
     assets = (draft.output_token, *(token.asset for token in draft.tokens))
     prefunded = all(_is_vetted(asset, draft.chain) for asset in assets)
     return [_leg(token, draft.contract, prefunded=prefunded) for token in draft.tokens]

@@ -1,7 +1,7 @@
-"""Cancelling authorizations on chain, as operations requested, until their sweeps are closed.
+"""Cancels authorizations on chain at the request of operators, until their sweeps are closed.
 
 1. The state of the fee signer's account and of the nonces is read in one batch. 2. Missing transactions are signed and
-stored, under a lock on the account, so that its nonces are given out one by one. 3. Everything that is not mined yet is
+stored, under a lock on the account, so that its nonces are assigned one by one. 3. Everything that is not mined yet is
 sent to every provider; a transaction that was sent before is sent again, byte for byte.
 
 Whether an authorization was cancelled is not judged here: the event closes the sweep (``sweeps.settle``).
@@ -39,7 +39,7 @@ from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 
 STUCK_AFTER = timedelta(seconds=60)
 MAX_AT_ONCE = 50  # each is a call of the batch
-# What any transaction needs, and what none may have (EIP-7825): a node that says otherwise is wrong.
+# Every transaction needs the minimum, and none may exceed the maximum (EIP-7825), so any other estimate is wrong.
 MIN_GAS, MAX_GAS = 21_000, 2**24
 
 RAN_OUT = "The authorization has expired, so there is nothing to cancel."
@@ -60,7 +60,7 @@ def request(sweep: Sweep) -> None:
 
 def send_requested() -> None:
     """Go through the steps once for every chain on which a cancellation is requested."""
-    _forget_errors_of_executed()
+    _clear_errors_of_executed()
     requested = (
         Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=networks.current().known)
         .exclude(execution__sweep__status=SweepStatus.COMPLETED)
@@ -74,8 +74,8 @@ def send_requested() -> None:
             _note(batch, _Round(networks.current().chain(network), batch).errors())
 
 
-def _forget_errors_of_executed() -> None:
-    """Whatever was in the way of a cancellation does not matter any more once the sweep was executed."""
+def _clear_errors_of_executed() -> None:
+    """Clear the errors of cancellations whose sweeps were executed: they no longer matter."""
     executed = Cancellation.objects.filter(execution__status=Execution.Status.EXECUTED)
     executed.exclude(last_error="").update(last_error="")
 
@@ -108,7 +108,7 @@ class _Round:
         self._errors: dict[int, str] = {}
 
     def errors(self) -> dict[int, str]:
-        """Go through the steps and return what is in the way, by cancellation."""
+        """Run the steps and return the errors by cancellation."""
         try:
             facts = self._read()
             useful = [cancellation for cancellation in self.requested if self._is_useful(cancellation, facts)]
@@ -126,7 +126,7 @@ class _Round:
         ]
         calls = [
             *account_state_calls(self.account),
-            # Before the nonces: one that is used meanwhile must not look like a contract that refuses.
+            # Before the nonces are read: a nonce used in between must not look like a contract that refuses.
             *[self._estimate_call(cancellation) for cancellation in self.requested],
             multicall(multicall3=self.chain.multicall3, reads=reads, require_all=True),
         ]
@@ -155,10 +155,10 @@ class _Round:
         return True
 
     def _sign(self, useful: Sequence[Cancellation], facts: _Facts) -> list[CancellationTransaction]:
-        """Sign what has to be signed, and return all transactions of the account that the chain does not have yet.
+        """Sign what is missing, and return all transactions of the account that are not mined yet.
 
-        Among them are those that became useless: later nonces of the account wait behind them. Behind a gap they would
-        wait for good, so there they count for nothing: a provider that once named too high a count blocks no account.
+        That includes transactions no longer needed, because later nonces of the account wait behind them. Those behind
+        a gap would wait forever and are ignored, so a provider that returned too high a count can't block the account.
         """
         with transaction.atomic():
             self._lock_account()
@@ -189,14 +189,14 @@ class _Round:
         )
 
     def _just_signed(self, useful: Sequence[Cancellation]) -> set[int]:
-        """Return which have a transaction that is mined, as it seems: a node that lags may not show its effect yet."""
+        """Return those with a recent transaction: it may be mined although a lagging node does not show its effect."""
         recent = CancellationTransaction.objects.filter(
             cancellation__in=useful, account=self.account, signed_at__gt=timezone.now() - STUCK_AFTER
         )
         return set(recent.values_list("cancellation_id", flat=True))
 
     def _renewed(self, row: CancellationTransaction, facts: _Facts) -> CancellationTransaction:
-        """Return a transaction itself, or, if it has waited for too long, one that pays more in its place."""
+        """Return the transaction, or its replacement at a higher fee if it has waited for too long."""
         if timezone.now() - row.signed_at < STUCK_AFTER:
             return row
         market = facts.terms.fees(max_fee_cap=self.max_fee_cap)
@@ -206,7 +206,7 @@ class _Round:
             self._errors[row.cancellation_id] = FEE_ABOVE_CAP
             return row
         needed = facts.gas.get(row.cancellation_id)
-        gas = needed if isinstance(needed, int) else row.gas  # one that became useless can't be estimated
+        gas = needed if isinstance(needed, int) else row.gas  # one no longer needed can't be estimated
         return self._store(
             row.cancellation, account_nonce=row.account_nonce, attempt=row.attempt + 1, gas=gas, fees=fees
         )
@@ -214,7 +214,7 @@ class _Round:
     def _first(
         self, cancellation: Cancellation, facts: _Facts, *, taken: Collection[int]
     ) -> list[CancellationTransaction]:
-        """Return a transaction for a cancellation that has none, or nothing, with the reason noted."""
+        """Return the first transaction of a cancellation, or record the error and return none."""
         gas, fees = facts.gas[cancellation.id], facts.terms.fees(max_fee_cap=self.max_fee_cap)
         if isinstance(gas, CallFailedError):
             error = CONTRACT_REFUSES.format(account=self.account)
@@ -255,9 +255,9 @@ class _Round:
         )
 
     def _send(self, rows: Sequence[CancellationTransaction]) -> None:
-        for row, reception in zip(rows, send_all(pool=self.pool, raws=[bytes(row.raw) for row in rows]), strict=True):
-            if reception in BROADCAST_ERRORS:
-                self._errors.setdefault(row.cancellation_id, BROADCAST_ERRORS[reception])
+        for row, result in zip(rows, send_all(pool=self.pool, raws=[bytes(row.raw) for row in rows]), strict=True):
+            if result in BROADCAST_ERRORS:
+                self._errors.setdefault(row.cancellation_id, BROADCAST_ERRORS[result])
 
 
 def _calldata(cancellation: Cancellation) -> bytes:
@@ -265,7 +265,7 @@ def _calldata(cancellation: Cancellation) -> bytes:
 
 
 def _with_margin(estimate: object) -> int:
-    """Return the gas to allow: the block to come may need a little more than the estimate."""
+    """Return the gas limit: the next block may need a little more than the estimate."""
     gas = responses.counter(estimate) * 5 // 4
     if not MIN_GAS < gas <= MAX_GAS:
         raise BadResponseError("expected the gas of a transaction")

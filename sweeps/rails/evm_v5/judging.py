@@ -1,4 +1,4 @@
-"""Judging what was seen of a V5 sweep: plain values in, a verdict out, so that every case can be tested as a value."""
+"""Judges what was seen of a V5 sweep: plain values in, a verdict out, so that every case is easy to test."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ from sweeps.rails.rail import (
     Verdict,
 )
 
-# A reorganisation, or a provider ahead of the others, may put an event below the head that its build has seen.
+# After a reorganisation, or if a provider was ahead of the others, an event may lie below the head that its build saw.
 SEARCH_MARGIN_BLOCKS = 64
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an event must show to match: the sweep's terms, whatever offer was executed."""
+    """The values that an event must match: the sweep's terms, whichever offer was executed."""
 
     nonce: int
     user: str
@@ -50,7 +50,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class V5Watched:
-    """One sweep and its one execution, as far as looking and judging need them."""
+    """The facts about a sweep and its only execution that looking and judging need."""
 
     sweep_id: UUID
     execution_id: UUID
@@ -105,7 +105,7 @@ class V5Watched:
         )
 
     def _read_log(self, log: Log) -> Event | None:
-        """Return who cancelled, or that it was executed, which is only a hint: the receipt is judged."""
+        """Return the cancellation, or the execution as a hint: its receipt is judged, not this event."""
         cancelled = decode_cancelled(log)
         event = cancelled or decode_executed(log)
         if event is None or event.nonce != self.terms.nonce:
@@ -114,7 +114,7 @@ class V5Watched:
 
 
 def judge(watched: V5Watched, seen: Seen) -> Verdict:
-    """Return what was seen means to the sweep. It may be older than what is watched."""
+    """Return the verdict. What was seen may be older than what is watched."""
     return Verdict(
         executions={watched.execution_id: _execution(watched, seen)}, has_run_out=watched.has_run_out(seen.sighting)
     )
@@ -140,7 +140,7 @@ def _accepted(block: tuple[int, str], sighting: Sighting) -> ExecutionVerdict:
 
 
 def _transactions(watched: V5Watched, seen: Seen) -> Iterator[TransactionVerdict]:
-    """Yield what each known receipt means, up to the first that executed the sweep; one that was searched for last."""
+    """Yield the verdict on each known receipt, up to the first that executed the sweep; a discovered one comes last."""
     receipts = dict(seen.sighting.receipts)
     found = seen.finding.receipt if seen.finding is not None else None
     known = [receipt for tx_hash in watched.tx_hashes if (receipt := receipts.get(tx_hash)) is not None]
@@ -158,7 +158,7 @@ def _transactions(watched: V5Watched, seen: Seen) -> Iterator[TransactionVerdict
 def _unexecuted(
     watched: V5Watched, seen: Seen, transactions: Sequence[TransactionVerdict], raised: frozenset[str]
 ) -> ExecutionVerdict:
-    """Weigh the nonce: the execution ends if it can never be used, and is flagged if something unknown used it."""
+    """Judge by the nonce: the execution ends if it can never be used, and is flagged if something unknown used it."""
     sighting, finding = seen.sighting, seen.finding
     used = frozenset({NONCE_USED})
     ending, reason, obstacle, cursor = None, "", "", watched.search_cursor if sighting.state is not False else ""
@@ -182,12 +182,12 @@ def _unexecuted(
 
 
 def _found(finding: Finding) -> tuple[Ending | None, str, str]:
-    """Return whether a cancellation ended it, the reason, and otherwise what is in the way."""
+    """Return the ending and its reason, or None and the obstacle."""
     hit = finding.hit
     if hit is None:
-        return None, "", "The nonce is used, and no event was found yet that shows by which transaction."
+        return None, "", "The nonce is used, but the event that used it has not been found yet."
     if hit.event.is_hint:
-        return None, "", "An event says that it was executed, and no receipt confirms that."
+        return None, "", "An event shows an execution, but no receipt confirms it."
     if not finding.agreed:
         return None, "", "The providers disagree about a cancellation on chain."
     return Ending.CANCELLED, f"cancelled on chain by {hit.event.value} in {hit.tx_hash}", ""
@@ -196,8 +196,8 @@ def _found(finding: Finding) -> tuple[Ending | None, str, str]:
 def _transaction(watched: V5Watched, receipt: Receipt, *, discovered: bool = False) -> TransactionVerdict:
     """Compare a receipt with the sweep's terms.
 
-    All logs count, because a bundler may carry several sweeps in one transaction; only those of the sweep's contract
-    do, because anybody can emit the same bytes.
+    All logs of the sweep's contract count, because a bundler may put several sweeps into one transaction. Logs of other
+    contracts don't, because anyone can emit the same bytes.
     """
     inclusion = Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used)
     if not receipt.succeeded:
@@ -216,7 +216,7 @@ def _matched(watched: V5Watched, receipt: Receipt) -> tuple[list[Mismatch], Swee
         return [Mismatch("event", "missing", "The contract emitted no SweepExecutedV5.")], None
     ours = next((event for event in events if event.nonce == watched.terms.nonce), None)
     if ours is None:
-        return [Mismatch("nonce", "differs", "The event is of another authorization.")], None
+        return [Mismatch("nonce", "differs", "The event belongs to another authorization.")], None
     return [*_differences(ours, watched.terms), *_inconsistencies(ours, watched.terms)], ours
 
 

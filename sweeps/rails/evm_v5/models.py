@@ -1,4 +1,4 @@
-"""What only the V5 rail stores: the authorizations that it signed, their nonces, and cancellations on chain."""
+"""The V5 rail's own tables: the authorizations that it signed, their nonces, and cancellations on chain."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""How V5 sweeps are shown: to partners in the shapes of all EVM rails, to operations with what only V5 knows."""
+"""Presents V5 sweeps: to partners in the shapes that EVM rails share, to operators with V5's own facts."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -25,7 +25,7 @@ class V5Presentation:
     networks = staticmethod(chain_statuses)
 
     def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
-        """Yield how tokens are swapped, what was signed, and how far a cancellation on chain is."""
+        """Yield the routes, the signed authorization and the progress of a cancellation on chain."""
         yield from leg_facts(sweep)
         for authorization in FeeAuthorization.objects.filter(offer__sweep=sweep).select_related("offer"):
             yield from _authorization(authorization)

@@ -1,4 +1,4 @@
-"""Building a sweep on V5: its terms, the nonce, the order for the user, and the fee authorization that is signed."""
+"""Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class _Fixed:
 
 
 def draft_v5(*, partner: Partner, request: BuildRequest) -> EvmDraft:
-    """Return what a sweep would do under the fee terms of now; raises ``UnsupportedChain`` where V5 is not deployed."""
+    """Plan a sweep under the current fee terms; raises ``UnsupportedChain`` where V5 is not deployed."""
     chain = networks.current().chain(request.network)
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain

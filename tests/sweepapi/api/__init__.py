@@ -1,1 +1,1 @@
-"""Tests of the API's manners."""
+"""Tests of the conventions that all endpoints share."""

@@ -1,4 +1,4 @@
-"""Endpoints for tests of what all endpoints share: a public echo of a strict body, and views that fail."""
+"""Endpoints that tests of the API's conventions call: a public echo of a strict body, and views that fail."""
 
 from collections.abc import Callable
 from typing import Any, Never

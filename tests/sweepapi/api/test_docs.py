@@ -1,4 +1,4 @@
-"""The page that shows the OpenAPI document asks no other host for anything."""
+"""The page that shows the OpenAPI document loads nothing from another host."""
 
 import re
 from html.parser import HTMLParser
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Assets(HTMLParser):
-    """Collects what a page loads, and whether it holds script of its own."""
+    """Collects what a page loads, and whether it contains inline scripts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ def test_the_pages_styles_name_no_other_host() -> None:
             assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", file.read())
 
 
-def test_the_policy_keeps_the_page_to_this_host(anonymous: Client) -> None:
+def test_the_policy_restricts_the_page_to_this_host(anonymous: Client) -> None:
     policy = anonymous.get("/docs/").headers["Content-Security-Policy"]
     directives = dict(directive.split(" ", 1) for directive in policy.split("; "))
     assert directives["default-src"] == "'none'"
@@ -52,7 +52,7 @@ def test_the_policy_keeps_the_page_to_this_host(anonymous: Client) -> None:
     assert "http" not in policy
 
 
-def test_the_page_switches_the_outside_validator_off() -> None:
+def test_the_page_disables_the_external_validator() -> None:
     path = finders.find("sweepapi/reference.js")
     assert isinstance(path, str)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""A caller whose body is refused unread gets to write all of it, and then reads the answer: on a real gunicorn."""
+"""A caller whose body is refused unread can still write all of it and then read the answer, on a real gunicorn."""
 
 import json
 import os

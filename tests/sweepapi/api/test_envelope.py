@@ -44,7 +44,7 @@ def test_wrong_methods_answer_in_the_envelope(method: str) -> None:
     assert "POST" in response.headers["Allow"]
 
 
-def test_an_unexpected_exception_is_logged_whole_and_shown_as_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_exception_is_logged_in_full_and_not_shown(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         response = Client().get("/v2/view/unexpected")
     error = check_failure(response, 500, "internal_error")
@@ -53,7 +53,7 @@ def test_an_unexpected_exception_is_logged_whole_and_shown_as_nothing(caplog: py
     assert SECRET_DETAIL in caplog.text
 
 
-def test_an_exception_outside_the_api_views_is_shown_as_nothing_too() -> None:
+def test_an_exception_outside_the_api_views_is_not_shown_either() -> None:
     response = Client(raise_request_exception=False).get("/v2/page/unexpected")
     check_failure(response, 500, "internal_error")
     assert SECRET_DETAIL not in response.content.decode()
@@ -64,14 +64,14 @@ def test_a_foreign_host_is_refused_in_the_envelope(settings: Settings) -> None:
     check_failure(Client().get("/v2/echo", headers={"host": "evil.example"}), 400, "invalid_request")
 
 
-def test_an_unavailable_chain_says_when_to_come_back() -> None:
+def test_an_unavailable_chain_is_answered_with_retry_after() -> None:
     response = Client().get("/v2/busy")
     assert check_failure(response, 503, "chain_unavailable")["retryable"] is True
     assert response.headers["Retry-After"] == "7"
 
 
 @pytest.mark.parametrize("theirs", ["abc-123", "A.b_c", "x" * 128])
-def test_a_valid_request_id_is_the_callers(theirs: str) -> None:
+def test_a_valid_request_id_of_the_caller_is_kept(theirs: str) -> None:
     response = Client().get("/v2/nothing", headers={"x-request-id": theirs})
     assert response.headers["X-Request-Id"] == theirs
 

@@ -88,7 +88,7 @@ def test_a_mistake_of_the_caller_is_not_logged_as_an_error_of_the_api(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_throttled_caller_learns_when_to_return(place: str) -> None:
+def test_a_throttled_caller_is_told_when_to_retry(place: str) -> None:
     assert PLACES[place]("drf-throttled").headers["Retry-After"] == "7"
     assert "Retry-After" not in PLACES[place]("drf-throttled-without-end").headers
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid for strict tools, agrees with the service, and has examples that hold."""
+"""The OpenAPI document is valid for strict tools, agrees with the service, and has valid examples."""
 
 import re
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def test_a_strict_validator_accepts_it_as_3_1(document: dict[str, Any]) -> None:
     validate(document)
 
 
-def test_its_schemas_are_json_schema_without_words_of_3_0(document: dict[str, Any]) -> None:
+def test_its_schemas_are_json_schema_without_keywords_of_3_0(document: dict[str, Any]) -> None:
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
     assert not {"nullable", "example"} & {node for node in nodes(document) if isinstance(node, str)}

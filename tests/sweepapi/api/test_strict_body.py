@@ -63,13 +63,13 @@ def test_a_good_body_passes() -> None:
     ],
     ids=lambda body: repr(body[:24]),
 )
-def test_what_is_no_strict_json_object_is_refused(body: bytes) -> None:
+def test_a_body_that_cannot_be_read_as_a_strict_json_object_is_refused(body: bytes) -> None:
     response = Client().post("/v2/echo", data=body or b" ", content_type="application/json")
     assert error_of(response) == (400, "invalid_request")
     assert response.json()["error"]["details"] == [], "refused by a field, so it was read as JSON"
 
 
-def test_duplicate_names_are_refused_wherever_they_stand() -> None:
+def test_duplicate_names_are_refused_at_any_depth() -> None:
     response = post('{"tokens": [{"mint": "a", "amount": "1", "amount": "2"}]}')
     assert error_of(response) == (400, "invalid_request")
     assert response.json()["error"]["details"][0] == {
@@ -79,7 +79,7 @@ def test_duplicate_names_are_refused_wherever_they_stand() -> None:
     }
 
 
-def test_a_duplicate_name_that_is_no_text_does_not_break_the_answer() -> None:
+def test_a_duplicate_name_that_cannot_be_encoded_does_not_break_the_answer() -> None:
     response = post('{"\\ud800": 1, "\\ud800": 2}')
     assert error_of(response) == (400, "invalid_request")
 
@@ -112,7 +112,7 @@ def test_256_kib_are_read_and_one_byte_more_is_too_large() -> None:
 
 
 @pytest.mark.parametrize(("size", "status"), [(MAX_BODY_BYTES, 200), (MAX_BODY_BYTES + 1, 413)])
-def test_a_body_without_content_length_is_read_and_bounded_alike(size: int, status: int) -> None:
+def test_a_body_without_content_length_is_read_within_the_same_limit(size: int, status: int) -> None:
     body = padded(size)
     environ = RequestFactory().post("/v2/echo", data=body, content_type="application/json").environ
     del environ["CONTENT_LENGTH"]
@@ -203,11 +203,11 @@ def test_a_hash_has_sixty_four_digits(tx_hash: str) -> None:
     assert details_of({"txHash": tx_hash}) == {("txHash", "invalid_format")}
 
 
-def test_a_hash_of_any_case_is_lowered() -> None:
+def test_a_hash_of_any_case_becomes_lower_case() -> None:
     assert post({"txHash": "0x" + "Ab" * 32}).json()["data"]["txHash"] == "0x" + "ab" * 32
 
 
-def test_unknown_fields_are_reported_by_path_beside_what_else_is_wrong() -> None:
+def test_unknown_fields_are_reported_by_path_together_with_other_problems() -> None:
     tokens = [{"mint": MINT, "amount": "1"}, {"mint": MINT, "amount": "0"}, {"mint": MINT, "amount": "1", "foo": 1}]
     assert details_of({"tokens": tokens, "slipageBps": 1, "bps": 0}) == {
         ("slipageBps", "unknown_field"),
@@ -233,7 +233,7 @@ def test_missing_fields_are_required() -> None:
         ([[]], ("tokens[0]", "invalid_type")),
     ],
 )
-def test_a_list_of_objects_is_nothing_else(tokens: object, detail: tuple[str, str]) -> None:
+def test_anything_but_a_list_of_objects_is_refused_for_one(tokens: object, detail: tuple[str, str]) -> None:
     assert details_of({"tokens": tokens}) == {detail}
 
 
@@ -262,7 +262,7 @@ def test_forbidden_fields_are_found_at_any_depth_and_come_before_everything_else
         "feeShare",
     ],
 )
-def test_what_the_key_decides_is_forbidden_in_a_body(name: str) -> None:
+def test_a_field_that_the_key_decides_is_forbidden_in_a_body(name: str) -> None:
     assert error_of(post({name: "x"})) == (400, "forbidden_field")
 
 

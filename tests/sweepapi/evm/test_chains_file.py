@@ -40,7 +40,7 @@ def load(tmp_path: Path, text: str) -> dict[str, Chain]:
     return load_chains(path)
 
 
-def test_a_good_chain_is_read_with_addresses_in_their_one_form(tmp_path: Path) -> None:
+def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
     assert (mars.v5_contract, mars.protocol_recipient, mars.vetted_tokens) == (None, None, frozenset())
@@ -117,12 +117,12 @@ def shipped(request: Any) -> Chain:
     return load_chains(SHIPPED)[request.param]
 
 
-def test_every_shipped_chain_has_its_permit2_and_multicall3_where_they_always_are(shipped: Chain) -> None:
+def test_every_shipped_chain_has_permit2_and_multicall3_at_their_canonical_addresses(shipped: Chain) -> None:
     assert shipped.permit2 == "0x000000000022D473030F116dDEE9F6B43aC78BA3"
     assert shipped.multicall3 == "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 
-def test_every_shipped_router_is_of_a_kind_that_is_spoken(shipped: Chain) -> None:
+def test_every_shipped_router_is_of_a_known_kind(shipped: Chain) -> None:
     assert shipped.routers
     for router in shipped.routers:
         assert router.kind in KINDS

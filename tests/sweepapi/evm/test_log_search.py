@@ -1,4 +1,4 @@
-"""The one event that explains a change of state is found, and a provider's lie or refusal is not taken for it.
+"""The one event that explains a change of state is found, and a provider's lie or refusal is not mistaken for it.
 
 The event is the cancellation of an authorization, on the real contract.
 """
@@ -31,7 +31,7 @@ Start = Callable[[], FakeNode]
 
 @dataclass(frozen=True)
 class Cancelled:
-    """A cancellation that lies deep enough, and the search that should find it."""
+    """A cancellation on a safe block, and the search that should find it."""
 
     chain: LocalChain
     tx_hash: str
@@ -53,7 +53,7 @@ def cancelled(chain: LocalChain) -> Cancelled:
 
 
 def search(chain: LocalChain, *, nonce: int = NONCE, **changes: Any) -> Search:
-    """Return a search for what used a nonce, over all that is safe."""
+    """Return a search for the use of a nonce, over all safe blocks."""
 
     def read(log: Log) -> Event | None:
         event = v5.decode_cancelled(log)
@@ -80,7 +80,7 @@ def pool(chain: LocalChain, use_providers: Providers) -> ProviderPool:
     return use_providers(chain.world["rpcUrl"])
 
 
-def test_a_cancellation_is_found_with_who_made_it(cancelled: Cancelled, pool: ProviderPool) -> None:
+def test_a_cancellation_is_found_with_its_sender(cancelled: Cancelled, pool: ProviderPool) -> None:
     assert find(pool, cancelled.search) == Finding(cancelled.hit, None, agreed=True, resume_at=None)
 
 
@@ -97,7 +97,7 @@ def test_many_searches_are_one_round_trip(
     assert len(round_trips) == 1
 
 
-def test_as_many_searches_as_may_be_stay_under_a_hundred_calls(
+def test_the_maximum_number_of_searches_stays_under_a_hundred_calls(
     chain: LocalChain, pool: ProviderPool, round_trips: list[list[str]]
 ) -> None:
     endless = [search(chain, key=number, last_block=10**7) for number in range(log_search.MAX_SEARCHES)]
@@ -105,7 +105,7 @@ def test_as_many_searches_as_may_be_stay_under_a_hundred_calls(
     assert len(round_trips[0]) <= 100
 
 
-def test_a_long_search_goes_on_where_it_stopped(
+def test_a_long_search_resumes_where_it_stopped(
     cancelled: Cancelled, pool: ProviderPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_search, "SPAN_BLOCKS", 4)
@@ -168,7 +168,7 @@ def test_two_providers_that_show_the_same_agree(
 @pytest.mark.parametrize(
     "lie", [{"blockHash": random_hash()}, {"transactionHash": random_hash()}, {"blockNumber": "0x1"}]
 )
-def test_two_that_show_different_logs_do_not(
+def test_two_providers_that_show_different_logs_do_not_agree(
     cancelled: Cancelled,
     use_providers: Providers,
     start_node: Start,
@@ -248,7 +248,7 @@ def test_a_hint_needs_no_second_opinion_because_its_receipt_decides(
         {"transactionHash": "0x12"},
     ],
 )
-def test_a_log_that_was_not_asked_for_is_not_a_hit(
+def test_a_log_that_was_not_queried_is_not_a_hit(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, lie: dict[str, Any]
 ) -> None:
     liar = start_node()
@@ -266,7 +266,7 @@ def test_a_response_of_another_shape_is_not_a_hit(
     assert find(use_providers(liar.url), cancelled.search).hit is None
 
 
-def test_an_event_that_is_shown_twice_is_a_lie(
+def test_an_event_that_is_shown_twice_is_not_a_hit(
     cancelled: Cancelled, use_providers: Providers, start_node: Start
 ) -> None:
     liar = start_node()
@@ -276,7 +276,7 @@ def test_an_event_that_is_shown_twice_is_a_lie(
     assert find(use_providers(liar.url), cancelled.search).hit is None
 
 
-def test_a_span_that_is_refused_is_searched_again_and_spoils_no_other_search(
+def test_a_span_that_is_refused_is_searched_again_and_affects_no_other_search(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_search, "SPAN_BLOCKS", 10)

@@ -1,4 +1,4 @@
-"""Nothing that a provider returns is used before its form was checked."""
+"""Nothing that a provider returns is used before its format was checked."""
 
 from typing import Any
 

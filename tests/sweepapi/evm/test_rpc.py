@@ -255,7 +255,7 @@ def test_the_chain_is_checked_again_after_a_while(node: FakeNode, monkeypatch: p
         provider.batch([NUMBER], timeout_seconds=2)
 
 
-def test_the_next_provider_is_asked_if_one_fails(chain: LocalChain, node: FakeNode) -> None:
+def test_the_next_provider_is_queried_if_one_fails(chain: LocalChain, node: FakeNode) -> None:
     node.raw = lambda _batch: (500, b"")
     pool = pool_of("http://127.0.0.1:1", node.url, chain.world["rpcUrl"])
     answered, _ = pool.ask([NUMBER])
@@ -281,7 +281,7 @@ def test_an_empty_batch_needs_no_provider() -> None:
     assert pool_of("http://127.0.0.1:1").batch([]) == []
 
 
-def test_a_provider_that_failed_is_asked_after_the_others(chain: LocalChain, node: FakeNode) -> None:
+def test_a_provider_that_failed_is_queried_after_the_others(chain: LocalChain, node: FakeNode) -> None:
     pool = pool_of(node.url, chain.world["rpcUrl"])
     node.raw = lambda _batch: (500, b"")
     for _ in range(3):
@@ -300,7 +300,7 @@ def test_after_several_failures_in_a_row_the_circuit_opens_for_longer_each_time(
     assert health.failures == 0
 
 
-def test_a_provider_with_an_open_circuit_is_asked_last_until_it_closes(chain: LocalChain, node: FakeNode) -> None:
+def test_a_provider_with_an_open_circuit_is_queried_last_until_it_closes(chain: LocalChain, node: FakeNode) -> None:
     pool = pool_of(node.url, chain.world["rpcUrl"])
     pool.batch([HEAD])
     pool.ask([HEAD], exclude=pool.providers[0])
@@ -321,7 +321,7 @@ def test_requests_are_still_made_if_every_circuit_is_open(node: FakeNode) -> Non
     assert pool.providers[0].health.failures == 0
 
 
-def test_a_provider_that_lags_is_asked_after_the_others(chain: LocalChain, node: FakeNode) -> None:
+def test_a_provider_that_lags_is_queried_after_the_others(chain: LocalChain, node: FakeNode) -> None:
     node.alter = lambda method, _params, result: (
         result | {"number": "0x1"} if method == "eth_getBlockByNumber" else result
     )
@@ -332,7 +332,7 @@ def test_a_provider_that_lags_is_asked_after_the_others(chain: LocalChain, node:
     assert answered is pool.providers[1]
 
 
-def test_an_excluded_provider_is_never_asked(chain: LocalChain) -> None:
+def test_an_excluded_provider_is_never_queried(chain: LocalChain) -> None:
     pool = pool_of(chain.world["rpcUrl"])
     with pytest.raises(ChainUnavailableError):
         pool.ask([NUMBER], exclude=pool.providers[0])

@@ -1,4 +1,4 @@
-"""What one look at the chain shows of many subjects, and when it needs a second provider's opinion."""
+"""One look at the chain covers many subjects, and conclusions need a second provider's opinion."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -50,7 +50,7 @@ def test_a_look_finds_what_was_mined_in_one_round_trip(
     assert len(round_trips) == 1
 
 
-def test_an_unknown_hash_is_asked_of_a_second_provider_and_not_of_a_third(
+def test_an_unknown_hash_is_looked_up_at_a_second_provider_and_not_at_a_third(
     chain: LocalChain, use_providers: Providers, start_node: Start, round_trips: list[list[str]]
 ) -> None:
     nodes = [start_node() for _ in range(3)]
@@ -69,7 +69,7 @@ def test_a_receipt_that_only_the_second_provider_knows_counts(
     assert seen.receipts[tx_hash] is not None
 
 
-def test_only_the_doubtful_subjects_are_asked_again(
+def test_only_the_doubtful_subjects_are_queried_again(
     chain: LocalChain, use_providers: Providers, round_trips: list[list[str]]
 ) -> None:
     pool = use_providers(chain.world["rpcUrl"], chain.world["rpcUrl"])
@@ -118,7 +118,7 @@ def test_every_subjects_state_is_its_own(chain: LocalChain, use_providers: Provi
 # --- conclusions ------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_asked_twice_if_nothing_is_concluded(
+def test_there_is_no_second_query_if_nothing_is_concluded(
     chain: LocalChain, use_providers: Providers, round_trips: list[list[str]]
 ) -> None:
     assert ask(use_providers(chain.world["rpcUrl"], chain.world["rpcUrl"]), subject(chain))["one"].agreed
@@ -146,6 +146,6 @@ def test_a_conclusion_does_not_count_while_the_second_provider_is_down(
     assert not ask(use_providers(chain.world["rpcUrl"], "http://127.0.0.1:1"), question)["one"].agreed
 
 
-def test_an_only_provider_is_believed(chain: LocalChain, use_providers: Providers) -> None:
+def test_a_single_provider_is_trusted(chain: LocalChain, use_providers: Providers) -> None:
     question = replace(subject(chain), conclude=lambda _sighting: "closed")
     assert ask(use_providers(chain.world["rpcUrl"]), question)["one"].agreed

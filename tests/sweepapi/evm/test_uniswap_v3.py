@@ -16,7 +16,7 @@ FEE = 500
 
 
 def quoted(chain: LocalChain, hops: tuple[Hop, ...], amount: int) -> int | None:
-    """Return what the real quoter says of a route."""
+    """Return the real quoter's output for a route."""
     at = chain.contracts
     router = Router("v3", "uniswap_v3", at["swapRouter02"], at["uniswapV3Factory"], at["quoterV2"], (FEE,))
     read = uniswap_v3.quote_read(Route(router, hops, pools=()), amount)

@@ -1,4 +1,4 @@
-"""Sweeps that are to be settled."""
+"""Sweeps to settle."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Settles what was seen, and reads what came of it from the database."""
+"""Settles looks, and reads the results from the database."""
 
 from ledger.reading import postings_of
 from sweeps.models import Execution, Sweep, SweepTransaction
@@ -7,7 +7,7 @@ from sweeps.settle import settle
 from tests.factories.sweeps import executed_receipt, found_cancellation, seen
 
 CANCELLER = "0x" + "cA" * 20
-# What is booked for a gross output of a million units: kind, account and amount of every posting.
+# The postings for a gross output of a million units: kind, account and amount.
 BOOKED = [
     ("sweep_fee", "fees_charged", 7_500),
     ("sweep_fee", "partner_settled", -3_000),
@@ -17,7 +17,7 @@ REVERSED = [("reversal", account, -amount) for _, account, amount in BOOKED]
 
 
 def apply(sweep: Sweep, look: Seen) -> Sweep:
-    """Settle and return the sweep as the database holds it then."""
+    """Settle a look and return the sweep as stored."""
     settle(sweep_id=sweep.id, seen=look)
     return Sweep.objects.get(id=sweep.id)
 

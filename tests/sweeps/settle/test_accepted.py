@@ -1,4 +1,4 @@
-"""What becomes of a completed sweep until its block is final, and when its block leaves the chain."""
+"""A completed sweep is watched until its block is final, and reversed if its block leaves the chain."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_finality_closes_nothing_unless_a_second_provider_agrees(tx: SweepTransa
     assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
 
 
-def test_another_block_at_its_height_takes_the_completion_back(tx: SweepTransaction) -> None:
+def test_another_block_at_its_height_undoes_the_completion(tx: SweepTransaction) -> None:
     complete(tx)
     sweep = apply(tx.sweep, gone())
     execution = execution_of(sweep)
@@ -79,7 +79,7 @@ def test_the_flags_of_an_execution_are_cleared_with_it_and_raised_again_if_it_re
     assert apply(void_sweep, executed).flags == ["reorganised", "executed_after_void", "below_minimum"]
 
 
-def test_a_reorganisation_takes_nothing_back_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
+def test_a_reorganisation_undoes_nothing_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
     complete(tx)
     sweep = apply(tx.sweep, gone(agreed=False))
     assert (sweep.status, fees_booked(sweep)) == ("completed", BOOKED)

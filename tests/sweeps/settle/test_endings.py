@@ -1,4 +1,4 @@
-"""What ends a sweep without an execution: a deadline that passed unused, or a cancellation on chain."""
+"""A sweep ends without an execution if its deadline passes unused, or if it is cancelled on chain."""
 
 from dataclasses import replace
 
@@ -32,19 +32,19 @@ pytestmark = pytest.mark.django_db
 # --- the end of the authorization -------------------------------------------------------------------------------------
 
 
-def test_proven_unused_without_a_candidate_is_expired_and_closed(sweep: Sweep) -> None:
+def test_a_sweep_proven_unused_without_a_candidate_expires_and_closes(sweep: Sweep) -> None:
     sweep = apply(sweep, unused_after_deadline(sweep))
     assert (sweep.status, sweep.is_open, sweep.next_check_at) == ("expired", False, None)
     assert sweep.closed_at is not None
     assert (execution_of(sweep).status, execution_of(sweep).closed_at is None) == ("expired", False)
 
 
-def test_proven_unused_with_a_candidate_is_failed_and_the_candidate_dropped(tx: SweepTransaction) -> None:
+def test_a_sweep_proven_unused_with_a_candidate_fails_and_drops_it(tx: SweepTransaction) -> None:
     sweep = apply(tx.sweep, unused_after_deadline(tx.sweep))
     assert (sweep.status, sweep.is_open, statuses(sweep)) == ("failed", False, ["dropped"])
 
 
-def test_proven_unused_with_only_a_rejected_candidate_is_failed_too(tx: SweepTransaction) -> None:
+def test_a_sweep_proven_unused_with_only_a_rejected_candidate_fails(tx: SweepTransaction) -> None:
     sweep = apply(tx.sweep, unused_after_deadline(tx.sweep, receipt_of(tx)))
     assert (sweep.status, sweep.is_open, statuses(sweep)) == ("failed", False, ["rejected"])
 
@@ -60,7 +60,7 @@ def test_a_safe_block_at_the_deadline_proves_nothing_yet(sweep: Sweep) -> None:
     assert apply(sweep, at_deadline).is_open
 
 
-def test_where_the_safe_block_can_not_be_read_nothing_is_proven(sweep: Sweep) -> None:
+def test_nothing_is_proven_if_the_safe_block_cannot_be_read(sweep: Sweep) -> None:
     assert apply(sweep, seen(state=None, safe_timestamp=None)).status == "pending"
 
 
@@ -69,12 +69,12 @@ def test_nothing_is_closed_unless_a_second_provider_agrees(tx: SweepTransaction)
     assert (sweep.status, sweep.is_open, statuses(sweep)) == ("pending", True, ["submitted"])
 
 
-def test_the_servers_clock_ends_nothing(overdue_sweep: Sweep) -> None:
+def test_the_servers_clock_does_not_end_a_sweep(overdue_sweep: Sweep) -> None:
     sweep = apply(overdue_sweep, seen(safe_timestamp=1))
     assert (sweep.status, sweep.is_open) == ("pending", True)
 
 
-def test_an_execution_outweighs_the_proof(tx: SweepTransaction) -> None:
+def test_an_execution_takes_precedence_over_the_proof(tx: SweepTransaction) -> None:
     sweep = apply(tx.sweep, unused_after_deadline(tx.sweep, executed_receipt(tx)))
     assert (sweep.status, sweep.is_open) == ("completed", True)
 
@@ -137,7 +137,7 @@ def test_a_cancellation_closes_nothing_unless_a_second_provider_agrees(tx: Sweep
     assert sweep.last_error == "The providers disagree about a cancellation on chain."
 
 
-def test_an_execution_outweighs_a_cancellation(tx: SweepTransaction) -> None:
+def test_an_execution_takes_precedence_over_a_cancellation(tx: SweepTransaction) -> None:
     look = cancelled()
     executed = replace(look.sighting, receipts={tx.tx_hash: executed_receipt(tx)})
     sweep = apply(tx.sweep, replace(look, sighting=executed))

@@ -1,4 +1,4 @@
-"""A sweep with several executions: its status follows from theirs. The rail is made up: V5 has one execution."""
+"""The status of a sweep with several executions follows from theirs. The rail is made up: V5 has one execution."""
 
 from datetime import datetime
 from typing import Any
@@ -36,7 +36,7 @@ FINAL = ExecutionVerdict(accepted=Depth.FINAL)
 
 
 class JudgedRail(EvmV5):
-    """A rail for any number of executions, to which a look is the verdict itself."""
+    """A rail for any number of executions, whose looks are verdicts already."""
 
     name = "judged"
 
@@ -64,7 +64,7 @@ def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
 
 
 def executed(paid: Split = PAID) -> ExecutionVerdict:
-    """Return that a transaction which was not reported executed it."""
+    """Return the verdict that a transaction which was not reported executed it."""
     transaction = TransactionVerdict(random_hash(), Inclusion(100, "0x" + "ab" * 32, 1), executed=paid, discovered=True)
     return ExecutionVerdict(100, [transaction])
 

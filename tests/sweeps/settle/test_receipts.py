@@ -1,4 +1,4 @@
-"""What receipts do to a pending or failed sweep, its candidates and its books."""
+"""The effect of receipts on a pending or failed sweep, its candidates and its postings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When settling looks again at a sweep, and whose lease allows it to write."""
+"""Settling schedules the next look, and writes only while the lease is held."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -44,7 +44,7 @@ def test_a_check_that_lost_its_lease_writes_nothing(leased: Sweep, tx: SweepTran
     assert leased.lease_token is not None
 
 
-def test_settling_gives_the_lease_back(leased: Sweep) -> None:
+def test_settling_releases_the_lease(leased: Sweep) -> None:
     settled = settle(sweep_id=leased.id, seen=seen(), lease=leased.lease_token).sweep
     assert (settled.lease_token, settled.lease_until) == (None, None)
 

@@ -31,7 +31,7 @@ class HexField(serializers.Field[bytes, str, str, Any]):
 
 
 class RouteSerializer(serializers.Serializer[Any]):
-    """The way one token goes."""
+    """The route of one token."""
 
     router = serializers.CharField()
     kind = OpenEnumField(values=[*KINDS, "unwrap"])
@@ -46,7 +46,7 @@ class RouteSerializer(serializers.Serializer[Any]):
 
 
 class BuiltTokenSerializer(serializers.Serializer[Any]):
-    """One token, its expected and its minimum output in the output token's smallest unit."""
+    """One token, with its expected and minimum output in the output token's smallest unit."""
 
     mint = EvmAddressField(source="asset")
     amount = AmountOutputField()
@@ -69,7 +69,7 @@ class SkippedTokenSerializer(serializers.Serializer[Any]):
 
 
 class EstimatedOutputSerializer(serializers.Serializer[Any]):
-    """The output before the fee and for the user, expected and at least."""
+    """The expected and minimum output, before the fee and for the user."""
 
     token = EvmAddressField(source="draft.output.asset")
     symbol = serializers.CharField(source="draft.output.symbol")
@@ -134,7 +134,7 @@ class TransactionRequestSerializer(serializers.Serializer[Any]):
     to = EvmAddressField(source="call.to")
     value = AmountOutputField(source="call.value")
     data = HexField(source="call.calldata")  # type: ignore[assignment]  # DRF takes declared fields out of the class
-    gas = AmountOutputField(help_text="What to send, with margin.")
+    gas = AmountOutputField(help_text="The gas limit to send, with a margin.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**super().get_fields(), "from": EvmAddressField(source="draft.request.wallet")}
@@ -171,14 +171,14 @@ class TransactionTemplateSerializer(serializers.Serializer[Any]):
 
 
 class AllowanceIssueSerializer(serializers.Serializer[Any]):
-    """A token that Permit2 may not move yet, and the transactions that let it."""
+    """A token that Permit2 may not transfer yet, and the approvals that the user has to send."""
 
     token = EvmAddressField()
     spender = EvmAddressField()
     actual = AmountOutputField()
     required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
     resetTransaction = ApprovalTransactionSerializer(
-        source="reset_transaction", allow_null=True, help_text="Send this first where it is given."
+        source="reset_transaction", allow_null=True, help_text="Send this first, unless it is null."
     )
     transaction = ApprovalTransactionSerializer()
 
@@ -214,11 +214,11 @@ class BuildIssuesSerializer(serializers.Serializer[Any]):
 
 
 class BuildWarningSerializer(serializers.Serializer[Any]):
-    """Something worth a look that does not stop the sweep."""
+    """A warning that does not stop the sweep."""
 
     code = OpenEnumField(values=["symbol_differs"], help_text="Stable; new codes may be added.")
     message = serializers.CharField()
-    token = EvmAddressField(help_text="The token that it is about.")
+    token = EvmAddressField(help_text="The token that the warning is about.")
 
 
 @extend_schema_serializer(

@@ -16,7 +16,7 @@ FLAGS = (*Flag.values, NONCE_USED)
 
 
 class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
-    """What became of the fee authorization, and its expected and actual fees."""
+    """The state of the fee authorization, with its expected and actual fees."""
 
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     txHash = HashField(source="shown_transaction.tx_hash", default=None, allow_null=True)
@@ -49,7 +49,7 @@ class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
     ],
 )
 class EvmStateSerializer(SweepStateSerializer):
-    """A sweep on an EVM chain: its state, its transactions, its authorization and its books."""
+    """A sweep on an EVM chain: its state, its transactions, its authorization and its postings."""
 
     chainId = serializers.SerializerMethodField()
     flags = serializers.ListField(source="sweep.flags", child=serializers.ChoiceField(choices=FLAGS))

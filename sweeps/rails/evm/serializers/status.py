@@ -27,7 +27,7 @@ class ChainContractsSerializer(serializers.Serializer[Chain]):
 
 
 class ChainFinalitySerializer(serializers.Serializer[Any]):
-    """When a block counts: a tag of the chain, or a number of blocks below the head."""
+    """When a block counts as safe and as final: a block tag, or a number of blocks below the head."""
 
     safe = serializers.CharField()
     final = serializers.CharField()

@@ -1,1 +1,1 @@
-"""Why transactions reverted."""
+"""Tests of explaining reverted transactions."""

@@ -1,4 +1,4 @@
-"""What a reverted call returned is decoded as far as it is known, and hostile bytes cost nothing."""
+"""The data that a reverted call returned is decoded if its error is known, and hostile bytes do no harm."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Every reason becomes a sentence, with the token that it is about where that is known."""
+"""Every reason becomes a sentence, with the token that caused it if that is known."""
 
 import pytest
 
@@ -28,13 +28,13 @@ def declared_errors() -> dict[str, set[str]]:
     return ours | others
 
 
-def test_a_failed_leg_is_about_its_token_and_says_what_its_router_said() -> None:
+def test_a_failed_leg_names_its_token_and_explains_its_routers_error() -> None:
     explained = explain(failed_leg(1, RevertReason("Error", {"message": "Too little received"})), tokens=TOKENS)
     assert explained.message == "The swap of the token failed. The price moved: the output was below the minimum."
     assert explained.token == TOKENS[1]
 
 
-def test_a_leg_that_the_sweep_does_not_have_is_about_no_token() -> None:
+def test_an_unknown_leg_names_no_token() -> None:
     assert explain(failed_leg(2), tokens=TOKENS).token is None
     assert explain(failed_leg(2**256 - 1), tokens=TOKENS).token is None
 

@@ -1,4 +1,4 @@
-"""A sweep that reverted is run again on the block before, and what it reverted with is decoded."""
+"""A sweep that reverted is replayed on the block before, and the error that it reverted with is decoded."""
 
 import time
 from collections.abc import Callable
@@ -47,11 +47,11 @@ def reverted(app: PartnerApp) -> str:
     return app.chain.sign_and_send(app.user, app.build())
 
 
-def test_a_missing_approval_is_what_permit2_says(app: PartnerApp, reverted: str) -> None:
+def test_a_missing_approval_is_reported_as_permit2s_error(app: PartnerApp, reverted: str) -> None:
     assert replayed(app, reverted) == RevertReason("Error", {"message": "TRANSFER_FROM_FAILED"})
 
 
-def test_a_price_that_moved_is_what_the_router_of_the_leg_says(app: PartnerApp) -> None:
+def test_a_moved_price_is_reported_as_the_routers_error(app: PartnerApp) -> None:
     built = app.build({"DAI": 1, "USDC": 3}, slippageBps=1)
     usdc = app.chain.token("USDC")
     whale = app.chain.users[1]
@@ -67,7 +67,7 @@ def test_a_price_that_moved_is_what_the_router_of_the_leg_says(app: PartnerApp) 
     )
 
 
-def test_a_sweep_sent_too_late_says_when_it_ended(app: PartnerApp) -> None:
+def test_a_sweep_sent_too_late_is_reported_with_its_deadline(app: PartnerApp) -> None:
     built = app.build()
     app.approve(built)
     app.chain.mine(seconds=5000)
@@ -79,7 +79,7 @@ def test_a_sweep_sent_too_late_says_when_it_ended(app: PartnerApp) -> None:
     )
 
 
-def test_a_paused_contract_and_a_cancelled_nonce_say_so(app: PartnerApp) -> None:
+def test_a_paused_contract_and_a_cancelled_nonce_are_reported(app: PartnerApp) -> None:
     built = app.build()
     nonce = built["feeAuthorization"]["nonce"]
     app.chain.cancel(int(nonce))
@@ -94,7 +94,7 @@ def test_a_transaction_that_ran_out_of_gas_gives_no_reason(app: PartnerApp) -> N
     assert replayed(app, app.execute(built)) == RevertReason("")
 
 
-def test_a_sweep_that_would_succeed_on_the_parent_block_gives_nothing(app: PartnerApp) -> None:
+def test_a_sweep_that_would_succeed_on_the_parent_block_gives_no_reason(app: PartnerApp) -> None:
     built = app.build()
     app.approve(built)
     with app.chain.mining_paused():
@@ -104,15 +104,15 @@ def test_a_sweep_that_would_succeed_on_the_parent_block_gives_nothing(app: Partn
     assert replayed(app, tx_hash) is None
 
 
-def test_a_contract_creation_gives_nothing(app: PartnerApp) -> None:
+def test_a_contract_creation_gives_no_reason(app: PartnerApp) -> None:
     assert replayed(app, app.chain.send(app.user, {"to": "", "data": "0xfe"})) is None
 
 
-def test_a_provider_without_the_parents_state_gives_nothing(app: PartnerApp, reverted: str) -> None:
+def test_a_provider_without_the_parents_state_gives_no_reason(app: PartnerApp, reverted: str) -> None:
     assert replay(pool=pool_of(app), tx_hash=reverted, block_number=10**9, timeout_seconds=5) is None
 
 
-def test_it_asks_twice(app: PartnerApp, reverted: str, start_node: Callable[[], FakeNode]) -> None:
+def test_a_replay_takes_two_round_trips(app: PartnerApp, reverted: str, start_node: Callable[[], FakeNode]) -> None:
     node = start_node()
     replayed(app, reverted, node)
     assert node.asked == [["eth_chainId", "eth_getTransactionByHash"], ["eth_call"]]
@@ -134,7 +134,7 @@ def test_it_asks_twice(app: PartnerApp, reverted: str, start_node: Callable[[], 
         lambda transaction: transaction | {"gas": "0x" + "f" * 20},
     ],
 )
-def test_a_transaction_that_makes_no_sense_gives_nothing(
+def test_a_malformed_transaction_gives_no_reason(
     app: PartnerApp, reverted: str, start_node: Callable[[], FakeNode], change: Callable[[Any], Any]
 ) -> None:
     node = start_node()
@@ -143,7 +143,7 @@ def test_a_transaction_that_makes_no_sense_gives_nothing(
     assert ["eth_call"] not in node.asked
 
 
-def test_without_a_provider_that_answers_it_gives_nothing_in_time(
+def test_without_a_provider_that_answers_there_is_no_reason_and_no_long_wait(
     app: PartnerApp, reverted: str, start_node: Callable[[], FakeNode]
 ) -> None:
     height, node = receipt_of(app, reverted).block_number, start_node()
@@ -196,7 +196,7 @@ def test_a_revert_without_bytes_has_no_name(error: dict[str, Any]) -> None:
         7,
     ],
 )
-def test_an_error_of_the_node_itself_is_no_reason(error: object) -> None:
+def test_an_error_of_the_node_itself_is_not_a_revert_reason(error: object) -> None:
     assert read_revert(error) is None
 
 

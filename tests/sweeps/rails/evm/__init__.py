@@ -1,1 +1,1 @@
-"""Tests of what the EVM rails share."""
+"""Tests of the code that EVM rails share."""

@@ -1,4 +1,4 @@
-"""What must hold about legs and permits is enforced by PostgreSQL, whoever writes."""
+"""PostgreSQL enforces the rules of legs and permits."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def create_leg(sweep: Sweep, **changes: Any) -> Leg:
 @pytest.mark.parametrize(
     ("constraint", "changes"), [("leg_minimum_positive", {"min_output": 0}), ("leg_funding_known", {"funding": 3})]
 )
-def test_a_leg_that_makes_no_sense_is_refused(constraint: str, changes: dict[str, int]) -> None:
+def test_an_inconsistent_leg_is_refused(constraint: str, changes: dict[str, int]) -> None:
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         create_leg(SweepFactory.create(), **changes)
 

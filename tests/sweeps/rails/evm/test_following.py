@@ -84,7 +84,7 @@ def node(start_node: Start, use_providers: Providers) -> FakeNode:
 
 
 def unmined(contract: str, count: int) -> list[Watching]:
-    """Return sweeps with one reported hash each, which nobody knows."""
+    """Return sweeps with one reported hash each, which no node knows."""
     return [Watching(contract, (random_hash(),)) for _ in range(count)]
 
 
@@ -107,7 +107,7 @@ def test_a_batch_of_sweeps_is_one_round_trip(
     assert len(round_trips) == 1
 
 
-def test_nothing_watched_is_no_round_trip(contract: str, round_trips: list[list[str]]) -> None:
+def test_without_sweeps_there_is_no_round_trip(contract: str, round_trips: list[list[str]]) -> None:
     assert contract
     round_trips.clear()
     assert see_all([]) == {}
@@ -145,7 +145,7 @@ def test_halving_isolates_a_hash_that_fails_the_whole_batch(contract: str, node:
     assert [sweep_id for sweep_id, one in seen.items() if one is None] == [poisoned.sweep_id]
 
 
-def test_a_chain_that_does_not_answer_is_not_asked_for_each_half(contract: str, node: FakeNode) -> None:
+def test_a_chain_that_does_not_answer_is_not_queried_for_each_half(contract: str, node: FakeNode) -> None:
     node.refuse = lambda _batch: True
     assert list(see_all(unmined(contract, 8)).values()) == [None] * 8
     assert len(node.asked) == 2, "the batch, and whether the chain answers at all"
@@ -154,7 +154,7 @@ def test_a_chain_that_does_not_answer_is_not_asked_for_each_half(contract: str, 
 # --- searches ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_receipts_do_not_explain_is_searched_for(contract: str, round_trips: list[list[str]]) -> None:
+def test_a_used_nonce_that_no_receipt_explains_is_searched_for(contract: str, round_trips: list[list[str]]) -> None:
     used, unused = Watching(contract, nonce=USED), Watching(contract)
     round_trips.clear()
     seen = see_all([used, unused])
@@ -176,7 +176,7 @@ def test_a_look_with_a_timeout_does_not_search(contract: str, round_trips: list[
     assert len(round_trips) == 1
 
 
-def test_many_searches_are_made_some_at_a_time(
+def test_many_searches_are_made_in_batches(
     contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
 ) -> None:
     monkeypatch.setattr(following, "MAX_SEARCHES", 2)
@@ -187,7 +187,7 @@ def test_many_searches_are_made_some_at_a_time(
     assert [methods.count("eth_getLogs") for methods in round_trips] == [0, 2, 2, 1]
 
 
-def test_what_needs_no_search_is_seen_before_any_search_is_made(contract: str, round_trips: list[list[str]]) -> None:
+def test_sweeps_that_need_no_search_are_seen_before_any_search(contract: str, round_trips: list[list[str]]) -> None:
     used, unused = Watching(contract, nonce=USED), Watching(contract)
     round_trips.clear()
     looks = see(LOCAL, [used, unused])
@@ -195,7 +195,7 @@ def test_what_needs_no_search_is_seen_before_any_search_is_made(contract: str, r
     assert len(round_trips) == 1
 
 
-def test_a_search_that_fails_leaves_what_the_look_showed(contract: str, node: FakeNode) -> None:
+def test_a_failed_search_keeps_the_result_of_the_look(contract: str, node: FakeNode) -> None:
     used = Watching(contract, nonce=USED)
     node.refuse = lambda batch: any(request["method"] == "eth_getLogs" for request in batch)
     seen = see_all([used])[used.sweep_id]
@@ -217,10 +217,12 @@ def test_a_search_that_fails_leaves_what_the_look_showed(contract: str, node: Fa
         (Block(36, HASH, 0), 36, Depth.FINAL),
     ],
 )
-def test_the_depth_of_a_block(canonical: Block | None, height: int, depth: Depth) -> None:
+def test_the_depth_of_a_block_follows_from_the_canonical_one(
+    canonical: Block | None, height: int, depth: Depth
+) -> None:
     assert depth_of(replace(SIGHTING, canonical=canonical), height, HASH) is depth
 
 
-def test_a_chain_without_safe_and_final_blocks_only_includes() -> None:
+def test_without_safe_and_final_blocks_a_block_is_only_included() -> None:
     young = replace(SIGHTING, safe_number=None, final_number=None, canonical=Block(1, HASH, 0))
     assert depth_of(young, 1, HASH) is Depth.INCLUDED

@@ -1,4 +1,4 @@
-"""When a sweep on an EVM chain is looked at next."""
+"""The time of the next look at a sweep on an EVM chain."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ INTERVAL_SECONDS = 3  # of the local chain
 
 
 def delay_seconds(*, has_run_out: bool = False, **facts: Any) -> float:
-    """Return how long the next look at a pending sweep is away, unless the facts differ."""
+    """Return the seconds until the next look at a pending sweep, changed by the facts."""
     outlook: dict[str, Any] = {
         "network": LOCAL,
         "is_completed": False,
@@ -45,7 +45,7 @@ def test_a_receipt_is_awaited_with_growing_delays(awaited_seconds: int, seconds:
     [{"is_completed": True}, {"flags": ["reorganised"]}, {"is_searching": True}, {"is_cancelling": True}],
     ids=str,
 )
-def test_what_can_change_with_each_block_is_due_after_the_interval_of_the_chain(facts: dict[str, Any]) -> None:
+def test_a_sweep_that_any_block_can_change_is_due_after_the_interval_of_the_chain(facts: dict[str, Any]) -> None:
     assert delay_seconds(**facts) == INTERVAL_SECONDS
     assert delay_seconds(**facts, submitted_at=NOW) == 2
     assert delay_seconds(**facts, submitted_at=NOW - timedelta(seconds=60)) == INTERVAL_SECONDS
@@ -59,7 +59,7 @@ def test_a_block_that_is_not_final_is_checked_at_least_every_half_minute(
     assert delay_seconds(is_completed=True) == seconds
 
 
-def test_a_used_nonce_is_looked_into_soon_until_the_deadline_has_passed() -> None:
+def test_an_unexplained_nonce_is_due_soon_until_the_deadline_has_passed() -> None:
     assert delay_seconds(flags=["nonce_used"]) == INTERVAL_SECONDS
     assert delay_seconds(flags=["nonce_used"], deadline=NOW - timedelta(seconds=60)) == 60
 

@@ -43,7 +43,7 @@ Start = Callable[[], FakeNode]
 
 @pytest.fixture
 def signer(app: PartnerApp) -> str:
-    """The fee signer's address; it has coins, and never sent a transaction."""
+    """The fee signer's address; it has coins, and has never sent a transaction."""
     address = networks.current().fee_signer.address
     app.chain.give_coins(address)
     assert app.chain.web3.eth.get_transaction_count(address) == 0  # type: ignore[arg-type]
@@ -51,21 +51,21 @@ def signer(app: PartnerApp) -> str:
 
 
 def requested(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
-    """Return the request to cancel a sweep, by default one that was just built, with voiding it."""
+    """Void a sweep, by default a new one, with a request to cancel it on chain; return the request."""
     sweep_id = UUID((built or app.build())["sweepId"])
     void(sweep_id=sweep_id, reason="stolen key", cancelled_by="ops")
     return Cancellation.objects.get(execution__sweep=sweep_id)
 
 
 def requested_while_pending(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
-    """Return the request to cancel a sweep that is not void."""
+    """Request to cancel a sweep on chain without voiding it; return the request."""
     sweep_id = UUID((built or app.build())["sweepId"])
     assert cancel_on_chain(sweep_id=sweep_id, reason="stolen key", requested_by="ops")
     return Cancellation.objects.get(execution__sweep=sweep_id)
 
 
 def send_and_mine(app: PartnerApp) -> None:
-    """Go through a round and mine what it sent."""
+    """Run a round and mine the transactions that it sent."""
     send_requested()
     app.chain.mine()
 
@@ -80,7 +80,7 @@ def error(cancellation: Cancellation) -> str:
 
 
 def settled(cancellation: Cancellation) -> tuple[str, bool]:
-    """Let the worker look at the sweep once a cancellation would be safe."""
+    """Have the worker look at the sweep once a cancellation would be safe."""
     Sweep.objects.update(next_check_at=timezone.now() - MESSAGE_GRACE)
     checks.check_due()
     sweep = Sweep.objects.get(executions=cancellation.execution_id)
@@ -132,7 +132,7 @@ def test_later_rounds_send_nothing(app: PartnerApp, round_trips: list[list[str]]
     assert round_trips == [], "the sweep is closed"
 
 
-def test_without_a_request_the_chain_is_not_asked(app: PartnerApp, round_trips: list[list[str]]) -> None:
+def test_without_a_request_the_chain_is_not_queried(app: PartnerApp, round_trips: list[list[str]]) -> None:
     void(sweep_id=UUID(app.build()["sweepId"]), reason="why")
     round_trips.clear()
     send_requested()
@@ -168,7 +168,9 @@ def test_the_sweep_is_looked_at_often_until_it_is_closed(
 
 
 @pytest.mark.usefixtures("signer")
-def test_more_than_fit_a_batch_go_through_round_by_round(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_cancellations_than_fit_a_batch_take_several_rounds(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cancelling, "MAX_AT_ONCE", 2)
     cancellations = [requested(app) for _ in range(3)]
     with app.chain.mining_paused():
@@ -185,7 +187,7 @@ def test_more_than_fit_a_batch_go_through_round_by_round(app: PartnerApp, monkey
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_request_on_a_network_that_the_chains_file_lost_delays_no_others(app: PartnerApp) -> None:
+def test_a_request_on_a_network_missing_from_the_chains_file_delays_no_others(app: PartnerApp) -> None:
     cancelling.request(SweepFactory.create(network="eip155:999"))
     known = requested(app)
     send_and_mine(app)
@@ -217,7 +219,7 @@ def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
 
 
 @pytest.mark.usefixtures("signer")
-def test_what_waits_is_sent_again_byte_for_byte(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pending_transaction_is_sent_again_byte_for_byte(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     cancellation = requested(app)
     receptions: list[tuple[bytes, BroadcastResult]] = []
 
@@ -265,7 +267,7 @@ def test_parallel_workers_sign_one_transaction_per_cancellation(app: PartnerApp)
         assert len({row.cancellation_id for row in sent()}) == 3
 
 
-def test_what_was_signed_is_never_changed(app: PartnerApp, signer: str) -> None:
+def test_a_signed_transaction_is_never_changed(app: PartnerApp, signer: str) -> None:
     requested(app)
     send_and_mine(app)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -321,7 +323,7 @@ def test_a_stuck_transaction_is_not_replaced_above_the_fee_cap(
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_transaction_behind_a_stuck_and_useless_one_gets_through(
+def test_a_transaction_behind_a_stuck_one_that_is_no_longer_needed_gets_through(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     useless = requested(app)
@@ -344,7 +346,7 @@ def test_a_transaction_behind_a_stuck_and_useless_one_gets_through(
 # --- obstacles --------------------------------------------------------------------------------------------------------
 
 
-def test_without_coins_for_gas_nothing_is_signed_and_ops_read_why(app: PartnerApp) -> None:
+def test_without_coins_for_gas_nothing_is_signed_and_the_reason_is_recorded(app: PartnerApp) -> None:
     signer = networks.current().fee_signer.address
     app.chain.give_coins(signer, 1000)
     cancellation = requested(app)
@@ -406,7 +408,7 @@ def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(
     assert settled(cancellation) == ("completed", True)
     round_trips.clear()
     send_requested()
-    assert round_trips == [], "there is nothing left to ask"
+    assert round_trips == [], "there is nothing left to query"
     assert Sweep.objects.get().flags == ["executed_after_void"]
 
 
@@ -481,7 +483,9 @@ def test_an_execution_that_is_mined_during_a_round_does_not_look_like_a_contract
     assert (error(cancellation), sent()) == ("", [])
 
 
-def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers: Providers) -> None:
+def test_without_a_provider_a_cancellation_is_only_delayed(
+    app: PartnerApp, signer: str, use_providers: Providers
+) -> None:
     cancellation = requested(app)
     use_providers("http://127.0.0.1:1")
     send_and_mine(app)
@@ -492,7 +496,7 @@ def test_no_provider_costs_only_time(app: PartnerApp, signer: str, use_providers
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_provider_that_does_not_pass_it_on_delays_nothing(
+def test_a_provider_that_does_not_relay_the_transaction_delays_nothing(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
     cancellation = requested(app)
@@ -522,7 +526,7 @@ def test_nothing_is_signed_twice_for_a_node_that_does_not_show_the_effect_yet(
 
 
 @pytest.mark.usefixtures("signer")
-def test_a_provider_that_named_too_high_a_count_once_blocks_nothing(
+def test_a_provider_that_once_returned_too_high_a_count_blocks_nothing(
     app: PartnerApp, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cancellation = requested(app)
@@ -532,7 +536,7 @@ def test_a_provider_that_named_too_high_a_count_once_blocks_nothing(
     send_requested()
     use_providers(app.chain.world["rpcUrl"])
     send_requested()
-    assert [row.account_nonce for row in sent()] == [7], "it may be that the others lag"
+    assert [row.account_nonce for row in sent()] == [7], "the others may lag"
     monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
     send_and_mine(app)
     assert [row.account_nonce for row in sent()] == [0, 7]
@@ -559,7 +563,7 @@ def test_a_transaction_with_too_little_gas_gets_enough_when_it_is_replaced(
 
 @pytest.mark.parametrize("estimate", [0, 1, 2**24, 2**39])
 @pytest.mark.usefixtures("signer")
-def test_an_impossible_gas_estimate_is_asked_of_another_provider(
+def test_an_impossible_gas_estimate_fails_over_to_another_provider(
     app: PartnerApp, use_providers: Providers, start_node: Start, estimate: int
 ) -> None:
     cancellation = requested(app)

@@ -1,4 +1,4 @@
-"""What a look at the chain means to a V5 sweep, field by field and case by case; values only, without a database."""
+"""The verdict on a look at a V5 sweep, field by field and case by case; plain values, without a database."""
 
 from dataclasses import replace
 from typing import Any
@@ -92,7 +92,7 @@ def mismatches(*logs: Log) -> list[tuple[str, str]]:
 # --- receipts ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_event_that_was_signed_for_is_an_execution() -> None:
+def test_an_event_that_matches_the_signed_terms_is_an_execution() -> None:
     judged = of_transaction(executed_log())
     assert judged.executed == Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
     assert (judged.tx_hash, judged.inclusion.block_number, judged.discovered) == (TX, 100, False)
@@ -130,15 +130,15 @@ def test_everything_that_differs_is_named() -> None:
     assert mismatches(log) == [("user", "differs"), ("tokenCount", "differs"), ("amounts", "inconsistent")]
 
 
-def test_an_event_of_another_nonce_is_of_another_authorization() -> None:
+def test_an_event_with_another_nonce_belongs_to_another_authorization() -> None:
     assert mismatches(executed_log(nonce=TERMS.nonce + 1)) == [("nonce", "differs")]
 
 
-def test_a_perfect_event_of_another_emitter_does_not_count() -> None:
+def test_a_matching_event_of_another_contract_does_not_count() -> None:
     assert mismatches(executed_log(emitter=random_checksum_address())) == [("event", "missing")]
 
 
-def test_a_receipt_without_logs_misses_the_event() -> None:
+def test_a_receipt_without_logs_lacks_the_event() -> None:
     assert mismatches() == [("event", "missing")]
 
 
@@ -151,19 +151,19 @@ def test_a_log_of_another_topic_or_of_malformed_bytes_does_not_count() -> None:
     assert mismatches(wrong_topic, too_few_topics, cut, dirty) == [("event", "missing")]
 
 
-def test_all_logs_count_because_a_bundler_carries_several_sweeps() -> None:
+def test_all_logs_count_because_a_bundler_may_execute_several_sweeps() -> None:
     theirs = replace(TERMS, nonce=8, user=random_checksum_address())
     logs = [Log(random_checksum_address(), (), b""), executed_log(terms=theirs), executed_log()]
     for terms in (TERMS, theirs):
         assert of_transaction(*logs, watched=replace(WATCHED, terms=terms)).executed == PAID
 
 
-def test_a_decoy_of_another_emitter_does_not_hide_an_execution() -> None:
+def test_an_event_of_another_contract_does_not_hide_an_execution() -> None:
     decoy = executed_log(emitter=random_checksum_address(), user_amount=0)
     assert of_transaction(decoy, executed_log()).executed == PAID
 
 
-def test_a_mismatch_says_what_was_seen_and_what_was_signed() -> None:
+def test_a_mismatch_names_the_seen_and_the_signed_value() -> None:
     assert of_transaction(executed_log(token_count=9)).mismatches == [
         Mismatch("tokenCount", "differs", "The event has 9, the authorization 1."),
     ]
@@ -200,7 +200,7 @@ def test_an_unused_nonce_past_the_deadline_has_run_out() -> None:
     ],
     ids=str,
 )
-def test_without_that_proof_nothing_ends(facts: dict[str, Any]) -> None:
+def test_without_that_proof_the_execution_does_not_end(facts: dict[str, Any]) -> None:
     assert verdict(**facts).ending is None
 
 
@@ -219,7 +219,7 @@ def test_an_execution_explains_the_used_nonce() -> None:
 # --- what a search found ----------------------------------------------------------------------------------------------
 
 
-def test_a_cancellation_that_two_providers_show_ends_it_with_the_name_of_the_canceller() -> None:
+def test_a_cancellation_that_two_providers_show_ends_the_execution_and_names_its_sender() -> None:
     finding = found_cancellation(OUTPUT)
     judged = verdict(state=True, finding=finding)
     assert finding.hit is not None
@@ -248,13 +248,13 @@ def test_a_reported_hash_that_was_found_is_judged_once() -> None:
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
     judged = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
     assert (judged.transactions, judged.ending, judged.raised) == ([], None, USED)
-    assert judged.obstacle == "An event says that it was executed, and no receipt confirms that."
+    assert judged.obstacle == "An event shows an execution, but no receipt confirms it."
 
 
 def test_a_search_that_found_nothing_says_so_and_where_to_continue() -> None:
     judged = verdict(state=True, finding=replace(NOT_FOUND, resume_at=50))
     assert (judged.search_cursor, judged.raised) == ("50", USED)
-    assert judged.obstacle == "The nonce is used, and no event was found yet that shows by which transaction."
+    assert judged.obstacle == "The nonce is used, but the event that used it has not been found yet."
 
 
 def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unused_nonce() -> None:
@@ -280,7 +280,7 @@ def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: V5Watched, first
     assert search.topics == ((EXECUTED_TOPIC, CANCELLED_TOPIC), f"0x{7:064x}")
 
 
-def test_nothing_is_searched_for_without_need() -> None:
+def test_there_is_no_search_without_need() -> None:
     explained = seen(receipt(executed_log()), state=True)
     for look in (seen(), seen(state=None), seen(state=True, safe_number=None), explained):
         assert WATCHED.search(look.sighting) is None
@@ -330,7 +330,7 @@ def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canoni
     ],
     ids=["pending", "ran out", "included", "final", "gone"],
 )
-def test_only_what_can_not_be_taken_back_needs_a_second_provider(
+def test_only_an_irreversible_conclusion_needs_a_second_provider(
     watched: V5Watched, facts: dict[str, Any], *, concludes: bool
 ) -> None:
     assert (watched.subject.conclude(seen(**facts).sighting) is not None) == concludes

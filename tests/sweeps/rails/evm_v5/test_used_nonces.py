@@ -31,7 +31,7 @@ Start = Callable[[], FakeNode]
 
 
 def check(built: dict[str, Any]) -> Sweep:
-    """Let the sweep be due now, check it as its message would, and return what the database holds then."""
+    """Make the sweep due now, check it as its message would, and return it as stored."""
     Sweep.objects.filter(id=built["sweepId"]).update(next_check_at=timezone.now())
     checks.check_one(UUID(built["sweepId"]))
     return Sweep.objects.get(id=built["sweepId"])
@@ -50,7 +50,7 @@ def seconds_until_due(sweep: Sweep) -> float:
 # --- cancelled --------------------------------------------------------------------------------------------------------
 
 
-def test_a_cancelled_sweep_is_void_and_closed_and_says_who_did_it(app: PartnerApp) -> None:
+def test_a_cancelled_sweep_is_void_and_closed_and_names_who_cancelled_it(app: PartnerApp) -> None:
     built = app.build()
     tx_hash = cancel(app, built)
     app.chain.mine(SAFE_AFTER)
@@ -128,12 +128,12 @@ def test_a_candidate_that_executed_something_else_does_not_hide_a_cancellation(a
 
 def test_a_sweep_that_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None:
     built = app.build()
-    voided = void(sweep_id=UUID(built["sweepId"]), reason="asked for by the user")
+    voided = void(sweep_id=UUID(built["sweepId"]), reason="requested by the user")
     cancel(app, built)
     app.chain.mine(SAFE_AFTER)
     sweep = check(built)
     assert (sweep.status, sweep.is_open, sweep.voided_at) == ("void", False, voided.voided_at)
-    assert sweep.void_reason.startswith("asked for by the user; cancelled on chain by ")
+    assert sweep.void_reason.startswith("requested by the user; cancelled on chain by ")
 
 
 def test_a_cancellation_after_the_deadline_still_counts(app: PartnerApp) -> None:
@@ -244,7 +244,7 @@ def test_a_provider_that_invents_a_cancellation_closes_nothing(
     use_providers(app.chain.world["rpcUrl"])
     assert check(built).flags == [], "it is unused after all"
     use_providers(liar.url)
-    assert check(built).status == "void", "alone, it would have been believed"
+    assert check(built).status == "void", "a single provider is trusted"
 
 
 def test_a_refused_log_query_is_reported_and_retried(
@@ -259,13 +259,13 @@ def test_a_refused_log_query_is_reported_and_retried(
     sweep = check(built)
     assert (sweep.status, sweep.last_error) == (
         "pending",
-        "The nonce is used, and no event was found yet that shows by which transaction.",
+        "The nonce is used, but the event that used it has not been found yet.",
     )
     stingy.alter = lambda _method, _params, result: result
     assert check(built).status == "void"
 
 
-def test_a_provider_that_dies_during_the_search_costs_only_time(
+def test_a_provider_that_fails_during_the_search_only_delays_it(
     app: PartnerApp, use_providers: Providers, start_node: Start
 ) -> None:
     built = app.build()
@@ -362,7 +362,7 @@ def receipts_with(lie: dict[str, Any] | None) -> Alter:
         None,
     ],
 )
-def test_a_hint_that_its_receipt_does_not_confirm_leaves_no_trace(
+def test_a_hint_that_its_receipt_does_not_confirm_changes_nothing(
     app: PartnerApp, use_providers: Providers, start_node: Start, lie: dict[str, Any] | None
 ) -> None:
     built = app.build()
@@ -373,7 +373,7 @@ def test_a_hint_that_its_receipt_does_not_confirm_leaves_no_trace(
     use_providers(liar.url)
     sweep = check(built)
     assert (sweep.status, sweep.flags, sweep.transactions.count()) == ("pending", ["nonce_used"], 0)
-    assert sweep.last_error == "An event says that it was executed, and no receipt confirms that."
+    assert sweep.last_error == "An event shows an execution, but no receipt confirms it."
 
 
 @pytest.mark.parametrize("lie", [{"logs": []}, {"status": "0x0"}, None])

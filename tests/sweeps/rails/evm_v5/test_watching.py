@@ -1,4 +1,4 @@
-"""What the rail concludes from a look at one sweep, and where it searches for what the look does not explain."""
+"""The rail's conclusions from a look at one sweep, and its searches for what the look does not explain."""
 
 from dataclasses import replace
 from typing import Any
@@ -85,7 +85,7 @@ def test_an_accepted_block_that_is_not_final_yet_closes_nothing() -> None:
     assert EXECUTED.subject.conclude(young) is None
 
 
-def test_two_providers_that_show_other_blocks_in_place_of_the_accepted_one_do_not_agree() -> None:
+def test_two_providers_that_show_different_blocks_at_the_accepted_height_do_not_agree() -> None:
     first, second = (
         EXECUTED.subject.conclude(replace(SEEN, canonical=Block(50, replacement, 0)))
         for replacement in (OTHER, "0x" + "cc" * 32)
@@ -148,7 +148,7 @@ def executed(nonce: int = NONCE) -> Log:
         (Log(CONTRACT, (), b""), None),
     ],
 )
-def test_a_log_says_who_cancelled_or_hints_at_an_execution_of_this_very_nonce(log: Log, event: Event | None) -> None:
+def test_a_log_is_a_cancellation_or_a_hint_at_an_execution_of_this_nonce(log: Log, event: Event | None) -> None:
     search = WATCHED.search(replace(SEEN, state=True))
     assert search is not None
     assert search.read(log) == event
