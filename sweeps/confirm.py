@@ -120,7 +120,8 @@ def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) 
         execution.status = Execution.Status.PENDING
         execution.save(update_fields=["status"])
         transitions.move(sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hash)
-    sweep.next_check_at = schedule.first_check(timezone.now())
+    first_check_at = schedule.first_check(timezone.now())
+    sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
     sweep.save()
 
 

@@ -11,6 +11,7 @@ from celery import current_app
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from indexer import checks
 from ledger.models import JournalEntry
@@ -127,6 +128,13 @@ def test_a_hash_that_is_not_mined_yet_is_pending_and_the_worker_completes_it(app
     make_overdue(built["sweepId"])
     assert checks.check_due() == 1
     assert app.state(built["sweepId"])["status"] == "completed"
+
+
+def test_confirming_again_does_not_put_off_the_look_of_the_worker(app: PartnerApp, settings: Settings) -> None:
+    settings.FIRST_CHECK_SECONDS = 60
+    built, tx_hash = app.build(), random_hash()
+    first, second = (app.confirm(built, tx_hash, status=202) for _ in range(2))
+    assert second["feeAuthorization"]["nextCheckAt"] == first["feeAuthorization"]["nextCheckAt"]
 
 
 def test_a_wrong_hash_is_a_mismatch_and_the_right_one_still_completes(app: PartnerApp) -> None:
