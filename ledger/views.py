@@ -11,8 +11,7 @@ from ledger.reading import postings_of_partner
 from ledger.serializers import LedgerQuery, PostingPage
 from partners.authentication import partner_of
 from sweepapi.api.pagination import newest_first
-from sweepapi.api.schema import partner_errors
-from sweepapi.errors import InvalidRequest, UnsupportedChain
+from sweepapi.api.schema import failures
 
 
 class LedgerEntryViewSet(ViewSet):
@@ -21,7 +20,7 @@ class LedgerEntryViewSet(ViewSet):
         summary="List the postings of your sweeps' fees, newest first",
         tags=["Ledger"],
         parameters=[LedgerQuery],
-        responses={200: PostingPage, **partner_errors(InvalidRequest, UnsupportedChain)},
+        responses={200: PostingPage, **failures("listLedgerEntries")},
     )
     def list(self, request: Request) -> Response:
         """Return one page of postings. The postings of an entry balance; they may be split between two pages."""

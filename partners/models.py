@@ -32,6 +32,8 @@ class Partner(models.Model):
         ACTIVE = "active"
         SUSPENDED = "suspended"  # its keys are refused
 
+    is_authenticated = True  # read by DRF's throttles, for which the partner is the request's user
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(max_length=120, unique=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)

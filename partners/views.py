@@ -8,7 +8,7 @@ from rest_framework.viewsets import ViewSet
 
 from partners.authentication import partner_of
 from partners.serializers import PartnerSerializer
-from sweepapi.api.schema import partner_errors
+from sweepapi.api.schema import failures
 
 
 class PartnerViewSet(ViewSet):
@@ -16,7 +16,7 @@ class PartnerViewSet(ViewSet):
         operation_id="getPartner",
         summary="Get the partner that this key belongs to",
         tags=["Partner"],
-        responses={200: PartnerSerializer, **partner_errors()},
+        responses={200: PartnerSerializer, **failures("getPartner")},
     )
     def retrieve(self, request: Request) -> Response:
         """Return the partner's name, status, fee share, the recipients of its fees by chain, and the key's scopes."""

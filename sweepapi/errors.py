@@ -111,6 +111,14 @@ class TooManyCandidates(SweepApiError):
     """Too many transaction hashes were submitted for this sweep."""
 
 
+class SweepNotVoidable(SweepApiError):
+    """The sweep is not pending, or a transaction was submitted for it that may still be mined."""
+
+
+class SweepNotCancellable(SweepApiError):
+    """The sweep was executed or is closed, so there is nothing to cancel."""
+
+
 class NoRoute(SweepApiError):
     """No route was found for some of the tokens."""
 

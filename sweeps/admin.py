@@ -16,6 +16,7 @@ from unfold.forms import BaseDialogForm
 
 from ledger.reading import postings_of
 from sweepapi import networks
+from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweepapi.read_only import ReadOnly
 from sweeps import timeline
 from sweeps.admin_parts import (
@@ -31,7 +32,7 @@ from sweeps.admin_parts import (
 from sweeps.models import Sweep
 from sweeps.nudge import check_now
 from sweeps.rails.registry import RAILS
-from sweeps.withdrawal import NotCancellableError, NotVoidableError, cancel_on_chain, void
+from sweeps.withdrawal import cancel_on_chain, void
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
 
@@ -162,8 +163,8 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         cancelled_by = request.user.get_username() if cancels else None
         try:
             sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason, cancelled_by=cancelled_by)
-        except NotVoidableError:
-            messages.error(request, "This sweep is not pending, or a transaction was submitted for it.")
+        except SweepNotVoidable as error:
+            messages.error(request, error.message)
         else:
             self.log_change(request, sweep, f"Voided{' and asked to cancel on chain' if cancels else ''}: {reason}")
             messages.success(
@@ -191,8 +192,8 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         sweep = get_object_or_404(Sweep, id=object_id)
         try:
             is_first = cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by=user)
-        except NotCancellableError:
-            messages.error(request, "This sweep was executed or is closed, so there is nothing to cancel.")
+        except SweepNotCancellable as error:
+            messages.error(request, error.message)
         else:
             self.log_change(request, sweep, f"Asked to cancel on chain: {reason}")
             if is_first:

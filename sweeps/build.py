@@ -13,7 +13,7 @@ from partners.models import Partner
 from sweepapi.errors import BuildDisabled, InsufficientOutput
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
-from sweeps.rails.rail import BuildRequest, Offered, Rail, Sealed, TokenInput
+from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
 from sweeps.rails.registry import BY_MODE, RAILS
 
 # As long as a request with the same idempotency key may be repeated.
@@ -80,28 +80,32 @@ def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
         next_check_at=sealed.first_look_at,
     )
     for position, identity in enumerate(sealed.identities):
-        execution = Execution.objects.create(
-            sweep=sweep,
-            position=position,
-            network=sweep.network,
-            venue=identity.venue,
-            execution_id=identity.execution_id,
-            min_gross=identity.min_gross,
-            built_at_height=draft.height,
-        )
-        SweepToken.objects.bulk_create(
-            SweepToken(
-                sweep=sweep,
-                execution=execution,
-                position=i,
-                asset=draft.tokens[i].asset,
-                amount=draft.tokens[i].amount,
-                symbol=draft.tokens[i].symbol,
-                decimals=draft.tokens[i].decimals,
-            )
-            for i in identity.tokens
-        )
+        _store_execution(sweep, draft, identity, position=position)
     return sweep
+
+
+def _store_execution(sweep: Sweep, draft: Draft, identity: Identity, *, position: int) -> None:
+    execution = Execution.objects.create(
+        sweep=sweep,
+        position=position,
+        network=sweep.network,
+        venue=identity.venue,
+        execution_id=identity.execution_id,
+        min_gross=identity.min_gross,
+        built_at_height=draft.height,
+    )
+    SweepToken.objects.bulk_create(
+        SweepToken(
+            sweep=sweep,
+            execution=execution,
+            position=i,
+            asset=draft.tokens[i].asset,
+            amount=draft.tokens[i].amount,
+            symbol=draft.tokens[i].symbol,
+            decimals=draft.tokens[i].decimals,
+        )
+        for i in identity.tokens
+    )
 
 
 def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> dict[str, Any]:

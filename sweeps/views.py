@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import partner_of
-from sweepapi import errors
-from sweepapi.api.schema import body_errors, partner_errors, public_errors
+from sweepapi.api.schema import failures
+from sweepapi.errors import SweepNotFound
 from sweeps.build import build_sweep
 from sweeps.confirm import confirm_sweep
 from sweeps.models import SweepStatus
@@ -27,7 +27,7 @@ SWEEP_ID = OpenApiParameter("sweep_id", UUID, OpenApiParameter.PATH, description
 def _sweep_id(text: str) -> UUID:
     """Return the id of a path; a sweep whose id is not a canonical UUID does not exist."""
     if not SWEEP_ID_FORM.fullmatch(text):
-        raise errors.SweepNotFound
+        raise SweepNotFound
     return UUID(text)
 
 
@@ -42,7 +42,7 @@ class ServiceStatusViewSet(ViewSet):
         summary="Whether sweeps can be built, where, and within which limits",
         tags=["Service"],
         auth=[],
-        responses={200: ServiceStatusSerializer, **public_errors()},
+        responses={200: ServiceStatusSerializer, **failures("getServiceStatus")},
     )
     def retrieve(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
         """Return availability as measured in the last seconds, chains, fees, limits and the indexer's pace."""
@@ -57,16 +57,7 @@ class SweepViewSet(ViewSet):
         summary="Build a sweep for a user to sign and send",
         tags=["Sweeps"],
         request=BuildRequestSerializer,
-        responses={
-            201: V2.answer,
-            **body_errors(
-                errors.UnsupportedChain,
-                errors.NoRoute,
-                errors.InsufficientOutput,
-                errors.ChainUnavailable,
-                errors.BuildDisabled,
-            ),
-        },
+        responses={201: V2.answer, **failures("buildSweep")},
     )
     def build(self, request: Request) -> Response:
         """Quote every token, sign the fee authorization, and return what the user signs and sends."""
@@ -81,20 +72,7 @@ class SweepViewSet(ViewSet):
         parameters=[SWEEP_ID],
         tags=["Sweeps"],
         request=ConfirmRequestSerializer,
-        responses={
-            200: V2.state,
-            202: V2.state,
-            **body_errors(
-                errors.SweepNotFound,
-                errors.SweepAlreadyConfirmed,
-                errors.SweepExpired,
-                errors.SweepVoid,
-                errors.SweepFailed,
-                errors.TooManyCandidates,
-                errors.EventMismatch,
-                errors.TransactionReverted,
-            ),
-        },
+        responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},
     )
     def confirm(self, request: Request, sweep_id: str) -> Response:
         """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block."""
@@ -110,7 +88,7 @@ class SweepViewSet(ViewSet):
         summary="What is known about a sweep",
         parameters=[SWEEP_ID],
         tags=["Sweeps"],
-        responses={200: V2.state, **partner_errors(errors.SweepNotFound)},
+        responses={200: V2.state, **failures("getSweep")},
     )
     def retrieve(self, request: Request, sweep_id: str) -> Response:
         """Return the sweep with its transactions, its fee authorization, its events and its postings."""

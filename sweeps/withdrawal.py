@@ -9,18 +9,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps import transitions
 from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge_cancellations
 from sweeps.rails.registry import RAILS
-
-
-class NotVoidableError(Exception):
-    """The sweep is not pending, or a transaction was submitted for it that may still be mined."""
-
-
-class NotCancellableError(Exception):
-    """The sweep was executed or is closed, so a cancellation has nothing to prevent."""
 
 
 def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Sweep:
@@ -28,14 +21,14 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
 
     With ``cancelled_by``, the name of a user, it is also cancelled on chain.
 
-    Raises ``NotVoidableError``, and ``ValueError`` for an empty reason.
+    Raises ``SweepNotVoidable``, and ``ValueError`` for an empty reason.
     """
     reason = _required(reason)
     with transaction.atomic():
         sweep = Sweep.objects.select_for_update().get(id=sweep_id)
         submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
         if sweep.status != SweepStatus.PENDING or submitted:
-            raise NotVoidableError
+            raise SweepNotVoidable
         sweep.void_reason = reason
         transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason)
         if cancelled_by is not None:
@@ -50,13 +43,13 @@ def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     It does not matter what was submitted for the sweep: the transaction that is mined first wins. Returns False if
     that was requested before; the first request is kept.
 
-    Raises ``NotCancellableError``, and ``ValueError`` for an empty reason.
+    Raises ``SweepNotCancellable``, and ``ValueError`` for an empty reason.
     """
     reason = _required(reason)
     with transaction.atomic():
         sweep = Sweep.objects.select_for_update().get(id=sweep_id)
         if sweep.status == SweepStatus.COMPLETED or not sweep.is_open:
-            raise NotCancellableError
+            raise SweepNotCancellable
         is_first = _request_cancellation(sweep, reason=reason, requested_by=requested_by)
         sweep.save()
         return is_first

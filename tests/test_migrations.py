@@ -8,7 +8,8 @@ RECORD = Path(__file__).parent / "migrations.sha256"  # made by `sha256sum`; a n
 
 
 def test_every_migration_is_as_it_was_recorded() -> None:
-    recorded = dict(reversed(line.split()) for line in RECORD.read_text(encoding="utf-8").splitlines())
+    lines = [line.split() for line in RECORD.read_text(encoding="utf-8").splitlines()]
+    recorded = {path: digest for digest, path in lines}
     found = {
         str(path.relative_to(ROOT)): sha256(path.read_bytes()).hexdigest()
         for app in ("partners", "ledger", "sweeps", "indexer")

@@ -1,4 +1,4 @@
-"""How each error is answered over HTTP, in one table; ``docs/errors.md`` shows it to partners.
+"""How each error is answered over HTTP and by which operations, in one table; ``docs/errors.md`` shows it to partners.
 
 Codes are a promise: they may be added, never renamed.
 """
@@ -6,43 +6,103 @@ Codes are a promise: they may be added, never renamed.
 from dataclasses import dataclass
 
 from sweepapi import errors
+from sweepapi.errors import FieldError
+
+# Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
+WITH_BODY = ("buildSweep", "confirmSweep")
+WITH_KEY = (*WITH_BODY, "getSweep", "listLedgerEntries", "getPartner")
+EVERY = (*WITH_KEY, "getServiceStatus")
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """How one class of errors is answered; ``retryable`` says whether the same request can succeed later."""
+    """How one class of errors is answered.
+
+    ``retryable`` says whether the same request can succeed later, and ``operations`` which operations document it.
+    ``example`` is a detail for the OpenAPI document; None if such an error has no details.
+    """
 
     code: str
     status: int
     retryable: bool = False
+    operations: tuple[str, ...] = ()
+    example: FieldError | None = None
 
 
 ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
-    errors.InvalidRequest: ErrorRow("invalid_request", 400),
-    errors.ForbiddenField: ErrorRow("forbidden_field", 400),
-    errors.UnsupportedChain: ErrorRow("unsupported_chain", 400),
-    errors.MissingApiKey: ErrorRow("missing_api_key", 401),
-    errors.InvalidApiKey: ErrorRow("invalid_api_key", 401),
-    errors.PartnerSuspended: ErrorRow("partner_suspended", 403),
+    errors.InvalidRequest: ErrorRow(
+        "invalid_request",
+        400,
+        operations=(*WITH_BODY, "listLedgerEntries"),
+        example=FieldError("slippageBps", "required", "This field is required."),
+    ),
+    errors.ForbiddenField: ErrorRow(
+        "forbidden_field",
+        400,
+        operations=WITH_BODY,
+        example=FieldError("partnerId", "forbidden_field", "This is set by your API key and cannot be sent."),
+    ),
+    errors.UnsupportedChain: ErrorRow(
+        "unsupported_chain",
+        400,
+        operations=("buildSweep", "listLedgerEntries"),
+        example=FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
+    ),
+    errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
+    errors.InvalidApiKey: ErrorRow("invalid_api_key", 401, operations=WITH_KEY),
+    errors.PartnerSuspended: ErrorRow("partner_suspended", 403, operations=WITH_KEY),
     errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
-    errors.SweepNotFound: ErrorRow("sweep_not_found", 404),
-    errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405),
-    errors.NotAcceptable: ErrorRow("not_acceptable", 406),
-    errors.SweepAlreadyConfirmed: ErrorRow("sweep_already_confirmed", 409),
-    errors.SweepExpired: ErrorRow("sweep_expired", 409),
-    errors.SweepVoid: ErrorRow("sweep_void", 409),
-    errors.SweepFailed: ErrorRow("sweep_failed", 409),
-    errors.TooManyCandidates: ErrorRow("too_many_candidates", 409),
-    errors.PayloadTooLarge: ErrorRow("payload_too_large", 413),
-    errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415),
-    errors.NoRoute: ErrorRow("no_route", 422),
-    errors.EventMismatch: ErrorRow("event_mismatch", 422),
-    errors.TransactionReverted: ErrorRow("transaction_reverted", 422),
-    errors.InsufficientOutput: ErrorRow("insufficient_output", 422),
+    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=("confirmSweep", "getSweep")),
+    errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
+    errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
+    errors.SweepAlreadyConfirmed: ErrorRow(
+        "sweep_already_confirmed",
+        409,
+        operations=("confirmSweep",),
+        example=FieldError(
+            "txHash", "accepted_hash", "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"
+        ),
+    ),
+    errors.SweepExpired: ErrorRow("sweep_expired", 409, operations=("confirmSweep",)),
+    errors.SweepVoid: ErrorRow("sweep_void", 409, operations=("confirmSweep",)),
+    errors.SweepFailed: ErrorRow("sweep_failed", 409, operations=("confirmSweep",)),
+    errors.TooManyCandidates: ErrorRow("too_many_candidates", 409, operations=("confirmSweep",)),
+    errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409),
+    errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409),
+    errors.PayloadTooLarge: ErrorRow("payload_too_large", 413, operations=WITH_BODY),
+    errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415, operations=WITH_BODY),
+    errors.NoRoute: ErrorRow(
+        "no_route",
+        422,
+        operations=("buildSweep",),
+        example=FieldError("tokens[0].mint", "no_route", "No router can swap this amount."),
+    ),
+    errors.EventMismatch: ErrorRow(
+        "event_mismatch",
+        422,
+        operations=("confirmSweep",),
+        example=FieldError("event", "missing", "The contract emitted no SweepExecutedV5."),
+    ),
+    errors.TransactionReverted: ErrorRow(
+        "transaction_reverted",
+        422,
+        operations=("confirmSweep",),
+        example=FieldError(
+            "tokens[0].mint",
+            "reverted",
+            "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913: The price moved: the output was below the minimum.",
+        ),
+    ),
+    errors.InsufficientOutput: ErrorRow(
+        "insufficient_output",
+        422,
+        operations=("buildSweep",),
+        example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
+    ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True),
-    errors.InternalError: ErrorRow("internal_error", 500, retryable=True),
-    errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True),
-    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True),
-    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True),
+    errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
+    errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
+    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=("buildSweep",)),
+    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=("buildSweep",)),
 }

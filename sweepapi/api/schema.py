@@ -13,32 +13,6 @@ from sweepapi import errors
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.fields import OpenEnumField
-from sweepapi.errors import FieldError
-
-_ALWAYS = (errors.MethodNotAllowed, errors.NotAcceptable, errors.InternalError, errors.ServiceUnavailable)
-_WITH_KEY = (errors.MissingApiKey, errors.InvalidApiKey, errors.PartnerSuspended)
-_WITH_BODY = (errors.InvalidRequest, errors.ForbiddenField, errors.PayloadTooLarge, errors.UnsupportedMediaType)
-# What the examples of errors with details say is wrong.
-_EXAMPLE_DETAILS = {
-    errors.InvalidRequest: FieldError("slippageBps", "required", "This field is required."),
-    errors.ForbiddenField: FieldError(
-        "partnerId", "forbidden_field", "This is set by your API key and cannot be sent."
-    ),
-    errors.UnsupportedChain: FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
-    errors.NoRoute: FieldError("tokens[0].mint", "no_route", "No router can swap this amount."),
-    errors.InsufficientOutput: FieldError(
-        "tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."
-    ),
-    errors.EventMismatch: FieldError("event", "missing", "The contract emitted no SweepExecutedV5."),
-    errors.TransactionReverted: FieldError(
-        "tokens[0].mint",
-        "reverted",
-        "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913: The price moved: the output was below the minimum.",
-    ),
-    errors.SweepAlreadyConfirmed: FieldError(
-        "txHash", "accepted_hash", "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"
-    ),
-}
 
 
 class FieldErrorSerializer(serializers.Serializer[errors.FieldError]):
@@ -79,42 +53,32 @@ def example(file: Path, name: str, **choices: Any) -> OpenApiExample:  # noqa: A
     return OpenApiExample(name, value=json.loads(file.read_text(encoding="utf-8")), response_only=True, **choices)
 
 
-def public_errors(*own: type[errors.SweepApiError]) -> dict[int, OpenApiResponse]:
-    """Return the failure responses of a public operation: its own errors and those of every operation."""
+def failures(operation_id: str) -> dict[int, OpenApiResponse]:
+    """Return the responses to each status that an operation can fail with."""
     by_status: dict[int, list[type[errors.SweepApiError]]] = {}
-    given: tuple[type[errors.SweepApiError], ...] = (*own, *_ALWAYS)
-    for error in given:
-        by_status.setdefault(ERROR_TABLE[error].status, []).append(error)
+    for error, row in ERROR_TABLE.items():
+        if operation_id in row.operations:
+            by_status.setdefault(row.status, []).append(error)
     return {
         status: OpenApiResponse(
             ErrorSerializer,
             description="\n".join(f"- `{ERROR_TABLE[error].code}`: {error.default_message()}" for error in those),
             examples=[_failure(error) for error in those],
         )
-        for status, those in sorted(by_status.items())
+        for status, those in by_status.items()
     }
 
 
 def _failure(error: type[errors.SweepApiError]) -> OpenApiExample:
-    row, detail = ERROR_TABLE[error], _EXAMPLE_DETAILS.get(error)
+    row = ERROR_TABLE[error]
     value = {
         "code": row.code,
         "message": error.default_message(),
-        "details": [] if detail is None else [asdict(detail)],
+        "details": [] if row.example is None else [asdict(row.example)],
         "retryable": row.retryable,
         "requestId": "0197a3c4-5d6e-7f80-9a1b-2c3d4e5f6071",
     }
     return OpenApiExample(row.code, value=value)
-
-
-def partner_errors(*own: type[errors.SweepApiError]) -> dict[int, OpenApiResponse]:
-    """Return the failure responses of an operation that needs an API key."""
-    return public_errors(*own, *_WITH_KEY)
-
-
-def body_errors(*own: type[errors.SweepApiError]) -> dict[int, OpenApiResponse]:
-    """Return the failure responses of an operation that needs an API key and takes a body."""
-    return partner_errors(*_WITH_BODY, *own)
 
 
 def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:

@@ -340,7 +340,7 @@ class Rail(Protocol):
     def withdraw(self, sweep: Sweep) -> None:
         """Record, in the caller's transaction, that the executions are to be cancelled on chain.
 
-        Raises ``NotCancellable`` where the rail can't do that.
+        Raises ``SweepNotCancellable`` where the rail can't do that.
         """
         ...
 

@@ -170,9 +170,10 @@ def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
     assert missing(text, *shown) == []
 
 
-def test_a_sweep_with_a_submitted_transaction_is_not_voided(ops: Client) -> None:
+def test_a_sweep_with_a_submitted_transaction_is_not_voided_and_the_page_says_why(ops: Client) -> None:
     sweep = SweepTransactionFactory.create().sweep
     ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "late"})
+    assert missing(ops.get(page(sweep)).content.decode(), "a transaction was submitted for it") == []
     sweep.refresh_from_db()
     assert sweep.status == "pending"
 

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 
 from ledger.models import Account, Posting
 from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.errors import SweepApiError
+from sweepapi.errors import SweepApiError, SweepNotVoidable
 from sweepapi.evm.responses import Receipt
 from sweeps import confirm
 from sweeps.confirm import confirm_sweep
@@ -32,7 +32,7 @@ from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
-from sweeps.withdrawal import NotVoidableError, void
+from sweeps.withdrawal import void
 from tests.factories.sweeps import (
     SweepFactory,
     block_at,
@@ -181,7 +181,7 @@ class Storyteller(RuleBasedStateMachine):
         is_voided = self.story.void()
         try:
             void(sweep_id=self.sweep.id, reason="test")
-        except NotVoidableError:
+        except SweepNotVoidable:
             assert not is_voided
         else:
             assert is_voided

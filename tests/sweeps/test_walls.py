@@ -1,4 +1,4 @@
-"""Walls that no import contract can hold: words that belong to the EVM rails, and the only writer of a status."""
+"""Walls that no import contract can hold: words of the EVM rails, the only writer of a status, errors of HTTP."""
 
 import ast
 import re
@@ -12,6 +12,11 @@ EVM_RAILS = "sweeps/rails/evm"
 # As words or parts of identifiers: PermitNonces, legs_of, MAX_LEGS; but not "delegate" or "legal".
 EVM_WORDS = re.compile(r"(?i:nonce|permit2)|(?<![A-Za-z])legs?(?![a-z])|Legs?(?![a-z])|(?<![A-Z])LEGS?(?![A-Z])")
 SWEEP_NAMES = {"sweep", "locked"}
+HTTP_ERRORS = re.compile(
+    r"rest_framework\.exceptions|django\.(http\.(response\.)?Http404|shortcuts\.get_|"
+    r"core\.exceptions\.(PermissionDenied|BadRequest|Suspicious))"
+)
+HTTP_FILES = re.compile(r"/(views|serializers|admin)(\.py|/)")
 
 
 def sources(*apps: str) -> Iterator[tuple[str, str]]:
@@ -40,6 +45,14 @@ def status_writers() -> Iterator[str]:
                     yield f"{path}:{node.lineno}"
 
 
+def imported(text: str) -> Iterator[str]:
+    """Yield the full name of everything that a module imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            origin = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            yield from (origin + alias.name for alias in node.names)
+
+
 def test_only_the_evm_rails_say_nonce_leg_or_permit2() -> None:
     found = list(evm_words())
     assert any(place.startswith(EVM_RAILS) for place in found), "the search finds the words where they are used"
@@ -49,3 +62,9 @@ def test_only_the_evm_rails_say_nonce_leg_or_permit2() -> None:
 def test_only_transitions_assigns_the_status_of_a_sweep() -> None:
     writers = {place.partition(":")[0] for place in status_writers()}
     assert writers == {"sweeps/transitions.py"}, list(status_writers())
+
+
+def test_only_views_serializers_and_the_admin_know_errors_of_http() -> None:
+    found = {path for path, text in sources(*APPS) if any(HTTP_ERRORS.match(name) for name in imported(text))}
+    assert {"sweeps/admin.py", "sweeps/serializers/requests.py"} <= found, "the search finds them where they are used"
+    assert {path for path in found if not HTTP_FILES.search(path)} == set()

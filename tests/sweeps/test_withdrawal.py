@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps import withdrawal
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.settle import settle
-from sweeps.withdrawal import NotCancellableError, NotVoidableError, cancel_on_chain, void
+from sweeps.withdrawal import cancel_on_chain, void
 from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
@@ -62,14 +63,14 @@ def test_a_candidate_that_is_not_submitted_does_not_prevent_it(status: str) -> N
 
 def test_a_submitted_candidate_prevents_it() -> None:
     tx = SweepTransactionFactory.create()
-    with pytest.raises(NotVoidableError):
+    with pytest.raises(SweepNotVoidable):
         void(sweep_id=tx.sweep.id, reason="why")
     assert Sweep.objects.get().status == "pending"
 
 
 def test_only_a_pending_sweep_is_voided() -> None:
     sweep = SweepFactory.create(status="failed")
-    with pytest.raises(NotVoidableError):
+    with pytest.raises(SweepNotVoidable):
         void(sweep_id=sweep.id, reason="why")
 
 
@@ -118,7 +119,7 @@ def test_without_the_request_nothing_is_cancelled() -> None:
 
 def test_a_sweep_that_is_not_voided_is_not_cancelled() -> None:
     tx = SweepTransactionFactory.create()
-    with pytest.raises(NotVoidableError):
+    with pytest.raises(SweepNotVoidable):
         void(sweep_id=tx.sweep.id, reason="why", cancelled_by="ops")
     assert (Cancellation.objects.count(), requests_of(tx.sweep)) == (0, [])
 
@@ -157,13 +158,13 @@ def test_every_open_sweep_that_was_not_executed_can_be_cancelled(status: str) ->
 def test_an_executed_sweep_can_not_be_cancelled() -> None:
     tx = SweepTransactionFactory.create()
     settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
-    with pytest.raises(NotCancellableError):
+    with pytest.raises(SweepNotCancellable):
         cancelled(tx.sweep)
 
 
 def test_a_closed_sweep_can_not_be_cancelled() -> None:
     closed = {"is_open": False, "closed_at": timezone.now(), "next_check_at": None}
-    with pytest.raises(NotCancellableError):
+    with pytest.raises(SweepNotCancellable):
         cancelled(SweepFactory.create(status="expired", **closed))
 
 

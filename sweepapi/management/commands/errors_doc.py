@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from sweepapi.api.error_table import ERROR_TABLE
+from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_KEY, ErrorRow
 from sweepapi.api.field_codes import FIELD_CODES
 
 _DOCUMENT = """\
@@ -29,9 +29,12 @@ Every failure is a JSON response in one envelope:
 whether the same request can succeed later; if the service knows when, it sends `Retry-After`. `requestId` is also in
 the `X-Request-Id` header: quote it when you ask for help.
 
-| Code | HTTP | Retryable | Meaning |
-|---|---|---|---|
+| Code | HTTP | Retryable | Meaning | Operations |
+|---|---|---|---|---|
 {errors}
+
+Operations are named by their `operationId` in the OpenAPI document, `/v2/openapi.json`. Of the codes without one,
+`not_found` answers every unknown path, and the others are reserved.
 
 ## Field codes
 
@@ -46,11 +49,20 @@ Each entry of `details` names a field and has one of these codes:
 def document() -> str:
     """Return the whole document."""
     errors = (
-        f"| `{row.code}` | {row.status} | {'yes' if row.retryable else 'no'} | {error.default_message()} |"
+        f"| `{row.code}` | {row.status} | {'yes' if row.retryable else 'no'} | {error.default_message()} "
+        f"| {_operations(row)} |"
         for error, row in ERROR_TABLE.items()
     )
     field_codes = (f"| `{code}` | {meaning} |" for code, meaning in FIELD_CODES.items())
     return _DOCUMENT.format(errors="\n".join(errors), field_codes="\n".join(field_codes))
+
+
+def _operations(row: ErrorRow) -> str:
+    if row.operations == EVERY:
+        return "all"
+    if row.operations == WITH_KEY:
+        return "all that need an API key"
+    return ", ".join(f"`{operation}`" for operation in row.operations) or "none"
 
 
 class Command(BaseCommand):

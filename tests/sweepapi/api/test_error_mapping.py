@@ -8,7 +8,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 from pytest_django import Settings
+from rest_framework.throttling import UserRateThrottle
 
+from partners.views import PartnerViewSet
 from tests.sweepapi.api.strict_urls import EXCEPTIONS, SECRET_DETAIL
 from tests.sweepapi.api.test_envelope import check_failure
 
@@ -90,6 +92,20 @@ def test_a_mistake_of_the_caller_is_not_logged_as_an_error_of_the_api(
 def test_a_throttled_caller_learns_when_to_return(place: str) -> None:
     assert PLACES[place]("drf-throttled").headers["Retry-After"] == "7"
     assert "Retry-After" not in PLACES[place]("drf-throttled-without-end").headers
+
+
+class OncePerMinute(UserRateThrottle):
+    rate = "1/min"
+    timer = staticmethod(lambda: 1_000.0)
+
+
+@pytest.mark.django_db
+def test_a_partner_that_drf_throttles_learns_when_to_return(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PartnerViewSet, "throttle_classes", [OncePerMinute])
+    assert api.get("/v2/partner").status_code == 200
+    response = api.get("/v2/partner")
+    assert check_failure(response, 429, "rate_limited")["retryable"] is True
+    assert response.headers["Retry-After"] == "60"
 
 
 def test_a_refused_database_connection_is_answered_503(

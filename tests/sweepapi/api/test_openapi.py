@@ -10,6 +10,7 @@ from django.test import Client
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from openapi_spec_validator import validate
 
+from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.v5 import Authorization
 from sweepapi.fields import UINT256_MAX, checksum_address
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.django_db
 
 BUILD = "/v2/sweep/build"
 CONFIRM = "/v2/sweep/status/{sweep_id}/confirm"
+CODE_LINE = re.compile(r"^- `([a-z_]+)`: .", re.MULTILINE)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
 
 
@@ -120,11 +122,37 @@ def test_every_answer_is_described(document: dict[str, Any]) -> None:
         assert all(response["description"] for response in operation["responses"].values())
 
 
-def test_every_operation_documents_its_errors_by_code(document: dict[str, Any]) -> None:
-    responses = document["paths"]["/v2/ledger/entries"]["get"]["responses"]
-    assert set(responses) == {"200", "400", "401", "403", "405", "406", "500", "503"}
-    assert "`unsupported_chain`" in responses["400"]["description"]
-    assert "`missing_api_key`" in responses["401"]["description"]
+def documented_errors(operation: dict[str, Any]) -> set[tuple[int, str]]:
+    """Return status and code of the errors of an operation, each of which has an example and a line of text."""
+    found: set[tuple[int, str]] = set()
+    for status, response in operation["responses"].items():
+        if not status.startswith("2"):
+            examples = response["content"]["application/json"]["examples"].values()
+            codes = [example["value"]["error"]["code"] for example in examples]
+            assert CODE_LINE.findall(response["description"]) == codes
+            found.update((int(status), code) for code in codes)
+    return found
+
+
+def test_every_operation_documents_exactly_the_errors_of_the_table(document: dict[str, Any]) -> None:
+    for operation in operations(document):
+        name = operation["operationId"]
+        expected = {(row.status, row.code) for row in ERROR_TABLE.values() if name in row.operations}
+        assert documented_errors(operation) == expected, name
+
+
+def test_every_operation_that_the_table_names_exists(document: dict[str, Any]) -> None:
+    named = {name for row in ERROR_TABLE.values() for name in row.operations}
+    assert named - {operation["operationId"] for operation in operations(document)} == set()
+
+
+def test_the_groups_of_the_table_are_the_operations_that_need_a_key_and_that_take_a_body(
+    document: dict[str, Any],
+) -> None:
+    by_id = {operation["operationId"]: operation for operation in operations(document)}
+    assert set(EVERY) == by_id.keys()
+    assert set(WITH_KEY) == {name for name, operation in by_id.items() if operation["security"]}
+    assert set(WITH_BODY) == {name for name, operation in by_id.items() if "requestBody" in operation}
 
 
 def test_codes_are_an_open_set(document: dict[str, Any]) -> None:
