@@ -138,7 +138,7 @@ def _outlook(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence
     submitted = [tx.submitted_at for tx in candidates if tx.is_live]
     return Outlook(
         network=sweep.network,
-        is_completed=sweep.status == SweepStatus.COMPLETED,
+        is_executed=any(one.status == Execution.Status.EXECUTED and one.closed_at is None for one in executions),
         flags=sweep.flags,
         deadline=sweep.deadline,
         now=timezone.now(),
