@@ -39,8 +39,9 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
 def renew_offer(sweep: Sweep) -> dict[str, Any]:
     """Offer a sweep again, with routes of now, and return the data of the answer.
 
-    Its terms and deadline stay, and so does the user's signature. Raises what the rail's ``draft`` raises, and
-    ``InsufficientOutput`` if the routes of now are not expected to give the signed minimum.
+    Its terms and deadline stay, and so does the user's signature. Raises what the rail's ``draft`` raises,
+    ``InsufficientOutput`` if the routes of now are not expected to give the signed minimum, and ``BuildDisabled`` if
+    sweeps of now are executed elsewhere than this one.
     """
     rail = RAILS[sweep.rail]
     request = BuildRequest(
@@ -54,6 +55,9 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     if draft.expected.gross_output < sweep.min_gross:
         raise InsufficientOutput("The current prices do not give the minimum that was signed.")
     sealed = rail.seal(draft, renewed=sweep)
+    # At another contract the execution's id may belong to another sweep by now.
+    if {identity.venue for identity in sealed.identities} != {execution.venue for execution in sweep.executions.all()}:
+        raise BuildDisabled("The contract was replaced since this sweep was built; build a new one.")
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)
