@@ -20,7 +20,7 @@ app.autodiscover_tasks()
 @celeryd_init.connect
 def keep_connection(**_signal: object) -> None:
     """Let each process of a worker use one database connection for all its tasks, which is tested before each."""
-    connections.settings[DEFAULT_DB_ALIAS].update(CONN_MAX_AGE=600, CONN_HEALTH_CHECKS=True)
+    connections.settings[DEFAULT_DB_ALIAS]["CONN_MAX_AGE"] = 600
 
 
 @task_prerun.connect

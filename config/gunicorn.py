@@ -1,4 +1,4 @@
-"""How gunicorn serves the API: processes with threads, and a pool of database connections as large as the threads."""
+"""How gunicorn serves the API: processes with threads, each of which keeps one database connection."""
 
 import os
 
@@ -13,5 +13,5 @@ max_requests = 10_000
 max_requests_jitter = 1_000
 control_socket_disable = True
 
-# Settings read this when a worker loads the application; nobody but the web process pools connections.
-os.environ.setdefault("DATABASE_POOL_SIZE", str(threads))
+# The settings read this when a process loads the application.
+os.environ.setdefault("DATABASE_CONNECTION_MAX_AGE_SECONDS", "600")

@@ -123,17 +123,9 @@ DATABASES["default"]["OPTIONS"] = {
     "keepalives_interval": 2,
     **DATABASES["default"].get("OPTIONS", {}),
 }
-# Only the web process sets a size: its threads share a pool. A worker process keeps one connection (config/celery.py).
-DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
-if DATABASE_POOL_SIZE:
-    DATABASES["default"]["ENGINE"] = "sweepapi.postgresql"
-    DATABASES["default"]["OPTIONS"]["pool"] = {
-        "min_size": 1,
-        "max_size": DATABASE_POOL_SIZE,
-        "timeout": 2,  # how long a request waits for a connection
-        # Within one attempt psycopg pauses ever longer, up to minutes; given up, the next request begins another.
-        "reconnect_timeout": 0.5,
-    }
+# Set by config/gunicorn.py, whose threads live on after a request, and for the worker by config/celery.py.
+DATABASES["default"]["CONN_MAX_AGE"] = env.int("DATABASE_CONNECTION_MAX_AGE_SECONDS", default=0)
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a connection that broke while idle is replaced, not used
 
 # What runs beside this process, for the check that sums connections; gunicorn reads the first two as well.
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)

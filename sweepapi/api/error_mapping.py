@@ -1,6 +1,5 @@
-"""Maps every exception, whether Django, DRF or a database driver raised it, to one of our errors, in this one place."""
+"""Maps every exception of Django, its database layer and DRF to one of our errors, in this one place."""
 
-import psycopg
 from django import db
 from django.core import exceptions as django
 from django.http import Http404
@@ -27,8 +26,7 @@ _EQUIVALENTS: tuple[tuple[type[Exception], type[errors.SweepApiError]], ...] = (
     (django.SuspiciousOperation, errors.InvalidRequest),
     (MultiPartParserError, errors.InvalidRequest),
 )
-# The driver's own exceptions include those of its connection pool, such as PoolTimeout.
-_DATABASE_UNAVAILABLE = (db.OperationalError, db.InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
+_DATABASE_UNAVAILABLE = (db.OperationalError, db.InterfaceError)
 
 
 def domain_error(exc: Exception) -> errors.SweepApiError:

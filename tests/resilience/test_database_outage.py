@@ -1,4 +1,4 @@
-"""PostgreSQL may go away: no request waits for it long, and the first one after its return succeeds."""
+"""PostgreSQL may go away: no request waits for it, and the first one after its return succeeds."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,8 +20,9 @@ from tests.resilience.engines import BIN, STEP_SECONDS, Engines, connect, sessio
 
 OK = 200
 THREADS = 4
-LONGEST_ANSWER_SECONDS = 3
+LONGEST_ANSWER_SECONDS = 1.5  # shorter than any timeout: nothing waits for a server that refuses
 LONGEST_RETURN_SECONDS = 2
+LONGEST_CONNECT_SECONDS = 3
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def test_requests_whose_connections_break_are_answered_at_once(ask: Ask, databas
     assert max(answer.seconds for answer in answers) < LONGEST_ANSWER_SECONDS
 
 
-def test_requests_during_an_outage_are_answered_in_time_and_the_next_after_it_succeeds(
+def test_requests_during_an_outage_are_answered_at_once_and_the_next_after_it_succeeds(
     ask: Ask, engines: Engines
 ) -> None:
     assert ask().status == OK
@@ -133,4 +134,4 @@ def test_a_server_that_accepts_and_never_answers_is_given_up_in_time() -> None:
         started = monotonic()
         with pytest.raises(psycopg.OperationalError):
             elsewhere.connect()
-    assert monotonic() - started < LONGEST_ANSWER_SECONDS
+    assert monotonic() - started < LONGEST_CONNECT_SECONDS

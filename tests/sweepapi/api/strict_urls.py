@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Never
 
-import psycopg_pool
 from django import db
 from django.core import exceptions as django
 from django.http import Http404, HttpRequest, HttpResponse
@@ -44,7 +43,6 @@ EXCEPTIONS: dict[str, Exception] = {
     "bad-request": django.BadRequest("Malformed."),
     "database-operational": db.OperationalError(SECRET_DETAIL),
     "database-interface": db.InterfaceError(SECRET_DETAIL),
-    "pool-timeout": psycopg_pool.PoolTimeout(SECRET_DETAIL),
     "unexpected": RuntimeError(SECRET_DETAIL),
 }
 

@@ -37,7 +37,6 @@ EXPECTED = {
     "bad-request": (400, "invalid_request"),
     "database-operational": (503, "service_unavailable"),
     "database-interface": (503, "service_unavailable"),
-    "pool-timeout": (503, "service_unavailable"),
     "unexpected": (500, "internal_error"),
 }
 DATABASE_FAILURES = [name for name, (status, _) in EXPECTED.items() if status == 503]
