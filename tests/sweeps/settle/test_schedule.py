@@ -4,6 +4,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from sweepapi.evm.log_search import Finding
@@ -125,3 +127,10 @@ def test_a_sweep_that_a_confirm_closes_has_no_lease(leased: Sweep) -> None:
 def test_a_confirm_does_not_put_off_the_next_look_for_a_receipt(tx: SweepTransaction) -> None:
     planned = apply(tx.sweep, seen()).next_check_at
     assert apply(tx.sweep, seen()).next_check_at == planned
+
+
+def test_a_look_that_learns_nothing_writes_the_sweep_alone(tx: SweepTransaction) -> None:
+    with CaptureQueriesContext(connection) as statements:
+        settle(sweep_id=tx.sweep.id, seen=seen())
+    written = [one["sql"].split()[1] for one in statements if one["sql"].startswith(("INSERT", "UPDATE", "DELETE"))]
+    assert written == ['"sweeps_sweep"']
