@@ -53,12 +53,13 @@ def _awaits_receipt(sweep: Sweep) -> bool:
 def _check(claim: Claim) -> list[Sweep]:
     """Look at and settle the claimed sweeps, and return those that this check settled."""
     checked: list[Sweep] = []
+    by_id = {sweep.id: sweep for sweep in claim.sweeps}
     place = attrgetter("rail", "network")
     for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
         rail = RAILS[rail_name]
         for sweep_id, seen in rail.see(network, rail.watch(list(group))):
             if seen is None:
-                _postpone(sweep_id, claim.lease)
+                _postpone(by_id[sweep_id], claim.lease)
                 continue
             try:
                 checked.append(settle(sweep_id=sweep_id, seen=seen, lease=claim.lease).sweep)
@@ -67,10 +68,9 @@ def _check(claim: Claim) -> list[Sweep]:
     return checked
 
 
-def _postpone(sweep_id: UUID, lease: UUID) -> None:
+def _postpone(sweep: Sweep, lease: UUID) -> None:
     """Release the lease and schedule another look; nothing was learnt."""
-    sweep = Sweep.objects.get(id=sweep_id)
-    Sweep.objects.filter(id=sweep_id, lease_token=lease).update(
+    Sweep.objects.filter(id=sweep.id, lease_token=lease).update(
         lease_token=None,
         lease_until=None,
         last_error=NO_PROVIDER_ANSWERED,

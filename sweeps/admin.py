@@ -163,7 +163,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         cancelled_by = request.user.get_username() if cancels else None
         try:
             sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason, cancelled_by=cancelled_by)
-        except SweepNotVoidable as error:
+        except (SweepNotVoidable, SweepNotCancellable) as error:
             messages.error(request, error.message)
         else:
             self.log_change(request, sweep, f"Voided{' and asked to cancel on chain' if cancels else ''}: {reason}")

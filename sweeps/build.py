@@ -40,7 +40,8 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     """Offer a sweep again with current routes, and return the data of the answer.
 
     Its terms and deadline do not change, and the user's signature stays valid. Raises whatever the rail's ``draft``
-    raises, and ``InsufficientOutput`` if the current routes are not expected to reach the signed minimum.
+    raises, ``InsufficientOutput`` if the current routes are not expected to reach the signed minimum, and
+    ``BuildDisabled`` if sweeps are executed at another contract by now.
     """
     rail = RAILS[sweep.rail]
     request = BuildRequest(
@@ -54,6 +55,9 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     if draft.expected.gross_output < sweep.min_gross:
         raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
     sealed = rail.seal(draft, renewed=sweep)
+    # At another contract the execution's id may belong to another sweep by now.
+    if {identity.venue for identity in sealed.identities} != {execution.venue for execution in sweep.executions.all()}:
+        raise BuildDisabled("The contract was replaced since this sweep was built; build a new one.")
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)

@@ -6,6 +6,7 @@ row's lock instead of a lease, so their order does not matter.
 
 import time
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -62,7 +63,10 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
     ((_, seen),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
     if seen is None:
         sweep.last_error = NO_PROVIDER_ANSWERED
-        sweep.save(update_fields=["last_error"])
+        unsettled = Sweep.objects.filter(
+            id=sweep.id, check_attempts=sweep.check_attempts
+        )  # unless the worker got through
+        unsettled.update(last_error=NO_PROVIDER_ANSWERED)
         _nudge_for(sweep)
         return sweep
     return _answer(settle(sweep_id=sweep.id, seen=seen), tx_hash, deadline)
@@ -120,21 +124,23 @@ def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) 
         execution.status = Execution.Status.PENDING
         execution.save(update_fields=["status"])
         transitions.move(sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hash)
-    sweep.next_check_at = schedule.first_check(timezone.now())
+    first_check_at = schedule.first_check(timezone.now())
+    sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
     sweep.save()
 
 
 def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
-    """If the limit is reached, displace the oldest candidate that was never seen on chain."""
+    """If the limit is reached, displace the candidate never seen on chain whose last report is the oldest."""
     polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
     if len(polled) < MAX_CANDIDATES:
         return
-    unseen = next((tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None), None)
-    if unseen is None:
+    unseen = [tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None]
+    if not unseen:
         raise TooManyCandidates
-    unseen.status = Tx.DISPLACED
-    unseen.save(update_fields=["status"])
-    transitions.note(sweep, EventKind.DISPLACED, tx_hash=unseen.tx_hash)
+    oldest = min(unseen, key=attrgetter("submitted_at"))
+    oldest.status = Tx.DISPLACED
+    oldest.save(update_fields=["status"])
+    transitions.note(sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
 def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
@@ -142,7 +148,8 @@ def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
     if sweep.status == SweepStatus.VOID:  # the worker found the cancellation during this lookup
         raise SweepVoid
     tx = sweep.transactions.get(tx_hash=tx_hash)
-    if tx.status == Tx.REPLACED:
+    # Displaced by other confirms while this one looked, it is not among those that an execution replaces.
+    if tx.status == Tx.REPLACED or (tx.status == Tx.DISPLACED and sweep.status == SweepStatus.COMPLETED):
         raise _already_confirmed(sweep.transactions.get(status=Tx.ACCEPTED))
     if tx.status == Tx.REVERTED:
         raise TransactionReverted(details=_explained(tx, deadline))

@@ -29,15 +29,17 @@ class ExecutionSettlement:
         self.candidates = list(execution.transactions.all())
 
     def apply(self, verdict: ExecutionVerdict) -> None:
-        """Move the execution as far as the verdict allows, and save it."""
+        """Move the execution as far as the verdict allows, and save it if that changed anything."""
         self.verdict = verdict
+        before = dict(vars(self.execution))
         if verdict.obstacle:
             self.sweep.last_error = verdict.obstacle
         if self.execution.status == Execution.Status.EXECUTED:
             self._watch()
         else:
             self._judge()
-        self.execution.save()
+        if vars(self.execution) != before:
+            self.execution.save()
 
     def _judge(self) -> None:
         for flag in sorted(self.verdict.raised):

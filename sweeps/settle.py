@@ -7,6 +7,7 @@ and the worker both call it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from django.utils import timezone
 from sweeps import transitions
 from sweeps.executions import ExecutionSettlement
 from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
-from sweeps.rails.rail import Mismatch, Outlook, Rail, TransactionVerdict, Verdict
+from sweeps.rails.rail import Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
 
 # Why the chain moves a sweep to each status.
@@ -56,6 +57,7 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
 
     With a ``lease`` it raises ``LeaseLostError`` and writes nothing unless the row still carries that lease. What was
     seen may be older than the row: only evidence about its block undoes an execution that was accepted meanwhile.
+    Without a lease, that of a check which is under way stays, so that its look is not lost.
     """
     with transaction.atomic():
         sweep = Sweep.objects.select_for_update(of=("self",)).select_related("partner").get(id=sweep_id)
@@ -66,12 +68,17 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
         rail = RAILS[sweep.rail]
         (watched,) = rail.watch([sweep])
         verdict = rail.judge(watched, seen)
-        _apply(sweep, rail, verdict)
+        outlook = _apply(sweep, verdict)
+        if lease is not None or not sweep.is_open:
+            sweep.lease_token = sweep.lease_until = None
+        if sweep.is_open:
+            at = rail.next_look(outlook, verdict)
+            sweep.next_check_at = at if lease is not None else _not_put_off(sweep, outlook, at)
         sweep.save()
     return Settled(sweep, {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions})
 
 
-def _apply(sweep: Sweep, rail: Rail, verdict: Verdict) -> None:
+def _apply(sweep: Sweep, verdict: Verdict) -> Outlook:
     sweep.last_error = ""
     settlements = [ExecutionSettlement(sweep, execution) for execution in sweep.executions.all()]
     for settlement in settlements:
@@ -84,9 +91,18 @@ def _apply(sweep: Sweep, rail: Rail, verdict: Verdict) -> None:
         transitions.close(sweep)
     sweep.check_attempts += 1
     sweep.last_checked_at = timezone.now()
-    sweep.lease_token = sweep.lease_until = None
-    if sweep.is_open:
-        sweep.next_check_at = rail.next_look(_outlook(sweep, executions, candidates), verdict)
+    return _outlook(sweep, executions, candidates)
+
+
+def _not_put_off(sweep: Sweep, outlook: Outlook, at: datetime) -> datetime:
+    """Return the earlier of this time and the planned look for a receipt.
+
+    Only the worker searches for an execution that was not reported, and partners may confirm again and again.
+    """
+    planned = sweep.next_check_at
+    if outlook.submitted_at is None or planned is None or planned <= outlook.now:
+        return at
+    return min(at, planned)
 
 
 def _move(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[SweepTransaction]) -> None:
@@ -122,7 +138,7 @@ def _outlook(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence
     submitted = [tx.submitted_at for tx in candidates if tx.is_live]
     return Outlook(
         network=sweep.network,
-        is_completed=sweep.status == SweepStatus.COMPLETED,
+        is_executed=any(one.status == Execution.Status.EXECUTED and one.closed_at is None for one in executions),
         flags=sweep.flags,
         deadline=sweep.deadline,
         now=timezone.now(),

@@ -21,7 +21,7 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
 
     With ``cancelled_by``, the name of a user, it is also cancelled on chain.
 
-    Raises ``SweepNotVoidable``, and ``ValueError`` for an empty reason.
+    Raises ``SweepNotVoidable``, ``SweepNotCancellable``, and ``ValueError`` for an empty reason.
     """
     reason = _required(reason)
     with transaction.atomic():

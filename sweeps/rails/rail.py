@@ -172,14 +172,16 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class TransactionVerdict:
-    """What a mined transaction means for an execution: it executed it, reverted, or did something else."""
+    """What a mined transaction means for an execution: it executed it, reverted, or did something else.
+
+    One that was not reported becomes a candidate. A transaction is a candidate for one execution of a sweep at most.
+    """
 
     tx_hash: str
     inclusion: Inclusion
     executed: Split | None = None
     reverted: bool = False
     mismatches: Sequence[Mismatch] = ()
-    discovered: bool = False  # found by the rail's own search
 
 
 class Ending(Enum):
@@ -220,7 +222,7 @@ class Outlook:
     """The facts about a settled, open sweep that determine the time of its next look."""
 
     network: str
-    is_completed: bool
+    is_executed: bool  # an execution of it was, and its block is not final yet
     flags: Sequence[str]
     deadline: datetime
     now: datetime
@@ -300,7 +302,10 @@ class Rail(Protocol):
         ...
 
     def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
-        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline."""
+        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline.
+
+        Raises the errors of a build, also where the rail can't offer that sweep again.
+        """
         ...
 
     def store(self, offered: Offered[Any]) -> None:
@@ -340,7 +345,7 @@ class Rail(Protocol):
     def withdraw(self, sweep: Sweep) -> None:
         """Record, in the caller's transaction, that the executions are to be cancelled on chain.
 
-        Raises ``SweepNotCancellable`` where the rail can't do that.
+        Raises ``SweepNotCancellable``, with the reason, where the rail can't do that.
         """
         ...
 

@@ -101,7 +101,7 @@ class Story:
 
     status: str = "pending"
     is_open: bool = True
-    candidates: dict[str, str] = field(default_factory=dict)  # status by hash, in the order of their reports
+    candidates: dict[str, str] = field(default_factory=dict)  # status by hash, in the order of their last reports
     seen: set[str] = field(default_factory=set)  # hashes that a look has shown in a block
     accepted_at: MinedBlock | None = None
     epoch: int = 0
@@ -129,6 +129,7 @@ class Story:
                 return "too_many_candidates"
             self.candidates[unseen[0]] = "displaced"
         if known in (None, "displaced", "rejected"):
+            self.candidates.pop(tx_hash, None)
             self.candidates[tx_hash] = "submitted"
         self.status = "pending"
         return ""

@@ -10,9 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sweepapi.errors import SweepNotCancellable
 from sweeps import nudge, withdrawal
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
+from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.settle import settle
 from sweeps.withdrawal import void
 from tests.factories.ledger import book_fee
@@ -201,6 +203,18 @@ def test_a_closed_sweep_is_not_cancelled_and_the_page_says_why(ops: Client) -> N
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "late"})
     assert missing(ops.get(page(sweep)).content.decode(), "there is nothing to cancel") == []
     assert (Cancellation.objects.count(), LogEntry.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["void", "cancel_on_chain"])
+def test_the_page_says_why_a_rail_cannot_cancel(ops: Client, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def refuse(_sweep: Sweep) -> None:
+        raise SweepNotCancellable("This contract has no cancellation.")
+
+    monkeypatch.setattr(EvmV5, "withdraw", staticmethod(refuse))
+    sweep = SweepFactory.create()
+    ops.post(action(name, sweep), {"_form_submitted": "true", "reason": "why", "cancel_on_chain": "on"})
+    assert missing(ops.get(page(sweep)).content.decode(), "This contract has no cancellation.") == []
+    assert (Sweep.objects.get().status, LogEntry.objects.count()) == ("pending", 0)
 
 
 def test_a_user_who_may_only_view_may_not_act() -> None:

@@ -11,12 +11,13 @@ from celery import current_app
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from indexer import checks
 from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
 from sweepapi.evm.rpc import ProviderPool
-from sweeps.models import Sweep
+from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.withdrawal import void
 from tests.factories.ledger import random_hash
@@ -54,6 +55,26 @@ def closed_sweep(partner: Partner, status: str) -> Sweep:
         voided_at=timezone.now(),
         void_reason="test",
     )
+
+
+def the_worker_looks(built: dict[str, Any]) -> None:
+    make_overdue(built["sweepId"])
+    checks.check_due()
+
+
+def while_confirm_looks(
+    monkeypatch: pytest.MonkeyPatch, rival: Callable[[], None], *, is_answered: bool = True
+) -> None:
+    """Run the rival between the look of the next confirm and its settling."""
+    original = EvmV5.see
+
+    def slow_see(*arguments: Any, **options: Any) -> Any:
+        seen = list(original(*arguments, **options))
+        monkeypatch.setattr(EvmV5, "see", staticmethod(original))
+        rival()
+        return iter(seen if is_answered else [(sweep_id, None) for sweep_id, _ in seen])
+
+    monkeypatch.setattr(EvmV5, "see", staticmethod(slow_see))
 
 
 def test_a_mined_sweep_is_completed_and_booked_as_the_event_says(app: PartnerApp) -> None:
@@ -127,6 +148,13 @@ def test_a_hash_that_is_not_mined_yet_is_pending_and_the_worker_completes_it(app
     make_overdue(built["sweepId"])
     assert checks.check_due() == 1
     assert app.state(built["sweepId"])["status"] == "completed"
+
+
+def test_confirming_again_does_not_put_off_the_look_of_the_worker(app: PartnerApp, settings: Settings) -> None:
+    settings.FIRST_CHECK_SECONDS = 60
+    built, tx_hash = app.build(), random_hash()
+    first, second = (app.confirm(built, tx_hash, status=202) for _ in range(2))
+    assert second["feeAuthorization"]["nextCheckAt"] == first["feeAuthorization"]["nextCheckAt"]
 
 
 def test_a_wrong_hash_is_a_mismatch_and_the_right_one_still_completes(app: PartnerApp) -> None:
@@ -206,19 +234,36 @@ def test_a_cancellation_that_the_worker_finds_meanwhile_is_answered_as_void(
     built = app.build()
     app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
     app.chain.mine(SAFE_AFTER)
-
-    original = EvmV5.see
-
-    def slow_see(*arguments: Any, **options: Any) -> Any:
-        seen = list(original(*arguments, **options))
-        monkeypatch.setattr(EvmV5, "see", staticmethod(original))
-        make_overdue(built["sweepId"])
-        checks.check_due()
-        return iter(seen)
-
-    monkeypatch.setattr(EvmV5, "see", staticmethod(slow_see))
+    while_confirm_looks(monkeypatch, lambda: the_worker_looks(built))
     assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
     assert app.state(built["sweepId"])["status"] == "void"
+
+
+def test_a_hash_displaced_while_another_completes_the_sweep_is_refused_with_the_accepted_one(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built, displaced = app.build(), random_hash()
+    tx_hash = app.execute(built)
+
+    def displace_and_complete() -> None:
+        SweepTransaction.objects.filter(tx_hash=displaced).update(status="displaced")
+        app.confirm(built, tx_hash)
+
+    while_confirm_looks(monkeypatch, displace_and_complete)
+    response = app.post_confirm(built["sweepId"], displaced)
+    assert error_of(response) == (409, "sweep_already_confirmed")
+    assert response.json()["error"]["details"][0]["message"] == tx_hash
+
+
+def test_a_confirm_that_nobody_answered_leaves_no_error_on_a_sweep_that_the_worker_settled_meanwhile(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    while_confirm_looks(monkeypatch, lambda: the_worker_looks(built), is_answered=False)
+    app.confirm(built, tx_hash, status=202)
+    state = app.state(built["sweepId"])
+    assert (state["status"], state["feeAuthorization"]["lastError"]) == ("completed", None)
 
 
 def test_the_reverted_hash_of_a_closed_sweep_still_answers_that_it_reverted(app: PartnerApp, partner: Partner) -> None:

@@ -108,6 +108,14 @@ def test_a_displaced_hash_that_is_reported_again_is_a_candidate_again(
     assert len(state["transactions"]) == MAX_CANDIDATES + 1
 
 
+def test_a_hash_that_was_reported_again_is_not_the_next_to_give_way(
+    app: PartnerApp, built: dict[str, Any], unseen: list[str]
+) -> None:
+    for reported in (random_hash(), unseen[0], random_hash()):
+        state = app.confirm(built, reported, status=202)
+    assert [statuses(state)[tx_hash] for tx_hash in unseen[:3]] == ["submitted", "displaced", "displaced"]
+
+
 def test_a_displaced_hash_that_is_mined_later_and_reported_again_completes_the_sweep(
     app: PartnerApp, built: dict[str, Any]
 ) -> None:

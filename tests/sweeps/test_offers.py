@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -12,14 +13,16 @@ from rest_framework.renderers import JSONRenderer
 
 from indexer.tasks import purge_answers_of_offers
 from partners.models import Partner
-from sweepapi.errors import InsufficientOutput
+from sweepapi import networks
+from sweepapi.errors import BuildDisabled, InsufficientOutput
+from sweepapi.evm.chains import Chain
 from sweepapi.fees import split
 from sweeps.build import renew_offer
 from sweeps.models import Offer, OfferAnswer, Sweep
 from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.settle import settle
 from sweeps.state import SweepState
-from tests.factories.sweeps import OfferFactory, SweepFactory, SweepTransactionFactory, executed_receipt, seen
+from tests.factories.sweeps import LOCAL, OfferFactory, SweepFactory, SweepTransactionFactory, executed_receipt, seen
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -152,6 +155,14 @@ def test_answers_are_purged_after_24_hours_and_nothing_else_is() -> None:
     purge_answers_of_offers()
     assert [answer.offer for answer in OfferAnswer.objects.all()] == offers[:1]
     assert (Offer.objects.count(), Sweep.objects.count()) == (3, 3)
+
+
+def test_a_sweep_is_not_offered_again_at_another_contract(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
+    app.build()
+    change_chain(v5_contract=networks.current().chain(LOCAL).v4_contract)
+    with pytest.raises(BuildDisabled):
+        renew_offer(Sweep.objects.get())
+    assert Offer.objects.count() == 1
 
 
 def test_an_offer_that_would_miss_the_signed_minimum_is_not_made(app: PartnerApp) -> None:

@@ -83,7 +83,7 @@ def test_a_revert_and_the_transaction_after_it_are_listed_in_order(app: PartnerA
         ("sweep_pending", None),
         ("transaction_reported", reverted),
         ("transaction_reverted", reverted),
-        ("sweep_failed", None),
+        ("sweep_failed", reverted),
         ("transaction_reported", second),
         ("sweep_pending", second),
     ]

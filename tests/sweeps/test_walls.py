@@ -1,4 +1,4 @@
-"""Boundaries that import contracts can't express: words of the EVM rails, the only writer of a status, errors of HTTP."""
+"""Boundaries that import contracts can't express: words of the EVM rails, who writes a status, errors of HTTP."""
 
 import ast
 import re

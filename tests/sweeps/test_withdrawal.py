@@ -10,6 +10,7 @@ from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps import withdrawal
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
+from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.settle import settle
 from sweeps.withdrawal import cancel_on_chain, void
 from tests.factories.sweeps import (
@@ -183,3 +184,17 @@ def test_the_first_request_is_kept() -> None:
     assert cancel_on_chain(sweep_id=sweep.id, reason="stolen key", requested_by="ops")
     assert not cancel_on_chain(sweep_id=sweep.id, reason="again", requested_by="night shift")
     assert requests_of(sweep) == [{"requested_by": "ops", "reason": "stolen key"}]
+
+
+def test_nothing_is_stored_where_the_rail_cannot_cancel(monkeypatch: pytest.MonkeyPatch, nudges: list[int]) -> None:
+    def refuse(_sweep: Sweep) -> None:
+        raise SweepNotCancellable("This contract has no cancellation.")
+
+    monkeypatch.setattr(EvmV5, "withdraw", staticmethod(refuse))
+    sweep = SweepFactory.create()
+    with pytest.raises(SweepNotCancellable):
+        cancel_on_chain(sweep_id=sweep.id, reason="why", requested_by="ops")
+    with pytest.raises(SweepNotCancellable):
+        void(sweep_id=sweep.id, reason="why", cancelled_by="ops")
+    stored = Sweep.objects.get()
+    assert (stored.status, stored.cancellation_requested_at, stored.last_event, nudges) == ("pending", None, 1, [])

@@ -172,7 +172,7 @@ def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
 
 def _changes_within_blocks(outlook: Outlook, verdict: Verdict) -> bool:
     return (
-        outlook.is_completed
+        outlook.is_executed
         or Flag.REORGANISED in outlook.flags  # usually mined again within a few blocks
         or outlook.is_searching
         or (outlook.is_cancelling and not verdict.has_run_out)

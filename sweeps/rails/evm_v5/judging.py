@@ -152,7 +152,7 @@ def _transactions(watched: V5Watched, seen: Seen) -> Iterator[TransactionVerdict
         if verdict.executed is not None:
             return
     if found is not None:
-        yield _transaction(watched, found, discovered=found.tx_hash not in watched.tx_hashes)
+        yield _transaction(watched, found)
 
 
 def _unexecuted(
@@ -193,7 +193,7 @@ def _found(finding: Finding) -> tuple[Ending | None, str, str]:
     return Ending.CANCELLED, f"cancelled on chain by {hit.event.value} in {hit.tx_hash}", ""
 
 
-def _transaction(watched: V5Watched, receipt: Receipt, *, discovered: bool = False) -> TransactionVerdict:
+def _transaction(watched: V5Watched, receipt: Receipt) -> TransactionVerdict:
     """Compare a receipt with the sweep's terms.
 
     All logs of the sweep's contract count, because a bundler may put several sweeps into one transaction. Logs of other
@@ -201,11 +201,11 @@ def _transaction(watched: V5Watched, receipt: Receipt, *, discovered: bool = Fal
     """
     inclusion = Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used)
     if not receipt.succeeded:
-        return TransactionVerdict(receipt.tx_hash, inclusion, reverted=True, discovered=discovered)
+        return TransactionVerdict(receipt.tx_hash, inclusion, reverted=True)
     mismatches, event = _matched(watched, receipt)
     if event is None or mismatches:
-        return TransactionVerdict(receipt.tx_hash, inclusion, mismatches=mismatches, discovered=discovered)
-    return TransactionVerdict(receipt.tx_hash, inclusion, executed=_paid(event), discovered=discovered)
+        return TransactionVerdict(receipt.tx_hash, inclusion, mismatches=mismatches)
+    return TransactionVerdict(receipt.tx_hash, inclusion, executed=_paid(event))
 
 
 def _matched(watched: V5Watched, receipt: Receipt) -> tuple[list[Mismatch], SweepExecuted | None]:

@@ -1,6 +1,6 @@
 """The status of a sweep with several executions follows from theirs. The rail is made up: V5 has one execution."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -27,6 +27,7 @@ from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
 
 pytestmark = pytest.mark.django_db
 
+SOON, LATE = timedelta(minutes=1), timedelta(hours=1)
 PAID = split(1_000_000, 75, 4000)
 NOTHING_NEW = ExecutionVerdict()
 RAN_OUT = ExecutionVerdict(ending=Ending.RAN_OUT)
@@ -50,7 +51,7 @@ class JudgedRail(EvmV5):
 
     @staticmethod
     def next_look(outlook: Outlook, _verdict: Verdict) -> datetime:
-        return outlook.now
+        return outlook.now + (SOON if outlook.is_executed else LATE)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
 
 def executed(paid: Split = PAID) -> ExecutionVerdict:
     """Return the verdict that a transaction which was not reported executed it."""
-    transaction = TransactionVerdict(random_hash(), Inclusion(100, "0x" + "ab" * 32, 1), executed=paid, discovered=True)
+    transaction = TransactionVerdict(random_hash(), Inclusion(100, "0x" + "ab" * 32, 1), executed=paid)
     return ExecutionVerdict(100, [transaction])
 
 
@@ -160,6 +161,16 @@ def test_a_sweep_is_closed_when_all_its_executions_are(sweep: Sweep) -> None:
     assert outcome(sweep) == ("completed", False, [])
     assert sweep.closed_at is not None
     assert sweep.closed_at <= timezone.now()
+
+
+def test_an_execution_is_watched_until_it_is_final_although_another_is_undecided(sweep: Sweep) -> None:
+    sweep.transactions.all().delete()  # nothing awaits a receipt
+    watched = []
+    for first in (NOTHING_NEW, executed(), FINAL):
+        sweep = apply(sweep, first, NOTHING_NEW)
+        assert sweep.next_check_at is not None
+        watched.append(sweep.next_check_at - timezone.now() <= SOON)
+    assert (sweep.status, watched) == ("pending", [False, True, False])
 
 
 def test_the_minimum_of_each_execution_is_its_own(sweep: Sweep) -> None:

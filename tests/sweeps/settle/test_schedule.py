@@ -4,6 +4,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from sweepapi.evm.log_search import Finding
@@ -12,7 +14,7 @@ from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.settle import LeaseLostError, settle
 from sweeps.withdrawal import cancel_on_chain
-from tests.factories.sweeps import executed_receipt, seen
+from tests.factories.sweeps import executed_receipt, found_execution, seen, unused_after_deadline
 from tests.sweeps.settle.looks import apply, complete, execution_of, fees_booked
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +59,7 @@ def test_the_delay_between_looks_grows_with_the_time_awaited_up_to_a_bound(
     delays = []
     for awaited_seconds in (0, 1, 10, 60, 100_000):
         SweepTransaction.objects.filter(pk=tx.pk).update(submitted_at=now - timedelta(seconds=awaited_seconds))
+        Sweep.objects.update(next_check_at=now)
         delays.append(delay(apply(tx.sweep, seen())).total_seconds())
     assert delays == [2, 2, 10, 60, 300]
 
@@ -108,3 +111,26 @@ def test_a_completed_sweep_is_checked_again_after_the_interval_of_its_chain(
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     assert complete(tx).next_check_at == now + timedelta(seconds=3)
+
+
+def test_a_confirm_leaves_the_lease_to_the_check_that_is_under_way(leased: Sweep, tx: SweepTransaction) -> None:
+    assert apply(leased, seen()).lease_token == leased.lease_token
+    found = seen(state=True, finding=found_execution(executed_receipt(tx)))
+    assert settle(sweep_id=leased.id, seen=found, lease=leased.lease_token).sweep.status == "completed"
+
+
+def test_a_sweep_that_a_confirm_closes_has_no_lease(leased: Sweep) -> None:
+    closed = apply(leased, unused_after_deadline(leased))
+    assert (closed.is_open, closed.lease_token, closed.lease_until) == (False, None, None)
+
+
+def test_a_confirm_does_not_put_off_the_next_look_for_a_receipt(tx: SweepTransaction) -> None:
+    planned = apply(tx.sweep, seen()).next_check_at
+    assert apply(tx.sweep, seen()).next_check_at == planned
+
+
+def test_a_look_that_learns_nothing_writes_the_sweep_alone(tx: SweepTransaction) -> None:
+    with CaptureQueriesContext(connection) as statements:
+        settle(sweep_id=tx.sweep.id, seen=seen())
+    written = [one["sql"].split()[1] for one in statements if one["sql"].startswith(("INSERT", "UPDATE", "DELETE"))]
+    assert written == ['"sweeps_sweep"']

@@ -20,7 +20,7 @@ def delay_seconds(*, has_run_out: bool = False, **facts: Any) -> float:
     """Return the seconds until the next look at a pending sweep, changed by the facts."""
     outlook: dict[str, Any] = {
         "network": LOCAL,
-        "is_completed": False,
+        "is_executed": False,
         "flags": [],
         "deadline": DEADLINE,
         "now": NOW,
@@ -42,7 +42,7 @@ def test_a_receipt_is_awaited_with_growing_delays(awaited_seconds: int, seconds:
 
 @pytest.mark.parametrize(
     "facts",
-    [{"is_completed": True}, {"flags": ["reorganised"]}, {"is_searching": True}, {"is_cancelling": True}],
+    [{"is_executed": True}, {"flags": ["reorganised"]}, {"is_searching": True}, {"is_cancelling": True}],
     ids=str,
 )
 def test_a_sweep_that_any_block_can_change_is_due_after_the_interval_of_the_chain(facts: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ def test_a_block_that_is_not_final_is_checked_at_least_every_half_minute(
     change_chain: Callable[..., Chain], interval_seconds: int, seconds: int
 ) -> None:
     change_chain(finality=Finality("safe", "finalized", interval_seconds, None))
-    assert delay_seconds(is_completed=True) == seconds
+    assert delay_seconds(is_executed=True) == seconds
 
 
 def test_an_unexplained_nonce_is_due_soon_until_the_deadline_has_passed() -> None:

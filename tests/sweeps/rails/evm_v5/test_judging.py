@@ -95,7 +95,7 @@ def mismatches(*logs: Log) -> list[tuple[str, str]]:
 def test_an_event_that_matches_the_signed_terms_is_an_execution() -> None:
     judged = of_transaction(executed_log())
     assert judged.executed == Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
-    assert (judged.tx_hash, judged.inclusion.block_number, judged.discovered) == (TX, 100, False)
+    assert (judged.tx_hash, judged.inclusion.block_number) == (TX, 100)
 
 
 def test_a_reverted_transaction_is_a_revert_whatever_it_logged() -> None:
@@ -236,13 +236,13 @@ def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
 def test_an_execution_that_was_found_is_judged_by_its_receipt() -> None:
     stranger = random_hash()
     (judged,) = verdict(state=True, finding=found_execution(receipt(executed_log(), tx_hash=stranger))).transactions
-    assert (judged.tx_hash, judged.executed, judged.discovered) == (stranger, PAID, True)
+    assert (judged.tx_hash, judged.executed) == (stranger, PAID)
 
 
 def test_a_reported_hash_that_was_found_is_judged_once() -> None:
     found = receipt(executed_log())
     (judged,) = verdict(receipt(), state=True, finding=found_execution(found)).transactions
-    assert (judged.executed, judged.discovered) == (PAID, False)
+    assert judged.executed == PAID
 
 
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
