@@ -130,7 +130,7 @@ def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) 
 
 
 def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
-    """Displace the candidate that nobody has seen and whose last report is the oldest, if the limit is reached."""
+    """Displace the candidate that was never seen and whose last report is the oldest, if the limit is reached."""
     polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
     if len(polled) < MAX_CANDIDATES:
         return
