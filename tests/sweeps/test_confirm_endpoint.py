@@ -255,7 +255,7 @@ def test_a_hash_displaced_while_another_completes_the_sweep_is_refused_with_the_
     assert response.json()["error"]["details"][0]["message"] == tx_hash
 
 
-def test_a_confirm_that_nobody_answered_leaves_no_error_on_a_sweep_that_the_worker_settled_meanwhile(
+def test_a_confirm_without_an_answer_leaves_no_error_on_a_sweep_that_the_worker_settled_meanwhile(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = app.build()

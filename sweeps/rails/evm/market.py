@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sweepapi.evm import responses
-from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
 from sweepapi.evm.errors import CallFailedError
@@ -24,9 +23,9 @@ from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.finder import PoolKey
 from sweepapi.evm.routes.types import Quote, Route
 from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.evm.v5 import PAUSED
 from sweeps.rails.rail import TokenInput
 
-PAUSED = Function("paused()", "(bool)")
 APPROVAL_GAS_LIMIT = 1_000_000
 # Fifty times what a token needs for its facts; it bounds what a hostile one can make the node compute and send.
 TOKEN_GAS_LIMIT = 2_000_000
