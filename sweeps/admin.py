@@ -159,9 +159,9 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def void(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Void the sweep for the given reason, and on request cancel it on chain."""
         reason, cancels = form.cleaned_data["reason"], form.cleaned_data["cancel_on_chain"]
-        cancelled_by = request.user.get_username() if cancels else None
+        sweep_id, user = get_object_or_404(Sweep, id=object_id).id, request.user.get_username()
         try:
-            sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason, cancelled_by=cancelled_by)
+            sweep = void(sweep_id=sweep_id, reason=reason, requested_by=user, cancels=cancels)
         except NotVoidableError:
             messages.error(request, "This sweep is not pending, or a transaction was submitted for it.")
         else:

@@ -23,10 +23,10 @@ class NotCancellableError(Exception):
     """The sweep was executed or is closed, so a cancellation has nothing to prevent."""
 
 
-def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Sweep:
+def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = False) -> Sweep:
     """Void a pending sweep and return it; it stays open until the chain proves that it can't be executed any more.
 
-    With ``cancelled_by``, the name of a user, it is also cancelled on chain.
+    With ``cancels``, it is also cancelled on chain.
 
     Raises ``NotVoidableError``, and ``ValueError`` for an empty reason.
     """
@@ -37,9 +37,9 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
         if sweep.status != SweepStatus.PENDING or submitted:
             raise NotVoidableError
         sweep.void_reason = reason
-        transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason)
-        if cancelled_by is not None:
-            _request_cancellation(sweep, reason=reason, requested_by=cancelled_by)
+        transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
+        if cancels:
+            _request_cancellation(sweep, reason=reason, requested_by=requested_by)
         sweep.save()
         return sweep
 

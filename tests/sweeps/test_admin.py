@@ -150,7 +150,7 @@ def test_a_void_may_be_cancelled_on_chain_as_well_and_the_log_says_so(
 
 def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
     sweep = SweepFactory.create()
-    void(sweep_id=sweep.id, reason="stolen key", cancelled_by="alice")
+    void(sweep_id=sweep.id, reason="stolen key", requested_by="alice", cancels=True)
     cancellation = Cancellation.objects.get()
     cancellation.last_error = "No money for gas."
     cancellation.save()

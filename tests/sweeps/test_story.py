@@ -180,7 +180,7 @@ class Storyteller(RuleBasedStateMachine):
     def operations_void_it(self, _data: st.DataObject) -> None:
         is_voided = self.story.void()
         try:
-            void(sweep_id=self.sweep.id, reason="test")
+            void(sweep_id=self.sweep.id, reason="test", requested_by="ops")
         except NotVoidableError:
             assert not is_voided
         else:
