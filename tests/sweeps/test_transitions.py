@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from indexer.checks import check_due
 from ledger.models import JournalEntry
-from sweeps import timeline, transitions
+from sweeps import transitions
 from sweeps.confirm import confirm_sweep
-from sweeps.models import Cause, EventKind, Flag, Sweep, SweepEvent, SweepStatus, SweepTransaction
+from sweeps.models import EventKind, Sweep, SweepEvent, SweepStatus, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.settle import settle
 from sweeps.withdrawal import cancel_on_chain, void
@@ -299,10 +299,3 @@ def test_the_story_of_a_void_sweep_that_was_executed_and_reorganised_reads_in_or
         "sweep_failed",
         "closed",
     ]
-
-
-def test_every_kind_and_every_cause_has_a_sentence() -> None:
-    facts = {"block": 1, "reason": "why", "finality": "safe", "flag": Flag.PARTIAL}
-    causes = [SweepEvent(kind=EventKind.STATUS, cause=cause) for cause in Cause]
-    kinds = [SweepEvent(kind=kind, facts=facts) for kind in EventKind if kind != EventKind.STATUS]
-    assert all(timeline.sentence(event).endswith((".", "why")) for event in [*causes, *kinds])
