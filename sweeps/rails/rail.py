@@ -271,6 +271,10 @@ class Presentation(Protocol):
         """Return the networks of this rail and whether sweeps can be built there now; never waits for long."""
         ...
 
+    def obstacles(self, sweep: Sweep) -> Iterable[str]:
+        """Return, as sentences for operations, what keeps an open sweep from being cancelled as they requested."""
+        ...
+
     def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:
         """Return, as labels and values, what operations should see of a sweep that only this rail knows."""
         ...
