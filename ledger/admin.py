@@ -5,11 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
+from sweepapi.explorer import shortened, transaction_link
 from sweepapi.network_filter import NetworkFilter
 from sweepapi.read_only import ReadOnly
 
@@ -32,7 +36,7 @@ class PostingInline(ReadOnly, TabularInline):
 
 @admin.register(JournalEntry)
 class JournalEntryAdmin(ReadOnly, ModelAdmin):
-    list_display = ["posted_at", "show_kind", "partner", "show_network", "asset", "tx_hash"]
+    list_display = ["posted_at", "show_kind", "partner", "show_network", "show_asset", "show_short_hash"]
     list_filter = ["kind", "partner", ("network", NetworkFilter)]
     list_select_related = ["partner"]
     search_fields = ["id", "sweep_ref", "execution_ref", "tx_hash"]
@@ -46,9 +50,10 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
         "booking_epoch",
         "show_network",
         "asset",
-        "tx_hash",
+        "show_hash",
         "posted_at",
         "reverses",
+        "show_reversal",
     ]
 
     @display(description="Kind", label={"sweep_fee": "success", "reversal": "warning", "payout": "info"})
@@ -58,6 +63,25 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
     @display(description="Network", ordering="network")
     def show_network(self, entry: JournalEntry) -> str:
         return networks.current().name_of(entry.network)
+
+    @display(description="Asset", ordering="asset")
+    def show_asset(self, entry: JournalEntry) -> SafeString:
+        return shortened(entry.asset)
+
+    @display(description="Transaction")
+    def show_hash(self, entry: JournalEntry) -> SafeString:
+        return transaction_link(entry.network, entry.tx_hash)
+
+    @display(description="Transaction")
+    def show_short_hash(self, entry: JournalEntry) -> SafeString:
+        return transaction_link(entry.network, entry.tx_hash, shown=shortened(entry.tx_hash))
+
+    @display(description="Reversed by")
+    def show_reversal(self, entry: JournalEntry) -> SafeString | str:
+        if not hasattr(entry, "reversed_by"):
+            return ""
+        url = reverse("admin:ledger_journalentry_change", args=[entry.reversed_by.pk])
+        return format_html('<a href="{}">{}</a>', url, entry.reversed_by)
 
 
 @admin.register(Account)

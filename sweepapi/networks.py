@@ -75,6 +75,13 @@ class Networks:
         chain = self._by_network.get(network)
         return network if chain is None else chain.name
 
+    def explorer_url(self, network: str, tx_hash: str) -> str:
+        """Return where people can look at a transaction; blank if the file names no explorer for its network."""
+        chain = self._by_network.get(network)
+        if chain is None or not chain.block_explorer_url:
+            return ""
+        return f"{chain.block_explorer_url}/tx/{tx_hash}"
+
     def pool(self, network: str) -> ProviderPool:
         """Return the connections to a known chain, the same ones each time.
 

@@ -17,6 +17,7 @@ from unfold.forms import BaseDialogForm
 from ledger.reading import postings_of
 from sweepapi import networks
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
+from sweepapi.explorer import shortened
 from sweepapi.read_only import ReadOnly
 from sweeps import timeline
 from sweeps.admin_parts import (
@@ -25,8 +26,10 @@ from sweeps.admin_parts import (
     TokenInline,
     TransactionInline,
     VoidForm,
+    emphasised,
     events_table,
     facts_table,
+    output_amount,
     postings_table,
 )
 from sweeps.models import Sweep
@@ -41,60 +44,101 @@ STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning"
 class SweepAdmin(ReadOnly, ModelAdmin):
     """Sweeps, newest first."""
 
-    list_display = ["id", "show_status", "partner", "show_network", "wallet", "is_open", "flags", "created_at"]
+    list_display = [
+        "id",
+        "created_at",
+        "show_status",
+        "show_openness",
+        "show_flags",
+        "partner",
+        "show_network",
+        "show_wallet",
+    ]
     list_filter = ["status", "is_open", "partner", "network", "rail"]
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "transactions__tx_hash"]
-    inlines = [TokenInline, ExecutionInline, TransactionInline]
+    inlines = [TransactionInline, ExecutionInline, TokenInline]
     actions_detail = ["check_now", "void", "cancel_on_chain"]
     fieldsets = [
-        (None, {"fields": ["id", "show_status", "show_waiting", "flags", "partner", "show_network", "wallet", "rail"]}),
         (
-            "Terms",
+            None,
             {
                 "fields": [
-                    "output_symbol",
-                    "output_asset",
-                    "min_gross",
-                    "total_fee_bps",
-                    "partner_share_bps",
-                    "partner_recipient",
-                    "protocol_recipient",
-                    "settlement",
-                    "created_at",
-                    "deadline",
+                    "show_status",
+                    "show_waiting",
+                    ("show_flags", "show_network"),
+                    ("last_checked_at", "next_check_at"),
+                    "partner",
+                    "wallet",
                 ]
             },
         ),
         ("Timeline", {"fields": ["show_events"]}),
+        (
+            "Terms",
+            {
+                "fields": [
+                    ("created_at", "deadline"),
+                    ("output_symbol", "rail"),
+                    "output_asset",
+                    "show_min_gross",
+                    ("total_fee_bps", "partner_share_bps"),
+                    "partner_recipient",
+                    "protocol_recipient",
+                    "settlement",
+                ]
+            },
+        ),
         ("Signed", {"fields": ["show_facts"]}),
         (
             "Checks",
             {
                 "fields": [
-                    "is_open",
-                    "next_check_at",
-                    "check_attempts",
-                    "last_checked_at",
-                    "last_error",
-                    "completed_at",
-                    "closed_at",
-                    "voided_at",
-                    "void_reason",
+                    ("check_attempts", "last_error"),
+                    ("completed_at", "closed_at"),
+                    ("voided_at", "void_reason"),
                 ]
             },
         ),
         ("Ledger", {"fields": ["show_postings"]}),
     ]
-    readonly_fields = ["show_status", "show_waiting", "show_network", "show_events", "show_facts", "show_postings"]
+    readonly_fields = [
+        "show_status",
+        "show_flags",
+        "show_waiting",
+        "show_network",
+        "show_min_gross",
+        "show_events",
+        "show_facts",
+        "show_postings",
+    ]
 
     @display(description="Status", ordering="status", label=STATUS_LABELS)
     def show_status(self, sweep: Sweep) -> str:
         return sweep.status
 
+    @display(description="Open", ordering="is_open")
+    def show_openness(self, sweep: Sweep) -> str:
+        """Say in words what a mark would judge: a closed sweep is as good as an open one."""
+        return "open" if sweep.is_open else "closed"
+
+    @display(description="Flags")
+    def show_flags(self, sweep: Sweep) -> str:
+        return ", ".join(sweep.flags)
+
+    @display(description="Wallet")
+    def show_wallet(self, sweep: Sweep) -> SafeString:
+        return shortened(sweep.wallet)
+
+    @display(description="Least gross output")
+    def show_min_gross(self, sweep: Sweep) -> str:
+        return output_amount(sweep.min_gross, sweep)
+
     @display(description="Waits for")
-    def show_waiting(self, sweep: Sweep) -> str:
-        return timeline.why_it_waits(sweep) or "Nothing; it is closed."
+    def show_waiting(self, sweep: Sweep) -> SafeString | str:
+        if not sweep.is_open:
+            return "Nothing; it is closed."
+        return emphasised(timeline.why_it_waits(sweep), *RAILS[sweep.rail].present.obstacles(sweep))
 
     @display(description="Network", ordering="network")
     def show_network(self, sweep: Sweep) -> str:
@@ -102,7 +146,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Events")
     def show_events(self, sweep: Sweep) -> SafeString:
-        return events_table(sweep.events.all())
+        return events_table(sweep.events.all(), sweep.network)
 
     @display(description="Facts")
     def show_facts(self, sweep: Sweep) -> SafeString:
@@ -110,7 +154,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Postings")
     def show_postings(self, sweep: Sweep) -> SafeString:
-        return postings_table(postings_of(sweep.id))
+        return postings_table(postings_of(sweep.id), sweep)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sweep]:
         """Read the partner along."""
@@ -160,9 +204,9 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def void(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Void the sweep for the given reason, and on request cancel it on chain."""
         reason, cancels = form.cleaned_data["reason"], form.cleaned_data["cancel_on_chain"]
-        cancelled_by = request.user.get_username() if cancels else None
+        sweep_id, user = get_object_or_404(Sweep, id=object_id).id, request.user.get_username()
         try:
-            sweep = void(sweep_id=get_object_or_404(Sweep, id=object_id).id, reason=reason, cancelled_by=cancelled_by)
+            sweep = void(sweep_id=sweep_id, reason=reason, requested_by=user, cancels=cancels)
         except (SweepNotVoidable, SweepNotCancellable) as error:
             messages.error(request, error.message)
         else:

@@ -1,19 +1,27 @@
 """The parts of a sweep's admin page: its tokens, executions and transactions, and tables of what is not a relation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from decimal import Context, Decimal
 
 from django import forms
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import TabularInline
+from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
 from ledger.models import Posting
+from sweepapi.explorer import transaction_link
+from sweepapi.fields import UINT256_MAX
 from sweepapi.read_only import ReadOnly
 from sweeps import timeline
-from sweeps.models import Execution, SweepEvent, SweepToken, SweepTransaction
+from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
+
+_EXACT = Context(prec=len(str(UINT256_MAX)))
 
 
 class ReasonForm(BaseDialogForm):
@@ -33,39 +41,13 @@ class VoidForm(ReasonForm):
     )
 
 
-class TokenInline(ReadOnly, TabularInline):
-    """The tokens that go in."""
-
-    model = SweepToken
-    hide_title = True
-    fields = readonly_fields = ["symbol", "asset", "amount", "decimals"]
-
-
-class ExecutionInline(ReadOnly, TabularInline):
-    """What may happen on chain."""
-
-    model = Execution
-    hide_title = True
-    fields = readonly_fields = [
-        "status",
-        "venue",
-        "execution_id",
-        "min_gross",
-        "gross_output",
-        "user_amount",
-        "partner_fee",
-        "protocol_fee",
-        "booking_epoch",
-    ]
-
-
 class TransactionInline(ReadOnly, TabularInline):
     """The transactions that were reported or found."""
 
     model = SweepTransaction
     hide_title = True
     fields = readonly_fields = [
-        "tx_hash",
+        "show_hash",
         "status",
         "source",
         "block_number",
@@ -76,49 +58,113 @@ class TransactionInline(ReadOnly, TabularInline):
         "reason",
     ]
 
+    @display(description="Hash")
+    def show_hash(self, tx: SweepTransaction) -> SafeString:
+        return transaction_link(tx.execution.network, tx.tx_hash)
+
+    def get_queryset(self, _request: HttpRequest) -> QuerySet[SweepTransaction]:
+        return SweepTransaction.objects.select_related("execution")
+
+
+class ExecutionInline(ReadOnly, TabularInline):
+    """What may happen on chain."""
+
+    model = Execution
+    hide_title = True
+    fields = readonly_fields = ["status", "venue", "execution_id", "booking_epoch", "show_amounts"]
+
+    @display(description="Amounts")
+    def show_amounts(self, execution: Execution) -> SafeString:
+        units = {"Least gross output": execution.min_gross}
+        if execution.status == Execution.Status.EXECUTED:
+            done = execution.amounts
+            units |= {"Gross output": done.gross_output, "User": done.user_amount}
+            units |= {"Partner fee": done.partner_fee, "Protocol fee": done.protocol_fee}
+        return facts_table((label, output_amount(number, execution.sweep)) for label, number in units.items())
+
+
+class TokenInline(ReadOnly, TabularInline):
+    """The tokens that go in."""
+
+    model = SweepToken
+    hide_title = True
+    fields = readonly_fields = ["symbol", "asset", "show_amount"]
+
+    @display(description="Amount")
+    def show_amount(self, token: SweepToken) -> str:
+        return _amount(token.amount, token.decimals, token.symbol)
+
+
+def emphasised(*sentences: str) -> SafeString:
+    """Show what operations look for first."""
+    return format_html("<strong>{}</strong>", " ".join(sentences))
+
+
+def output_amount(units: int, sweep: Sweep) -> str:
+    """Show an amount of the sweep's output token, in its smallest unit and in whole tokens."""
+    return _amount(units, sweep.output_decimals, sweep.output_symbol)
+
+
+def _amount(units: int, decimals: int, symbol: str) -> str:
+    whole = f"{Decimal(units).scaleb(-decimals, _EXACT):f}"
+    if decimals:
+        whole = whole.rstrip("0").rstrip(".")
+    return f"{units} ({whole} {symbol})"
+
 
 def facts_table(facts: Iterable[tuple[str, str]]) -> SafeString:
     """Show labels and values."""
-    return _table('<tr><th class="pr-6 py-1 text-left font-normal">{}</th><td class="break-all">{}</td></tr>', facts)
+    rows = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td></tr>', facts)
+    return format_html('<table class="facts">{}</table>', rows) if rows else SafeString("None.")
 
 
-def events_table(events: Iterable[SweepEvent]) -> SafeString:
+def events_table(events: Iterable[SweepEvent], network: str) -> SafeString:
     """Show the story of a sweep, oldest first."""
-    rows = (
-        (f"{event.at:%Y-%m-%d %H:%M:%S}", event.type, timeline.sentence(event), _details(event)) for event in events
-    )
-    return _table(
-        '<tr><td class="pr-6 py-1 whitespace-nowrap align-top">{}</td>'
-        '<td class="pr-6 align-top whitespace-nowrap font-mono">{}</td>'
-        '<td class="align-top">{}<div class="break-all opacity-60">{}</div></td></tr>',
-        rows,
-    )
-
-
-def _details(event: SweepEvent) -> str:
-    facts = [f"{name}: {value}" for name, value in event.facts.items()]
-    return ", ".join([event.tx_hash, *facts] if event.tx_hash else facts)
-
-
-def postings_table(postings: Iterable[Posting]) -> SafeString:
-    """Show the postings about a sweep, each with a link to its entry."""
-    rows = (
+    rows = format_html_join(
+        "",
+        '<tr><td><time datetime="{}">{}</time></td><th scope="row">{}</th><td>{}{}</td></tr>',
         (
-            reverse("admin:ledger_journalentry_change", args=[posting.entry_id]),
-            posting.entry.kind,
-            posting.account.name,
-            posting.direction,
-            posting.magnitude,
-        )
-        for posting in postings
+            (event.at.isoformat(), f"{event.at:%Y-%m-%d %H:%M:%S}", event.type, timeline.sentence(event), details)
+            for event in events
+            for details in [format_html_join("", "<p>{}</p>", _details(event, network))]
+        ),
     )
-    return _table(
-        '<tr><td class="pr-6 py-1"><a class="text-primary-600" href="{}">{}</a></td><td class="pr-6">{}</td>'
-        '<td class="pr-6">{}</td><td class="font-mono">{}</td></tr>',
-        rows,
-    )
+    return _with_heads("timeline", ["Time (UTC)", "Event", "What happened"], rows)
 
 
-def _table(row: str, rows: Iterable[tuple[object, ...]]) -> SafeString:
-    body = format_html_join("", row, rows)
-    return format_html("<table>{}</table>", body) if body else SafeString("None.")
+def _details(event: SweepEvent, network: str) -> Iterator[tuple[str]]:
+    for name, value in timeline.untold(event).items():
+        shown = _entry_link(value, value) if name == "entry" else value
+        yield (format_html("{}: {}", name.replace("_", " ").capitalize(), shown),)
+    if event.tx_hash:
+        yield (transaction_link(network, event.tx_hash),)
+
+
+def postings_table(postings: Iterable[Posting], sweep: Sweep) -> SafeString:
+    """Show the postings about a sweep, each with a link to its entry."""
+    rows = format_html_join(
+        "",
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+        (
+            (
+                _entry_link(posting.entry_id, posting.entry.kind),
+                posting.account.name,
+                posting.direction,
+                output_amount(posting.magnitude, sweep),
+            )
+            for posting in postings
+        ),
+    )
+    return _with_heads("postings", ["Entry", "Account", "Direction", "Amount"], rows)
+
+
+def _entry_link(entry_id: object, text: object) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse("admin:ledger_journalentry_change", args=[entry_id]), text)
+
+
+def _with_heads(css_class: str, heads: Iterable[str], rows: SafeString) -> SafeString:
+    if not rows:
+        return SafeString("None.")
+    cells = format_html_join("", '<th scope="col">{}</th>', ((head,) for head in heads))
+    template = '<table class="{}"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
+    return format_html(template, css_class, cells, rows)

@@ -1,4 +1,7 @@
-"""The history of a sweep in sentences, and what it waits for; for partners and operators."""
+"""The history of a sweep in sentences, which partners read too, and what it waits for."""
+
+from collections import defaultdict
+from typing import Any
 
 from django.utils import timezone
 
@@ -8,7 +11,7 @@ _STATUS_SENTENCES = {
     Cause.BUILT: "The sweep was built.",
     Cause.REPORTED: "Another transaction was reported, so the sweep is pending again.",
     Cause.EXECUTED: "The sweep was executed.",
-    Cause.REVERTED: "The transaction reverted.",
+    Cause.REVERTED: "The sweep failed, because its transaction reverted.",
     Cause.RAN_OUT: "The deadline passed on chain, and the sweep can no longer be executed.",
     Cause.VOIDED: "The sweep was voided.",
     Cause.CANCELLED: "The sweep was cancelled on chain.",
@@ -33,27 +36,47 @@ _SENTENCES = {
 
 
 def sentence(event: SweepEvent) -> str:
-    """Return the event as a sentence that a partner may read."""
+    """Return the event as a sentence that a partner may read: not who in operations asked for it, nor why."""
+    return _template(event).format_map(defaultdict(lambda: "unknown", event.facts))
+
+
+def untold(event: SweepEvent) -> dict[str, Any]:
+    """Return the facts that the sentence leaves out, by name; for operations."""
+    told = sentence(event)
+    return {
+        name: value
+        for name, value in event.facts.items()
+        if f"{{{name}}}" not in _template(event) and value not in ("", told)
+    }
+
+
+def _template(event: SweepEvent) -> str:
     if event.kind == EventKind.STATUS:
         return _STATUS_SENTENCES[Cause(event.cause)]
-    return _SENTENCES[EventKind(event.kind)].format_map(event.facts)
+    return _SENTENCES[EventKind(event.kind)]
 
 
 def why_it_waits(sweep: Sweep) -> str:
     """Return what an open sweep waits for, as a sentence; blank for a closed one."""
     if not sweep.is_open:
         return ""
-    live = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).count()
     if sweep.status == SweepStatus.COMPLETED:
         reason = "Its block is not final yet."
     elif sweep.cancellation_requested_at is not None:
-        reason = "Its cancellation on chain is not safe yet."
+        reason = "Its cancellation on chain was requested, and no safe block shows it yet."
     elif Flag.REORGANISED in sweep.flags:
         reason = "Its block left the chain; the transaction may be mined again."
-    elif live:
-        reason = f"No receipt yet for {live} reported transaction{'s' if live > 1 else ''}."
-    elif sweep.deadline > timezone.now():
-        reason = f"No transaction was reported; it can be executed until {sweep.deadline:%H:%M:%S} UTC."
     else:
-        reason = "Its deadline has passed; the chain has yet to prove that it was not executed."
+        reason = _missing_execution(sweep)
     return f"{reason} {sweep.last_error}".strip()
+
+
+def _missing_execution(sweep: Sweep) -> str:
+    statuses = list(sweep.transactions.values_list("status", flat=True))
+    live = statuses.count(SweepTransaction.Status.SUBMITTED)
+    if live:
+        return f"No receipt yet for {live} reported transaction{'s' if live > 1 else ''}."
+    if sweep.deadline <= timezone.now():
+        return "Its deadline has passed; the chain has yet to prove that it was not executed."
+    tried = "No reported transaction executed it" if statuses else "No transaction was reported"
+    return f"{tried}; it can be executed until {sweep.deadline:%H:%M:%S} UTC."

@@ -16,10 +16,10 @@ from sweeps.nudge import nudge_cancellations
 from sweeps.rails.registry import RAILS
 
 
-def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Sweep:
+def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = False) -> Sweep:
     """Void a pending sweep and return it; it stays open until the chain proves that it can't be executed any more.
 
-    With ``cancelled_by``, the name of a user, it is also cancelled on chain.
+    With ``cancels``, it is also cancelled on chain.
 
     Raises ``SweepNotVoidable``, ``SweepNotCancellable``, and ``ValueError`` for an empty reason.
     """
@@ -30,9 +30,9 @@ def void(*, sweep_id: UUID, reason: str, cancelled_by: str | None = None) -> Swe
         if sweep.status != SweepStatus.PENDING or submitted:
             raise SweepNotVoidable
         sweep.void_reason = reason
-        transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason)
-        if cancelled_by is not None:
-            _request_cancellation(sweep, reason=reason, requested_by=cancelled_by)
+        transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
+        if cancels:
+            _request_cancellation(sweep, reason=reason, requested_by=requested_by)
         sweep.save()
         return sweep
 

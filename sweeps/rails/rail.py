@@ -273,6 +273,10 @@ class Presentation(Protocol):
         """Return the networks of this rail and whether sweeps can be built there now; bounded in time."""
         ...
 
+    def obstacles(self, sweep: Sweep) -> Iterable[str]:
+        """Return, as sentences for operations, what keeps an open sweep from being cancelled as they requested."""
+        ...
+
     def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:
         """Return the facts about a sweep that only this rail knows, as labels and values for operators."""
         ...

@@ -182,7 +182,7 @@ def test_a_sweep_whose_candidates_were_never_mined_fails_and_they_are_dropped(ap
 
 def test_a_void_sweep_is_closed_as_void(app: PartnerApp) -> None:
     built = app.build()
-    void(sweep_id=UUID(built["sweepId"]), reason="asked for")
+    void(sweep_id=UUID(built["sweepId"]), reason="asked for", requested_by="ops")
     app.chain.mine(seconds=FAR_APART)
     app.chain.mine(SAFE_AFTER)
     assert checks.check_due() == 1

@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from ledger.models import Account, JournalEntry
+from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import book_fee
@@ -25,6 +26,17 @@ def test_an_entry_is_shown_with_its_postings_to_the_unit(ops: Client, partner: P
     page = ops.get(reverse("admin:ledger_journalentry_change", args=[entry.pk])).content.decode()
     for text in ("fees_charged", "partner_settled", "protocol_revenue", str(UINT256_MAX), str(UINT256_MAX - 400)):
         assert text in page
+
+
+@pytest.mark.usefixtures("two_chains")
+def test_an_entry_links_to_its_transaction_and_to_its_reversal(ops: Client, partner: Partner) -> None:
+    entry = book_fee(partner, network="eip155:8453")
+    reversal = reverse_entry(entry)
+    page = ops.get(reverse("admin:ledger_journalentry_change", args=[entry.pk])).content.decode()
+    assert f'href="https://basescan.org/tx/{entry.tx_hash}"' in page
+    assert reverse("admin:ledger_journalentry_change", args=[reversal.pk]) in page
+    listed = ops.get(reverse("admin:ledger_journalentry_changelist")).content.decode()
+    assert f'href="https://basescan.org/tx/{entry.tx_hash}"' in listed
 
 
 def test_accounts_are_listed_with_exact_balances(ops: Client, partner: Partner) -> None:

@@ -41,6 +41,16 @@ def test_a_network_that_the_file_does_not_name_is_shown_by_its_identifier() -> N
     assert networks.current().name_of("eip155:999999") == "eip155:999999"
 
 
+@pytest.mark.usefixtures("two_chains")
+def test_a_transaction_is_found_in_the_explorer_of_its_network_if_it_has_one(
+    change_networks: Callable[..., Networks],
+) -> None:
+    assert networks.current().explorer_url("eip155:8453", "0xab") == "https://basescan.org/tx/0xab"
+    assert networks.current().explorer_url("eip155:999999", "0xab") == ""
+    base = replace(networks.current().chain("eip155:8453"), block_explorer_url="")
+    assert change_networks(chains={"base": base}).explorer_url("eip155:8453", "0xab") == ""
+
+
 def test_only_chains_with_providers_are_enabled(change_networks: Callable[..., Networks]) -> None:
     registry = change_networks(rpc_urls={"local": []})
     assert registry.enabled == ()

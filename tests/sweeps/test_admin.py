@@ -1,5 +1,7 @@
 """Operators see a sweep on one page, request a check, void it and cancel it on chain; they edit nothing."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -10,9 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sweepapi import networks
 from sweepapi.errors import SweepNotCancellable
-from sweeps import nudge, withdrawal
-from sweeps.models import Sweep, SweepEvent
+from sweepapi.fields import UINT256_MAX
+from sweepapi.networks import Networks
+from sweeps import nudge, transitions, withdrawal
+from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.settle import settle
@@ -101,6 +106,64 @@ def test_the_page_tells_the_story_of_the_sweep_and_what_it_waits_for(ops: Client
     assert [text.index(sentence) for sentence in story] == sorted(text.index(sentence) for sentence in story)
 
 
+def test_the_timeline_says_who_voided_the_sweep_and_why(ops: Client) -> None:
+    sweep = SweepFactory.create()
+    void(sweep_id=sweep.id, reason="wrong wallet", requested_by="alice")
+    assert missing(ops.get(page(sweep)).content.decode(), "Reason: wrong wallet", "Requested by: alice") == []
+
+
+def test_text_from_people_and_from_the_chain_is_escaped(ops: Client) -> None:
+    tx = SweepTransactionFactory.create(
+        status="rejected", reason="<img src=x> tx", sweep__last_error="<img src=x> error"
+    )
+    transitions.note(tx.sweep, EventKind.REJECTED, tx_hash=tx.tx_hash, reason="<img src=x> mismatch")
+    transitions.note(tx.sweep, EventKind.CANCELLATION_REQUESTED, reason="<img src=x> why", requested_by="<img src=x>")
+    tx.sweep.tokens.update(symbol="<img src=x>")
+    text = ops.get(page(tx.sweep)).content.decode()
+    assert "<img src=x>" not in text
+    shown = ["tx", "error", "mismatch", "why"]
+    assert missing(text, *(f"&lt;img src=x&gt; {place}" for place in shown)) == []
+
+
+def test_transactions_link_to_the_explorer_where_the_network_has_one(
+    ops: Client, change_networks: Callable[..., Networks]
+) -> None:
+    tx = SweepTransactionFactory.create()
+    transitions.note(tx.sweep, EventKind.REPORTED, tx_hash=tx.tx_hash)
+    link = f'href="https://explorer.example/tx/{tx.tx_hash}"'
+    assert missing(ops.get(page(tx.sweep)).content.decode(), link) == [link]
+    local = replace(networks.current().chain(tx.sweep.network), block_explorer_url="https://explorer.example")
+    change_networks(chains={local.name: local})
+    text = ops.get(page(tx.sweep)).content.decode()
+    assert text.count(link) == len(["the timeline", "the transactions"])
+    assert 'rel="noopener noreferrer"' in text
+
+
+def test_tables_name_their_rows_and_columns(ops: Client) -> None:
+    tx = SweepTransactionFactory.create()
+    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    text = ops.get(page(tx.sweep)).content.decode()
+    heads = ["What happened", "Event", "Account", "Direction"]
+    assert missing(text, *(f'<th scope="col">{head}</th>' for head in heads)) == []
+    assert missing(text, '<th scope="row">entry_posted</th>', '<th scope="row">Partner fee</th>') == []
+
+
+def test_amounts_are_shown_to_the_unit_and_in_whole_tokens(ops: Client) -> None:
+    sweep = SweepFactory.create(min_gross=UINT256_MAX)
+    sweep.tokens.update(amount=10**18 + 1, decimals=18, symbol="DAI")
+    digits = str(UINT256_MAX)
+    minimum = f"{digits} ({digits[:-18]}.{digits[-18:]} OUT)"
+    text = ops.get(page(sweep)).content.decode()
+    assert missing(text, minimum, "1000000000000000001 (1.000000000000000001 DAI)") == []
+
+
+def test_the_list_shows_what_is_open_and_times_to_the_second(ops: Client) -> None:
+    sweep = SweepFactory.create(wallet="0x60B2740F90AB5164072234853C496406De4489F7", flags=["partial", "reorganised"])
+    text = ops.get(reverse("admin:sweeps_sweep_changelist")).content.decode()
+    created = f"{sweep.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    assert missing(text, str(sweep.id), created, ">open<", "partial, reorganised", ">0x60B2…89F7</span>") == []
+
+
 def test_nothing_can_be_added_changed_or_deleted(ops: Client) -> None:
     sweep = SweepFactory.create()
     assert ops.get(reverse("admin:sweeps_sweep_add")).status_code == 403
@@ -152,7 +215,7 @@ def test_a_void_may_be_cancelled_on_chain_as_well_and_the_log_says_so(
 
 def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
     sweep = SweepFactory.create()
-    void(sweep_id=sweep.id, reason="stolen key", cancelled_by="alice")
+    void(sweep_id=sweep.id, reason="stolen key", requested_by="alice", cancels=True)
     cancellation = Cancellation.objects.get()
     cancellation.last_error = "No money for gas."
     cancellation.save()
@@ -168,7 +231,8 @@ def test_the_page_shows_how_far_a_cancellation_is(ops: Client) -> None:
         raw=b"\x02",
     )
     text = ops.get(page(sweep)).content.decode()
-    shown = ["requested_by: alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
+    assert text.index("No money for gas.") < text.index("Timeline"), "what is in the way is said at the top"
+    shown = ["Requested by: alice", "No money for gas.", transaction.tx_hash, "nonce 77", "31.000000001 gwei"]
     assert missing(text, *shown) == []
 
 
@@ -201,7 +265,8 @@ def test_a_closed_sweep_is_not_cancelled_and_the_page_says_why(ops: Client) -> N
     closed = {"is_open": False, "closed_at": timezone.now(), "next_check_at": None}
     sweep = SweepFactory.create(status="expired", **closed)
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "late"})
-    assert missing(ops.get(page(sweep)).content.decode(), "there is nothing to cancel") == []
+    text = ops.get(page(sweep)).content.decode()
+    assert missing(text, "there is nothing to cancel", "Nothing; it is closed.") == []
     assert (Cancellation.objects.count(), LogEntry.objects.count()) == (0, 0)
 
 

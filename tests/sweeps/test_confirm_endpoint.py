@@ -222,7 +222,7 @@ def test_a_closed_sweep_refuses_every_hash_without_reading_the_chain(
 
 def test_a_voided_sweep_refuses_every_hash_while_still_open(app: PartnerApp, round_trips: list[list[str]]) -> None:
     built = app.build()
-    void(sweep_id=Sweep.objects.get().id, reason="requested by the user")
+    void(sweep_id=Sweep.objects.get().id, reason="requested by the user", requested_by="ops")
     round_trips.clear()
     assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
     assert round_trips == []

@@ -180,7 +180,7 @@ class Storyteller(RuleBasedStateMachine):
     def operators_void_it(self, _data: st.DataObject) -> None:
         is_voided = self.story.void()
         try:
-            void(sweep_id=self.sweep.id, reason="test")
+            void(sweep_id=self.sweep.id, reason="test", requested_by="ops")
         except SweepNotVoidable:
             assert not is_voided
         else:

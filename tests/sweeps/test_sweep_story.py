@@ -99,7 +99,7 @@ def test_a_transaction_of_another_sweep_is_listed_with_what_differs(app: Partner
 
 def test_a_void_is_listed_without_the_reason_that_operations_gave(app: PartnerApp) -> None:
     built = app.build()
-    void(sweep_id=Sweep.objects.get().id, reason="fraud suspected")
+    void(sweep_id=Sweep.objects.get().id, reason="fraud suspected", requested_by="ops")
     state = app.state(built["sweepId"])
     assert state["events"][-1]["type"] == "sweep_void"
     assert "fraud" not in str(state)

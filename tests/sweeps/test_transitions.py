@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from indexer.checks import check_due
 from ledger.models import JournalEntry
-from sweeps import timeline, transitions
+from sweeps import transitions
 from sweeps.confirm import confirm_sweep
-from sweeps.models import Cause, EventKind, Flag, Sweep, SweepEvent, SweepStatus, SweepTransaction
+from sweeps.models import EventKind, Sweep, SweepEvent, SweepStatus, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.settle import settle
 from sweeps.withdrawal import cancel_on_chain, void
@@ -105,12 +105,12 @@ def test_a_reorganisation_and_what_follows_leave_one_event_each(tx: SweepTransac
     ]
 
 
-def test_a_void_leaves_an_event_with_its_reason_and_an_execution_another() -> None:
+def test_a_void_leaves_an_event_that_says_who_and_why_and_an_execution_another() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
-    void(sweep_id=tx.sweep.id, reason="stolen key")
+    void(sweep_id=tx.sweep.id, reason="stolen key", requested_by="alice")
     apply(tx.sweep, seen(executed_receipt(tx)))
     assert moves(tx.sweep) == [("pending", "void", "voided"), ("void", "completed", "executed")]
-    assert facts_of(tx.sweep, EventKind.STATUS)[0] == {"reason": "stolen key"}
+    assert facts_of(tx.sweep, EventKind.STATUS)[0] == {"reason": "stolen key", "requested_by": "alice"}
 
 
 @pytest.mark.usefixtures("no_providers")
@@ -279,7 +279,7 @@ def test_the_story_of_an_executed_sweep_reads_in_order(app: PartnerApp) -> None:
 
 def test_the_story_of_a_void_sweep_that_was_executed_and_reorganised_reads_in_order() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
-    void(sweep_id=tx.sweep.id, reason="why", cancelled_by="ops")
+    void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
     cheap = seen(executed_receipt(tx, gross_output=989_999))
     apply(tx.sweep, cheap, gone(), unused_after_deadline(tx.sweep))
     assert story(tx.sweep) == [
@@ -299,10 +299,3 @@ def test_the_story_of_a_void_sweep_that_was_executed_and_reorganised_reads_in_or
         "sweep_failed",
         "closed",
     ]
-
-
-def test_every_kind_and_every_cause_has_a_sentence() -> None:
-    facts = {"block": 1, "reason": "why", "finality": "safe", "flag": Flag.PARTIAL}
-    causes = [SweepEvent(kind=EventKind.STATUS, cause=cause) for cause in Cause]
-    kinds = [SweepEvent(kind=kind, facts=facts) for kind in EventKind if kind != EventKind.STATUS]
-    assert all(timeline.sentence(event).endswith((".", "why")) for event in [*causes, *kinds])

@@ -49,7 +49,7 @@ def requests_of(sweep: Sweep) -> list[dict[str, str]]:
 
 
 def test_a_pending_sweep_is_voided_with_its_reason_and_stays_open() -> None:
-    sweep = void(sweep_id=SweepFactory.create().id, reason="  requested by the user ")
+    sweep = void(sweep_id=SweepFactory.create().id, reason="  requested by the user ", requested_by="ops")
     sweep.refresh_from_db()
     assert (sweep.status, sweep.is_open, sweep.void_reason) == ("void", True, "requested by the user")
     assert sweep.voided_at is not None
@@ -59,27 +59,27 @@ def test_a_pending_sweep_is_voided_with_its_reason_and_stays_open() -> None:
 @pytest.mark.parametrize("status", ["rejected", "dropped", "displaced"])
 def test_a_candidate_that_is_not_submitted_does_not_prevent_it(status: str) -> None:
     tx = SweepTransactionFactory.create(status=status)
-    assert void(sweep_id=tx.sweep.id, reason="why").status == "void"
+    assert void(sweep_id=tx.sweep.id, reason="why", requested_by="ops").status == "void"
 
 
 def test_a_submitted_candidate_prevents_it() -> None:
     tx = SweepTransactionFactory.create()
     with pytest.raises(SweepNotVoidable):
-        void(sweep_id=tx.sweep.id, reason="why")
+        void(sweep_id=tx.sweep.id, reason="why", requested_by="ops")
     assert Sweep.objects.get().status == "pending"
 
 
 def test_only_a_pending_sweep_is_voided() -> None:
     sweep = SweepFactory.create(status="failed")
     with pytest.raises(SweepNotVoidable):
-        void(sweep_id=sweep.id, reason="why")
+        void(sweep_id=sweep.id, reason="why", requested_by="ops")
 
 
 @pytest.mark.parametrize("reason", ["", "  \n"])
 def test_a_reason_is_required(reason: str) -> None:
     sweep = SweepFactory.create()
     with pytest.raises(ValueError, match="reason"):
-        void(sweep_id=sweep.id, reason=reason)
+        void(sweep_id=sweep.id, reason=reason, requested_by="ops")
     with pytest.raises(ValueError, match="reason"):
         cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by="ops")
     assert Cancellation.objects.count() == 0
@@ -90,7 +90,7 @@ def test_a_cancellation_is_requested_with_the_void_and_the_worker_nudged_after_t
 ) -> None:
     sweep = SweepFactory.create(next_check_at=due_tomorrow())
     with django_capture_on_commit_callbacks(execute=True):
-        void(sweep_id=sweep.id, reason="why", cancelled_by="ops")
+        void(sweep_id=sweep.id, reason="why", requested_by="ops", cancels=True)
         assert nudges == []
     assert nudges == [1]
     cancellation = Cancellation.objects.get()
@@ -104,24 +104,24 @@ def test_a_cancellation_is_requested_with_the_void_and_the_worker_nudged_after_t
 
 def test_a_sweep_that_is_pending_again_after_a_reorganisation_can_be_voided_and_cancelled_again() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
-    void(sweep_id=tx.sweep.id, reason="why", cancelled_by="ops")
+    void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
     settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
     settle(sweep_id=tx.sweep.id, seen=seen(canonical=block_at(100, fork=1)))
     assert settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))).sweep.status == "pending"
-    assert void(sweep_id=tx.sweep.id, reason="still", cancelled_by="night shift").void_reason == "still"
+    assert void(sweep_id=tx.sweep.id, reason="still", requested_by="night shift", cancels=True).void_reason == "still"
     assert Cancellation.objects.count() == 1
     assert requests_of(tx.sweep) == [{"requested_by": "ops", "reason": "why"}]
 
 
 def test_without_the_request_nothing_is_cancelled() -> None:
-    sweep = void(sweep_id=SweepFactory.create().id, reason="why")
+    sweep = void(sweep_id=SweepFactory.create().id, reason="why", requested_by="ops")
     assert (Cancellation.objects.count(), requests_of(sweep), sweep.cancellation_requested_at) == (0, [], None)
 
 
 def test_a_sweep_that_is_not_voided_is_not_cancelled() -> None:
     tx = SweepTransactionFactory.create()
     with pytest.raises(SweepNotVoidable):
-        void(sweep_id=tx.sweep.id, reason="why", cancelled_by="ops")
+        void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
     assert (Cancellation.objects.count(), requests_of(tx.sweep)) == (0, [])
 
 

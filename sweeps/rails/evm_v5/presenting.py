@@ -1,10 +1,11 @@
 """Presents V5 sweeps: to partners in the shapes that EVM rails share, to operators with V5's own facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from sweepapi.evm.sending import GWEI
 from sweepapi.evm.v5 import HARD_CAP_BPS, MAX_LEGS
+from sweepapi.explorer import transaction_link
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts
 from sweeps.rails.evm.availability import chain_statuses
@@ -23,6 +24,11 @@ class V5Presentation:
     hard_cap_bps = HARD_CAP_BPS
     max_tokens = MAX_LEGS
     networks = staticmethod(chain_statuses)
+
+    def obstacles(self, sweep: Sweep) -> Iterable[str]:
+        """Return why a cancellation on chain is not sent or not mined."""
+        requested = Cancellation.objects.filter(execution__sweep=sweep)
+        return requested.exclude(last_error="").values_list("last_error", flat=True)
 
     def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
         """Yield the routes, the signed authorization and the progress of a cancellation on chain."""
@@ -43,10 +49,12 @@ def _authorization(authorization: FeeAuthorization) -> Iterator[tuple[str, str]]
 
 
 def _cancellation(cancellation: Cancellation) -> Iterator[tuple[str, str]]:
-    yield "Cancellation on chain", cancellation.last_error or "Requested."
+    yield "Cancellation", cancellation.last_error or "Requested."
     for row in cancellation.transactions.all():
         max_fee_gwei = Decimal(row.max_fee) / GWEI
-        sent = (
-            f"nonce {row.account_nonce} of the account, at most {max_fee_gwei} gwei, signed at {row.signed_at:%H:%M:%S}"
+        signed_at = f"{row.signed_at:%Y-%m-%d at %H:%M:%S UTC}"
+        yield (
+            "Cancellation: signed",
+            f"nonce {row.account_nonce} of {row.account}, at most {max_fee_gwei} gwei, on {signed_at}",
         )
-        yield row.tx_hash, sent
+        yield "Cancellation: transaction", transaction_link(row.network, row.tx_hash)

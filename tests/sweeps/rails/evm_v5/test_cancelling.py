@@ -53,7 +53,7 @@ def signer(app: PartnerApp) -> str:
 def requested(app: PartnerApp, built: dict[str, Any] | None = None) -> Cancellation:
     """Void a sweep, by default a new one, with a request to cancel it on chain; return the request."""
     sweep_id = UUID((built or app.build())["sweepId"])
-    void(sweep_id=sweep_id, reason="stolen key", cancelled_by="ops")
+    void(sweep_id=sweep_id, reason="stolen key", requested_by="ops", cancels=True)
     return Cancellation.objects.get(execution__sweep=sweep_id)
 
 
@@ -133,7 +133,7 @@ def test_later_rounds_send_nothing(app: PartnerApp, round_trips: list[list[str]]
 
 
 def test_without_a_request_the_chain_is_not_queried(app: PartnerApp, round_trips: list[list[str]]) -> None:
-    void(sweep_id=UUID(app.build()["sweepId"]), reason="why")
+    void(sweep_id=UUID(app.build()["sweepId"]), reason="why", requested_by="ops")
     round_trips.clear()
     send_requested()
     assert round_trips == []

@@ -128,7 +128,7 @@ def test_a_candidate_that_executed_something_else_does_not_hide_a_cancellation(a
 
 def test_a_sweep_that_ops_voided_keeps_its_reason_and_is_closed(app: PartnerApp) -> None:
     built = app.build()
-    voided = void(sweep_id=UUID(built["sweepId"]), reason="requested by the user")
+    voided = void(sweep_id=UUID(built["sweepId"]), reason="requested by the user", requested_by="ops")
     cancel(app, built)
     app.chain.mine(SAFE_AFTER)
     sweep = check(built)
@@ -305,7 +305,7 @@ def test_an_execution_wins_over_expiry(app: PartnerApp) -> None:
 
 def test_an_execution_after_ops_voided_it_is_found_and_flagged(app: PartnerApp) -> None:
     built = app.build()
-    void(sweep_id=UUID(built["sweepId"]), reason="asked for")
+    void(sweep_id=UUID(built["sweepId"]), reason="asked for", requested_by="ops")
     app.execute(built)
     app.chain.mine(SAFE_AFTER)
     sweep = check(built)

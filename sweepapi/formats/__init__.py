@@ -1,0 +1,1 @@
+"""How the admin writes values, by language (``FORMAT_MODULE_PATH``)."""
