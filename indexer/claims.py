@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from sweepapi import networks
 from sweeps.models import Sweep, SweepStatus
+from sweeps.rails.registry import RAILS
 
 log = structlog.get_logger(__name__)
 
@@ -65,13 +66,13 @@ def _claim_run_out(network: str, clock: datetime, began: datetime, horizon: date
 
 
 def open_networks() -> list[tuple[str, str]]:
-    """Return rail and network of every open sweep; networks that the chains file no longer names are logged instead."""
+    """Return rail and network of every open sweep; those that this release or its chains file lacks are logged."""
     in_use = set(Sweep.objects.filter(is_open=True).order_by().values_list("rail", "network").distinct())
-    known = networks.current().known
-    unknown = {network for _, network in in_use if network not in known}
+    known = {(rail, network) for rail, network in in_use if rail in RAILS and network in networks.current().known}
+    unknown = sorted(f"{rail} on {network}" for rail, network in in_use - known)
     if unknown:
-        log.error("open_sweeps_on_unknown_networks", networks=sorted(unknown))
-    return sorted((rail, network) for rail, network in in_use if network in known)
+        log.error("open_sweeps_on_unknown_networks", unknown=unknown)
+    return sorted(known)
 
 
 def _overdue(now: datetime) -> QuerySet[Sweep]:
@@ -82,7 +83,7 @@ def _overdue(now: datetime) -> QuerySet[Sweep]:
 
 def _free(now: datetime) -> QuerySet[Sweep]:
     unleased = Q(lease_until=None) | Q(lease_until__lt=now)
-    return Sweep.objects.filter(unleased, is_open=True, network__in=networks.current().known)
+    return Sweep.objects.filter(unleased, is_open=True, rail__in=RAILS.keys(), network__in=networks.current().known)
 
 
 def _lease(rows: QuerySet[Sweep]) -> Claim | None:

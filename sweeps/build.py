@@ -10,9 +10,9 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
-from sweepapi.errors import BuildDisabled, InsufficientOutput
+from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
 from sweeps import transitions
-from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
+from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
 from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
 from sweeps.rails.registry import BY_MODE, RAILS
 
@@ -40,8 +40,9 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     """Offer a sweep again with current routes, and return the data of the answer.
 
     Its terms and deadline do not change, and the user's signature stays valid. Raises whatever the rail's ``draft``
-    raises, ``InsufficientOutput`` if the current routes are not expected to reach the signed minimum, and
-    ``BuildDisabled`` if sweeps are executed at another contract by now.
+    raises, ``InsufficientOutput`` if the current routes are not expected to reach the signed minimum,
+    ``BuildDisabled`` if sweeps are executed at another contract by now, and ``SweepFailed`` unless the sweep can still
+    be executed.
     """
     rail = RAILS[sweep.rail]
     request = BuildRequest(
@@ -60,6 +61,8 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
         raise BuildDisabled("The contract was replaced since this sweep was built; build a new one.")
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
+        if not locked.is_open or locked.status not in (SweepStatus.PENDING, SweepStatus.FAILED):
+            raise SweepFailed("The sweep can no longer be executed; build a new one.")
         return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)
 
 

@@ -39,11 +39,14 @@ from sweeps.models import (
 )
 from sweeps.nudge import nudge
 from sweeps.rails.rail import Mismatch
-from sweeps.rails.registry import RAILS
+from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.settle import Settled, settle
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
+# Candidates that are stored, displaced ones included, which bounds a flood of invented hashes. The worker finds an
+# execution even if its hash was refused.
+MAX_STORED_CANDIDATES = 100
 
 Tx = SweepTransaction.Status
 
@@ -63,9 +66,8 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
     ((_, seen),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
     if seen is None:
         sweep.last_error = NO_PROVIDER_ANSWERED
-        unsettled = Sweep.objects.filter(
-            id=sweep.id, check_attempts=sweep.check_attempts
-        )  # unless the worker got through
+        # Unless the worker's look succeeded in the meantime.
+        unsettled = Sweep.objects.filter(id=sweep.id, check_attempts=sweep.check_attempts)
         unsettled.update(last_error=NO_PROVIDER_ANSWERED)
         _nudge_for(sweep)
         return sweep
@@ -78,7 +80,7 @@ def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, An
         sweep = (
             Sweep.objects.select_for_update(of=("self",))
             .select_related("partner")
-            .filter(id=sweep_id, partner=partner)
+            .filter(id=sweep_id, partner=partner, rail__in=V2_RAILS)
             .first()
         )
         if sweep is None:
@@ -111,15 +113,16 @@ def _already_confirmed(accepted: SweepTransaction) -> SweepAlreadyConfirmed:
 def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) -> None:
     execution = sweep.executions.get()  # on rails that support confirming, a sweep has one execution
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
+    if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
+        raise TooManyCandidates
     if known is None or known.status == Tx.DISPLACED:
         _make_room(sweep, candidates)
     if known is None:
         SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash)
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
-    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again, so judged again
+    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again, so judged again; the event was written before
         known.status, known.submitted_at = Tx.SUBMITTED, timezone.now()
         known.save(update_fields=["status", "submitted_at"])
-        transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
     if sweep.status == SweepStatus.FAILED:
         execution.status = Execution.Status.PENDING
         execution.save(update_fields=["status"])
@@ -140,7 +143,8 @@ def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
     oldest = min(unseen, key=attrgetter("submitted_at"))
     oldest.status = Tx.DISPLACED
     oldest.save(update_fields=["status"])
-    transitions.note(sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
+    if not sweep.events.filter(kind=EventKind.DISPLACED, tx_hash=oldest.tx_hash).exists():
+        transitions.note(sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
 def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
@@ -150,7 +154,9 @@ def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
     tx = sweep.transactions.get(tx_hash=tx_hash)
     # Displaced by other confirms while this one looked, it is not among those that an execution replaces.
     if tx.status == Tx.REPLACED or (tx.status == Tx.DISPLACED and sweep.status == SweepStatus.COMPLETED):
-        raise _already_confirmed(sweep.transactions.get(status=Tx.ACCEPTED))
+        accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
+        if accepted is not None:
+            raise _already_confirmed(accepted)
     if tx.status == Tx.REVERTED:
         raise TransactionReverted(details=_explained(tx, deadline))
     if tx.status == Tx.DROPPED:

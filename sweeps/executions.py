@@ -88,7 +88,7 @@ class ExecutionSettlement:
         return tx
 
     def _judged(self, tx: SweepTransaction, status: Tx, kind: EventKind, reason: str) -> None:
-        if tx.status != status:
+        if tx.status != status and tx.reason != reason:  # a hash that is reported again is judged again
             transitions.note(self.sweep, kind, tx_hash=tx.tx_hash, reason=reason)
         tx.status, tx.reason = status, reason
         tx.save()

@@ -14,7 +14,7 @@ from sweepapi.errors import SweepNotFound
 from sweepapi.fees import NOTHING, Split, split
 from sweeps.models import Execution, Offer, Sweep, SweepEvent, SweepStatus, SweepToken, SweepTransaction
 from sweeps.rails.rail import Rail
-from sweeps.rails.registry import RAILS
+from sweeps.rails.registry import RAILS, V2_RAILS
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class SweepState:
 
 
 def sweep_of_partner(partner: Partner, sweep_id: UUID) -> Sweep:
-    """Return a partner's sweep; raises ``SweepNotFound``, for another partner's sweep too."""
-    sweep = Sweep.objects.filter(id=sweep_id, partner=partner).first()
+    """Return a partner's sweep of /v2; raises ``SweepNotFound``, for another partner's or rail's sweep too."""
+    sweep = Sweep.objects.filter(id=sweep_id, partner=partner, rail__in=V2_RAILS).first()
     if sweep is None:
         raise SweepNotFound
     return sweep

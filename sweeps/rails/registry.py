@@ -8,5 +8,6 @@ _V5 = EvmV5()
 RAILS: dict[str, Rail] = {rail.name: rail for rail in (_V5,)}
 # By their names in SERVICE_EVM_BUILD_MODE and in the API. The fallback is known, but not implemented yet.
 BY_MODE: dict[str, Rail | None] = {_V5.mode: _V5, "v4_fallback": None}
-# All rails of /v2 answer in the same shapes.
+# The rails whose sweeps /v2 shows; all of them answer in the same shapes.
+V2_RAILS = (_V5.name,)
 V2: Presentation = _V5.present

@@ -168,6 +168,14 @@ def test_a_sweep_on_a_network_missing_from_the_chains_file_is_logged_and_not_cla
     assert lost.lease_token is None
 
 
+def test_a_sweep_of_a_rail_that_this_release_lacks_is_logged_and_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    lost, known = sweep_due_in(-MINUTE, rail="evm_v9"), sweep_due_in(-MINUTE)
+    assert claims.open_networks() == [("evm_v5", LOCAL)]
+    assert f"evm_v9 on {LOCAL}" in caplog.text
+    assert claims.claim_one(lost.id) is None
+    assert claimed_by_beat() == [known]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_one_of_many_concurrent_claims_wins() -> None:
     sweep = sweep_due_in(-MINUTE)

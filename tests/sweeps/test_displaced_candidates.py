@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from indexer.checks import check_due
-from sweeps.confirm import MAX_CANDIDATES
+from sweeps.confirm import MAX_CANDIDATES, MAX_STORED_CANDIDATES
 from sweeps.models import Sweep, SweepEvent
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
@@ -104,11 +104,11 @@ def test_a_displaced_hash_that_is_reported_again_is_a_candidate_again(
     app.confirm(built, random_hash(), status=202)
     state = app.confirm(built, unseen[0], status=202)
     assert (statuses(state)[unseen[0]], statuses(state)[unseen[1]]) == ("submitted", "displaced")
-    assert SweepEvent.objects.filter(kind="transaction_reported", tx_hash=unseen[0]).count() == 2
+    assert SweepEvent.objects.filter(kind="transaction_reported", tx_hash=unseen[0]).count() == 1
     assert len(state["transactions"]) == MAX_CANDIDATES + 1
 
 
-def test_a_hash_that_was_reported_again_is_not_the_next_to_give_way(
+def test_a_hash_that_was_reported_again_is_not_the_next_to_be_displaced(
     app: PartnerApp, built: dict[str, Any], unseen: list[str]
 ) -> None:
     for reported in (random_hash(), unseen[0], random_hash()):
@@ -154,3 +154,19 @@ def test_a_hash_that_was_seen_in_a_block_is_never_displaced(app: PartnerApp, bui
 def test_a_known_hash_displaces_nothing(app: PartnerApp, built: dict[str, Any], unseen: list[str]) -> None:
     state = app.confirm(built, unseen[3], status=202)
     assert statuses(state) == dict.fromkeys(unseen, "submitted")
+
+
+def test_a_hundred_stored_hashes_refuse_another_unless_it_is_known(app: PartnerApp, built: dict[str, Any]) -> None:
+    known = SweepTransactionFactory.create_batch(MAX_STORED_CANDIDATES, sweep=Sweep.objects.get(), status="displaced")
+    response = app.post_confirm(built["sweepId"], random_hash())
+    assert error_of(response) == (409, "too_many_candidates")
+    app.confirm(built, known[0].tx_hash, status=202)
+
+
+def test_being_displaced_again_and_again_leaves_one_event(
+    app: PartnerApp, built: dict[str, Any], unseen: list[str]
+) -> None:
+    for tx_hash in [*unseen, *unseen, random_hash(), *unseen, *unseen]:
+        app.confirm(built, tx_hash, status=202)
+    displaced = SweepEvent.objects.filter(kind="transaction_displaced").values_list("tx_hash", flat=True)
+    assert len(displaced) == len(set(displaced)) > 1

@@ -14,7 +14,7 @@ from rest_framework.renderers import JSONRenderer
 from indexer.tasks import purge_answers_of_offers
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.errors import BuildDisabled, InsufficientOutput
+from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
 from sweepapi.evm.chains import Chain
 from sweepapi.fees import split
 from sweeps.build import renew_offer
@@ -22,7 +22,16 @@ from sweeps.models import Offer, OfferAnswer, Sweep
 from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.settle import settle
 from sweeps.state import SweepState
-from tests.factories.sweeps import LOCAL, OfferFactory, SweepFactory, SweepTransactionFactory, executed_receipt, seen
+from sweeps.withdrawal import void
+from tests.factories.sweeps import (
+    LOCAL,
+    OfferFactory,
+    SweepFactory,
+    SweepTransactionFactory,
+    executed_receipt,
+    seen,
+    unused_after_deadline,
+)
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -169,5 +178,19 @@ def test_an_offer_that_would_miss_the_signed_minimum_is_not_made(app: PartnerApp
     app.build()
     Sweep.objects.update(min_gross=10**30)
     with pytest.raises(InsufficientOutput):
+        renew_offer(Sweep.objects.get())
+    assert Offer.objects.count() == 1
+
+
+@pytest.mark.parametrize("status", ["void", "expired", "completed"])
+def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(app: PartnerApp, status: str) -> None:
+    built = app.build()
+    if status == "completed":
+        app.confirm(built, app.execute(built))
+    elif status == "void":
+        void(sweep_id=Sweep.objects.get().id, reason="test", requested_by="ops")
+    else:
+        settle(sweep_id=Sweep.objects.get().id, seen=unused_after_deadline(Sweep.objects.get()))
+    with pytest.raises(SweepFailed):
         renew_offer(Sweep.objects.get())
     assert Offer.objects.count() == 1

@@ -12,6 +12,7 @@ from partners.models import ApiKey, Partner
 from sweepapi.evm.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.models import EventKind
+from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 from tests.openapi import assert_documented
@@ -100,3 +101,12 @@ def test_a_request_without_a_key_is_refused(anonymous: Client) -> None:
 
 def test_other_methods_are_refused(api: Client) -> None:
     assert error_of(api.delete(PATH.format(sweep_id=uuid4()))) == (405, "method_not_allowed")
+
+
+def test_a_sweep_of_another_rail_looks_like_a_missing_one(api: Client, partner: Partner) -> None:
+    sweep = SweepFactory.create(partner=partner, rail="solana_v1")
+    assert error_of(api.get(f"/v2/sweep/status/{sweep.id}")) == (404, "sweep_not_found")
+    confirm = api.post(
+        f"/v2/sweep/status/{sweep.id}/confirm", {"txHash": random_hash()}, content_type="application/json"
+    )
+    assert error_of(confirm) == (404, "sweep_not_found")

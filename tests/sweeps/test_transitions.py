@@ -207,14 +207,15 @@ def test_a_candidate_that_is_judged_leaves_one_event_however_often_it_is_seen(tx
 
 
 @pytest.mark.usefixtures("no_providers")
-def test_a_candidate_that_is_reported_leaves_one_event_and_another_only_if_it_had_been_rejected() -> None:
+def test_a_candidate_leaves_one_event_of_a_kind_however_often_it_is_reported_and_judged() -> None:
     sweep, tx_hash = SweepFactory.create(), random_hash()
     for _ in range(2):
         confirm_sweep(partner=sweep.partner, sweep_id=sweep.id, tx_hash=tx_hash)
     assert story(sweep) == ["transaction_reported"]
     apply(sweep, seen(receipt_of(sweep.transactions.get())))
     confirm_sweep(partner=sweep.partner, sweep_id=sweep.id, tx_hash=tx_hash)
-    assert story(sweep) == ["transaction_reported", "transaction_rejected", "transaction_reported"]
+    apply(sweep, seen(receipt_of(sweep.transactions.get())))
+    assert story(sweep) == ["transaction_reported", "transaction_rejected"]
 
 
 def test_a_transaction_that_was_found_leaves_an_event_before_it_is_accepted() -> None:

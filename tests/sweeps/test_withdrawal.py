@@ -195,6 +195,6 @@ def test_nothing_is_stored_where_the_rail_cannot_cancel(monkeypatch: pytest.Monk
     with pytest.raises(SweepNotCancellable):
         cancel_on_chain(sweep_id=sweep.id, reason="why", requested_by="ops")
     with pytest.raises(SweepNotCancellable):
-        void(sweep_id=sweep.id, reason="why", cancelled_by="ops")
+        void(sweep_id=sweep.id, reason="why", requested_by="ops", cancels=True)
     stored = Sweep.objects.get()
     assert (stored.status, stored.cancellation_requested_at, stored.last_event, nudges) == ("pending", None, 1, [])
