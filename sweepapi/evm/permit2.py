@@ -1,7 +1,6 @@
 """Permit2: the typed data that a user signs to have a batch of tokens pulled, and the calls that read a user's state.
 
-Source: Uniswap/permit2, ``SignatureTransfer`` and ``PermitHash`` (batch transfer with a witness). Permit2's domain has
-no version.
+Source: Uniswap/permit2, ``SignatureTransfer`` and ``PermitHash``. Its EIP-712 domain has no version.
 """
 
 from collections.abc import Mapping, Sequence
