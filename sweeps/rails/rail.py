@@ -53,6 +53,17 @@ class FeeTerms:
     protocol_recipient: str
     settlement: Settlement
 
+    @classmethod
+    def of(cls, sweep: Sweep) -> "FeeTerms":
+        """Return the terms that a sweep's first offer fixed."""
+        return cls(
+            total_fee_bps=sweep.total_fee_bps,
+            partner_share_bps=sweep.partner_share_bps,
+            partner_recipient=sweep.partner_recipient,
+            protocol_recipient=sweep.protocol_recipient,
+            settlement=Settlement(sweep.settlement),
+        )
+
     def split(self, gross_output: int) -> Split:
         """Return how a gross output is divided."""
         return split(gross_output, self.total_fee_bps, self.partner_share_bps)

@@ -1,9 +1,10 @@
 """The registry of all rails: the only module outside the rails that names them."""
 
+from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.rail import Presentation, Rail
 
-_V5 = EvmV5()
+_V5: EvmRail = EvmV5()
 
 RAILS: dict[str, Rail] = {rail.name: rail for rail in (_V5,)}
 # By their names in SERVICE_EVM_BUILD_MODE and in the API. The fallback is known, but not implemented yet.

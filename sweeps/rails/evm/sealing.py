@@ -1,14 +1,18 @@
 """The parts of sealing a draft that every contract version on EVM chains needs: legs, and the user's Permit2 nonce."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from django.conf import settings
 
 from sweepapi.evm import v5
 from sweepapi.evm.addresses import ZERO_ADDRESS, keccak_hex
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.evm.permit2 import BITS_PER_WORD, BatchPermit, Witness
+from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.evm.models import Leg, PermitNonces
@@ -92,6 +96,27 @@ def _is_used(index: int, used_words: Mapping[int, int]) -> bool:
     word, bit = divmod(index, BITS_PER_WORD)
     # A word beyond those that were read was reached by other builds meanwhile, which had read it.
     return bool(used_words.get(FIRST_PERMIT_WORD + word, 0) >> bit & 1)
+
+
+def new_deadline(head: Block) -> int:
+    """Return the deadline of what is signed now, in seconds since 1970.
+
+    It counts from the later of both clocks: the chain's decides, and it may be behind or ahead of the server's.
+    """
+    deadline: int = max(int(time.time()), head.timestamp) + settings.AUTHORIZATION_TTL_SECONDS
+    return deadline
+
+
+def permit_of(draft: EvmDraft, *, nonce: int, deadline: int, witness: Witness) -> TypedData:
+    """Return what the user signs to have the draft's tokens pulled by its contract."""
+    permit = BatchPermit(
+        spender=draft.contract,
+        permitted=[(token.asset, token.amount) for token in draft.tokens],
+        nonce=nonce,
+        deadline=deadline,
+        witness=witness,
+    )
+    return permit.typed_data(chain_id=draft.chain.chain_id, permit2=draft.chain.permit2)
 
 
 def legs_of(draft: EvmDraft) -> list[v5.Leg]:

@@ -1,7 +1,6 @@
 """Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization."""
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,13 +14,19 @@ from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
 from sweepapi.evm import v5
 from sweepapi.evm.abi import error_abi
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.permit2 import BatchPermit
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.models import Permit
-from sweeps.rails.evm.sealing import ContractCall, EvmSealed, legs_of, reserve_permit_nonce, store_legs
+from sweeps.rails.evm.sealing import (
+    ContractCall,
+    EvmSealed,
+    legs_of,
+    new_deadline,
+    permit_of,
+    reserve_permit_nonce,
+    store_legs,
+)
 from sweeps.rails.evm_v5.models import AuthorizationNonces, FeeAuthorization
 from sweeps.rails.rail import BuildRequest, FeeTerms, Identity, Offered
 
@@ -76,7 +81,7 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
     if renewed is None:
         fixed = _reserve(draft)
     else:
-        draft, fixed = replace(draft, fees=_terms_of(renewed)), _fixed_by(renewed)
+        draft, fixed = replace(draft, fees=FeeTerms.of(renewed)), _fixed_by(renewed)
     signer = networks.current().fee_signer
     legs, order = legs_of(draft), _order(draft, fixed)
     authorization = _authorization(draft, fixed, v5.hash_legs(legs))
@@ -91,7 +96,7 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
         # An unsubmitted sweep is worth a look as soon as its deadline has passed.
         first_look_at=datetime.fromtimestamp(fixed.deadline_seconds, tz=UTC) + timedelta(seconds=1),
         legs=legs,
-        permit=_permit(draft, fixed, legs, order),
+        permit=permit_of(draft, nonce=fixed.permit_nonce, deadline=fixed.deadline_seconds, witness=order.witness),
         permit_nonce=fixed.permit_nonce,
         call=_call(
             draft.contract,
@@ -118,8 +123,7 @@ def _reserve(draft: EvmDraft) -> _Fixed:
             permit_nonce=reserve_permit_nonce(
                 network=network, wallet=draft.request.wallet, used_words=draft.used_permit_words
             ),
-            # The later of both clocks: the chain's decides, and it may be behind or ahead.
-            deadline_seconds=max(int(time.time()), draft.head.timestamp) + settings.AUTHORIZATION_TTL_SECONDS,
+            deadline_seconds=new_deadline(draft.head),
             min_gross=draft.minimum.gross_output,
         )
 
@@ -138,16 +142,6 @@ def _fixed_by(sweep: Sweep) -> _Fixed:
         permit_nonce=sweep.permit.nonce,
         deadline_seconds=int(sweep.deadline.timestamp()),
         min_gross=sweep.min_gross,
-    )
-
-
-def _terms_of(sweep: Sweep) -> FeeTerms:
-    return FeeTerms(
-        total_fee_bps=sweep.total_fee_bps,
-        partner_share_bps=sweep.partner_share_bps,
-        partner_recipient=sweep.partner_recipient,
-        protocol_recipient=sweep.protocol_recipient,
-        settlement=Settlement(sweep.settlement),
     )
 
 
@@ -177,17 +171,6 @@ def _order(draft: EvmDraft, fixed: _Fixed) -> v5.SweepOrder:
         partner_id=draft.partner.onchain_id,
         authorization_nonce=fixed.authorization_nonce,
     )
-
-
-def _permit(draft: EvmDraft, fixed: _Fixed, legs: Sequence[v5.Leg], order: v5.SweepOrder) -> TypedData:
-    permit = BatchPermit(
-        spender=draft.contract,
-        permitted=[(leg.token, leg.amount) for leg in legs],
-        nonce=fixed.permit_nonce,
-        deadline=fixed.deadline_seconds,
-        witness=order.witness,
-    )
-    return permit.typed_data(chain_id=draft.chain.chain_id, permit2=draft.chain.permit2)
 
 
 def _call(contract: str, arguments: tuple[Any, ...]) -> ContractCall:

@@ -1,0 +1,19 @@
+"""What a rail on an EVM chain owes beyond the protocol of all rails, for the shapes of ``/v2``."""
+
+from typing import Protocol
+
+from sweeps.models import Execution
+from sweeps.rails.rail import Rail
+
+
+class EvmRail(Rail, Protocol):
+    """A version of our contract."""
+
+    @property
+    def contract_version(self) -> str:
+        """The version as partners know it, such as ``v5``."""
+        ...
+
+    def authorization_nonce(self, execution: Execution) -> str | None:
+        """Return the nonce of the signed fee authorization; None for versions without one."""
+        ...
