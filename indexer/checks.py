@@ -5,10 +5,11 @@
 look is written.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -53,19 +54,30 @@ def _awaits_receipt(sweep: Sweep) -> bool:
 def _check(claim: Claim) -> list[Sweep]:
     """Look at and settle the claimed sweeps, and return those that this check settled."""
     checked: list[Sweep] = []
-    by_id = {sweep.id: sweep for sweep in claim.sweeps}
-    place = attrgetter("rail", "network")
-    for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
-        rail = RAILS[rail_name]
-        for sweep_id, seen in rail.see(network, rail.watch(list(group))):
+    waiting = {sweep.id: sweep for sweep in claim.sweeps}
+    try:
+        for sweep_id, seen in _looks(claim):
+            sweep = waiting.pop(sweep_id)
             if seen is None:
-                _postpone(by_id[sweep_id], claim.lease)
+                _postpone(sweep, claim.lease)
                 continue
             try:
                 checked.append(settle(sweep_id=sweep_id, seen=seen, lease=claim.lease).sweep)
             except LeaseLostError:
                 log.info("lease_lost", sweep_id=str(sweep_id))
+    finally:
+        # None are left unless settling one failed: it keeps its lease, so that the next run gets past it.
+        if waiting:
+            held = Sweep.objects.filter(id__in=waiting, lease_token=claim.lease)
+            held.update(lease_token=None, lease_until=None)
     return checked
+
+
+def _looks(claim: Claim) -> Iterator[tuple[UUID, Any]]:
+    place = attrgetter("rail", "network")
+    for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
+        rail = RAILS[rail_name]
+        yield from rail.see(network, rail.watch(list(group)))
 
 
 def _postpone(sweep: Sweep, lease: UUID) -> None:

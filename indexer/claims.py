@@ -92,4 +92,4 @@ def _lease(rows: QuerySet[Sweep]) -> Claim | None:
     with transaction.atomic():
         ids = [row.id for row in rows.select_for_update(skip_locked=True, of=("self",))[:BATCH_ROWS]]
         Sweep.objects.filter(id__in=ids).update(lease_token=lease, lease_until=timezone.now() + LEASE)
-    return Claim(lease, list(Sweep.objects.filter(id__in=ids))) if ids else None
+    return Claim(lease, list(Sweep.objects.filter(id__in=ids).order_by("next_check_at"))) if ids else None

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from celery import current_app
+from django.db import IntegrityError
 from django.utils import timezone
 
 from indexer import checks, tasks
@@ -19,7 +20,7 @@ from sweepapi.evm.sightings import look
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import following
 from sweeps.withdrawal import void
-from tests.factories.ledger import random_hash
+from tests.factories.ledger import book_fee, random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import FakeNode
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
@@ -132,6 +133,22 @@ def test_a_check_that_lost_its_lease_leaves_the_row_to_the_new_holder(
     assert look_at(built) is None
     assert status_of(built) == ("pending", True)
     assert Sweep.objects.get().lease_token == thief
+
+
+def test_a_sweep_that_cannot_be_settled_is_loud_and_holds_up_no_other(app: PartnerApp, partner: Partner) -> None:
+    broken, sound = app.build(), app.build()
+    submitted(broken, app.execute(broken))
+    submitted(sound, app.execute(sound))
+    book_fee(partner, execution_ref=Execution.objects.get(sweep_id=broken["sweepId"]).id)  # as if it was booked before
+    minutes_ago = timezone.now() - timedelta(minutes=1)
+    Sweep.objects.update(next_check_at=minutes_ago)
+    Sweep.objects.filter(id=broken["sweepId"]).update(next_check_at=minutes_ago - timedelta(minutes=1))  # the first
+    with pytest.raises(IntegrityError):
+        checks.check_due()
+    assert status_of(sound) == ("pending", True)
+    assert checks.check_due() == 1, "the broken sweep keeps its lease"
+    assert status_of(sound) == ("completed", True)
+    assert status_of(broken) == ("pending", True)
 
 
 def test_a_chain_that_does_not_answer_only_delays_the_check(
