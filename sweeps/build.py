@@ -61,7 +61,8 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
         raise BuildDisabled("The contract was replaced since this sweep was built; build a new one.")
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
-        if not locked.is_open or locked.status not in (SweepStatus.PENDING, SweepStatus.FAILED):
+        can_be_executed = locked.is_open and locked.status in (SweepStatus.PENDING, SweepStatus.FAILED)
+        if not can_be_executed or locked.deadline <= timezone.now():
             raise SweepFailed("The sweep can no longer be executed; build a new one.")
         return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)
 

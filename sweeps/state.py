@@ -12,7 +12,7 @@ from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.errors import SweepNotFound
 from sweepapi.fees import NOTHING, Split, split
-from sweeps.models import Execution, Offer, Sweep, SweepEvent, SweepStatus, SweepToken, SweepTransaction
+from sweeps.models import Execution, Offer, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.rail import Rail
 from sweeps.rails.registry import RAILS, V2_RAILS
 
@@ -37,16 +37,8 @@ class SweepState:
         return list(self.sweep.executions.all())
 
     @property
-    def tokens(self) -> Sequence[SweepToken]:
-        return list(self.sweep.tokens.all())
-
-    @property
     def transactions(self) -> Sequence[SweepTransaction]:
         return list(self.sweep.transactions.all())
-
-    @property
-    def events(self) -> Sequence[SweepEvent]:
-        return list(self.sweep.events.all())
 
     @cached_property
     def entries(self) -> Sequence[Posting]:

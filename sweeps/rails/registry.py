@@ -7,7 +7,7 @@ from sweeps.rails.rail import Presentation, Rail
 _V5: EvmRail = EvmV5()
 
 RAILS: dict[str, Rail] = {rail.name: rail for rail in (_V5,)}
-# By their names in SERVICE_EVM_BUILD_MODE and in the API. The fallback is known, but not implemented yet.
+# By their names in SERVICE_EVM_BUILD_MODE and in the API. This release answers the fallback with build_disabled.
 BY_MODE: dict[str, Rail | None] = {_V5.mode: _V5, "v4_fallback": None}
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.
 V2_RAILS = (_V5.name,)

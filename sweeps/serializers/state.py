@@ -81,7 +81,7 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     open = serializers.BooleanField(source="sweep.is_open", help_text="Whether the chain may still change this.")
     mode = serializers.CharField(source="rail.mode")
     wallet = serializers.CharField(source="sweep.wallet")
-    tokens = SweptTokenSerializer(many=True)
+    tokens = SweptTokenSerializer(source="sweep.tokens", many=True)
     outputMint = serializers.CharField(source="sweep.output_asset")
     outputSymbol = serializers.CharField(source="sweep.output_symbol")
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
@@ -91,7 +91,7 @@ class SweepStateSerializer(serializers.Serializer[Any]):
         source="shown_transaction", allow_null=True, help_text="The accepted transaction, otherwise the newest."
     )
     transactions = SweepTransactionSerializer(many=True)
-    events = SweepEventSerializer(many=True, help_text="Oldest first.")
+    events = SweepEventSerializer(source="sweep.events", many=True, help_text="Oldest first.")
     ledger = SweepLedgerSerializer(source="*")
 
     def get_chain(self, state: Any) -> str:  # noqa: ANN401 - a SweepState, which lies above

@@ -194,3 +194,10 @@ def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(app: Partne
     with pytest.raises(SweepFailed):
         renew_offer(Sweep.objects.get())
     assert Offer.objects.count() == 1
+
+
+def test_a_sweep_whose_deadline_has_passed_is_not_offered_again(app: PartnerApp) -> None:
+    app.build()
+    Sweep.objects.update(deadline=timezone.now())
+    with pytest.raises(SweepFailed):
+        renew_offer(Sweep.objects.get())

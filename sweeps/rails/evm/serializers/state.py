@@ -66,4 +66,4 @@ class EvmStateSerializer(SweepStateSerializer):
         return venue
 
     def get_tokenCount(self, state: Any) -> int:  # noqa: ANN401, N802 - as above
-        return len(state.tokens)
+        return len(state.sweep.tokens.all())

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from eth_abi.abi import encode
@@ -25,30 +24,11 @@ from tests.factories.sweeps import (
     receipt_of,
     seen,
 )
+from tests.factories.watched import TERMS
+from tests.factories.watched import WATCHED as UNREPORTED
 
 TX = random_hash()
-TERMS = Terms(
-    nonce=7,
-    user=random_checksum_address(),
-    partner_id="0x" + "da" * 32,
-    partner_recipient=random_checksum_address(),
-    protocol_recipient=random_checksum_address(),
-    output_token=OUTPUT,
-    token_count=1,
-    total_fee_bps=75,
-    partner_share_bps=4000,
-)
-WATCHED = V5Watched(
-    sweep_id=uuid4(),
-    execution_id=uuid4(),
-    contract=CONTRACT,
-    terms=TERMS,
-    deadline=1_700_001_000,
-    built_at_height=10,
-    search_cursor="",
-    tx_hashes=(TX,),
-    accepted=None,
-)
+WATCHED = replace(UNREPORTED, tx_hashes=(TX,))
 COMPLETED = replace(WATCHED, tx_hashes=(), accepted=(100, block_at(100).hash))
 PAID = split(1_000_000, 75, 4000)
 RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
@@ -277,7 +257,7 @@ def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: V5Watched, first
     assert search is not None
     assert (search.key, search.contract) == (WATCHED.sweep_id, CONTRACT)
     assert (search.first_block, search.last_block) == (first_block, 68)
-    assert search.topics == ((EXECUTED_TOPIC, CANCELLED_TOPIC), f"0x{7:064x}")
+    assert search.topics == ((EXECUTED_TOPIC, CANCELLED_TOPIC), f"0x{TERMS.nonce:064x}")
 
 
 def test_there_is_no_search_without_need() -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -10,35 +9,16 @@ from sweepapi.evm.log_search import Event
 from sweepapi.evm.responses import Block, Log
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
-from sweeps.rails.evm_v5.judging import SEARCH_MARGIN_BLOCKS, Terms, V5Watched
+from sweeps.rails.evm_v5.judging import SEARCH_MARGIN_BLOCKS, V5Watched
 from sweeps.rails.rail import Depth
-from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
+from tests.factories import watched
+from tests.factories.sweeps import CONTRACT
+from tests.factories.watched import TERMS
 
-NONCE = 2**255 + 7
 HASH, OTHER = "0x" + "aa" * 32, "0x" + "bb" * 32
-USER, PARTNER, PROTOCOL = (random_checksum_address() for _ in range(3))
-TERMS = Terms(
-    nonce=NONCE,
-    user=USER,
-    partner_id="0x" + "11" * 32,
-    partner_recipient=PARTNER,
-    protocol_recipient=PROTOCOL,
-    output_token=OUTPUT,
-    token_count=1,
-    total_fee_bps=75,
-    partner_share_bps=4000,
-)
-WATCHED = V5Watched(
-    sweep_id=uuid4(),
-    execution_id=uuid4(),
-    contract=CONTRACT,
-    terms=TERMS,
-    deadline=1_000,
-    built_at_height=200,
-    search_cursor="",
-    tx_hashes=(),
-    accepted=None,
-)
+NONCE = TERMS.nonce
+USER, PARTNER, PROTOCOL = TERMS.user, TERMS.partner_recipient, TERMS.protocol_recipient
+WATCHED = replace(watched.WATCHED, deadline=1_000, built_at_height=200)
 EXECUTED = replace(WATCHED, accepted=(50, HASH))
 SEEN = Sighting(
     head_number=400,

@@ -1,0 +1,29 @@
+"""What the V5 rail watches of a sweep of one token, as plain values for tests without a database."""
+
+from uuid import uuid4
+
+from sweeps.rails.evm_v5.judging import Terms, V5Watched
+from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
+
+TERMS = Terms(
+    nonce=2**255 + 7,
+    user=random_checksum_address(),
+    partner_id="0x" + "da" * 32,
+    partner_recipient=random_checksum_address(),
+    protocol_recipient=random_checksum_address(),
+    output_token=OUTPUT,
+    token_count=1,
+    total_fee_bps=75,
+    partner_share_bps=4000,
+)
+WATCHED = V5Watched(
+    sweep_id=uuid4(),
+    execution_id=uuid4(),
+    contract=CONTRACT,
+    terms=TERMS,
+    deadline=1_700_001_000,
+    built_at_height=10,
+    search_cursor="",
+    tx_hashes=(),
+    accepted=None,
+)
