@@ -1,7 +1,6 @@
 """The parts of a sweep's admin page: its tokens, executions and transactions, and tables of what is not a relation."""
 
 from collections.abc import Iterable, Iterator
-from decimal import Context, Decimal
 
 from django import forms
 from django.db.models import QuerySet
@@ -16,12 +15,10 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
 from ledger.models import Posting
 from sweepapi.explorer import transaction_link
-from sweepapi.fields import UINT256_MAX
 from sweepapi.read_only import ReadOnly
+from sweepapi.token_amounts import token_amount
 from sweeps import timeline
 from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
-
-_EXACT = Context(prec=len(str(UINT256_MAX)))
 
 
 class ReasonForm(BaseDialogForm):
@@ -92,7 +89,7 @@ class TokenInline(ReadOnly, TabularInline):
 
     @display(description="Amount")
     def show_amount(self, token: SweepToken) -> str:
-        return _amount(token.amount, token.decimals, token.symbol)
+        return token_amount(token.amount, token.decimals, token.symbol)
 
 
 def emphasised(*sentences: str) -> SafeString:
@@ -102,14 +99,7 @@ def emphasised(*sentences: str) -> SafeString:
 
 def output_amount(units: int, sweep: Sweep) -> str:
     """Show an amount of the sweep's output token, in its smallest unit and in whole tokens."""
-    return _amount(units, sweep.output_decimals, sweep.output_symbol)
-
-
-def _amount(units: int, decimals: int, symbol: str) -> str:
-    whole = f"{Decimal(units).scaleb(-decimals, _EXACT):f}"
-    if decimals:
-        whole = whole.rstrip("0").rstrip(".")
-    return f"{units} ({whole} {symbol})"
+    return token_amount(units, sweep.output_decimals, sweep.output_symbol)
 
 
 def facts_table(facts: Iterable[tuple[str, str]]) -> SafeString:
