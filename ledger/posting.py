@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from ledger.errors import PayoutProblem, PayoutRefusedError
-from ledger.models import Account, Finality, JournalEntry, Payout, Posting, Settlement
+from ledger.models import Account, Asset, Finality, JournalEntry, Payout, Posting, Settlement
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 
@@ -30,6 +30,8 @@ class SweepFee:
     partner: Partner
     network: str
     asset: str
+    symbol: str
+    decimals: int
     tx_hash: str
     total_fee: int
     partner_fee: int
@@ -69,7 +71,8 @@ def post_sweep_fee(fee: SweepFee) -> JournalEntry | None:
         asset=fee.asset,
         tx_hash=fee.tx_hash,
     )
-    _post(entry, fee.amounts())
+    asset = Asset(network=fee.network, asset=fee.asset, symbol=fee.symbol, decimals=fee.decimals)
+    _post(entry, fee.amounts(), asset=asset)
     return entry
 
 
@@ -158,19 +161,24 @@ def _require_transaction() -> None:
         raise transaction.TransactionManagementError("An entry is posted inside the transaction that causes it.")
 
 
-def _post(entry: JournalEntry, amounts: Mapping[str, int]) -> None:
-    accounts = _accounts(entry, names=list(amounts))
+def _post(entry: JournalEntry, amounts: Mapping[str, int], *, asset: Asset | None = None) -> None:
+    accounts = _accounts(entry, names=list(amounts), asset=asset)
     Posting.objects.bulk_create(
         Posting(entry=entry, account=accounts[name], amount=amount) for name, amount in amounts.items()
     )
 
 
-def _accounts(entry: JournalEntry, *, names: list[str]) -> Mapping[str, Account]:
-    """Return the entry's accounts by name; creates the missing ones, which another session may do at the same time."""
+def _accounts(entry: JournalEntry, *, names: list[str], asset: Asset | None) -> Mapping[str, Account]:
+    """Return the entry's accounts by name; creates the missing ones, which another session may do at the same time.
+
+    Only then is the asset stored, too, so that an entry on known accounts costs no query more.
+    """
     found = _find_accounts(entry, names=names)
     missing = sorted(set(names) - set(found))
     if not missing:
         return found
+    if asset is not None:
+        Asset.objects.bulk_create([asset], ignore_conflicts=True)
     Account.objects.bulk_create(
         [
             Account(

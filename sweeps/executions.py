@@ -119,6 +119,8 @@ class ExecutionSettlement:
                 partner=sweep.partner,
                 network=sweep.network,
                 asset=sweep.output_asset,
+                symbol=sweep.output_symbol,
+                decimals=sweep.output_decimals,
                 tx_hash=tx.tx_hash,
                 total_fee=amounts.total_fee,
                 partner_fee=amounts.partner_fee,

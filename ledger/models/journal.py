@@ -24,6 +24,25 @@ class Settlement(models.TextChoices):
     PAYABLE = "payable"  # accrued, and paid out later
 
 
+class Asset(models.Model):
+    """How an asset is shown, as the first sweep that booked it knew it; the ledger itself counts smallest units."""
+
+    network = NetworkField()
+    asset = AccountAddressField()
+    symbol = models.CharField(max_length=32, blank=True)  # the token's own text, which may be blank and is hostile
+    decimals = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["network", "asset"], name="asset_is_unique"),
+            models.CheckConstraint(condition=Q(decimals__lte=255), name="asset_decimals_are_a_uint8"),
+        ]
+        triggers = append_only()
+
+    def __str__(self) -> str:
+        return f"{self.symbol} {self.asset} on {self.network}"
+
+
 class Account(models.Model):
     """One account of one asset. Those named ``partner_*`` also belong to a partner."""
 

@@ -28,6 +28,8 @@ def sweep_fee(partner: Partner, **facts: Any) -> SweepFee:
         "booking_epoch": 0,
         "network": BASE,
         "asset": WETH,
+        "symbol": "WETH",
+        "decimals": 18,
         "tx_hash": random_hash(),
         "total_fee": 1_000,
         "partner_fee": 400,

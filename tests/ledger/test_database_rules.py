@@ -171,11 +171,13 @@ def test_the_transaction_of_an_entry_cannot_be_forged(partner: Partner) -> None:
     "statement",
     [
         "UPDATE ledger_account SET id = id",
+        "UPDATE ledger_asset SET id = id",
         "UPDATE ledger_journalentry SET id = id",
         "UPDATE ledger_posting SET id = id",
         "UPDATE ledger_finality SET final_at = final_at",
         "UPDATE ledger_payout SET sender = sender",
         "DELETE FROM ledger_account",
+        "DELETE FROM ledger_asset",
         "DELETE FROM ledger_journalentry",
         "DELETE FROM ledger_posting",
         "DELETE FROM ledger_finality",

@@ -46,6 +46,7 @@ def test_the_runtime_role_records_and_reverses_payouts(partner: Partner) -> None
     ("table", "column"),
     [
         ("ledger_account", "id"),
+        ("ledger_asset", "id"),
         ("ledger_journalentry", "id"),
         ("ledger_posting", "id"),
         ("ledger_finality", "entry_id"),
