@@ -22,7 +22,7 @@ from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransac
 
 
 class ReasonForm(BaseDialogForm):
-    """Why a sweep is withdrawn."""
+    """Why operators intervene."""
 
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
