@@ -7,13 +7,6 @@ from django.db.models import Q, QuerySet, Sum
 from ledger.models import Account, JournalEntry
 from partners.models import Partner
 
-# Accruals count once their execution is final, their reversals as far as they did, and payouts at once.
-_IS_AVAILABLE = (
-    Q(postings__entry__finality__isnull=False)
-    | Q(postings__entry__reverses__finality__isnull=False)
-    | Q(postings__entry__kind__in=[JournalEntry.Kind.PAYOUT, JournalEntry.Kind.PAYOUT_REVERSAL])
-)
-
 
 @dataclass(frozen=True)
 class Balance:
@@ -40,6 +33,19 @@ def balance_of(partner: Partner, *, network: str, asset: str) -> Balance | None:
     return next(iter(_read(_payable(partner).filter(network=network, asset=asset))), None)
 
 
+def is_available(entry: str) -> Q:
+    """Return which postings count towards what can be paid out; ``entry`` is the lookup of their entry.
+
+    Accruals count once their execution is final, their reversals as far as they did, and payouts at once.
+    """
+    by_payouts = [JournalEntry.Kind.PAYOUT, JournalEntry.Kind.PAYOUT_REVERSAL]
+    return (
+        Q((f"{entry}__finality__isnull", False))
+        | Q((f"{entry}__reverses__finality__isnull", False))
+        | Q((f"{entry}__kind__in", by_payouts))
+    )
+
+
 def _payable(partner: Partner) -> QuerySet[Account]:
     return Account.objects.filter(partner=partner, name=Account.Name.PARTNER_PAYABLE)
 
@@ -47,6 +53,7 @@ def _payable(partner: Partner) -> QuerySet[Account]:
 def _read(accounts: QuerySet[Account]) -> list[Balance]:
     """Sum up in one query; what is owed is a credit, and credits are negative."""
     debits = accounts.annotate(
-        owed=Sum("postings__amount"), available=Sum("postings__amount", filter=_IS_AVAILABLE, default=0)
+        owed=Sum("postings__amount"),
+        available=Sum("postings__amount", filter=is_available("postings__entry"), default=0),
     ).values_list("network", "asset", "owed", "available")
     return [Balance(network, asset, -owed, -available) for network, asset, owed, available in debits]
