@@ -1,0 +1,80 @@
+"""A statement as CSV (RFC 4180, UTF-8), line by line, so that its length doesn't matter.
+
+Each asset has a record ``opening``, its lines, and a record ``closing``. Amounts of the month are on the lines only, so
+the sum of a column is the sum of the month; ``balance`` is what was owed after each record.
+"""
+
+import csv
+import unicodedata
+from collections.abc import Iterator
+from itertools import islice
+
+from ledger.statements.month import Month
+from ledger.statements.reading import sections
+from ledger.statements.values import Column, Line, Section, ShownAsset
+from partners.models import Partner
+
+COLUMNS = (
+    *("record", "network", "asset", "symbol", "decimals"),
+    *("posted_at", "kind", "sweep_id", "tx_hash", "entry_id", "state"),
+    *Column,
+    *("balance", "available"),
+)
+_RECORDS_AT_A_TIME = 500
+_FORMULA_STARTS = ("=", "+", "-", "@")  # of a cell that a spreadsheet runs
+
+
+class _Echo:
+    """A file for ``csv`` whose writes return what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def csv_chunks(partner: Partner, month: Month) -> Iterator[str]:
+    """Yield the file in pieces."""
+    records = _records(partner, month)
+    while chunk := "".join(islice(records, _RECORDS_AT_A_TIME)):
+        yield chunk
+
+
+def _records(partner: Partner, month: Month) -> Iterator[str]:
+    writer = csv.DictWriter(_Echo(), COLUMNS)
+    yield writer.writeheader()
+    for section in sections(partner, month):
+        about = _about(section.shown)
+        for record in _of_section(section):
+            yield writer.writerow(about | record)
+
+
+def _of_section(section: Section) -> Iterator[dict[str, object]]:
+    totals = section.opening
+    yield {"record": "opening", "balance": totals.closing}
+    for line in section.lines:
+        totals = totals.after(line)
+        yield _of_line(line) | {"balance": totals.closing}
+    yield {"record": "closing", "balance": totals.closing, "available": totals.available}
+
+
+def _of_line(line: Line) -> dict[str, object]:
+    return {
+        "record": "line",
+        "posted_at": f"{line.posted_at:%Y-%m-%dT%H:%M:%S.%fZ}",
+        "kind": line.kind,
+        "sweep_id": line.sweep_ref,
+        "tx_hash": line.tx_hash,
+        "entry_id": line.entry_id,
+        "state": line.state,
+        line.column: line.amount,
+    }
+
+
+def _about(shown: ShownAsset) -> dict[str, object]:
+    symbol = None if shown.symbol is None else _inert(shown.symbol)
+    return {"network": shown.network, "asset": shown.asset, "symbol": symbol, "decimals": shown.decimals}
+
+
+def _inert(symbol: str) -> str:
+    """Return a symbol so that no spreadsheet runs it, also if white space or full-width characters disguise it."""
+    runs = unicodedata.normalize("NFKC", symbol).lstrip().startswith(_FORMULA_STARTS)
+    return f"'{symbol}" if runs else symbol
