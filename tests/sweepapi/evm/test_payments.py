@@ -92,7 +92,7 @@ def test_the_emitter_of_a_transfer_is_the_asset_itself(treasury: Treasury, walle
     assert problem(tx_hash, wallet, asset=NATIVE_COIN)[0] == "not_paid"
 
 
-def test_a_deployment_pays_nobody(treasury: Treasury, wallet: str) -> None:
+def test_a_deployment_pays_no_one(treasury: Treasury, wallet: str) -> None:
     deployment: dict[str, Any] = {"from": treasury.account.address, "data": "0x00"}
     treasury.chain.rpc("anvil_impersonateAccount", treasury.account.address)
     tx_hash = treasury.chain.rpc("eth_sendTransaction", deployment)
@@ -158,7 +158,7 @@ def second(sole: FakeNode, use_providers: Providers) -> FakeNode:
     return sole
 
 
-def test_a_second_provider_is_asked_as_well(treasury: Treasury, wallet: str, second: FakeNode) -> None:
+def test_a_second_provider_is_queried_as_well(treasury: Treasury, wallet: str, second: FakeNode) -> None:
     check(treasury.pay(wallet, AMOUNT), wallet)
     assert len(second.asked) == 1
 
