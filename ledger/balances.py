@@ -46,6 +46,13 @@ def is_available(entry: str) -> Q:
     )
 
 
+def accounts_in_debt() -> QuerySet[Account]:
+    """Return the payable accounts of which more was paid out than is available."""
+    payable = Account.objects.filter(name=Account.Name.PARTNER_PAYABLE)
+    debits = Sum("postings__amount", filter=is_available("postings__entry"), default=0)
+    return payable.annotate(debt=debits).filter(debt__gt=0)
+
+
 def _payable(partner: Partner) -> QuerySet[Account]:
     return Account.objects.filter(partner=partner, name=Account.Name.PARTNER_PAYABLE)
 
