@@ -10,10 +10,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
 from ledger.admin.forms import PayoutForm
+from ledger.admin.statements import StatementPages, statement_links
 from ledger.balances import Balance, accounts_in_debt, balances_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import PartnerBooks
@@ -26,10 +26,10 @@ _HEADS = ("Network", "Asset", "Owed", "Available", "Debt")
 
 
 @admin.register(PartnerBooks)
-class PartnerBooksAdmin(ReadOnly, ModelAdmin):
+class PartnerBooksAdmin(ReadOnly, StatementPages):
     list_display = ["name", "show_debt"]
     search_fields = ["name", "id"]
-    fields = readonly_fields = ["name", "show_balances", "show_payouts"]
+    fields = readonly_fields = ["name", "show_balances", "show_payouts", "show_statements"]
     actions_detail = ["record_payout"]
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[PartnerBooks]:
@@ -48,6 +48,10 @@ class PartnerBooksAdmin(ReadOnly, ModelAdmin):
     def show_payouts(self, books: PartnerBooks) -> SafeString:
         url = f"{reverse('admin:ledger_payout_changelist')}?entry__partner__id__exact={books.pk}"
         return format_html('<a href="{}">Payouts to {}</a>', url, books)
+
+    @display(description="Statements")
+    def show_statements(self, books: PartnerBooks) -> SafeString:
+        return statement_links(books)
 
     def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
         """Require the permission to record payouts, which viewing does not include."""

@@ -72,7 +72,7 @@ def months_of(partner: Partner) -> list[Month]:
 def _shown_assets(partner: Partner) -> Mapping[tuple[str, str], ShownAsset]:
     accounts = Account.objects.filter(partner=partner, network=OuterRef("network"), asset=OuterRef("asset"))
     rows = Asset.objects.filter(Exists(accounts)).values_list("network", "asset", "symbol", "decimals")
-    return {(network, asset): ShownAsset(network, asset, *shown) for network, asset, *shown in rows}
+    return {row[:2]: ShownAsset(*row) for row in rows}
 
 
 def _openings(partner: Partner, month: Month) -> dict[tuple[str, str], Totals]:

@@ -69,9 +69,8 @@ def reversal_at(posted_at: datetime, entry: JournalEntry) -> JournalEntry:
 @transaction.atomic
 def _entry_at(posted_at: datetime, amounts: Mapping[str, int], **facts: Any) -> JournalEntry:
     entry = JournalEntry.objects.create(posted_at=posted_at, booking_epoch=0, **facts)
-    asset = {"network": entry.network, "asset": entry.asset}
     for name, amount in amounts.items():
         partner = entry.partner if name.startswith("partner_") else None
-        account, _ = Account.objects.get_or_create(name=name, partner=partner, **asset)
+        account, _ = Account.objects.get_or_create(name=name, partner=partner, network=entry.network, asset=entry.asset)
         Posting.objects.create(entry=entry, account=account, amount=amount)
     return entry

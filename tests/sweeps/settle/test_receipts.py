@@ -2,7 +2,7 @@
 
 import pytest
 
-from ledger.models import JournalEntry
+from ledger.models import Asset, JournalEntry
 from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
@@ -35,6 +35,12 @@ def test_a_matching_event_completes_the_sweep_and_books_it_to_the_unit(tx: Sweep
     entry = JournalEntry.objects.get()
     assert (entry.network, entry.asset, entry.tx_hash) == (sweep.network, sweep.output_asset, tx.tx_hash)
     assert (entry.partner, execution.ledger_entry) == (sweep.partner, entry)
+
+
+def test_the_ledger_learns_from_a_sweep_how_its_output_is_shown(tx: SweepTransaction) -> None:
+    sweep = complete(tx)
+    shown = Asset.objects.values_list("network", "asset", "symbol", "decimals").get()
+    assert shown == (sweep.network, sweep.output_asset, sweep.output_symbol, sweep.output_decimals)
 
 
 def test_the_largest_possible_output_is_booked_exactly(tx: SweepTransaction) -> None:
