@@ -70,6 +70,7 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
 def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
     draft, fees = sealed.draft, sealed.draft.fees
     sweep = Sweep.objects.create(
+        id=sealed.sweep_id,
         partner=draft.partner,
         rail=rail.name,
         network=draft.request.network,

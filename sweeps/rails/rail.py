@@ -6,13 +6,14 @@ judge what it has seen, and applies the verdict.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from rest_framework.serializers import Serializer
+from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
@@ -129,7 +130,12 @@ class Sealed:
     draft: Draft
     identities: Sequence[Identity]
     deadline: datetime
-    first_look_at: datetime
+    sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
+
+    @property
+    def first_look_at(self) -> datetime:
+        """When to look at the sweep if nothing is reported: as soon as its deadline has passed."""
+        return self.deadline + timedelta(seconds=1)
 
     @property
     def minimum(self) -> Split:

@@ -7,7 +7,7 @@ import pytest
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import v5
+from sweepapi.evm import batch
 from sweepapi.evm.chains import Chain
 from tests.local_chain import PERMIT2, LocalChain
 from tests.partner_app import PartnerApp
@@ -90,7 +90,7 @@ def test_tokens_that_are_not_vetted_go_through_approvals(
 ) -> None:
     change_chain(vetted_tokens=frozenset())
     built = app.build(FIVE)
-    assert {leg[3] for leg in built["transactionTemplate"]["args"][0]} == {str(v5.FUNDING_APPROVED)}
+    assert {leg[3] for leg in built["transactionTemplate"]["args"][0]} == {str(batch.FUNDING_APPROVED)}
     sweep_and_compare(app, partner, built, "WETH")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from eth_utils.abi import event_abi_to_log_topic, function_abi_to_4byte_selector
 
-from sweepapi.evm import v5
+from sweepapi.evm import batch, v5
 from sweepapi.evm.abi import Function
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import SweepOrder
@@ -62,7 +62,7 @@ def test_the_exported_files_are_those_of_the_build() -> None:
         ("isNonceUsed", v5.IS_NONCE_USED),
         ("cancelAuthorization", v5.CANCEL_AUTHORIZATION),
         ("feeSigner", v5.FEE_SIGNER),
-        ("paused", v5.PAUSED),
+        ("paused", batch.PAUSED),
     ],
 )
 def test_selectors_are_those_of_the_build(name: str, function: Function) -> None:
@@ -86,7 +86,7 @@ def test_a_cancellations_topic_and_fields_are_those_of_the_build() -> None:
 
 def test_the_structs_fields_are_in_the_builds_order() -> None:
     legs, order, authorization, *rest = entry("function", "sweep")["inputs"]
-    assert names(legs["components"]) == [_camel(name) for name in v5.Leg.__dataclass_fields__]
+    assert names(legs["components"]) == [_camel(name) for name in batch.Leg.__dataclass_fields__]
     assert names(order["components"]) == [_camel(name) for name in SweepOrder.__dataclass_fields__]
     assert names(authorization["components"]) == list(AUTHORIZATION.message())
     assert names(rest) == ["authorizationSignature", "permitNonce", "permitDeadline", "permitSignature"]
@@ -101,13 +101,13 @@ def test_the_signed_types_are_those_of_the_contracts_struct() -> None:
 def test_the_hard_cap_is_the_contracts_constant(chain: LocalChain) -> None:
     cap = Function("MAX_TOTAL_FEE_BPS()", "(uint16)")
     answer = chain.rpc("eth_call", {"to": chain.contracts["v5"], "data": "0x" + cap.encode().hex()}, "latest")
-    assert cap.decode(bytes.fromhex(answer[2:]))[0] == v5.HARD_CAP_BPS
+    assert cap.decode(bytes.fromhex(answer[2:]))[0] == batch.HARD_CAP_BPS
 
 
 @pytest.mark.parametrize("count", [1, 2, 30])
 @pytest.mark.parametrize("data_bytes", [0, 1, 32, 33])
 def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_bytes: int) -> None:
-    legs = [v5.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
+    legs = [batch.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
     signature = bytes(range(65))
     calldata = v5.SWEEP.encode(
         *v5.sweep_arguments(
@@ -115,23 +115,23 @@ def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_b
             order=ORDER,
             authorization=AUTHORIZATION,
             signature=bytes(65),
-            permission=v5.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
+            permission=batch.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
         )
     )
-    offset = v5.signature_offset(calldata)
+    offset = batch.signature_offset(calldata)
     assert calldata[offset : offset + 65] == signature
     assert calldata[offset - 32 : offset] == (65).to_bytes(32, "big")
 
 
 def test_the_hash_of_the_legs_changes_with_every_field() -> None:
-    leg = v5.Leg(ADDRESS, 1, ADDRESS, 0, b"\x01")
+    leg = batch.Leg(ADDRESS, 1, ADDRESS, 0, b"\x01")
     other = "0x" + "ab" * 20
     changed = [
-        [v5.Leg(other, 1, ADDRESS, 0, b"\x01")],
-        [v5.Leg(ADDRESS, 2, ADDRESS, 0, b"\x01")],
-        [v5.Leg(ADDRESS, 1, other, 0, b"\x01")],
-        [v5.Leg(ADDRESS, 1, ADDRESS, 1, b"\x01")],
-        [v5.Leg(ADDRESS, 1, ADDRESS, 0, b"\x02")],
+        [batch.Leg(other, 1, ADDRESS, 0, b"\x01")],
+        [batch.Leg(ADDRESS, 2, ADDRESS, 0, b"\x01")],
+        [batch.Leg(ADDRESS, 1, other, 0, b"\x01")],
+        [batch.Leg(ADDRESS, 1, ADDRESS, 1, b"\x01")],
+        [batch.Leg(ADDRESS, 1, ADDRESS, 0, b"\x02")],
         [leg, leg],
         [],
     ]
