@@ -8,7 +8,7 @@ from django.conf import settings
 from sweepapi.fees import BPS_DENOMINATOR
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.rail import NetworkStatus
-from sweeps.rails.registry import BY_MODE, V2
+from sweeps.rails.registry import V2
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ class ServiceStatus:
     @property
     def is_available(self) -> bool:
         """Whether sweeps can be built on any chain."""
-        return BY_MODE[self.build_mode] is not None and any(chain.is_available for chain in self.chains)
+        return any(chain.is_available for chain in self.chains)

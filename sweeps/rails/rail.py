@@ -206,6 +206,16 @@ class Ending(Enum):
 
     RAN_OUT = "ran_out"
     CANCELLED = "cancelled"
+    TAKEN = "taken"  # something that does not match the sweep used its identity on chain
+
+
+@dataclass(frozen=True)
+class Ended:
+    """That an execution can no longer happen, and what the chain shows of it."""
+
+    ending: Ending
+    reason: str = ""  # for people; blank if the deadline passed
+    tx_hash: str | None = None  # of the transaction that ended it; None if the deadline passed
 
 
 @dataclass(frozen=True)
@@ -218,8 +228,7 @@ class ExecutionVerdict:
     head_number: int = 0
     transactions: Sequence[TransactionVerdict] = ()
     accepted: Depth = Depth.UNKNOWN
-    ending: Ending | None = None
-    ending_reason: str = ""  # a sentence for people, of a cancellation
+    ended: Ended | None = None
     raised: frozenset[str] = frozenset()  # flags
     cleared: frozenset[str] = frozenset()
     obstacle: str = ""  # why nothing could be concluded

@@ -156,14 +156,6 @@ def test_an_old_head_makes_the_chain_unavailable(
     assert is_available(anonymous) == (False, False)
 
 
-def test_in_the_rollback_mode_the_service_is_not_available(
-    anonymous: Client, chain: LocalChain, settings: Settings
-) -> None:
-    assert chain.contracts
-    settings.EVM_BUILD_MODE = "v4_fallback"
-    assert is_available(anonymous) == (False, True)
-
-
 def test_the_last_measurement_is_returned_while_a_new_one_hangs(
     anonymous: Client,
     use_providers: Callable[..., ProviderPool],
