@@ -13,7 +13,7 @@ from partners.models import Partner
 from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
-from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
+from sweeps.rails.rail import BuildRequest, Draft, FeeTerms, Identity, Offered, Rail, Sealed, TokenInput
 from sweeps.rails.registry import BY_MODE, RAILS
 
 # How long a request with the same idempotency key may be repeated.
@@ -50,7 +50,7 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
         output_asset=sweep.output_asset,
         slippage_bps=sweep.slippage_bps,
     )
-    draft = rail.draft(partner=sweep.partner, request=request)
+    draft = rail.draft(partner=sweep.partner, request=request, fees=FeeTerms.of(sweep))
     if draft.expected.gross_output < sweep.min_gross:
         raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
     sealed = rail.seal(draft, renewed=sweep)

@@ -324,15 +324,15 @@ class Rail(Protocol):
     @property
     def present(self) -> Presentation: ...
 
-    def draft(self, *, partner: Partner, request: BuildRequest) -> Draft:
+    def draft(self, *, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> Draft:
         """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
-        Raises the errors of a build.
+        Without ``fees``, under the terms of today. Raises the errors of a build.
         """
         ...
 
     def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
-        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline.
+        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities and deadline.
 
         Raises the errors of a build, also where the rail can't offer that sweep again.
         """
