@@ -209,7 +209,7 @@ def test_a_permit_that_ran_out_unused_on_a_safe_block_ends_the_sweep(app: Partne
     assert outcome(state) == ("failed" if tried else "expired", False, [])
 
 
-def test_operators_cannot_cancel_on_chain_and_are_told_why(app: PartnerApp) -> None:
+def test_a_cancellation_on_chain_is_refused_with_the_reason(app: PartnerApp) -> None:
     sweep_id = UUID(app.build()["sweepId"])
     with pytest.raises(SweepNotCancellable, match="only the user can"):
         cancel_on_chain(sweep_id=sweep_id, reason="test", requested_by="ops")
