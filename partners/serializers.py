@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
@@ -32,11 +33,14 @@ class PartnerSerializer(serializers.Serializer[Partner]):
     )
     name = serializers.CharField()
     status = serializers.ChoiceField(choices=Partner.Status.choices)
-    feeShareBps = serializers.IntegerField(
-        source="fee_share_bps", help_text="The partner's share of the platform fee, in basis points."
+    feeShareBps = serializers.SerializerMethodField(
+        help_text="The partner's current share of the platform fee, in basis points."
     )
     recipients = serializers.SerializerMethodField()
     scopes = serializers.SerializerMethodField(help_text="What the key may do; every key has all scopes.")
+
+    def get_feeShareBps(self, partner: Partner) -> int:  # noqa: N802 - named after its field
+        return partner.share_bps_at(timezone.now())
 
     @extend_schema_field(PartnerRecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:

@@ -118,10 +118,10 @@ def test_only_a_valid_key_reveals_that_its_partner_is_suspended(partner: Partner
 def test_the_last_use_is_recorded_at_most_once_a_minute(
     api: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(3):  # the key with its partner; the time of use; the wallets
+    with django_assert_num_queries(4):  # the key with its partner; the time of use; wallets; share
         api.get(URL)
     first = ApiKey.objects.get().last_used_at
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         api.get(URL)
     assert ApiKey.objects.get().last_used_at == first
     assert first is not None
