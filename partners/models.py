@@ -70,6 +70,10 @@ class Partner(models.Model):
         """Return the partner's share of the fee of a sweep that is built at this time."""
         return self.fee_shares.filter(effective_from__lte=time).latest("effective_from", "id").share_bps
 
+    def next_share_after(self, time: datetime) -> "FeeShare | None":
+        """Return the next scheduled share."""
+        return self.fee_shares.filter(effective_from__gt=time).order_by("effective_from", "-id").first()
+
     def recipient_on(self, network: str) -> str:
         """Return the wallet that receives the partner's fees on a network; the default one is an EVM address."""
         overrides = {wallet.network: wallet.address for wallet in self.payout_wallets.all()}

@@ -1,6 +1,6 @@
 """A partner's share at a time, and what PostgreSQL refuses in the history of shares."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -17,6 +17,11 @@ MOMENT = timedelta(microseconds=1)
 DAY = timedelta(days=1)
 
 
+def next_share(partner: Partner, time: datetime) -> tuple[int, datetime] | None:
+    share = partner.next_share_after(time)
+    return None if share is None else (share.share_bps, share.effective_from)
+
+
 def test_a_share_counts_from_its_time_until_that_of_the_next(partner: Partner) -> None:
     FeeShareFactory.create(partner=partner, share_bps=2, effective_from=NOW + DAY)
     FeeShareFactory.create(partner=partner, share_bps=1, effective_from=NOW - DAY)
@@ -29,12 +34,21 @@ def test_of_two_shares_with_the_same_time_the_later_row_counts(partner: Partner)
     for share_bps in (3, 1, 2):
         FeeShareFactory.create(partner=partner, share_bps=share_bps, effective_from=NOW + DAY)
     assert partner.share_bps_at(NOW + DAY) == 2
+    assert next_share(partner, NOW) == (2, NOW + DAY)
+
+
+def test_the_next_share_is_the_first_one_scheduled_after_the_time(partner: Partner) -> None:
+    FeeShareFactory.create(partner=partner, share_bps=2, effective_from=NOW + 2 * DAY)
+    FeeShareFactory.create(partner=partner, share_bps=1, effective_from=NOW + DAY)
+    assert next_share(partner, NOW) == (1, NOW + DAY)
+    assert next_share(partner, NOW + DAY) == (2, NOW + 2 * DAY)
+    assert next_share(partner, NOW + 2 * DAY) is None
 
 
 def test_shares_of_other_partners_do_not_count(partner: Partner) -> None:
     other = PartnerFactory.create(fee_share_bps=1)
     FeeShareFactory.create(partner=other, share_bps=2, effective_from=NOW + DAY)
-    assert partner.share_bps_at(NOW + DAY) == 4000
+    assert (partner.share_bps_at(NOW + DAY), partner.next_share_after(NOW)) == (4000, None)
 
 
 def test_a_partner_has_no_share_before_its_first_one(partner: Partner) -> None:
