@@ -9,6 +9,7 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.evm import batch
 from sweepapi.evm.chains import Chain
+from tests.factories.partners import FeeShareFactory
 from tests.local_chain import PERMIT2, LocalChain
 from tests.partner_app import PartnerApp
 
@@ -115,8 +116,7 @@ def test_an_allowance_that_must_be_reset_first_is_reset_and_swept(app: PartnerAp
 def test_a_recipient_without_a_share_is_neither_paid_nor_booked(
     app: PartnerApp, partner: Partner, share_bps: int
 ) -> None:
-    partner.fee_share_bps = share_bps
-    partner.save()
+    FeeShareFactory.create(partner=partner, share_bps=share_bps)
     built = app.build({"USDC": 3})
     state = app.confirm(built, app.execute(built))
     booked = {entry["account"].partition("_")[0] for entry in state["ledger"]["entries"]}

@@ -23,6 +23,7 @@ from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.settle import settle
 from sweeps.state import SweepState
 from sweeps.withdrawal import void
+from tests.factories.partners import FeeShareFactory
 from tests.factories.sweeps import (
     LOCAL,
     OfferFactory,
@@ -94,8 +95,8 @@ def test_a_second_offer_keeps_the_terms_of_the_sweep_even_if_the_partner_changed
     app: PartnerApp, partner: Partner, settings: Settings
 ) -> None:
     first = app.build()
-    partner.fee_share_bps, settings.TOTAL_FEE_BPS = 1, 2
-    partner.save()
+    FeeShareFactory.create(partner=partner, share_bps=1)
+    settings.TOTAL_FEE_BPS = 2
     second = renew_offer(Sweep.objects.get())
     assert second["expiresAt"] == first["expiresAt"]
     assert second["permit2"] == first["permit2"]

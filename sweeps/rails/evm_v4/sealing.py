@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -36,7 +37,7 @@ def draft_v4(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
         raise UnsupportedChain
     fees = fees or FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.fee_share_bps,
+        partner_share_bps=partner.share_bps_at(timezone.now()),
         partner_recipient=None,
         protocol_recipient=chain.protocol_recipient,
         settlement=Settlement.PAYABLE,

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from ledger.models import Settlement
 from partners.models import Partner
@@ -56,7 +57,7 @@ def draft_v5(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
         raise UnsupportedChain
     fees = fees or FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.fee_share_bps,
+        partner_share_bps=partner.share_bps_at(timezone.now()),
         partner_recipient=partner.recipient_on(chain.network),
         protocol_recipient=chain.protocol_recipient,
         settlement=Settlement.ON_CHAIN,
