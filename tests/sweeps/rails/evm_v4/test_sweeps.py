@@ -181,7 +181,8 @@ def test_a_reference_that_its_user_spent_on_other_terms_fails_the_sweep(app: Par
         assert details_of(response) == {("outputToken", "differs")}
     state = the_worker_looks(app, built)
     assert outcome(state) == ("failed", False, ["sweep_ref_used"])
-    assert "transaction_rejected" in [event["type"] for event in state["events"] if event["txHash"] == taken]
+    assert [event["type"] for event in state["events"] if event["txHash"] == taken][-1] == "transaction_rejected"
+    assert [event["type"] for event in state["events"]].count("transaction_rejected") == 1
     assert not JournalEntry.objects.exists()
 
 
