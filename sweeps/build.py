@@ -4,7 +4,6 @@ import zlib
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
@@ -14,7 +13,7 @@ from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
 from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
-from sweeps.rails.registry import BY_MODE, RAILS
+from sweeps.rails.registry import RAILS, rail_for
 
 # How long a request with the same idempotency key may be repeated.
 ANSWERS_KEPT = timedelta(hours=24)
@@ -25,7 +24,7 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
 
     Raises ``BuildDisabled`` and whatever the rail's ``draft`` raises; nothing is stored then.
     """
-    rail = BY_MODE[settings.EVM_BUILD_MODE]
+    rail = rail_for(request.network)
     if rail is None:
         raise BuildDisabled(retry_after_seconds=300)
     sealed = rail.seal(rail.draft(partner=partner, request=request))
