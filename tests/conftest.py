@@ -14,6 +14,7 @@ from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.networks import Networks
+from sweeps.rails.evm import availability
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -76,6 +77,12 @@ def chain() -> Iterator[LocalChain]:
     local.catch_up()
     yield local
     local.roll_back(snapshot)
+
+
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what an earlier request to `/v2/status` measured."""
+    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
 
 
 @pytest.fixture
