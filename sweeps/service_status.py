@@ -9,13 +9,13 @@ from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.rail import NetworkStatus
-from sweeps.rails.registry import V2, rail_for
+from sweeps.rails.registry import BY_MODE, V2
 
 
 def _network_statuses() -> Sequence[NetworkStatus]:
-    """Return the status of every enabled network whose mode has a rail."""
-    rails = {chain.network: rail_for(chain.network) for chain in networks.current().enabled}
-    return V2.networks({network: rail for network, rail in rails.items() if rail is not None})
+    """Return the status of every enabled network, each with the rail of its mode."""
+    registry = networks.current()
+    return V2.networks({chain.network: BY_MODE[registry.build_mode(chain.network)] for chain in registry.enabled})
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.networks import Networks
 from sweeps.rails.evm import availability
+from sweeps.rails.registry import BY_MODE
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -89,6 +90,14 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
 def app(api: Client, chain: LocalChain) -> PartnerApp:
     """The partner's application, with users on the local chain."""
     return PartnerApp(api, chain)
+
+
+@pytest.fixture(params=list(BY_MODE))
+def each_mode(request: pytest.FixtureRequest, change_networks: Callable[..., Networks]) -> str:
+    """Run the test once in every build mode, whose name this is."""
+    change_networks(default_build_mode=request.param)
+    mode: str = request.param
+    return mode
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from eth_account.messages import encode_typed_data
 from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import v5
+from sweepapi.evm import batch, v5
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE
@@ -138,7 +138,7 @@ def test_the_authorization_is_signed_by_the_fee_signer_over_exactly_these_legs(a
     built = app.build({"USDC": 3, "USDT": 2})
     authorization = built["feeAuthorization"]
     legs = [
-        v5.Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
+        batch.Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
         for token, amount, router, funding, data in legs_of(built)
     ]
     assert authorization["legsHash"] == v5.hash_legs(legs)
@@ -300,7 +300,7 @@ def test_on_unroutable_may_name_the_default(app: PartnerApp) -> None:
 
 def test_tokens_that_are_all_vetted_are_prefunded(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "USDT": 2})
-    assert fundings(built) == {str(v5.FUNDING_PREFUNDED)}
+    assert fundings(built) == {str(batch.FUNDING_PREFUNDED)}
 
 
 def test_one_token_that_is_not_vetted_makes_all_legs_approved(
@@ -308,16 +308,16 @@ def test_one_token_that_is_not_vetted_makes_all_legs_approved(
 ) -> None:
     vetted = {app.chain.token(symbol).address for symbol in SWEEPABLE if symbol != "DAI"}
     change_chain(vetted_tokens=frozenset(vetted))
-    assert fundings(app.build({"USDC": 3, "USDT": 2})) == {str(v5.FUNDING_PREFUNDED)}
-    assert fundings(app.build({"USDC": 3, "DAI": 2})) == {str(v5.FUNDING_APPROVED)}
+    assert fundings(app.build({"USDC": 3, "USDT": 2})) == {str(batch.FUNDING_PREFUNDED)}
+    assert fundings(app.build({"USDC": 3, "DAI": 2})) == {str(batch.FUNDING_APPROVED)}
 
 
 def test_an_output_that_is_not_vetted_makes_all_legs_approved(
     app: PartnerApp, change_chain: Callable[..., Chain]
 ) -> None:
-    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(v5.FUNDING_PREFUNDED)}
+    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(batch.FUNDING_PREFUNDED)}
     change_chain(vetted_tokens=frozenset({app.chain.token("USDC").address}))
-    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(v5.FUNDING_APPROVED)}
+    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(batch.FUNDING_APPROVED)}
 
 
 def test_missing_balance_and_allowance_are_reported_and_not_refused(app: PartnerApp) -> None:

@@ -9,10 +9,8 @@ from django.test import Client
 from sweepapi import networks
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.deployment.specification import V4
 from sweepapi.networks import Networks
-from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.registry import BY_MODE, FALLBACK
+from sweeps.rails.registry import FALLBACK
 from tests.administration import Administration
 from tests.local_chain import LocalChain
 from tests.openapi import assert_documented
@@ -31,18 +29,6 @@ PAUSE = Function("pause()")
 SET_FEE = Function("setFee(uint16,address)")
 SET_TARGET_CLOSED = Function("setTargetClosed(address,bool)")
 SET_ROLE_GUARDIAN = Function("setRoleGuardian(uint64,uint64)")
-
-
-class FallbackRail(EvmV5):
-    """What the status of a chain takes from the rail of V4, which does not exist yet."""
-
-    mode = FALLBACK
-    contract_name = V4
-
-
-@pytest.fixture
-def fallback_rail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BY_MODE, FALLBACK, FallbackRail())
 
 
 def status(anonymous: Client) -> dict[str, Any]:
@@ -87,7 +73,6 @@ def change_guardian_of_a_role(by: Administration) -> None:
     by.after_the_delay("accessManager", SET_ROLE_GUARDIAN, CONFIGURATOR, OPS)
 
 
-@pytest.mark.usefixtures("fallback_rail")
 @pytest.mark.parametrize(
     ("change", "modes"),
     [
@@ -117,7 +102,6 @@ def test_a_chain_is_available_in_the_modes_whose_contract_is_as_configured(
         assert (local["buildMode"], local["available"], data["available"]) == (mode, mode in modes, mode in modes)
 
 
-@pytest.mark.usefixtures("fallback_rail")
 def test_both_contracts_are_measured_in_one_round_trip(
     status_in: StatusIn, chain: LocalChain, round_trips: list[list[str]]
 ) -> None:
@@ -126,7 +110,6 @@ def test_both_contracts_are_measured_in_one_round_trip(
     assert len(round_trips) == 1
 
 
-@pytest.mark.usefixtures("fallback_rail")
 def test_what_differs_about_the_contract_of_the_other_mode_is_still_logged(
     anonymous: Client, chain: LocalChain, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -136,7 +119,6 @@ def test_what_differs_about_the_contract_of_the_other_mode_is_still_logged(
     assert "ServiceBatchV4 paused / no / yes" in logged.getMessage()
 
 
-@pytest.mark.usefixtures("fallback_rail")
 def test_the_status_shows_the_default_mode_and_that_of_each_chain(
     anonymous: Client, two_chains: tuple[Chain, ...], change_networks: Callable[..., Networks]
 ) -> None:
@@ -147,16 +129,15 @@ def test_the_status_shows_the_default_mode_and_that_of_each_chain(
     assert [shown["name"] for shown in data["chains"]] == [listed.name for listed in two_chains]
 
 
+@pytest.mark.parametrize(("default", "own"), [(V5_MODE, FALLBACK), (FALLBACK, V5_MODE)])
 def test_a_chain_with_a_mode_of_its_own_is_built_on_in_that_mode(
-    app: PartnerApp, change_networks: Callable[..., Networks]
+    app: PartnerApp, change_networks: Callable[..., Networks], default: str, own: str
 ) -> None:
-    change_networks(default_build_mode=FALLBACK, build_modes={"local": V5_MODE})
-    assert app.build()["mode"] == V5_MODE
+    change_networks(default_build_mode=default, build_modes={"local": own})
+    assert app.build()["mode"] == own
 
 
-def test_the_service_is_not_available_if_no_chain_has_a_mode_with_a_rail(
-    anonymous: Client, chain: LocalChain, change_networks: Callable[..., Networks]
-) -> None:
-    assert chain.contracts
-    change_networks(default_build_mode=FALLBACK)
-    assert (status(anonymous)["available"], status(anonymous)["chains"]) == (False, [])
+def test_a_chain_is_rolled_back_while_v5_is_paused(app: PartnerApp, status_in: StatusIn) -> None:
+    app.chain.pause()
+    assert status_in(FALLBACK)["available"] is True
+    assert app.build()["contractAddress"] == app.chain.contracts["v4"]

@@ -13,7 +13,6 @@ from sweepapi.api.serializers import FORBIDDEN_FIELDS
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.rpc import ProviderPool
-from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from tests.partner_app import BUILD, PartnerApp, details_of, error_of
 
@@ -243,15 +242,6 @@ def test_an_amount_too_large_for_every_pool_has_no_route(app: PartnerApp) -> Non
     body = app.body({"USDC": 1})
     body["tokens"][0]["amount"] = str(2**256 - 1)
     assert error_of(app.post_build(body)) == (422, "no_route")
-
-
-def test_builds_are_disabled_on_a_chain_in_the_rollback_mode(
-    app: PartnerApp, change_networks: Callable[..., Networks]
-) -> None:
-    change_networks(build_modes={"local": "v4_fallback"})
-    response = app.post_build(app.body())
-    assert error_of(response) == (503, "build_disabled")
-    assert response.headers["Retry-After"] == "300"
 
 
 def test_a_chain_that_does_not_respond_is_503_with_a_time_to_retry(app: PartnerApp, no_providers: ProviderPool) -> None:

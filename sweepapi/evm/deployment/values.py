@@ -5,6 +5,7 @@ from typing import Any
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.batch import HARD_CAP_BPS, PAUSED
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import (
@@ -22,7 +23,7 @@ from sweepapi.evm.eip712 import domain_separator
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.permit2 import DOMAIN_SEPARATOR
 from sweepapi.evm.routes.finder import factory_reads
-from sweepapi.evm.v5 import CONTRACT_NAME, FEE_SIGNER, HARD_CAP_BPS, PAUSED, Authorization
+from sweepapi.evm.v5 import CONTRACT_NAME, FEE_SIGNER, Authorization
 
 AUTHORITY = Function("authority()", "(address)")
 PERMIT2 = Function("PERMIT2()", "(address)")

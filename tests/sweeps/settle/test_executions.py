@@ -11,6 +11,7 @@ from sweeps.models import Execution, Sweep
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.rail import (
     Depth,
+    Ended,
     Ending,
     ExecutionVerdict,
     Inclusion,
@@ -30,8 +31,8 @@ pytestmark = pytest.mark.django_db
 SOON, LATE = timedelta(minutes=1), timedelta(hours=1)
 PAID = split(1_000_000, 75, 4000)
 NOTHING_NEW = ExecutionVerdict()
-RAN_OUT = ExecutionVerdict(ending=Ending.RAN_OUT)
-CANCELLED = ExecutionVerdict(ending=Ending.CANCELLED, ending_reason="cancelled on chain")
+RAN_OUT = ExecutionVerdict(ended=Ended(Ending.RAN_OUT))
+CANCELLED = ExecutionVerdict(ended=Ended(Ending.CANCELLED, "cancelled on chain", "0x" + "ca" * 32))
 GONE = ExecutionVerdict(accepted=Depth.GONE)
 FINAL = ExecutionVerdict(accepted=Depth.FINAL)
 
