@@ -4,12 +4,12 @@ import zlib
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
+from sweepapi import networks
 from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
@@ -25,7 +25,7 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
 
     Raises whatever the rail's ``draft`` raises; nothing is stored then.
     """
-    rail = BY_MODE[settings.EVM_BUILD_MODE]
+    rail = BY_MODE[networks.current().build_mode(request.network)]
     sealed = rail.seal(rail.draft(partner=partner, request=request))
     with transaction.atomic():
         sweep = _store_sweep(rail, sealed)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
-from pytest_django import Settings
 
 from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.networks import Networks
+from sweeps.rails.evm import availability
 from sweeps.rails.registry import BY_MODE
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
@@ -81,15 +81,21 @@ def chain() -> Iterator[LocalChain]:
 
 
 @pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what an earlier request to `/v2/status` measured."""
+    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
+
+
+@pytest.fixture
 def app(api: Client, chain: LocalChain) -> PartnerApp:
     """The partner's application, with users on the local chain."""
     return PartnerApp(api, chain)
 
 
 @pytest.fixture(params=list(BY_MODE))
-def each_mode(request: pytest.FixtureRequest, settings: Settings) -> str:
+def each_mode(request: pytest.FixtureRequest, change_networks: Callable[..., Networks]) -> str:
     """Run the test once in every build mode, whose name this is."""
-    settings.EVM_BUILD_MODE = request.param
+    change_networks(default_build_mode=request.param)
     mode: str = request.param
     return mode
 

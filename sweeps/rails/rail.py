@@ -261,7 +261,7 @@ class Outlook:
 
 
 class NetworkStatus(Protocol):
-    """A network of a rail; each rail adds what its serializer shows."""
+    """A network and the rail that builds on it; each presentation adds what its serializer shows."""
 
     @property
     def is_available(self) -> bool: ...
@@ -295,8 +295,11 @@ class Presentation(Protocol):
         """How many tokens one sweep can take."""
         ...
 
-    def networks(self) -> Sequence["NetworkStatus"]:
-        """Return the networks of this rail and whether sweeps can be built there now; bounded in time."""
+    def networks(self, rails: Mapping[str, Any]) -> Sequence["NetworkStatus"]:
+        """Return whether sweeps can be built now on each of these networks with its rail; bounded in time.
+
+        The rails are those that share this presentation.
+        """
         ...
 
     def obstacles(self, sweep: Sweep) -> Iterable[str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.db.models import prefetch_related_objects
 
 from sweepapi.errors import SweepNotCancellable
+from sweepapi.evm.deployment.specification import V4
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm import following, judging, reverts
 from sweeps.rails.evm import sealing as evm_sealing
@@ -20,6 +21,7 @@ class EvmV4:
     name = "evm_v4"
     mode = "v4_fallback"
     contract_version = "v4"
+    contract_name = V4
     present = V4Presentation()
 
     def watch(self, sweeps: Sequence[Sweep]) -> list[Watched]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.db.models import prefetch_related_objects
 
+from sweepapi.evm.deployment.specification import V5
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm import following, judging, reverts
 from sweeps.rails.evm.watching import Watched
@@ -18,6 +19,7 @@ class EvmV5:
     name = "evm_v5"
     mode = "v5_partner_fees"
     contract_version = "v5"
+    contract_name = V5
     present = V5Presentation()
 
     def watch(self, sweeps: Sequence[Sweep]) -> list[Watched]:
