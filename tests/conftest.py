@@ -92,11 +92,17 @@ def app(api: Client, chain: LocalChain) -> PartnerApp:
     return PartnerApp(api, chain)
 
 
+@pytest.fixture
+def use_mode(change_networks: Callable[..., Networks]) -> Callable[[str], object]:
+    """Build in another mode until the test ends."""
+    return lambda mode: change_networks(default_build_mode=mode)
+
+
 @pytest.fixture(params=list(BY_MODE))
-def each_mode(request: pytest.FixtureRequest, change_networks: Callable[..., Networks]) -> str:
+def each_mode(request: pytest.FixtureRequest, use_mode: Callable[[str], object]) -> str:
     """Run the test once in every build mode, whose name this is."""
-    change_networks(default_build_mode=request.param)
     mode: str = request.param
+    use_mode(mode)
     return mode
 
 
