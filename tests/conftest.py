@@ -22,6 +22,7 @@ from tests.fake_node import FakeNode
 from tests.guards import watch_io
 from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
+from tests.payments import Treasury
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +156,10 @@ def change_chain(change_networks: Callable[..., Networks]) -> Callable[..., Chai
         return changed
 
     return change
+
+
+@pytest.fixture
+def treasury(chain: LocalChain, change_chain: Callable[..., Chain]) -> Treasury:
+    """The only wallet on the local chain that pays partners."""
+    change_chain(payout_senders=(chain.users[0].address,))
+    return Treasury(chain, chain.users[0])
