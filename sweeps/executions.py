@@ -12,13 +12,19 @@ from ledger.models import JournalEntry, Settlement
 from sweepapi.fees import Split
 from sweeps import transitions
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepTransaction
-from sweeps.rails.rail import Depth, Ending, ExecutionVerdict, TransactionVerdict
+from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, TransactionVerdict
 
 log = structlog.get_logger(__name__)
 
 Tx = SweepTransaction.Status
 Finality = SweepTransaction.Finality
 REVERTED = "The transaction reverted."  # the reason until a confirm explains it
+# Why a candidate that was never mined is given up, by how the execution ended.
+DROPPED = {
+    Ending.RAN_OUT: "The deadline passed before the transaction was mined.",
+    Ending.CANCELLED: "The authorization was cancelled on chain.",
+    Ending.TAKEN: "Another transaction took its place on chain.",
+}
 
 
 class ExecutionSettlement:
@@ -55,8 +61,8 @@ class ExecutionSettlement:
             self._apply(verdict)
         if self.execution.status == Execution.Status.EXECUTED:
             return
-        if self.verdict.ending is not None:
-            self._end(self.verdict.ending)
+        if self.verdict.ended is not None:
+            self._end(self.verdict.ended)
         elif any(self._with(Tx.REVERTED)) and not any(self._with(Tx.SUBMITTED)):
             self.execution.status = Execution.Status.FAILED
 
@@ -134,18 +140,20 @@ class ExecutionSettlement:
         if execution.ledger_entry is not None:
             transitions.note(sweep, EventKind.POSTED, tx_hash=tx.tx_hash, entry=str(execution.ledger_entry.id))
 
-    def _end(self, ending: Ending) -> None:
+    def _end(self, ended: Ended) -> None:
         """Close the execution: it can't happen any more."""
-        reason = "The authorization expired before the transaction was mined."
-        if ending is Ending.CANCELLED:
-            reason = "The authorization was cancelled on chain."
+        if ended.ending is Ending.CANCELLED:
             self.execution.status = Execution.Status.CANCELLED
-            transitions.cancelled(self.sweep, self.verdict.ending_reason)
+            transitions.cancelled(self.sweep, f"{ended.reason} in {ended.tx_hash}")
+        elif ended.ending is Ending.TAKEN:
+            self.execution.status = Execution.Status.FAILED
+            if all(tx.tx_hash != ended.tx_hash for tx in self._with(Tx.REJECTED)):  # it was not reported
+                transitions.note(self.sweep, EventKind.REJECTED, tx_hash=ended.tx_hash, reason=ended.reason)
         elif self.execution.status == Execution.Status.PENDING:
             has_candidates = bool(self.candidates)
             self.execution.status = Execution.Status.FAILED if has_candidates else Execution.Status.EXPIRED
         for tx in self._with(Tx.SUBMITTED):
-            tx.status, tx.reason = Tx.DROPPED, reason
+            tx.status, tx.reason = Tx.DROPPED, DROPPED[ended.ending]
             tx.save()
         self.execution.closed_at = self.now
 

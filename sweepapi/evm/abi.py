@@ -27,6 +27,11 @@ def error_abi(contract: str) -> list[dict[str, Any]]:
     return [entry for entry in exported_abi(contract) if entry["type"] == "error"]
 
 
+def function_abi(contract: str, name: str) -> dict[str, Any]:
+    """Return the entry of a contract's function, for clients that encode its calls themselves."""
+    return next(entry for entry in exported_abi(contract) if entry.get("name") == name and entry["type"] == "function")
+
+
 def _components(types: str) -> list[str]:
     if types == "()":  # eth_abi's grammar does not have it
         return []

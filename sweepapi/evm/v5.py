@@ -11,27 +11,20 @@ from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm.abi import Function, exported_abi
+from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.batch import LEG_TYPE, Leg, Permission
 from sweepapi.evm.eip712 import TypedData, fields
 from sweepapi.evm.permit2 import Witness
 from sweepapi.evm.responses import Log
 
 CONTRACT_NAME = "ServiceBatchV5PartnerFees"
-HARD_CAP_BPS = 300
-MAX_LEGS = 30
-BPS_DENOMINATOR = 10_000  # of fees and shares
-FUNDING_APPROVED, FUNDING_PREFUNDED, FUNDING_NONE = 0, 1, 2
-SIGNATURE_BYTES = 65
-
-_LEG = "(address,uint256,address,uint8,bytes)"
 _ORDER = "(address,uint256,uint16,bytes32,uint256)"
 _AUTHORIZATION = "(address,bytes32,address,address,address,uint16,uint16,uint256,uint256,bytes32)"
-SWEEP = Function(f"sweep({_LEG}[],{_ORDER},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
+SWEEP = Function(f"sweep({LEG_TYPE}[],{_ORDER},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
 IS_NONCE_USED = Function("isNonceUsed(uint256)", "(bool)")
 CANCEL_AUTHORIZATION = Function("cancelAuthorization(uint256)")
 FEE_SIGNER = Function("feeSigner()", "(address)")
-PAUSED = Function("paused()", "(bool)")
 
 _EVENT_DATA = ["address", "address", "address", *["uint256"] * 6]
 EXECUTED_TOPIC = keccak_hex(
@@ -40,21 +33,6 @@ EXECUTED_TOPIC = keccak_hex(
 _EXECUTED_TOPICS = 4
 CANCELLED_TOPIC = keccak_hex(b"AuthorizationCancelled(uint256,address)")
 _CANCELLED_TOPICS = 3
-
-
-@dataclass(frozen=True)
-class Leg:
-    """One token of a sweep: how it is funded, and the router call that swaps it."""
-
-    token: str
-    amount: int
-    router: str
-    funding: int
-    data: bytes
-
-    def as_tuple(self) -> tuple[str, int, str, int, bytes]:
-        """Return the leg as the ABI encodes it."""
-        return (self.token, self.amount, self.router, self.funding, self.data)
 
 
 @dataclass(frozen=True)
@@ -168,18 +146,9 @@ class AuthorizationCancelled:
     by: str
 
 
-@dataclass(frozen=True)
-class Permission:
-    """The user's part of the call: the Permit2 nonce, its deadline and the signature over both."""
-
-    nonce: int
-    deadline: int
-    signature: bytes = bytes(SIGNATURE_BYTES)  # the placeholder of a template
-
-
 def hash_legs(legs: Sequence[Leg]) -> str:
     """Return ``keccak256(abi.encode(legs))``, with which the service signs the legs."""
-    return keccak_hex(encode([f"{_LEG}[]"], [[leg.as_tuple() for leg in legs]]))
+    return keccak_hex(encode([f"{LEG_TYPE}[]"], [[leg.as_tuple() for leg in legs]]))
 
 
 def sweep_arguments(
@@ -204,16 +173,6 @@ def sweep_arguments(
         permission.deadline,
         permission.signature,
     )
-
-
-def signature_offset(calldata: bytes) -> int:
-    """Return where the bytes of the last argument begin: 65 bytes, padded to three words at the end of the call."""
-    return len(calldata) - 96
-
-
-def sweep_abi() -> dict[str, Any]:
-    """Return the ABI entry of ``sweep``, for clients that encode the call themselves."""
-    return next(entry for entry in exported_abi(CONTRACT_NAME) if entry.get("name") == "sweep")
 
 
 def decode_executed(log: Log) -> SweepExecuted | None:

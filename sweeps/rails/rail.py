@@ -6,13 +6,14 @@ judge what it has seen, and applies the verdict.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from rest_framework.serializers import Serializer
+from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
@@ -129,7 +130,12 @@ class Sealed:
     draft: Draft
     identities: Sequence[Identity]
     deadline: datetime
-    first_look_at: datetime
+    sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
+
+    @property
+    def first_look_at(self) -> datetime:
+        """When to look at the sweep if nothing is reported: as soon as its deadline has passed."""
+        return self.deadline + timedelta(seconds=1)
 
     @property
     def minimum(self) -> Split:
@@ -200,6 +206,16 @@ class Ending(Enum):
 
     RAN_OUT = "ran_out"
     CANCELLED = "cancelled"
+    TAKEN = "taken"  # something that does not match the sweep used its identity on chain
+
+
+@dataclass(frozen=True)
+class Ended:
+    """That an execution can no longer happen, and what the chain shows of it."""
+
+    ending: Ending
+    reason: str = ""  # for people; blank if the deadline passed
+    tx_hash: str | None = None  # of the transaction that ended it; None if the deadline passed
 
 
 @dataclass(frozen=True)
@@ -212,8 +228,7 @@ class ExecutionVerdict:
     head_number: int = 0
     transactions: Sequence[TransactionVerdict] = ()
     accepted: Depth = Depth.UNKNOWN
-    ending: Ending | None = None
-    ending_reason: str = ""  # a sentence for people, of a cancellation
+    ended: Ended | None = None
     raised: frozenset[str] = frozenset()  # flags
     cleared: frozenset[str] = frozenset()
     obstacle: str = ""  # why nothing could be concluded
@@ -246,7 +261,7 @@ class Outlook:
 
 
 class NetworkStatus(Protocol):
-    """A network of a rail; each rail adds what its serializer shows."""
+    """A network and the rail that builds on it; each presentation adds what its serializer shows."""
 
     @property
     def is_available(self) -> bool: ...
@@ -280,8 +295,11 @@ class Presentation(Protocol):
         """How many tokens one sweep can take."""
         ...
 
-    def networks(self) -> Sequence["NetworkStatus"]:
-        """Return the networks of this rail and whether sweeps can be built there now; bounded in time."""
+    def networks(self, rails: Mapping[str, Any]) -> Sequence["NetworkStatus"]:
+        """Return whether sweeps can be built now on each of these networks with its rail; bounded in time.
+
+        The rails are those that share this presentation.
+        """
         ...
 
     def obstacles(self, sweep: Sweep) -> Iterable[str]:
@@ -309,15 +327,15 @@ class Rail(Protocol):
     @property
     def present(self) -> Presentation: ...
 
-    def draft(self, *, partner: Partner, request: BuildRequest) -> Draft:
+    def draft(self, *, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> Draft:
         """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
-        Raises the errors of a build.
+        Without ``fees``, under the terms of today. Raises the errors of a build.
         """
         ...
 
     def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
-        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline.
+        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities and deadline.
 
         Raises the errors of a build, also where the rail can't offer that sweep again.
         """

@@ -1,14 +1,16 @@
 """The registry of all rails: the only module outside the rails that names them."""
 
 from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.evm_v4.rail import EvmV4
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.rail import Presentation, Rail
 
-_V5: EvmRail = EvmV5()
+_EVM: tuple[EvmRail, ...] = (EvmV5(), EvmV4())
 
-RAILS: dict[str, Rail] = {rail.name: rail for rail in (_V5,)}
-# By their names in SERVICE_EVM_BUILD_MODE and in the API. This release answers the fallback with build_disabled.
-BY_MODE: dict[str, Rail | None] = {_V5.mode: _V5, "v4_fallback": None}
+RAILS: dict[str, Rail] = {rail.name: rail for rail in _EVM}
+# By their names in SERVICE_EVM_BUILD_MODE and in the API.
+BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _EVM}
+FALLBACK = EvmV4.mode
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.
-V2_RAILS = (_V5.name,)
-V2: Presentation = _V5.present
+V2_RAILS = tuple(rail.name for rail in _EVM)
+V2: Presentation = _EVM[0].present

@@ -20,6 +20,7 @@ from sweeps.models import Execution, Offer, Sweep, SweepToken, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm_v5.models import FeeAuthorization
+from sweeps.rails.rail import Ended, Ending
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 
@@ -225,7 +226,8 @@ def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> See
 
 def found_cancellation(by: str, *, agreed: bool = True) -> Finding:
     """Return the finding of a cancellation at a height of 60."""
-    hit = Hit(Event(by, is_hint=False), random_hash(), 60, block_at(60).hash)
+    ended = Ended(Ending.CANCELLED, f"cancelled on chain by {by}")
+    hit = Hit(Event(ended, is_hint=False), random_hash(), 60, block_at(60).hash)
     return Finding(hit, None, agreed=agreed, resume_at=None)
 
 

@@ -2,10 +2,11 @@
 
 from uuid import uuid4
 
-from sweeps.rails.evm_v5.judging import Terms, V5Watched
+from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
 
-TERMS = Terms(
+TERMS = V5Terms(
     nonce=2**255 + 7,
     user=random_checksum_address(),
     partner_id="0x" + "da" * 32,
@@ -16,7 +17,7 @@ TERMS = Terms(
     total_fee_bps=75,
     partner_share_bps=4000,
 )
-WATCHED = V5Watched(
+WATCHED = Watched(
     sweep_id=uuid4(),
     execution_id=uuid4(),
     contract=CONTRACT,

@@ -1,11 +1,6 @@
-"""The whole path of a partner that is paid later, on the local chain: earned, final, paid out, reorganised, settled.
+"""The whole path of a partner that is paid later, on the local chain: earned, final, paid out, reorganised, settled."""
 
-The sweep is executed by the V5 contract; a rail that books its partner's part as payable makes it one that is paid
-later.
-"""
-
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +13,6 @@ from ledger.payouts import check_payout, record_payout
 from partners.models import Partner
 from sweeps import reopening
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.registry import RAILS
 from sweeps.reopening import reopen
 from tests.factories.sweeps import LOCAL, SweepTransactionFactory
 from tests.local_chain import FINAL_AFTER
@@ -29,27 +22,13 @@ from tests.payments import Treasury
 pytestmark = pytest.mark.django_db
 
 
-class PaidLater(EvmV5):
-    """Executes on V5, whose event names the partner's wallet, and books for a partner that is paid later."""
-
-    name = "paid_later"
-
-    def watch(self, sweeps: Sequence[Sweep]) -> list[Any]:
-        wallets = {sweep.id: sweep.partner.recipient_on(sweep.network) for sweep in sweeps}
-        return [
-            replace(one, terms=replace(one.terms, partner_recipient=wallets[one.sweep_id]))
-            for one in super().watch(sweeps)
-        ]
-
-
 @pytest.fixture
-def built(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A sweep that was built and approved, whose partner is paid later."""
-    monkeypatch.setitem(RAILS, PaidLater.name, PaidLater())
+def built(app: PartnerApp, use_mode: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A V4 sweep that was built and approved."""
+    use_mode("v4_fallback")
     monkeypatch.setattr(reopening, "nudge", lambda _sweep_id, at: at)
     answer = app.build()
     app.approve(answer)
-    Sweep.objects.update(rail=PaidLater.name, settlement="payable", partner_recipient=None)
     return answer
 
 

@@ -11,7 +11,7 @@ from eth_account.messages import encode_typed_data
 from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import v5
+from sweepapi.evm import batch, v5
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE
@@ -94,11 +94,11 @@ def test_a_token_without_a_direct_pool_goes_through_the_wrapped_coin(app: Partne
     assert token["route"]["feeTiers"] == [3000, 10_000]
 
 
-def test_output_and_fees_follow_the_published_formulas(app: PartnerApp, partner: Partner) -> None:
+def test_output_and_fees_follow_the_published_formulas(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "DAI": 2})
     gross = sum(int(token["expectedOutput"]) for token in built["tokens"])
     min_gross = sum(int(token["minOutput"]) for token in built["tokens"])
-    expected, minimum = split(gross, 75, partner.fee_share_bps), split(min_gross, 75, partner.fee_share_bps)
+    expected, minimum = split(gross, 75, 4000), split(min_gross, 75, 4000)
     assert built["estimatedOutput"] == {
         "token": app.chain.token("WETH").address,
         "symbol": "WETH",
@@ -110,7 +110,7 @@ def test_output_and_fees_follow_the_published_formulas(app: PartnerApp, partner:
     }
     assert built["feeSummary"] == {
         "totalFeeBps": 75,
-        "partnerShareBps": partner.fee_share_bps,
+        "partnerShareBps": 4000,
         "totalFee": str(expected.total_fee),
         "partnerFee": str(expected.partner_fee),
         "protocolFee": str(expected.protocol_fee),
@@ -138,7 +138,7 @@ def test_the_authorization_is_signed_by_the_fee_signer_over_exactly_these_legs(a
     built = app.build({"USDC": 3, "USDT": 2})
     authorization = built["feeAuthorization"]
     legs = [
-        v5.Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
+        batch.Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
         for token, amount, router, funding, data in legs_of(built)
     ]
     assert authorization["legsHash"] == v5.hash_legs(legs)
@@ -300,7 +300,7 @@ def test_on_unroutable_may_name_the_default(app: PartnerApp) -> None:
 
 def test_tokens_that_are_all_vetted_are_prefunded(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "USDT": 2})
-    assert fundings(built) == {str(v5.FUNDING_PREFUNDED)}
+    assert fundings(built) == {str(batch.FUNDING_PREFUNDED)}
 
 
 def test_one_token_that_is_not_vetted_makes_all_legs_approved(
@@ -308,16 +308,16 @@ def test_one_token_that_is_not_vetted_makes_all_legs_approved(
 ) -> None:
     vetted = {app.chain.token(symbol).address for symbol in SWEEPABLE if symbol != "DAI"}
     change_chain(vetted_tokens=frozenset(vetted))
-    assert fundings(app.build({"USDC": 3, "USDT": 2})) == {str(v5.FUNDING_PREFUNDED)}
-    assert fundings(app.build({"USDC": 3, "DAI": 2})) == {str(v5.FUNDING_APPROVED)}
+    assert fundings(app.build({"USDC": 3, "USDT": 2})) == {str(batch.FUNDING_PREFUNDED)}
+    assert fundings(app.build({"USDC": 3, "DAI": 2})) == {str(batch.FUNDING_APPROVED)}
 
 
 def test_an_output_that_is_not_vetted_makes_all_legs_approved(
     app: PartnerApp, change_chain: Callable[..., Chain]
 ) -> None:
-    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(v5.FUNDING_PREFUNDED)}
+    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(batch.FUNDING_PREFUNDED)}
     change_chain(vetted_tokens=frozenset({app.chain.token("USDC").address}))
-    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(v5.FUNDING_APPROVED)}
+    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(batch.FUNDING_APPROVED)}
 
 
 def test_missing_balance_and_allowance_are_reported_and_not_refused(app: PartnerApp) -> None:

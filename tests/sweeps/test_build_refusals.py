@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from eth_utils.address import to_checksum_address
-from pytest_django import Settings
 
 from partners.models import ApiKey, Partner
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
@@ -243,13 +242,6 @@ def test_an_amount_too_large_for_every_pool_has_no_route(app: PartnerApp) -> Non
     body = app.body({"USDC": 1})
     body["tokens"][0]["amount"] = str(2**256 - 1)
     assert error_of(app.post_build(body)) == (422, "no_route")
-
-
-def test_builds_are_disabled_in_the_rollback_mode(app: PartnerApp, settings: Settings) -> None:
-    settings.EVM_BUILD_MODE = "v4_fallback"
-    response = app.post_build(app.body())
-    assert error_of(response) == (503, "build_disabled")
-    assert response.headers["Retry-After"] == "300"
 
 
 def test_a_chain_that_does_not_respond_is_503_with_a_time_to_retry(app: PartnerApp, no_providers: ProviderPool) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from eth_utils.abi import abi_to_signature
 
 from sweepapi.evm.abi import Function
+from sweepapi.evm.batch import FUNDING_APPROVED, FUNDING_PREFUNDED, HARD_CAP_BPS
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.roles import ADMIN, Roles
 from sweepapi.evm.errors import SpecificationError
 from sweepapi.evm.routes import finder
-from sweepapi.evm.v5 import FUNDING_APPROVED, FUNDING_PREFUNDED, HARD_CAP_BPS
 
 MANAGER, V5, V4 = "AccessManager", "ServiceBatchV5PartnerFees", "ServiceBatchV4"
 BATCHES = (V5, V4)

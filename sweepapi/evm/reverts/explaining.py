@@ -15,6 +15,7 @@ ERRORS = {
     "WrongUser": "The authorization is for {authorizedUser}, and {sender} called the contract.",
     "NonceAlreadyUsed": "The authorization was executed or cancelled before.",
     "SweepRefAlreadyUsed": "The sweep was executed before.",
+    "FeeMismatch": "The contract's fee changed to {configuredBps} bps; the user signed {orderedBps} bps.",
     "EnforcedPause": "The contract is paused.",
     "InvalidAuthorizationSignature": "The authorization's signature is not one of the contract's fee signer.",
     "LegsHashMismatch": "The legs are not the ones that the service signed.",

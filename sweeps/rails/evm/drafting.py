@@ -20,18 +20,18 @@ from sweepapi.evm.probe import Probe, TransferTest
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 from sweepapi.fields import UINT256_MAX
 from sweeps.rails.evm.draft import BuildWarning, EvmDraft, EvmToken
-from sweeps.rails.evm.market import Facts, Market, Quotes
+from sweeps.rails.evm.market import Contract, Facts, Market, Quotes
 from sweeps.rails.evm.sealing import permit_words
 from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, TokenInput
 
 TransferTests = Mapping[Probe, TransferTest | CallFailedError]
 
 
-def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: str, fees: FeeTerms) -> EvmDraft:
+def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: Contract, fees: FeeTerms) -> EvmDraft:
     """Plan a sweep in at most three round trips.
 
-    Raises ``BuildDisabled`` for a paused contract, ``ChainUnavailable``, ``InvalidRequest`` (an address that is not a
-    token, or decimals that contradict the chain), ``NoRoute`` and ``InsufficientOutput``.
+    Raises ``BuildDisabled`` if the contract can't execute sweeps now, ``ChainUnavailable``, ``InvalidRequest`` (an
+    address that is not a token, or decimals that contradict the chain), ``NoRoute`` and ``InsufficientOutput``.
     """
     native = request.output_asset == NATIVE_COIN
     market = Market(
@@ -51,7 +51,7 @@ def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: st
         tokens=_tokens(request, facts, quotes),
         height=facts.head.number,
         chain=chain,
-        contract=contract,
+        contract=contract.address,
         output_token=market.output,
         head=facts.head,
         used_permit_words=facts.used_permit_words,
@@ -63,8 +63,8 @@ def _read(request: BuildRequest, market: Market) -> tuple[Facts, Quotes]:
     words = permit_words(network=market.chain.network, wallet=request.wallet)
     try:
         facts = market.read_facts(swept=request.tokens, permit_words=words)
-        if facts.paused:
-            raise BuildDisabled("The contract is paused.", retry_after_seconds=60)
+        if facts.refusals:
+            raise BuildDisabled(" ".join(facts.refusals), retry_after_seconds=60)
         _refuse_bad_tokens(request, market, facts)
         quotes = market.read_quotes(swept=request.tokens, facts=facts)
         transfers = market.read_transfers(probes=_transfer_probes(request, market, facts, quotes), facts=facts)

@@ -6,7 +6,6 @@ Which state of a contract is read, and which events can explain it, is defined b
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Protocol, TypeVar
 from uuid import UUID
 
 import structlog
@@ -17,41 +16,20 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_search import MAX_SEARCHES, Finding, Search, find
 from sweepapi.evm.rpc import Call, ProviderPool
-from sweepapi.evm.sightings import Sighting, Subject, look
+from sweepapi.evm.sightings import Sighting, look
 from sweeps import schedule
 from sweeps.models import Flag
-from sweeps.rails.rail import Depth, Outlook, Verdict
+from sweeps.rails.evm.watching import Watched
+from sweeps.rails.rail import Outlook, Verdict
 
 log = structlog.get_logger(__name__)
 
-# A flag: the nonce was used on chain, and no known transaction explains that.
-NONCE_USED = "nonce_used"
+# Flags: what identifies the sweep was used on chain, and no known transaction explains that.
+NONCE_USED, SWEEP_REF_USED = USED_FLAGS = ("nonce_used", "sweep_ref_used")
 # Providers cap the calls of a batch, at a thousand (geth) or at far less.
 MAX_CALLS = 100
 # Beat runs a few seconds late, and a look is promised at least every 30 seconds.
 MAX_RECHECK_SECONDS = 20
-
-
-class Watched(Protocol):
-    """What every EVM rail watches of a sweep."""
-
-    @property
-    def sweep_id(self) -> UUID: ...
-
-    @property
-    def tx_hashes(self) -> tuple[str, ...]: ...
-
-    @property
-    def subject(self) -> Subject:
-        """What to look for; its key is ``sweep_id``."""
-        ...
-
-    def search(self, sighting: Sighting) -> Search | None:
-        """Return where to search for what the sighting does not explain; None if it explains everything."""
-        ...
-
-
-W = TypeVar("W", bound=Watched)
 
 
 @dataclass(frozen=True)
@@ -63,7 +41,7 @@ class Seen:
 
 
 def see(
-    network: str, watched: Sequence[W], *, timeout_seconds: float | None = None
+    network: str, watched: Sequence[Watched], *, timeout_seconds: float | None = None
 ) -> Iterator[tuple[UUID, Seen | None]]:
     """Yield what was seen of each sweep, None where no provider answered; searches only if there is no timeout."""
     chain = networks.current().chain(network)
@@ -72,9 +50,9 @@ def see(
         yield from _see_batch(chain, pool, batch, timeout_seconds)
 
 
-def _batches(watched: Sequence[W]) -> Iterator[list[W]]:
+def _batches(watched: Sequence[Watched]) -> Iterator[list[Watched]]:
     """Yield batches that stay under the number of calls that providers take at once."""
-    batch: list[W] = []
+    batch: list[Watched] = []
     calls = 0
     for one in watched:
         needed = len(one.tx_hashes) + 1
@@ -88,7 +66,7 @@ def _batches(watched: Sequence[W]) -> Iterator[list[W]]:
 
 
 def _see_batch(
-    chain: Chain, pool: ProviderPool, watched: Sequence[W], timeout_seconds: float | None
+    chain: Chain, pool: ProviderPool, watched: Sequence[Watched], timeout_seconds: float | None
 ) -> Iterator[tuple[UUID, Seen | None]]:
     """Look at one batch.
 
@@ -119,7 +97,7 @@ def _answers(pool: ProviderPool) -> bool:
 
 
 def _searched(
-    chain: Chain, pool: ProviderPool, watched: Sequence[W], seen: Mapping[UUID, Seen]
+    chain: Chain, pool: ProviderPool, watched: Sequence[Watched], seen: Mapping[UUID, Seen]
 ) -> Iterator[tuple[UUID, Seen]]:
     """Yield first the sweeps that need no search, so that they don't wait, then the others with their findings."""
     found = ((one.sweep_id, one.search(seen[one.sweep_id].sighting)) for one in watched)
@@ -140,17 +118,6 @@ def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> M
         return {}
 
 
-def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:
-    """Return how deep an accepted block lies; ``GONE`` if another one is canonical at its height."""
-    if sighting.canonical is None or sighting.canonical.number != height:
-        return Depth.UNKNOWN
-    if sighting.canonical.hash != block_hash:
-        return Depth.GONE
-    if sighting.final_number is not None and sighting.final_number >= height:
-        return Depth.FINAL
-    return Depth.SAFE if sighting.safe_number is not None and sighting.safe_number >= height else Depth.INCLUDED
-
-
 def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
     """Return when to look again.
 
@@ -167,7 +134,7 @@ def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
         return min(soon)
     if now >= outlook.deadline or verdict.has_run_out:
         return schedule.backed_off(now, since=outlook.deadline)
-    return recheck if NONCE_USED in outlook.flags else outlook.deadline + timedelta(seconds=1)
+    return recheck if any(flag in outlook.flags for flag in USED_FLAGS) else outlook.deadline + timedelta(seconds=1)
 
 
 def _changes_within_blocks(outlook: Outlook, verdict: Verdict) -> bool:

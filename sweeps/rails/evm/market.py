@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sweepapi.evm import responses
+from sweepapi.evm.abi import Function
+from sweepapi.evm.batch import PAUSED
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
 from sweepapi.evm.errors import CallFailedError
@@ -23,7 +25,6 @@ from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.finder import PoolKey
 from sweepapi.evm.routes.types import Quote, Route
 from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
-from sweepapi.evm.v5 import PAUSED
 from sweeps.rails.rail import TokenInput
 
 APPROVAL_GAS_LIMIT = 1_000_000
@@ -32,11 +33,31 @@ TOKEN_GAS_LIMIT = 2_000_000
 
 
 @dataclass(frozen=True)
+class Requirement:
+    """A view of the contract without arguments, and what it must return for a sweep to be executed."""
+
+    function: Function
+    value: object  # an address in lower case
+    refusal: str  # a sentence for partners, if it returns anything else
+
+
+NOT_PAUSED = Requirement(PAUSED, False, "The contract is paused.")  # noqa: FBT003 - a value to compare with
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The contract that a sweep is drafted for."""
+
+    address: str
+    requirements: Sequence[Requirement] = (NOT_PAUSED,)
+
+
+@dataclass(frozen=True)
 class Facts:
     """The results of the first round trip."""
 
     head: Block
-    paused: bool
+    refusals: Sequence[str]  # the requirements of the contract that are not met
     used_permit_words: dict[int, int]  # Permit2's bitmap of the user by word position
     tokens: dict[str, TokenFacts]  # by address, the output token included; what is not a token is missing
     pools: dict[PoolKey, str]
@@ -57,7 +78,7 @@ class Market:
     chain: Chain
     pool: ProviderPool
     wallet: str
-    contract: str
+    contract: Contract
     output: str  # an ERC-20: the wrapped coin where the user wants the native one
 
     def read_facts(self, *, swept: Sequence[TokenInput], permit_words: Sequence[int]) -> Facts:
@@ -68,10 +89,12 @@ class Market:
             self._own_reads(permit_words),
             *(self._token_reads(token, at) for token, at in places.items()),
         ]
-        head, (paused, *words), *by_token = self.pool.batch(calls)
+        head, own, *by_token = self.pool.batch(calls)
+        requirements = self.contract.requirements
+        state, words = own[: len(requirements)], own[len(requirements) :]
         return Facts(
             head=head,
-            paused=paused[0],
+            refusals=[one.refusal for one, (value,) in zip(requirements, state, strict=True) if value != one.value],
             used_permit_words={word: bits[0] for word, bits in zip(permit_words, words, strict=True)},
             tokens={
                 token: known
@@ -117,9 +140,8 @@ class Market:
 
     def _own_reads(self, permit_words: Sequence[int]) -> Call:
         bitmaps = [Read(self.chain.permit2, NONCE_BITMAP, (self.wallet, word)) for word in permit_words]
-        return multicall(
-            multicall3=self.chain.multicall3, reads=[Read(self.contract, PAUSED), *bitmaps], require_all=True
-        )
+        state = [Read(self.contract.address, one.function) for one in self.contract.requirements]
+        return multicall(multicall3=self.chain.multicall3, reads=[*state, *bitmaps], require_all=True)
 
     def _token_reads(self, token: str, at: Sequence[PoolKey]) -> Call:
         reads = facts_reads(token=token, wallet=self.wallet, spender=self.chain.permit2)

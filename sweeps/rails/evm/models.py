@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from sweepapi.evm.v5 import FUNDING_APPROVED, FUNDING_NONE, FUNDING_PREFUNDED
+from sweepapi.evm.batch import FUNDING_APPROVED, FUNDING_NONE, FUNDING_PREFUNDED
 from sweepapi.fields import AddressField, NetworkField, Uint256Field
 from sweepapi.triggers import append_only
 from sweeps.models import Offer, Sweep, SweepToken

@@ -14,6 +14,11 @@ class EvmRail(Rail, Protocol):
         """The version as partners know it, such as ``v5``."""
         ...
 
+    @property
+    def contract_name(self) -> str:
+        """The contract's name in Solidity and in the specification of a deployment."""
+        ...
+
     def authorization_nonce(self, execution: Execution) -> str | None:
         """Return the nonce of the signed fee authorization; None for versions without one."""
         ...

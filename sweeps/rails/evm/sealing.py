@@ -3,19 +3,22 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from django.conf import settings
 
-from sweepapi.evm import v5
+from sweepapi.evm import batch
+from sweepapi.evm.abi import Function, error_abi, function_abi
 from sweepapi.evm.addresses import ZERO_ADDRESS, keccak_hex
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BITS_PER_WORD, BatchPermit, Witness
 from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
+from sweeps.models import Sweep
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
-from sweeps.rails.evm.models import Leg, PermitNonces
+from sweeps.rails.evm.models import Leg, Permit, PermitNonces
 from sweeps.rails.rail import Offered, Sealed
 
 # Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
@@ -37,7 +40,7 @@ class ContractCall:
     signature_offset: int
 
     value = 0
-    signature_length = v5.SIGNATURE_BYTES
+    signature_length = batch.SIGNATURE_BYTES
 
     @property
     def signature_index(self) -> int:
@@ -50,9 +53,9 @@ class EvmSealed(Sealed):
     """A sealed draft on an EVM chain."""
 
     draft: EvmDraft
-    legs: Sequence[v5.Leg]
+    legs: Sequence[batch.Leg]
     permit: TypedData
-    permit_nonce: int
+    permission: batch.Permission
     call: ContractCall
 
     @property
@@ -74,6 +77,14 @@ def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
     row = PermitNonces.objects.filter(network=network, wallet=wallet).first()
     word = FIRST_PERMIT_WORD + (row.next_index if row is not None else 0) // BITS_PER_WORD
     return (word, word + 1)
+
+
+def reserve_permission(draft: EvmDraft) -> batch.Permission:
+    """Reserve what the user signs for a new sweep, in the caller's transaction: a nonce and a new deadline."""
+    nonce = reserve_permit_nonce(
+        network=draft.chain.network, wallet=draft.request.wallet, used_words=draft.used_permit_words
+    )
+    return batch.Permission(nonce, _new_deadline(draft.head))
 
 
 def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
@@ -98,7 +109,7 @@ def _is_used(index: int, used_words: Mapping[int, int]) -> bool:
     return bool(used_words.get(FIRST_PERMIT_WORD + word, 0) >> bit & 1)
 
 
-def new_deadline(head: Block) -> int:
+def _new_deadline(head: Block) -> int:
     """Return the deadline of what is signed now, in seconds since 1970.
 
     It counts from the later of both clocks: the chain's decides, and it may be behind or ahead of the server's.
@@ -107,19 +118,42 @@ def new_deadline(head: Block) -> int:
     return deadline
 
 
-def permit_of(draft: EvmDraft, *, nonce: int, deadline: int, witness: Witness) -> TypedData:
+def permission_of(sweep: Sweep) -> batch.Permission:
+    """Return what the user signed for the first offer of a sweep, which is good for every other one."""
+    return batch.Permission(sweep.permit.nonce, int(sweep.deadline.timestamp()))
+
+
+def deadline_of(permission: batch.Permission) -> datetime:
+    """Return the deadline of the permission as a time."""
+    return datetime.fromtimestamp(permission.deadline, tz=UTC)
+
+
+def permit_of(draft: EvmDraft, permission: batch.Permission, witness: Witness) -> TypedData:
     """Return what the user signs to have the draft's tokens pulled by its contract."""
     permit = BatchPermit(
         spender=draft.contract,
         permitted=[(token.asset, token.amount) for token in draft.tokens],
-        nonce=nonce,
-        deadline=deadline,
+        nonce=permission.nonce,
+        deadline=permission.deadline,
         witness=witness,
     )
     return permit.typed_data(chain_id=draft.chain.chain_id, permit2=draft.chain.permit2)
 
 
-def legs_of(draft: EvmDraft) -> list[v5.Leg]:
+def call_of(draft: EvmDraft, *, contract_name: str, function: Function, arguments: Sequence[Any]) -> ContractCall:
+    """Return the call of the contract's ``sweep``."""
+    calldata = function.encode(*arguments)
+    return ContractCall(
+        to=draft.contract,
+        function_name="sweep",
+        abi=[function_abi(contract_name, "sweep"), *error_abi(contract_name)],
+        arguments=arguments,
+        calldata=calldata,
+        signature_offset=batch.signature_offset(calldata),
+    )
+
+
+def legs_of(draft: EvmDraft) -> list[batch.Leg]:
     """Return the legs as the contract takes them, with the calls of their routers encoded."""
     # Anyone can take prefunded tokens from the router during the call, so a hostile token of the same sweep could; the
     # output's code runs during the call as well.
@@ -132,22 +166,23 @@ def _is_vetted(token: str, chain: Chain) -> bool:
     return token in chain.vetted_tokens or token == chain.wrapped_native
 
 
-def _leg(token: EvmToken, contract: str, *, prefunded: bool) -> v5.Leg:
+def _leg(token: EvmToken, contract: str, *, prefunded: bool) -> batch.Leg:
     if token.route is None:
-        return v5.Leg(token.asset, token.amount, ZERO_ADDRESS, v5.FUNDING_NONE, b"")
+        return batch.Leg(token.asset, token.amount, ZERO_ADDRESS, batch.FUNDING_NONE, b"")
     data = finder.swap_call(
         token.route,
         amount_in=0 if prefunded else token.amount,
         min_output=token.min_output,
         recipient=contract,
     )
-    funding = v5.FUNDING_PREFUNDED if prefunded else v5.FUNDING_APPROVED
-    return v5.Leg(token.asset, token.amount, token.route.router.address, funding, data)
+    funding = batch.FUNDING_PREFUNDED if prefunded else batch.FUNDING_APPROVED
+    return batch.Leg(token.asset, token.amount, token.route.router.address, funding, data)
 
 
-def store_legs(offered: Offered[EvmSealedT]) -> None:
-    """Store the legs of an offer."""
+def store(offered: Offered[EvmSealedT]) -> None:
+    """Store the legs of an offer, and with the first one the permit's nonce."""
     sealed = offered.sealed
+    Permit.objects.get_or_create(sweep=offered.sweep, defaults={"nonce": sealed.permission.nonce})
     rows = {row.position: row for row in offered.sweep.tokens.all()}
     Leg.objects.bulk_create(
         Leg(

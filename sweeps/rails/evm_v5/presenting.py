@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweepapi.evm.sending import GWEI
-from sweepapi.evm.v5 import HARD_CAP_BPS, MAX_LEGS
 from sweepapi.explorer import transaction_link
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts

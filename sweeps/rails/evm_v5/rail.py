@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from django.db.models import prefetch_related_objects
 
-from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm import following, reverts
-from sweeps.rails.evm_v5 import cancelling, judging, sealing
-from sweeps.rails.evm_v5.judging import Terms, V5Watched
+from sweepapi.evm.deployment.specification import V5
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evm import following, judging, reverts
+from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm_v5 import cancelling, sealing
 from sweeps.rails.evm_v5.presenting import V5Presentation
+from sweeps.rails.evm_v5.terms import V5Terms
 
 
 class EvmV5:
@@ -17,11 +19,13 @@ class EvmV5:
     name = "evm_v5"
     mode = "v5_partner_fees"
     contract_version = "v5"
+    contract_name = V5
     present = V5Presentation()
 
-    def watch(self, sweeps: Sequence[Sweep]) -> list[V5Watched]:
+    def watch(self, sweeps: Sequence[Sweep]) -> list[Watched]:
         prefetch_related_objects(list(sweeps), "partner", "tokens", "executions__transactions")
-        return [_watched(sweep) for sweep in sweeps]
+        executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
+        return [Watched.of(sweep, execution, V5Terms.of(sweep, execution)) for sweep, execution in executions]
 
     def authorization_nonce(self, execution: Execution) -> str | None:
         """Return the nonce as partners see it; other contract versions have none."""
@@ -37,35 +41,3 @@ class EvmV5:
     explain_revert = staticmethod(reverts.explain)
     withdraw = staticmethod(cancelling.request)
     send_withdrawals = staticmethod(cancelling.send_requested)
-
-
-def _watched(sweep: Sweep) -> V5Watched:
-    (execution,) = sweep.executions.all()
-    candidates = list(execution.transactions.all())
-    accepted = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
-    polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
-    return V5Watched(
-        sweep_id=sweep.id,
-        execution_id=execution.id,
-        contract=execution.venue,
-        terms=_terms(sweep, execution),
-        deadline=int(sweep.deadline.timestamp()),
-        built_at_height=execution.built_at_height,
-        search_cursor=execution.search_cursor,
-        tx_hashes=() if accepted is not None else tuple(polled),
-        accepted=accepted.block if accepted is not None else None,
-    )
-
-
-def _terms(sweep: Sweep, execution: Execution) -> Terms:
-    return Terms(
-        nonce=int(execution.execution_id),
-        user=sweep.wallet,
-        partner_id=sweep.partner.onchain_id,
-        partner_recipient=sweep.partner_recipient,
-        protocol_recipient=sweep.protocol_recipient,
-        output_token=sweep.output_asset,
-        token_count=len(sweep.tokens.all()),
-        total_fee_bps=sweep.total_fee_bps,
-        partner_share_bps=sweep.partner_share_bps,
-    )

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from eth_utils.abi import event_abi_to_log_topic, function_abi_to_4byte_selector
 
-from sweepapi.evm import v5
+from sweepapi.evm import batch, v5
 from sweepapi.evm.abi import Function
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import SweepOrder
+from tests.contract_abi import camel_fields, entry, names
 from tests.local_chain import LocalChain
 
 ABI: list[dict[str, Any]] = json.loads(
@@ -30,15 +31,6 @@ AUTHORIZATION = v5.Authorization(
     legs_hash="0x" + "22" * 32,
 )
 ORDER = SweepOrder(ADDRESS, 2**256 - 1, 75, "0x" + "11" * 32, 2**256 - 1)
-
-
-def entry(kind: str, name: str) -> dict[str, Any]:
-    (found,) = [item for item in ABI if item["type"] == kind and item.get("name") == name]
-    return found
-
-
-def names(components: list[dict[str, Any]]) -> list[str]:
-    return [component["name"] for component in components]
 
 
 def built(contract: str) -> dict[str, Any]:
@@ -62,38 +54,37 @@ def test_the_exported_files_are_those_of_the_build() -> None:
         ("isNonceUsed", v5.IS_NONCE_USED),
         ("cancelAuthorization", v5.CANCEL_AUTHORIZATION),
         ("feeSigner", v5.FEE_SIGNER),
-        ("paused", v5.PAUSED),
+        ("paused", batch.PAUSED),
     ],
 )
 def test_selectors_are_those_of_the_build(name: str, function: Function) -> None:
-    assert function.selector == function_abi_to_4byte_selector(entry("function", name))  # type: ignore[arg-type]
+    assert function.selector == function_abi_to_4byte_selector(entry(v5.CONTRACT_NAME, "function", name))  # type: ignore[arg-type]
 
 
 def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -> None:
-    event = entry("event", "SweepExecutedV5")
+    event = entry(v5.CONTRACT_NAME, "event", "SweepExecutedV5")
     assert "0x" + event_abi_to_log_topic(event).hex() == v5.EXECUTED_TOPIC  # type: ignore[arg-type]
-    fields = [_camel(name) for name in v5.SweepExecuted.__dataclass_fields__]
-    assert fields == names(event["inputs"])
+    assert camel_fields(v5.SweepExecuted) == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True] * 3 + [False] * 9
 
 
 def test_a_cancellations_topic_and_fields_are_those_of_the_build() -> None:
-    event = entry("event", "AuthorizationCancelled")
+    event = entry(v5.CONTRACT_NAME, "event", "AuthorizationCancelled")
     assert "0x" + event_abi_to_log_topic(event).hex() == v5.CANCELLED_TOPIC  # type: ignore[arg-type]
     assert list(v5.AuthorizationCancelled.__dataclass_fields__) == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True, True]
 
 
 def test_the_structs_fields_are_in_the_builds_order() -> None:
-    legs, order, authorization, *rest = entry("function", "sweep")["inputs"]
-    assert names(legs["components"]) == [_camel(name) for name in v5.Leg.__dataclass_fields__]
-    assert names(order["components"]) == [_camel(name) for name in SweepOrder.__dataclass_fields__]
+    legs, order, authorization, *rest = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
+    assert names(legs["components"]) == camel_fields(batch.Leg)
+    assert names(order["components"]) == camel_fields(SweepOrder)
     assert names(authorization["components"]) == list(AUTHORIZATION.message())
     assert names(rest) == ["authorizationSignature", "permitNonce", "permitDeadline", "permitSignature"]
 
 
 def test_the_signed_types_are_those_of_the_contracts_struct() -> None:
-    _, _, authorization, *_ = entry("function", "sweep")["inputs"]
+    _, _, authorization, *_ = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
     signed = AUTHORIZATION.typed_data(chain_id=1, contract=ADDRESS).types["FeeAuthorization"]
     assert signed == [{"name": item["name"], "type": item["type"]} for item in authorization["components"]]
 
@@ -101,13 +92,13 @@ def test_the_signed_types_are_those_of_the_contracts_struct() -> None:
 def test_the_hard_cap_is_the_contracts_constant(chain: LocalChain) -> None:
     cap = Function("MAX_TOTAL_FEE_BPS()", "(uint16)")
     answer = chain.rpc("eth_call", {"to": chain.contracts["v5"], "data": "0x" + cap.encode().hex()}, "latest")
-    assert cap.decode(bytes.fromhex(answer[2:]))[0] == v5.HARD_CAP_BPS
+    assert cap.decode(bytes.fromhex(answer[2:]))[0] == batch.HARD_CAP_BPS
 
 
 @pytest.mark.parametrize("count", [1, 2, 30])
 @pytest.mark.parametrize("data_bytes", [0, 1, 32, 33])
 def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_bytes: int) -> None:
-    legs = [v5.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
+    legs = [batch.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
     signature = bytes(range(65))
     calldata = v5.SWEEP.encode(
         *v5.sweep_arguments(
@@ -115,23 +106,23 @@ def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_b
             order=ORDER,
             authorization=AUTHORIZATION,
             signature=bytes(65),
-            permission=v5.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
+            permission=batch.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
         )
     )
-    offset = v5.signature_offset(calldata)
+    offset = batch.signature_offset(calldata)
     assert calldata[offset : offset + 65] == signature
     assert calldata[offset - 32 : offset] == (65).to_bytes(32, "big")
 
 
 def test_the_hash_of_the_legs_changes_with_every_field() -> None:
-    leg = v5.Leg(ADDRESS, 1, ADDRESS, 0, b"\x01")
+    leg = batch.Leg(ADDRESS, 1, ADDRESS, 0, b"\x01")
     other = "0x" + "ab" * 20
     changed = [
-        [v5.Leg(other, 1, ADDRESS, 0, b"\x01")],
-        [v5.Leg(ADDRESS, 2, ADDRESS, 0, b"\x01")],
-        [v5.Leg(ADDRESS, 1, other, 0, b"\x01")],
-        [v5.Leg(ADDRESS, 1, ADDRESS, 1, b"\x01")],
-        [v5.Leg(ADDRESS, 1, ADDRESS, 0, b"\x02")],
+        [batch.Leg(other, 1, ADDRESS, 0, b"\x01")],
+        [batch.Leg(ADDRESS, 2, ADDRESS, 0, b"\x01")],
+        [batch.Leg(ADDRESS, 1, other, 0, b"\x01")],
+        [batch.Leg(ADDRESS, 1, ADDRESS, 1, b"\x01")],
+        [batch.Leg(ADDRESS, 1, ADDRESS, 0, b"\x02")],
         [leg, leg],
         [],
     ]
@@ -157,8 +148,3 @@ def test_the_largest_values_are_decoded_exactly() -> None:
     event = v5.decode_executed(Log(ADDRESS, topics, (b"\x00" * 12 + b"\xff" * 20) * 3 + b"\xff" * 192))
     assert event is not None
     assert {event.nonce, event.token_count, event.gross_output, event.user_amount} == {2**256 - 1}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.title() for part in rest)

@@ -11,7 +11,7 @@ from eth_account.messages import encode_typed_data
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from sweepapi.evm import v5
+from sweepapi.evm import batch, v5
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BatchPermit
 from sweepapi.evm.signer import FeeSigner
@@ -23,9 +23,9 @@ each = pytest.mark.parametrize("vector", FILE["vectors"], ids=lambda vector: vec
 Vector = dict[str, Any]
 
 
-def legs_of(vector: Vector) -> list[v5.Leg]:
+def legs_of(vector: Vector) -> list[batch.Leg]:
     return [
-        v5.Leg(
+        batch.Leg(
             token=to_checksum_address(leg["token"]),
             amount=int(leg["amount"]),
             router=to_checksum_address(leg["router"]),

@@ -134,7 +134,7 @@ def test_a_cancellation_that_is_proven_clears_the_flag_of_the_unexplained_nonce(
 def test_a_cancellation_closes_nothing_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
     sweep = apply(tx.sweep, cancelled(agreed=False))
     assert (sweep.status, sweep.is_open, statuses(sweep)) == ("pending", True, ["submitted"])
-    assert sweep.last_error == "The providers disagree about a cancellation on chain."
+    assert sweep.last_error == "The providers disagree about the event that used the nonce."
 
 
 def test_an_execution_takes_precedence_over_a_cancellation(tx: SweepTransaction) -> None:

@@ -6,15 +6,24 @@ from typing import Any
 from sweepapi.fees import Split, split
 from sweeps.models import Sweep
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.rail import Depth, Ending, ExecutionVerdict, Inclusion, Outlook, TransactionVerdict, Verdict
+from sweeps.rails.rail import (
+    Depth,
+    Ended,
+    Ending,
+    ExecutionVerdict,
+    Inclusion,
+    Outlook,
+    TransactionVerdict,
+    Verdict,
+)
 from sweeps.settle import settle
 from tests.factories.ledger import random_hash
 
 SOON, LATE = timedelta(minutes=1), timedelta(hours=1)
 PAID = split(1_000_000, 75, 4000)
 NOTHING_NEW = ExecutionVerdict()
-RAN_OUT = ExecutionVerdict(ending=Ending.RAN_OUT)
-CANCELLED = ExecutionVerdict(ending=Ending.CANCELLED, ending_reason="cancelled on chain")
+RAN_OUT = ExecutionVerdict(ended=Ended(Ending.RAN_OUT))
+CANCELLED = ExecutionVerdict(ended=Ended(Ending.CANCELLED, "cancelled on chain", "0x" + "ca" * 32))
 GONE = ExecutionVerdict(accepted=Depth.GONE)
 FINAL = ExecutionVerdict(accepted=Depth.FINAL)
 

@@ -8,11 +8,11 @@ from rest_framework import serializers
 from sweepapi.api.fields import HashField, UtcDateTimeField
 from sweepapi.api.schema import example
 from sweeps.models import Flag, SweepStatus
-from sweeps.rails.evm.following import NONCE_USED
+from sweeps.rails.evm.following import USED_FLAGS
 from sweeps.rails.evm.serializers.answer import CONTRACT_VERSIONS, EXAMPLES
 from sweeps.serializers.state import FeeSplitSerializer, SweepStateSerializer
 
-FLAGS = (*Flag.values, NONCE_USED)
+FLAGS = (*Flag.values, *USED_FLAGS)
 
 
 class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):

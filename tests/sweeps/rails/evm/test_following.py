@@ -1,22 +1,21 @@
 """Many sweeps are looked at in few round trips, and one that cannot be looked up delays only itself."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
 
-from sweepapi.evm.log_search import Event, Search
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.responses import Block, Log
+from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import ProviderPool
-from sweepapi.evm.sightings import Sighting, Subject
-from sweepapi.evm.v5 import CANCELLED_TOPIC, IS_NONCE_USED, decode_cancelled
+from sweepapi.evm.sightings import Sighting
 from sweeps.rails.evm import following
-from sweeps.rails.evm.following import Seen, depth_of, see
+from sweeps.rails.evm.following import Seen, see
+from sweeps.rails.evm.watching import Watched, depth_of
 from sweeps.rails.rail import Depth
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import LOCAL
+from tests.factories.watched import TERMS, WATCHED
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER, LocalChain
 
@@ -36,35 +35,11 @@ Providers = Callable[..., ProviderPool]
 Start = Callable[[], FakeNode]
 
 
-@dataclass(frozen=True)
-class Watching:
-    """A sweep as a rail might watch it: a nonce of the contract, and a search for what used it."""
-
-    contract: str
-    tx_hashes: tuple[str, ...] = ()
-    nonce: int = UNUSED
-    sweep_id: UUID = field(default_factory=uuid4)
-
-    @property
-    def subject(self) -> Subject:
-        return Subject(
-            key=self.sweep_id,
-            read=Read(self.contract, IS_NONCE_USED, (self.nonce,)),
-            tx_hashes=self.tx_hashes,
-            accepted_height=None,
-            conclude=lambda _sighting: None,
-        )
-
-    def search(self, sighting: Sighting) -> Search | None:
-        if not sighting.state or sighting.safe_number is None:
-            return None
-        topics = (CANCELLED_TOPIC, f"0x{self.nonce:064x}")
-        return Search(self.sweep_id, self.contract, topics, read_cancellation, 0, sighting.safe_number)
-
-
-def read_cancellation(log: Log) -> Event | None:
-    event = decode_cancelled(log)
-    return Event(event.by, is_hint=False) if event is not None else None
+def watching(contract: str, tx_hashes: tuple[str, ...] = (), *, nonce: int = UNUSED) -> Watched:
+    """Return a sweep of this nonce whose deadline is far away."""
+    terms = replace(TERMS, nonce=nonce)
+    here = replace(WATCHED, sweep_id=uuid4(), contract=contract, terms=terms)
+    return replace(here, deadline=2**40, built_at_height=0, tx_hashes=tx_hashes)
 
 
 @pytest.fixture
@@ -83,12 +58,12 @@ def node(start_node: Start, use_providers: Providers) -> FakeNode:
     return node
 
 
-def unmined(contract: str, count: int) -> list[Watching]:
+def unmined(contract: str, count: int) -> list[Watched]:
     """Return sweeps with one reported hash each, which no node knows."""
-    return [Watching(contract, (random_hash(),)) for _ in range(count)]
+    return [watching(contract, (random_hash(),)) for _ in range(count)]
 
 
-def see_all(watched: Iterable[Watching], *, timeout_seconds: float | None = None) -> dict[UUID, Seen | None]:
+def see_all(watched: Iterable[Watched], *, timeout_seconds: float | None = None) -> dict[UUID, Seen | None]:
     return dict(see(LOCAL, list(watched), timeout_seconds=timeout_seconds))
 
 
@@ -127,9 +102,9 @@ def test_a_sweep_with_more_hashes_than_a_batch_takes_is_looked_at_alone(
     contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
 ) -> None:
     monkeypatch.setattr(following, "MAX_CALLS", 3)
-    large = Watching(contract, tuple(random_hash() for _ in range(5)))
+    large = watching(contract, tuple(random_hash() for _ in range(5)))
     round_trips.clear()
-    assert None not in see_all([Watching(contract), large, Watching(contract)]).values()
+    assert None not in see_all([watching(contract), large, watching(contract)]).values()
     assert [methods.count("eth_getTransactionReceipt") for methods in round_trips] == [0, 5, 0]
 
 
@@ -155,7 +130,7 @@ def test_a_chain_that_does_not_answer_is_not_queried_for_each_half(contract: str
 
 
 def test_a_used_nonce_that_no_receipt_explains_is_searched_for(contract: str, round_trips: list[list[str]]) -> None:
-    used, unused = Watching(contract, nonce=USED), Watching(contract)
+    used, unused = watching(contract, nonce=USED), watching(contract)
     round_trips.clear()
     seen = see_all([used, unused])
     explained, unexplained = seen[used.sweep_id], seen[unused.sweep_id]
@@ -168,7 +143,7 @@ def test_a_used_nonce_that_no_receipt_explains_is_searched_for(contract: str, ro
 
 
 def test_a_look_with_a_timeout_does_not_search(contract: str, round_trips: list[list[str]]) -> None:
-    used = Watching(contract, nonce=USED)
+    used = watching(contract, nonce=USED)
     round_trips.clear()
     seen = see_all([used], timeout_seconds=5.0)[used.sweep_id]
     assert seen is not None
@@ -180,7 +155,7 @@ def test_many_searches_are_made_in_batches(
     contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
 ) -> None:
     monkeypatch.setattr(following, "MAX_SEARCHES", 2)
-    watched = [Watching(contract, nonce=USED) for _ in range(5)]
+    watched = [watching(contract, nonce=USED) for _ in range(5)]
     round_trips.clear()
     seen = see_all(watched)
     assert all(one is not None and one.finding is not None for one in seen.values())
@@ -188,7 +163,7 @@ def test_many_searches_are_made_in_batches(
 
 
 def test_sweeps_that_need_no_search_are_seen_before_any_search(contract: str, round_trips: list[list[str]]) -> None:
-    used, unused = Watching(contract, nonce=USED), Watching(contract)
+    used, unused = watching(contract, nonce=USED), watching(contract)
     round_trips.clear()
     looks = see(LOCAL, [used, unused])
     assert next(looks)[0] == unused.sweep_id
@@ -196,7 +171,7 @@ def test_sweeps_that_need_no_search_are_seen_before_any_search(contract: str, ro
 
 
 def test_a_failed_search_keeps_the_result_of_the_look(contract: str, node: FakeNode) -> None:
-    used = Watching(contract, nonce=USED)
+    used = watching(contract, nonce=USED)
     node.refuse = lambda batch: any(request["method"] == "eth_getLogs" for request in batch)
     seen = see_all([used])[used.sweep_id]
     assert seen is not None

@@ -11,8 +11,10 @@ from sweepapi.evm.responses import Log, Receipt
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.fees import Split, split
 from sweeps.models import SweepTransaction
-from sweeps.rails.evm_v5.judging import Terms, V5Watched, judge
-from sweeps.rails.rail import Depth, Ending, ExecutionVerdict, Mismatch, TransactionVerdict
+from sweeps.rails.evm.judging import judge
+from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm_v5.terms import V5Terms
+from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Mismatch, TransactionVerdict
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,
@@ -36,7 +38,7 @@ USED = frozenset({"nonce_used"})
 NOT_FOUND = Finding(None, None, agreed=False, resume_at=None)
 
 
-def executed_log(*, emitter: str = CONTRACT, terms: Terms = TERMS, **changes: Any) -> Log:
+def executed_log(*, emitter: str = CONTRACT, terms: V5Terms = TERMS, **changes: Any) -> Log:
     """Return the ``SweepExecutedV5`` that matches the terms, for a gross output of a million units, with changes."""
     event = {**vars(terms), **vars(PAID)} | changes
     data = [event[name] for name in ("partner_recipient", "protocol_recipient", "output_token", "token_count")]
@@ -52,12 +54,12 @@ def receipt(*logs: Log, tx_hash: str = TX, succeeded: bool = True) -> Receipt:
     return receipt_of(SweepTransaction(tx_hash=tx_hash), *logs, succeeded=succeeded)
 
 
-def verdict(*receipts: Receipt, watched: V5Watched = WATCHED, **facts: Any) -> ExecutionVerdict:
+def verdict(*receipts: Receipt, watched: Watched = WATCHED, **facts: Any) -> ExecutionVerdict:
     """Judge a look with these receipts."""
     return judge(watched, seen(*receipts, **facts)).executions[watched.execution_id]
 
 
-def of_transaction(*logs: Log, watched: V5Watched = WATCHED) -> TransactionVerdict:
+def of_transaction(*logs: Log, watched: Watched = WATCHED) -> TransactionVerdict:
     """Judge a successful receipt with these logs."""
     (judged,) = verdict(receipt(*logs), watched=watched).transactions
     return judged
@@ -166,7 +168,7 @@ def test_receipts_are_judged_in_the_order_of_their_reports_up_to_the_execution()
 def test_an_unused_nonce_past_the_deadline_has_run_out() -> None:
     look = seen(**RAN_OUT)
     assert judge(WATCHED, look).has_run_out
-    assert verdict(**RAN_OUT).ending is Ending.RAN_OUT
+    assert verdict(**RAN_OUT).ended == Ended(Ending.RAN_OUT)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +183,7 @@ def test_an_unused_nonce_past_the_deadline_has_run_out() -> None:
     ids=str,
 )
 def test_without_that_proof_the_execution_does_not_end(facts: dict[str, Any]) -> None:
-    assert verdict(**facts).ending is None
+    assert verdict(**facts).ended is None
 
 
 def test_a_used_nonce_raises_a_flag_and_an_unused_one_clears_it() -> None:
@@ -203,14 +205,14 @@ def test_a_cancellation_that_two_providers_show_ends_the_execution_and_names_its
     finding = found_cancellation(OUTPUT)
     judged = verdict(state=True, finding=finding)
     assert finding.hit is not None
-    assert (judged.ending, judged.cleared) == (Ending.CANCELLED, USED)
-    assert judged.ending_reason == f"cancelled on chain by {OUTPUT} in {finding.hit.tx_hash}"
+    assert judged.cleared == USED
+    assert judged.ended == Ended(Ending.CANCELLED, f"cancelled on chain by {OUTPUT}", finding.hit.tx_hash)
 
 
 def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
     judged = verdict(state=True, finding=found_cancellation(OUTPUT, agreed=False))
-    assert (judged.ending, judged.raised) == (None, USED)
-    assert judged.obstacle == "The providers disagree about a cancellation on chain."
+    assert (judged.ended, judged.raised) == (None, USED)
+    assert judged.obstacle == "The providers disagree about the event that used the nonce."
 
 
 def test_an_execution_that_was_found_is_judged_by_its_receipt() -> None:
@@ -227,7 +229,7 @@ def test_a_reported_hash_that_was_found_is_judged_once() -> None:
 
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
     judged = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
-    assert (judged.transactions, judged.ending, judged.raised) == ([], None, USED)
+    assert (judged.transactions, judged.ended, judged.raised) == ([], None, USED)
     assert judged.obstacle == "An event shows an execution, but no receipt confirms it."
 
 
@@ -252,7 +254,7 @@ def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unu
     [(WATCHED, 0), (replace(WATCHED, built_at_height=70), 6), (replace(WATCHED, search_cursor="50"), 50)],
     ids=["near the first block", "from the build", "from the cursor"],
 )
-def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: V5Watched, first_block: int) -> None:
+def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: Watched, first_block: int) -> None:
     search = watched.search(seen(state=True).sighting)
     assert search is not None
     assert (search.key, search.contract) == (WATCHED.sweep_id, CONTRACT)
@@ -311,6 +313,6 @@ def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canoni
     ids=["pending", "ran out", "included", "final", "gone"],
 )
 def test_only_an_irreversible_conclusion_needs_a_second_provider(
-    watched: V5Watched, facts: dict[str, Any], *, concludes: bool
+    watched: Watched, facts: dict[str, Any], *, concludes: bool
 ) -> None:
     assert (watched.subject.conclude(seen(**facts).sighting) is not None) == concludes

@@ -42,7 +42,7 @@ def nonces(sealed: V5Sealed) -> tuple[int, int]:
     """Return the authorization nonce and the Permit2 nonce, counted from the first."""
     (identity,) = sealed.identities
     assert identity.execution_id == str(sealed.authorization.nonce)
-    return sealed.authorization.nonce, sealed.permit_nonce - FIRST_PERMIT
+    return sealed.authorization.nonce, sealed.permission.nonce - FIRST_PERMIT
 
 
 def test_both_nonces_count_up(draft: EvmDraft) -> None:

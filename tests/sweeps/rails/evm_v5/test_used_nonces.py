@@ -14,7 +14,7 @@ from sweepapi import networks
 from sweepapi.evm import log_search
 from sweepapi.evm.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm_v5 import judging
+from sweeps.rails.evm import watching
 from sweeps.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
@@ -210,7 +210,7 @@ def test_a_cancellation_that_only_one_of_two_providers_shows_closes_nothing(
     use_providers(*(urls if blind_is_first else reversed(urls)))
     sweep = check(built)
     assert (sweep.status, sweep.is_open, sweep.flags) == ("pending", True, ["nonce_used"])
-    assert sweep.last_error == "The providers disagree about a cancellation on chain."
+    assert sweep.last_error == "The providers disagree about the event that used the nonce."
     assert seconds_until_due(sweep) < 30
     use_providers(app.chain.world["rpcUrl"], app.chain.world["rpcUrl"])
     assert check(built).status == "void"
@@ -397,7 +397,7 @@ def test_a_long_search_is_done_in_steps_whose_progress_is_kept(
 ) -> None:
     monkeypatch.setattr(log_search, "SPAN_BLOCKS", 5)
     monkeypatch.setattr(log_search, "SPANS_AT_ONCE", 2)
-    monkeypatch.setattr(judging, "SEARCH_MARGIN_BLOCKS", 0)
+    monkeypatch.setattr(watching, "SEARCH_MARGIN_BLOCKS", 0)
     built = app.build()
     built_at = Execution.objects.get().built_at_height
     app.chain.mine(25)
@@ -429,7 +429,7 @@ def test_the_search_starts_at_the_build_and_ends_at_the_safe_block(
     use_providers(node.url)
     check(built)
     (query,) = queries
-    assert int(query["fromBlock"], 16) == max(built_at - judging.SEARCH_MARGIN_BLOCKS, 0)
+    assert int(query["fromBlock"], 16) == max(built_at - watching.SEARCH_MARGIN_BLOCKS, 0)
     assert int(query["toBlock"], 16) == app.chain.web3.eth.get_block("safe")["number"]
     assert query["address"] == app.chain.contracts["v5"]
 

@@ -9,8 +9,8 @@ from sweepapi.evm.log_search import Event
 from sweepapi.evm.responses import Block, Log
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
-from sweeps.rails.evm_v5.judging import SEARCH_MARGIN_BLOCKS, V5Watched
-from sweeps.rails.rail import Depth
+from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Watched
+from sweeps.rails.rail import Depth, Ended, Ending
 from tests.factories import watched
 from tests.factories.sweeps import CONTRACT
 from tests.factories.watched import TERMS
@@ -90,7 +90,7 @@ def test_an_executed_sweep_is_never_proven_unused() -> None:
     ],
 )
 def test_only_a_used_nonce_of_a_sweep_that_was_not_executed_is_searched_for(
-    watched: V5Watched, facts: dict[str, Any]
+    watched: Watched, facts: dict[str, Any]
 ) -> None:
     assert watched.search(replace(SEEN, **facts)) is None
     assert WATCHED.search(replace(SEEN, state=True)) is not None
@@ -120,7 +120,7 @@ def executed(nonce: int = NONCE) -> Log:
 @pytest.mark.parametrize(
     ("log", "event"),
     [
-        (cancelled(), Event(USER, is_hint=False)),
+        (cancelled(), Event(Ended(Ending.CANCELLED, f"cancelled on chain by {USER}"), is_hint=False)),
         (executed(), Event(None, is_hint=True)),
         (cancelled(NONCE + 1), None),
         (executed(NONCE + 1), None),

@@ -1,0 +1,94 @@
+"""The interface of the contract ``ServiceBatchV4``: what is signed for it, sent to it and read from it.
+
+The types are those of its Solidity interface; tests compare this file with the exported ABI and the EIP-712 vectors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eth_abi.abi import decode
+from eth_abi.exceptions import DecodingError
+from eth_utils.address import to_checksum_address
+
+from sweepapi.evm.abi import Function
+from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.batch import LEG_TYPE, Leg, Permission
+from sweepapi.evm.eip712 import fields
+from sweepapi.evm.permit2 import Witness
+from sweepapi.evm.responses import Log
+
+CONTRACT_NAME = "ServiceBatchV4"
+
+_ORDER = "(address,uint256,uint16,bytes32)"
+SWEEP = Function(f"sweep({LEG_TYPE}[],{_ORDER},uint256,uint256,bytes)")
+IS_SWEEP_REF_USED = Function("isSweepRefUsed(address,bytes32)", "(bool)")
+FEE_BPS = Function("feeBps()", "(uint16)")
+FEE_RECIPIENT = Function("feeRecipient()", "(address)")
+
+_EVENT_DATA = ["address", *["uint256"] * 4]
+EXECUTED_TOPIC = keccak_hex(b"SweepExecutedV4(bytes32,address,address,uint256,uint256,uint256,uint256)")
+_EXECUTED_TOPICS = 3
+
+
+@dataclass(frozen=True)
+class SweepOrder:
+    """The outcome that the user signs: Permit2's witness, and an argument of the call."""
+
+    output_token: str
+    min_user_output: int
+    fee_bps: int
+    sweep_ref: str  # bytes32 as hex
+
+    @property
+    def witness(self) -> Witness:
+        """The order as the user signs it."""
+        return Witness(
+            type_name="SweepOrderV4",
+            fields=fields(outputToken="address", minUserOutput="uint256", feeBps="uint16", sweepRef="bytes32"),
+            message={
+                "outputToken": self.output_token,
+                "minUserOutput": self.min_user_output,
+                "feeBps": self.fee_bps,
+                "sweepRef": self.sweep_ref,
+            },
+        )
+
+
+@dataclass(frozen=True)
+class SweepExecuted:
+    """A decoded ``SweepExecutedV4``; amounts in the output token's smallest unit."""
+
+    sweep_ref: str
+    user: str
+    output_token: str
+    token_count: int
+    gross_output: int
+    fee: int
+    user_amount: int
+
+
+def sweep_arguments(*, legs: Sequence[Leg], order: SweepOrder, permission: Permission) -> tuple[Any, ...]:
+    """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
+    return (
+        [leg.as_tuple() for leg in legs],
+        (order.output_token, order.min_user_output, order.fee_bps, bytes.fromhex(order.sweep_ref[2:])),
+        permission.nonce,
+        permission.deadline,
+        permission.signature,
+    )
+
+
+def decode_executed(log: Log) -> SweepExecuted | None:
+    """Return the event of this log, or None if it is not a well-formed ``SweepExecutedV4``.
+
+    The caller must check the emitter: any contract can emit these bytes.
+    """
+    if len(log.topics) != _EXECUTED_TOPICS or log.topics[0] != EXECUTED_TOPIC:
+        return None
+    try:
+        output_token, *amounts = decode(_EVENT_DATA, log.data)
+    except DecodingError:
+        return None
+    user = to_checksum_address(log.topics[2][-40:])
+    return SweepExecuted(log.topics[1], user, to_checksum_address(output_token), *amounts)

@@ -1,0 +1,98 @@
+"""Judges what was seen of a sweep on any EVM rail: plain values in, a verdict out, so every case is easy to test."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sweepapi.evm.log_search import Finding
+from sweepapi.evm.responses import Receipt
+from sweepapi.evm.sightings import Sighting
+from sweeps.models import Flag
+from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.watching import Watched, depth_of
+from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Inclusion, TransactionVerdict, Verdict
+
+
+def judge(watched: Watched, seen: Seen) -> Verdict:
+    """Return the verdict. What was seen may be older than what is watched."""
+    return Verdict(
+        executions={watched.execution_id: _execution(watched, seen)}, has_run_out=watched.has_run_out(seen.sighting)
+    )
+
+
+def _execution(watched: Watched, seen: Seen) -> ExecutionVerdict:
+    if watched.accepted is not None:
+        return _accepted(watched.accepted, seen.sighting)
+    transactions = list(_transactions(watched, seen))
+    is_inconsistent = any(mismatch.code == "inconsistent" for one in transactions for mismatch in one.mismatches)
+    raised = frozenset({Flag.INCONSISTENT_AMOUNTS.value} if is_inconsistent else ())
+    if any(one.executed for one in transactions):
+        cleared = frozenset({watched.terms.used_flag})
+        return ExecutionVerdict(seen.sighting.head_number, transactions, raised=raised, cleared=cleared)
+    return _unexecuted(watched, seen, transactions, raised)
+
+
+def _accepted(block: tuple[int, str], sighting: Sighting) -> ExecutionVerdict:
+    depth = depth_of(sighting, *block)
+    if depth in (Depth.GONE, Depth.FINAL) and not sighting.agreed:
+        return ExecutionVerdict(sighting.head_number, obstacle="The providers disagree about the accepted block.")
+    return ExecutionVerdict(sighting.head_number, accepted=depth)
+
+
+def _transactions(watched: Watched, seen: Seen) -> Iterator[TransactionVerdict]:
+    """Yield the verdict on each known receipt, up to the first that executed the sweep; a discovered one comes last."""
+    receipts = dict(seen.sighting.receipts)
+    found = seen.finding.receipt if seen.finding is not None else None
+    known = [receipt for tx_hash in watched.tx_hashes if (receipt := receipts.get(tx_hash)) is not None]
+    if found is not None:
+        known = [receipt for receipt in known if receipt.tx_hash != found.tx_hash]
+    for receipt in known:
+        verdict = _transaction(watched, receipt)
+        yield verdict
+        if verdict.executed is not None:
+            return
+    if found is not None:
+        yield _transaction(watched, found)
+
+
+def _unexecuted(
+    watched: Watched, seen: Seen, transactions: Sequence[TransactionVerdict], raised: frozenset[str]
+) -> ExecutionVerdict:
+    """Judge by the identity: the execution ends if it can't be used any more; an unexplained use is flagged."""
+    sighting, finding = seen.sighting, seen.finding
+    used = frozenset({watched.terms.used_flag})
+    ended, obstacle, cursor = None, "", watched.search_cursor if sighting.state is not False else ""
+    if finding is not None:
+        ended, obstacle = _found(watched, finding)
+        cursor = "" if finding.resume_at is None else str(finding.resume_at)
+    elif sighting.agreed and watched.is_proven_unused(sighting):
+        ended = Ended(Ending.RAN_OUT)
+    is_cancelled = ended is not None and ended.ending is Ending.CANCELLED
+    return ExecutionVerdict(
+        sighting.head_number,
+        transactions,
+        ended=ended,
+        raised=raised | used if sighting.state and not is_cancelled else raised,
+        cleared=used if sighting.state is False or is_cancelled else frozenset(),
+        obstacle=obstacle,
+        search_cursor=cursor,
+    )
+
+
+def _found(watched: Watched, finding: Finding) -> tuple[Ended | None, str]:
+    """Return how the execution ended, or None and the obstacle."""
+    hit = finding.hit
+    if hit is None:
+        return None, f"The {watched.terms.identity} is used, but the event that used it has not been found yet."
+    if not isinstance(hit.event.value, Ended):
+        return None, "An event shows an execution, but no receipt confirms it."
+    if not finding.agreed:
+        return None, f"The providers disagree about the event that used the {watched.terms.identity}."
+    return replace(hit.event.value, tx_hash=hit.tx_hash), ""
+
+
+def _transaction(watched: Watched, receipt: Receipt) -> TransactionVerdict:
+    inclusion = Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used)
+    if not receipt.succeeded:
+        return TransactionVerdict(receipt.tx_hash, inclusion, reverted=True)
+    match = watched.match(receipt)
+    return TransactionVerdict(receipt.tx_hash, inclusion, executed=match.paid, mismatches=match.mismatches)

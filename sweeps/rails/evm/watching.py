@@ -1,0 +1,153 @@
+"""What every EVM rail watches of a sweep: its candidates, its deadline, and the identity of its execution on chain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from sweepapi.evm.log_search import Event, Search, Topics
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.responses import Log, Receipt
+from sweepapi.evm.sightings import Sighting, Subject
+from sweepapi.fees import Split
+from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.rails.rail import Depth, Mismatch
+
+# After a reorganisation, or if a provider was ahead of the others, an event may lie below the head that its build saw.
+SEARCH_MARGIN_BLOCKS = 64
+
+
+@dataclass(frozen=True)
+class Match:
+    """A transaction's logs compared with the terms of a sweep."""
+
+    mismatches: Sequence[Mismatch]
+    paid: Split | None = None  # None unless everything matches
+
+
+class Terms(Protocol):
+    """How one contract version identifies a sweep on chain, and what its event must say."""
+
+    @property
+    def identity(self) -> str:
+        """What identifies the execution at the contract, in a word."""
+        ...
+
+    @property
+    def used_flag(self) -> str:
+        """The flag of a sweep whose identity was used on chain by no known transaction."""
+        ...
+
+    @property
+    def topics(self) -> Topics:
+        """The topics of every event that can explain the use of the identity."""
+        ...
+
+    def is_used(self, contract: str) -> Read:
+        """Return the read of whether the identity was used."""
+        ...
+
+    def read(self, log: Log) -> Event | None:
+        """Return an execution as a hint, and ``Ended`` for anything else that used the identity.
+
+        None if the log is about something else.
+        """
+        ...
+
+    def match(self, logs: Sequence[Log]) -> Match:
+        """Compare the logs that the contract emitted in one transaction with these terms."""
+        ...
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The facts about a sweep and its only execution that looking and judging need."""
+
+    sweep_id: UUID
+    execution_id: UUID
+    contract: str
+    terms: Terms
+    deadline: int  # seconds since 1970
+    built_at_height: int
+    search_cursor: str  # the block to go on from; blank unless a search is half done
+    tx_hashes: tuple[str, ...]  # in the order of their reports; empty once one is accepted
+    accepted: tuple[int, str] | None  # height and hash of the accepted transaction's block
+
+    @classmethod
+    def of(cls, sweep: Sweep, execution: Execution, terms: Terms) -> "Watched":
+        """Return what is watched of a sweep whose transactions are prefetched."""
+        candidates = list(execution.transactions.all())
+        accepted = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
+        polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
+        return cls(
+            sweep_id=sweep.id,
+            execution_id=execution.id,
+            contract=execution.venue,
+            terms=terms,
+            deadline=int(sweep.deadline.timestamp()),
+            built_at_height=execution.built_at_height,
+            search_cursor=execution.search_cursor,
+            tx_hashes=() if accepted is not None else tuple(polled),
+            accepted=accepted.block if accepted is not None else None,
+        )
+
+    @property
+    def subject(self) -> Subject:
+        """What to look for on chain."""
+        return Subject(
+            key=self.sweep_id,
+            read=self.terms.is_used(self.contract),
+            tx_hashes=self.tx_hashes,
+            accepted_height=self.accepted[0] if self.accepted is not None else None,
+            conclude=self._conclusion,
+        )
+
+    def _conclusion(self, sighting: Sighting) -> object:
+        if self.accepted is None:
+            return "unused" if self.is_proven_unused(sighting) else None
+        depth = depth_of(sighting, *self.accepted)
+        return (depth, sighting.canonical) if depth in (Depth.GONE, Depth.FINAL) else None
+
+    def has_run_out(self, sighting: Sighting) -> bool:
+        """Whether the chain's clock is past the deadline, whatever the server's says."""
+        return sighting.safe_timestamp is not None and sighting.safe_timestamp > self.deadline
+
+    def is_proven_unused(self, sighting: Sighting) -> bool:
+        """Whether what was signed can never be executed: unused on a safe block whose time is past the deadline."""
+        return sighting.state is False and self.has_run_out(sighting)
+
+    def match(self, receipt: Receipt) -> Match:
+        """Compare a successful transaction with the sweep's terms.
+
+        All logs of the sweep's contract count, because a bundler may put several sweeps into one transaction. Logs of
+        other contracts don't, because anyone can emit the same bytes.
+        """
+        return self.terms.match([log for log in receipt.logs if log.address == self.contract])
+
+    def search(self, sighting: Sighting) -> Search | None:
+        """Return where to search for what used the identity; None if it is unused, or a known transaction used it."""
+        if self.accepted is not None or not sighting.state or sighting.safe_number is None:
+            return None
+        known = [receipt for receipt in sighting.receipts.values() if receipt is not None and receipt.succeeded]
+        if any(self.match(receipt).paid for receipt in known):
+            return None
+        first_block = int(self.search_cursor or max(self.built_at_height - SEARCH_MARGIN_BLOCKS, 0))
+        return Search(
+            key=self.sweep_id,
+            contract=self.contract,
+            topics=self.terms.topics,
+            read=self.terms.read,
+            first_block=min(first_block, sighting.safe_number),
+            last_block=sighting.safe_number,
+        )
+
+
+def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:
+    """Return how deep an accepted block lies; ``GONE`` if another one is canonical at its height."""
+    if sighting.canonical is None or sighting.canonical.number != height:
+        return Depth.UNKNOWN
+    if sighting.canonical.hash != block_hash:
+        return Depth.GONE
+    if sighting.final_number is not None and sighting.final_number >= height:
+        return Depth.FINAL
+    return Depth.SAFE if sighting.safe_number is not None and sighting.safe_number >= height else Depth.INCLUDED

@@ -1,0 +1,32 @@
+"""Presents V4 sweeps: to partners in the shapes that EVM rails share, to operators with V4's own facts."""
+
+from collections.abc import Iterable, Iterator
+
+from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
+from sweeps.models import Sweep
+from sweeps.rails.evm.admin_facts import leg_facts
+from sweeps.rails.evm.availability import chain_statuses
+from sweeps.rails.evm.serializers.answer import BuiltSerializer
+from sweeps.rails.evm.serializers.state import EvmStateSerializer
+from sweeps.rails.evm.serializers.status import ChainSerializer
+
+
+class V4Presentation:
+    """The shapes of the V4 rail."""
+
+    answer = BuiltSerializer
+    state = EvmStateSerializer
+    network = ChainSerializer
+    hard_cap_bps = HARD_CAP_BPS
+    max_tokens = MAX_LEGS
+    networks = staticmethod(chain_statuses)
+
+    def obstacles(self, _sweep: Sweep) -> Iterable[str]:
+        """Return nothing: V4 sweeps can't be cancelled on chain."""
+        return ()
+
+    def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
+        """Yield the routes, the reference and the nonce of the user's permit."""
+        yield from leg_facts(sweep)
+        yield "sweepRef", sweep.executions.get().execution_id
+        yield "Permit2 nonce", str(sweep.permit.nonce)

@@ -1,0 +1,52 @@
+"""The V4 rail, as the rest of the service sees it."""
+
+from collections.abc import Sequence
+
+from django.db.models import prefetch_related_objects
+
+from sweepapi.errors import SweepNotCancellable
+from sweepapi.evm.deployment.specification import V4
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evm import following, judging, reverts
+from sweeps.rails.evm import sealing as evm_sealing
+from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm_v4 import sealing
+from sweeps.rails.evm_v4.presenting import V4Presentation
+from sweeps.rails.evm_v4.terms import V4Terms
+
+
+class EvmV4:
+    """Sweeps through ``ServiceBatchV4``."""
+
+    name = "evm_v4"
+    mode = "v4_fallback"
+    contract_version = "v4"
+    contract_name = V4
+    present = V4Presentation()
+
+    def watch(self, sweeps: Sequence[Sweep]) -> list[Watched]:
+        prefetch_related_objects(list(sweeps), "tokens", "executions__transactions")
+        executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
+        return [Watched.of(sweep, execution, V4Terms.of(sweep, execution)) for sweep, execution in executions]
+
+    def authorization_nonce(self, _execution: Execution) -> None:
+        """V4 has no fee authorization."""
+
+    def withdraw(self, _sweep: Sweep) -> None:
+        """Refuse: only the user can cancel."""
+        raise SweepNotCancellable(
+            "V4 has no authorization of the service, so the service can't cancel a sweep on chain: only the user can, "
+            "by using up the nonce at Permit2. What the user signed runs out at the deadline."
+        )
+
+    def send_withdrawals(self) -> None:
+        """There is nothing to send."""
+
+    draft = staticmethod(sealing.draft_v4)
+    seal = staticmethod(sealing.seal)
+    store = staticmethod(evm_sealing.store)
+    see = staticmethod(following.see)
+    judge = staticmethod(judging.judge)
+    next_look = staticmethod(following.next_look)
+    clock = staticmethod(following.clock)
+    explain_revert = staticmethod(reverts.explain)

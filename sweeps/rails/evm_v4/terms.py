@@ -1,0 +1,100 @@
+"""What V4's event must say about a sweep: user and ``sweepRef`` identify it, and nothing was signed by the service.
+
+A user can execute the reference with a permit of their own, at any time and on other terms. That counts if the event
+matches; otherwise the reference is taken, and the sweep can't be executed any more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sweepapi.evm.log_search import Event, Topics
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.responses import Log
+from sweepapi.evm.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecuted, decode_executed
+from sweepapi.fees import Split, split
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.following import SWEEP_REF_USED
+from sweeps.rails.evm.watching import Match
+from sweeps.rails.rail import Ended, Ending, Mismatch
+
+
+def sweep_ref_of(sweep_id: UUID) -> str:
+    """Return the reference of a sweep at the contract: the UUID's 16 bytes and 16 zero bytes, as 0x and 64 digits."""
+    return f"0x{sweep_id.hex}{'00' * 16}"
+
+
+@dataclass(frozen=True)
+class V4Terms:
+    """The values that an event must match."""
+
+    sweep_ref: str
+    user: str
+    output_token: str
+    token_count: int
+    fee_bps: int
+    partner_share_bps: int  # of the fee; the contract does not know it
+
+    identity = "sweepRef"
+    used_flag = SWEEP_REF_USED
+
+    @classmethod
+    def of(cls, sweep: Sweep, execution: Execution) -> "V4Terms":
+        """Return the terms of a sweep."""
+        return cls(
+            sweep_ref=execution.execution_id,
+            user=sweep.wallet,
+            output_token=sweep.output_asset,
+            token_count=len(sweep.tokens.all()),
+            fee_bps=sweep.total_fee_bps,
+            partner_share_bps=sweep.partner_share_bps,
+        )
+
+    @property
+    def topics(self) -> Topics:
+        return (EXECUTED_TOPIC, self.sweep_ref, f"0x{self.user[2:].lower():0>64}")
+
+    def is_used(self, contract: str) -> Read:
+        return Read(contract, IS_SWEEP_REF_USED, (self.user, bytes.fromhex(self.sweep_ref[2:])))
+
+    def read(self, log: Log) -> Event | None:
+        """Return a matching execution as a hint, and what differs in any other: it took the reference."""
+        event = decode_executed(log)
+        if event is None or not self._is_ours(event):
+            return None
+        mismatches = self._mismatches(event)
+        if not mismatches:
+            return Event(None, is_hint=True)
+        return Event(Ended(Ending.TAKEN, " ".join(one.message for one in mismatches)), is_hint=False)
+
+    def match(self, logs: Sequence[Log]) -> Match:
+        events = [event for log in logs if (event := decode_executed(log)) is not None]
+        if not events:
+            return Match([Mismatch("event", "missing", "The contract emitted no SweepExecutedV4.")])
+        ours = next((event for event in events if self._is_ours(event)), None)
+        if ours is None:
+            return Match([Mismatch("sweepRef", "differs", "The event belongs to another sweep or another user.")])
+        mismatches = self._mismatches(ours)
+        return Match(mismatches, None if mismatches else self._paid(ours))
+
+    def _is_ours(self, event: SweepExecuted) -> bool:
+        return (event.sweep_ref, event.user) == (self.sweep_ref, self.user)
+
+    def _mismatches(self, event: SweepExecuted) -> list[Mismatch]:
+        pairs = {
+            "outputToken": (event.output_token, self.output_token),
+            "tokenCount": (event.token_count, self.token_count),
+        }
+        mismatches = [
+            Mismatch(name, "differs", f"The event has {seen}, the sweep {built}.")
+            for name, (seen, built) in pairs.items()
+            if seen != built
+        ]
+        paid = self._paid(event)
+        if (paid.total_fee, paid.user_amount) != (event.fee, event.user_amount):
+            mismatches.append(Mismatch("amounts", "inconsistent", "The event's amounts contradict the basis points."))
+        return mismatches
+
+    def _paid(self, event: SweepExecuted) -> Split:
+        """Return the split of the gross output; the contract pays the whole fee to the protocol."""
+        return split(event.gross_output, self.fee_bps, self.partner_share_bps)

@@ -1,0 +1,105 @@
+"""What V5's events must say about a sweep: the authorization's nonce identifies it, and every term must match."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sweepapi.evm.log_search import Event, Topics
+from sweepapi.evm.multicall import Read
+from sweepapi.evm.responses import Log
+from sweepapi.evm.v5 import (
+    CANCELLED_TOPIC,
+    EXECUTED_TOPIC,
+    IS_NONCE_USED,
+    SweepExecuted,
+    decode_cancelled,
+    decode_executed,
+)
+from sweepapi.fees import Split, split
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.following import NONCE_USED
+from sweeps.rails.evm.watching import Match
+from sweeps.rails.rail import Ended, Ending, Mismatch
+
+
+@dataclass(frozen=True)
+class V5Terms:
+    """The values that an event must match: the sweep's terms, whichever offer was executed."""
+
+    nonce: int
+    user: str
+    partner_id: str
+    partner_recipient: str | None  # never None on V5, which pays the partner on chain
+    protocol_recipient: str
+    output_token: str
+    token_count: int
+    total_fee_bps: int
+    partner_share_bps: int
+
+    identity = "nonce"
+    used_flag = NONCE_USED
+
+    @classmethod
+    def of(cls, sweep: Sweep, execution: Execution) -> "V5Terms":
+        """Return the terms of a sweep."""
+        return cls(
+            nonce=int(execution.execution_id),
+            user=sweep.wallet,
+            partner_id=sweep.partner.onchain_id,
+            partner_recipient=sweep.partner_recipient,
+            protocol_recipient=sweep.protocol_recipient,
+            output_token=sweep.output_asset,
+            token_count=len(sweep.tokens.all()),
+            total_fee_bps=sweep.total_fee_bps,
+            partner_share_bps=sweep.partner_share_bps,
+        )
+
+    @property
+    def topics(self) -> Topics:
+        return ((EXECUTED_TOPIC, CANCELLED_TOPIC), f"0x{self.nonce:064x}")
+
+    def is_used(self, contract: str) -> Read:
+        return Read(contract, IS_NONCE_USED, (self.nonce,))
+
+    def read(self, log: Log) -> Event | None:
+        """Return the cancellation, or the execution as a hint: its receipt is judged, not this event."""
+        cancelled = decode_cancelled(log)
+        event = cancelled or decode_executed(log)
+        if event is None or event.nonce != self.nonce:
+            return None
+        if cancelled is None:
+            return Event(None, is_hint=True)
+        return Event(Ended(Ending.CANCELLED, f"cancelled on chain by {cancelled.by}"), is_hint=False)
+
+    def match(self, logs: Sequence[Log]) -> Match:
+        events = [event for log in logs if (event := decode_executed(log)) is not None]
+        if not events:
+            return Match([Mismatch("event", "missing", "The contract emitted no SweepExecutedV5.")])
+        ours = next((event for event in events if event.nonce == self.nonce), None)
+        if ours is None:
+            return Match([Mismatch("nonce", "differs", "The event belongs to another authorization.")])
+        mismatches = [*self._differences(ours), *self._inconsistencies(ours)]
+        return Match(mismatches, None if mismatches else _paid(ours))
+
+    def _differences(self, event: SweepExecuted) -> list[Mismatch]:
+        pairs = {
+            "user": (event.user, self.user),
+            "partnerId": (event.partner_id, self.partner_id),
+            "partnerRecipient": (event.partner_recipient, self.partner_recipient),
+            "protocolRecipient": (event.protocol_recipient, self.protocol_recipient),
+            "outputToken": (event.output_token, self.output_token),
+            "tokenCount": (event.token_count, self.token_count),
+        }
+        return [
+            Mismatch(name, "differs", f"The event has {seen}, the authorization {signed}.")
+            for name, (seen, signed) in pairs.items()
+            if seen != signed
+        ]
+
+    def _inconsistencies(self, event: SweepExecuted) -> list[Mismatch]:
+        if _paid(event) == split(event.gross_output, self.total_fee_bps, self.partner_share_bps):
+            return []
+        return [Mismatch("amounts", "inconsistent", "The event's amounts contradict the signed basis points.")]
+
+
+def _paid(event: SweepExecuted) -> Split:
+    return Split(event.gross_output, event.total_fee, event.partner_fee, event.protocol_fee, event.user_amount)
