@@ -186,4 +186,4 @@ def test_a_bad_month_is_not_found(ops: Client, partner: Partner, url_of: UrlOf, 
 
 @pytest.mark.parametrize("url_of", [page_url, csv_url])
 def test_an_unknown_partner_is_not_found(ops: Client, url_of: UrlOf) -> None:
-    assert ops.get(url_of(PartnerFactory.build())).status_code == 404
+    assert ops.get(url_of(Partner())).status_code == 404
