@@ -1,6 +1,7 @@
-"""The only way to write to the ledger: post the fee of a sweep's execution, or reverse it.
+"""The only way to write to the ledger: post or reverse the fee of a sweep's execution, or a payout to a partner.
 
-Both are called inside the transaction that changes the sweep, so that its state and the ledger change together.
+Fees are posted inside the transaction that changes the sweep, so that its state and the ledger change together. What
+takes from a partner's balance, payouts and reversals, first locks the partner, so that it happens one after another.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from ledger.models import Account, JournalEntry, Posting, Settlement
+from ledger.errors import PayoutProblem, PayoutRefusedError
+from ledger.models import Account, Finality, JournalEntry, Payout, Posting, Settlement
+from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 
 
@@ -66,12 +69,13 @@ def post_sweep_fee(fee: SweepFee) -> JournalEntry | None:
         asset=fee.asset,
         tx_hash=fee.tx_hash,
     )
-    amounts = fee.amounts()
-    accounts = _accounts(entry, names=list(amounts))
-    Posting.objects.bulk_create(
-        Posting(entry=entry, account=accounts[name], amount=amount) for name, amount in amounts.items()
-    )
+    _post(entry, fee.amounts())
     return entry
+
+
+def finalize(entry: JournalEntry) -> None:
+    """Record that the execution behind a fee's entry is final; once is enough, and more does no harm."""
+    Finality.objects.bulk_create([Finality(entry=entry)], ignore_conflicts=True)
 
 
 def reverse(entry: JournalEntry) -> JournalEntry:
@@ -80,9 +84,52 @@ def reverse(entry: JournalEntry) -> JournalEntry:
     Raises IntegrityError if the entry is reversed already or is not a sweep's fee, and TransactionManagementError
     outside a transaction.
     """
-    _require_transaction()
+    _lock(entry.partner_id)
+    return _mirror(entry, JournalEntry.Kind.REVERSAL)
+
+
+def post_payout(
+    transfer: Transfer, *, sender: str | None, block_number: int | None, recorded_by: str, note: str
+) -> JournalEntry:
+    """Book a payout and return its entry; sender and block are None if it was not checked on chain.
+
+    Raises PayoutRefusedError if it is above what is available or booked already, and TransactionManagementError outside
+    a transaction.
+    """
+    _lock(transfer.partner.pk)
+    available_for(transfer)
+    entry = JournalEntry.objects.create(
+        kind=JournalEntry.Kind.PAYOUT,
+        booking_epoch=booking_epoch(transfer),
+        partner=transfer.partner,
+        network=transfer.network,
+        asset=transfer.asset,
+        tx_hash=transfer.tx_hash,
+        recorded_by=recorded_by,
+        note=note,
+    )
+    _post(entry, {Account.Name.PARTNER_PAYABLE: transfer.amount, Account.Name.PARTNER_PAID: -transfer.amount})
+    Payout.objects.create(entry=entry, recipient=transfer.recipient, sender=sender, block_number=block_number)
+    return entry
+
+
+def reverse_payout(entry: JournalEntry, *, recorded_by: str, note: str) -> JournalEntry:
+    """Undo the entry of a payout that was recorded by mistake, and return the reversing entry.
+
+    Raises PayoutRefusedError if it is not a payout or reversed already, and TransactionManagementError outside a
+    transaction.
+    """
+    _lock(entry.partner_id)
+    if entry.kind != JournalEntry.Kind.PAYOUT:
+        raise PayoutRefusedError(PayoutProblem.NOT_REVERSIBLE, "Only a payout can be reversed by hand.")
+    if JournalEntry.objects.filter(reverses=entry).exists():
+        raise PayoutRefusedError(PayoutProblem.NOT_REVERSIBLE, "This payout is reversed already.")
+    return _mirror(entry, JournalEntry.Kind.PAYOUT_REVERSAL, recorded_by=recorded_by, note=note)
+
+
+def _mirror(entry: JournalEntry, kind: JournalEntry.Kind, **by_hand: str) -> JournalEntry:
     reversal = JournalEntry.objects.create(
-        kind=JournalEntry.Kind.REVERSAL,
+        kind=kind,
         sweep_ref=entry.sweep_ref,
         execution_ref=entry.execution_ref,
         booking_epoch=entry.booking_epoch,
@@ -91,6 +138,7 @@ def reverse(entry: JournalEntry) -> JournalEntry:
         asset=entry.asset,
         tx_hash=entry.tx_hash,
         reverses=entry,
+        **by_hand,
     )
     Posting.objects.bulk_create(
         Posting(entry=reversal, account_id=posting.account_id, amount=-posting.amount)
@@ -99,9 +147,22 @@ def reverse(entry: JournalEntry) -> JournalEntry:
     return reversal
 
 
+def _lock(partner_id: UUID) -> None:
+    """Serialise what takes from a partner's balance; new fees of the partner are posted meanwhile."""
+    _require_transaction()
+    Partner.objects.select_for_update(no_key=True).get(pk=partner_id)
+
+
 def _require_transaction() -> None:
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("An entry is posted inside the transaction that causes it.")
+
+
+def _post(entry: JournalEntry, amounts: Mapping[str, int]) -> None:
+    accounts = _accounts(entry, names=list(amounts))
+    Posting.objects.bulk_create(
+        Posting(entry=entry, account=accounts[name], amount=amount) for name, amount in amounts.items()
+    )
 
 
 def _accounts(entry: JournalEntry, *, names: list[str]) -> Mapping[str, Account]:

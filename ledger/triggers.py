@@ -33,6 +33,22 @@ def _sql(text: str) -> str:
     return " ".join(text.split())
 
 
+def belongs_to(kind: str) -> pgtrigger.Trigger:
+    """Refuse rows about an entry of another kind than this."""
+    return pgtrigger.Trigger(
+        name="belongs_to_its_kind",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Insert,
+        func=_sql(f"""
+            IF NOT EXISTS (SELECT FROM ledger_journalentry WHERE id = NEW.entry_id AND kind = '{kind}') THEN
+                RAISE EXCEPTION 'journal entry % is not a {kind}', NEW.entry_id
+                    USING ERRCODE = 'integrity_constraint_violation';
+            END IF;
+            RETURN NEW;
+        """),
+    )
+
+
 entry_is_balanced = _balanced(name="entry_is_balanced", entry="NEW.id")
 posted_entry_is_balanced = _balanced(name="posted_entry_is_balanced", entry="NEW.entry_id")
 

@@ -1,7 +1,7 @@
 """A sweep on one page for operations: what may happen, what was signed, what happened, and the books.
 
-Nothing is edited here. Three actions exist: void, and two that only ask the worker: look at the chain now, and cancel
-on chain.
+Nothing is edited here. Four actions exist: void, and three that only ask the worker: look at the chain now, look once
+more at a block that was final, and cancel on chain.
 """
 
 from django.contrib import admin, messages
@@ -35,6 +35,7 @@ from sweeps.admin_parts import (
 from sweeps.models import Sweep
 from sweeps.nudge import check_now
 from sweeps.rails.registry import RAILS
+from sweeps.reopening import reopen
 from sweeps.withdrawal import cancel_on_chain, void
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
@@ -58,7 +59,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "transactions__tx_hash"]
     inlines = [TransactionInline, ExecutionInline, TokenInline]
-    actions_detail = ["check_now", "void", "cancel_on_chain"]
+    actions_detail = ["check_now", "check_again", "void", "cancel_on_chain"]
     fieldsets = [
         (
             None,
@@ -185,6 +186,29 @@ class SweepAdmin(ReadOnly, ModelAdmin):
             messages.success(request, "The worker was asked to look at the chain.")
         else:
             messages.warning(request, "This sweep is closed: the chain can't change it any more.")
+        return self._back_to(object_id)
+
+    @action(
+        description="Check again",
+        url_path="check-again",
+        permissions=["operate"],
+        icon="history",
+        dialog={
+            "title": "Open this sweep again",
+            "description": "Only for a completed sweep that is closed, if its chain may have reorganised below a final "
+            "block. The worker closes it again if the block is still there; otherwise it reverses the booking.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Check again",
+        },
+    )
+    def check_again(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Open a completed sweep, for the given reason, so that the worker looks at its block once more."""
+        sweep, reason = get_object_or_404(Sweep, id=object_id), form.cleaned_data["reason"]
+        if reopen(sweep_id=sweep.id, reason=reason, requested_by=request.user.get_username()):
+            self.log_change(request, sweep, f"Opened again: {reason}")
+            messages.success(request, "The sweep is open again, and the worker was asked to look at its block.")
+        else:
+            messages.warning(request, "Only a completed sweep that is closed can be opened again.")
         return self._back_to(object_id)
 
     @action(

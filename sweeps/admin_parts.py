@@ -25,7 +25,7 @@ _EXACT = Context(prec=len(str(UINT256_MAX)))
 
 
 class ReasonForm(BaseDialogForm):
-    """Why a sweep is withdrawn."""
+    """Why operators intervene."""
 
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 

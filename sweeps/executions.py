@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+import structlog
 from django.utils import timezone
 
 from ledger import posting
-from ledger.models import Settlement
+from ledger.balances import balance_of
+from ledger.models import JournalEntry, Settlement
 from sweepapi.fees import Split
 from sweeps import transitions
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepTransaction
 from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, TransactionVerdict
+
+log = structlog.get_logger(__name__)
 
 Tx = SweepTransaction.Status
 Finality = SweepTransaction.Finality
@@ -163,14 +167,20 @@ class ExecutionSettlement:
         if tx.finality != before:
             transitions.note(self.sweep, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
         if depth is Depth.FINAL:
-            self.execution.closed_at = self.now
+            self._finish()
+
+    def _finish(self) -> None:
+        self.execution.closed_at = self.now
+        if self.execution.ledger_entry is not None:
+            posting.finalize(self.execution.ledger_entry)
+        if Flag.PARTNER_IN_DEBT in self.sweep.flags and not self._debt():
+            transitions.clear_flag(self.sweep, Flag.PARTNER_IN_DEBT)
 
     def _undo(self, tx: SweepTransaction) -> None:
         sweep, execution = self.sweep, self.execution
         transitions.note(sweep, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
         if execution.ledger_entry is not None:
-            reversal = posting.reverse(execution.ledger_entry)
-            transitions.note(sweep, EventKind.REVERSED, tx_hash=tx.tx_hash, entry=str(reversal.id))
+            self._reverse(execution.ledger_entry)
         execution.ledger_entry = None
         execution.booking_epoch += 1
         execution.status, execution.amounts = Execution.Status.PENDING, None
@@ -184,6 +194,23 @@ class ExecutionSettlement:
         for other in self._with(Tx.REPLACED):  # the accepted one is gone, so these may be mined
             other.status, other.reason = Tx.SUBMITTED, ""
             other.save()
+
+    def _reverse(self, entry: JournalEntry) -> None:
+        """Reverse the booking; what was paid out of it meanwhile leaves a debt, which no payout can hide."""
+        reversal = posting.reverse(entry)
+        transitions.note(self.sweep, EventKind.REVERSED, tx_hash=entry.tx_hash, entry=str(reversal.id))
+        debt = self._debt()
+        if debt:
+            transitions.raise_flag(self.sweep, Flag.PARTNER_IN_DEBT)
+            log.warning("partner_in_debt", sweep_id=str(self.sweep.id), partner=self.sweep.partner.name, debt=debt)
+
+    def _debt(self) -> int:
+        """Return the partner's debt in the asset of this sweep; a sweep that is settled on chain has no part in it."""
+        sweep = self.sweep
+        if sweep.settlement != Settlement.PAYABLE:
+            return 0
+        balance = balance_of(sweep.partner, network=sweep.network, asset=sweep.output_asset)
+        return 0 if balance is None else balance.debt
 
     def _record_depth(self, tx: SweepTransaction, depth: Depth) -> None:
         """Record confirmations and finality; neither decreases when a provider lags."""

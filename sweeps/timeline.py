@@ -32,6 +32,7 @@ _SENTENCES = {
     EventKind.REVERSED: "The booking of the fee was reversed.",
     EventKind.CANCELLATION_REQUESTED: "Cancellation on chain was requested.",
     EventKind.CLOSED: "The sweep is closed: nothing can change any more.",
+    EventKind.REOPENED: "The sweep was opened again, to check it against the chain.",
 }
 
 

@@ -39,6 +39,12 @@ def close(sweep: Sweep) -> None:
     note(sweep, EventKind.CLOSED)
 
 
+def reopen(sweep: Sweep, *, reason: str, requested_by: str) -> None:
+    """Look at the chain again, at once; the caller opens the executions that the look may change."""
+    sweep.is_open, sweep.closed_at, sweep.next_check_at = True, None, timezone.now()
+    note(sweep, EventKind.REOPENED, reason=reason, requested_by=requested_by)
+
+
 def cancelled(sweep: Sweep, reason: str) -> None:
     """Note on the sweep that an execution was cancelled on chain, with the reasons of those who requested it."""
     request = sweep.events.filter(kind=EventKind.CANCELLATION_REQUESTED).first()

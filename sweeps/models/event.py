@@ -28,6 +28,7 @@ class EventKind(models.TextChoices):
     REVERSED = "entry_reversed"
     CANCELLATION_REQUESTED = "cancellation_requested"
     CLOSED = "closed"
+    REOPENED = "reopened"
 
 
 class Cause(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Books fees the way sweeps do."""
+"""Books fees the way sweeps do, and payouts the way operators do."""
 
 import secrets
 from typing import Any
@@ -7,7 +7,8 @@ from uuid import uuid4
 from django.db import transaction
 
 from ledger.models import JournalEntry, Settlement
-from ledger.posting import SweepFee, post_sweep_fee
+from ledger.payout_rules import Transfer
+from ledger.posting import SweepFee, finalize, post_payout, post_sweep_fee, reverse_payout
 from partners.models import Partner
 
 WETH = "0x4200000000000000000000000000000000000006"
@@ -41,3 +42,37 @@ def book_fee(partner: Partner, **facts: Any) -> JournalEntry:
         entry = post_sweep_fee(sweep_fee(partner, **facts))
     assert entry is not None
     return entry
+
+
+def book_payable(partner: Partner, amount: int, *, final: bool = True, **facts: Any) -> JournalEntry:
+    """Post a fee of which this amount is owed to the partner; it can be paid out if it is ``final``."""
+    facts |= {"total_fee": 2 * amount, "partner_fee": amount, "settlement": Settlement.PAYABLE}
+    entry = book_fee(partner, **facts)
+    if final:
+        finalize(entry)
+    return entry
+
+
+def transfer(partner: Partner, amount: int, **facts: Any) -> Transfer:
+    """Return a payout of WETH on Base to the partner's wallet, unless the facts differ."""
+    defaults: dict[str, Any] = {
+        "network": BASE,
+        "asset": WETH,
+        "tx_hash": random_hash(),
+        "recipient": partner.recipient_on(facts.get("network", BASE)),
+    }
+    return Transfer(partner=partner, amount=amount, **(defaults | facts))
+
+
+def book_payout(partner: Partner, amount: int, **facts: Any) -> JournalEntry:
+    """Post a payout that was not checked on chain, in a transaction of its own; see ``transfer`` for the defaults."""
+    with transaction.atomic():
+        return post_payout(
+            transfer(partner, amount, **facts), sender=None, block_number=None, recorded_by="ops", note="A payout."
+        )
+
+
+def undo_payout(entry: JournalEntry) -> JournalEntry:
+    """Reverse a payout in a transaction of its own."""
+    with transaction.atomic():
+        return reverse_payout(entry, recorded_by="ops", note="A typing error.")

@@ -9,15 +9,17 @@ import pgtrigger
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from ledger.models import Account, JournalEntry, Posting
+from ledger.models import Account, JournalEntry, Payout, Posting
+from ledger.posting import finalize
 from partners.models import Partner
-from tests.factories.ledger import BASE, WETH, book_fee, random_hash
+from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash
 from tests.factories.partners import PartnerFactory
 
 pytestmark = pytest.mark.django_db
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-ABOUT_NO_SWEEP: dict[str, Any] = {"sweep_ref": None, "execution_ref": None, "booking_epoch": None}
+ADDRESS = "0x00000000000000000000000000000000000000A1"
+ABOUT_NO_SWEEP: dict[str, Any] = {"sweep_ref": None, "execution_ref": None, "recorded_by": "ops"}
 
 
 @contextmanager
@@ -165,12 +167,46 @@ def test_the_transaction_of_an_entry_cannot_be_forged(partner: Partner) -> None:
     assert JournalEntry.objects.get(pk=copy.pk).posted_in > JournalEntry.objects.get(pk=booked.pk).posted_in
 
 
-@pytest.mark.parametrize("table", ["ledger_account", "ledger_journalentry", "ledger_posting"])
-@pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}"])
-def test_booked_rows_are_neither_updated_nor_deleted(partner: Partner, statement: str, table: str) -> None:
-    book_fee(partner)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE ledger_account SET id = id",
+        "UPDATE ledger_journalentry SET id = id",
+        "UPDATE ledger_posting SET id = id",
+        "UPDATE ledger_finality SET final_at = final_at",
+        "UPDATE ledger_payout SET sender = sender",
+        "DELETE FROM ledger_account",
+        "DELETE FROM ledger_journalentry",
+        "DELETE FROM ledger_posting",
+        "DELETE FROM ledger_finality",
+        "DELETE FROM ledger_payout",
+    ],
+)
+def test_booked_rows_are_neither_updated_nor_deleted(partner: Partner, statement: str) -> None:
+    book_payable(partner, 400)
+    book_payout(partner, 100)
     with refused("append-only"):
-        execute(statement.format(table))
+        execute(statement)
+
+
+def test_only_a_fee_is_final(partner: Partner) -> None:
+    book_payable(partner, 400)
+    paid = book_payout(partner, 100)
+    with refused("is not a sweep_fee"):
+        finalize(paid)
+
+
+def test_only_a_payout_has_the_facts_of_one(partner: Partner) -> None:
+    fee = book_fee(partner)
+    with refused("is not a payout"):
+        Payout.objects.create(entry=fee, recipient=partner.payout_wallet)
+
+
+@pytest.mark.parametrize("checked", [{"sender": ADDRESS}, {"block_number": 5}])
+def test_a_payout_has_sender_and_block_or_neither(payout: Callable[..., JournalEntry], checked: dict[str, Any]) -> None:
+    made = payout()
+    with refused("payout_is_checked_or_not"):
+        Payout.objects.create(entry=made, recipient=ADDRESS, **checked)
 
 
 def test_a_session_cannot_skip_the_triggers(partner: Partner) -> None:
@@ -202,19 +238,34 @@ def test_an_account_with_an_unknown_name_is_refused() -> None:
     [
         {"sweep_ref": None},
         {"execution_ref": None},
-        {"booking_epoch": None},
-        {"kind": "payout"},
-        {"kind": "payout", "sweep_ref": None, "booking_epoch": None},
-        {"kind": "payout", "sweep_ref": None, "execution_ref": None},
-        {"kind": "payout", "execution_ref": None, "booking_epoch": None},
+        {"kind": "payout", "recorded_by": "ops"},
+        {"kind": "payout", "recorded_by": "ops", "sweep_ref": None},
+        {"kind": "payout", "recorded_by": "ops", "execution_ref": None},
         {"kind": "bonus"},
     ],
 )
 def test_an_entry_names_its_execution_exactly_if_it_is_about_one(
     entry: Callable[..., JournalEntry], facts: dict[str, Any]
 ) -> None:
-    with refused("entry_names_its_execution|entry_names_what_it_reverses"):
+    with refused("entry_names_its_execution|entry_names_what_it_reverses|entry_names_who_recorded_it"):
         entry(**facts)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"recorded_by": "ops"},
+        {"note": "why"},
+        {"kind": "payout", **ABOUT_NO_SWEEP, "recorded_by": ""},
+        {"kind": "payout_reversal", **ABOUT_NO_SWEEP, "note": ""},
+        {"kind": "payout_reversal", **ABOUT_NO_SWEEP, "note": "why", "recorded_by": ""},
+    ],
+)
+def test_an_entry_names_who_recorded_it_exactly_if_the_chain_did_not_cause_it(
+    entry: Callable[..., JournalEntry], facts: dict[str, Any]
+) -> None:
+    with refused("entry_names_who_recorded_it"):
+        entry(**facts, reverses_id=uuid4() if facts.get("kind") == "payout_reversal" else None)
 
 
 def test_a_reversal_names_what_it_reverses(entry: Callable[..., JournalEntry]) -> None:
@@ -250,7 +301,7 @@ def test_a_reversal_mirrors_its_original_to_the_unit(
         {"booking_epoch": 9},
         {"sweep_ref": UUID(int=1)},
         {"execution_ref": UUID(int=1)},
-        {"kind": "payout_reversal", **ABOUT_NO_SWEEP},
+        {"kind": "payout_reversal", **ABOUT_NO_SWEEP, "note": "why"},
     ],
 )
 def test_a_reversal_has_the_facts_of_its_original(
@@ -263,8 +314,9 @@ def test_a_reversal_has_the_facts_of_its_original(
         post(made, account("protocol_revenue"), 1_000)
 
 
-def test_a_payout_is_booked_once_per_transaction_partner_and_asset(payout: Callable[..., JournalEntry]) -> None:
+def test_a_payout_is_booked_once_per_transaction_partner_asset_and_epoch(payout: Callable[..., JournalEntry]) -> None:
     first = payout()
+    payout(tx_hash=first.tx_hash, booking_epoch=1)
     with refused("payout_is_booked_once"):
         payout(tx_hash=first.tx_hash)
 
@@ -284,7 +336,7 @@ def test_a_payout_is_reversed_like_a_fee(
     payout: Callable[..., JournalEntry], entry: Callable[..., JournalEntry], partner: Partner
 ) -> None:
     paid = payout()
-    reversal = entry(kind="payout_reversal", **ABOUT_NO_SWEEP, reverses=paid, tx_hash=paid.tx_hash)
+    reversal = entry(kind="payout_reversal", **ABOUT_NO_SWEEP, note="why", reverses=paid, tx_hash=paid.tx_hash)
     post(reversal, account("partner_paid", partner), 5)
     post(reversal, account("partner_payable", partner), -5)
     connection.check_constraints()

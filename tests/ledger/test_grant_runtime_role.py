@@ -8,7 +8,7 @@ from django.db import ProgrammingError, connection, transaction
 
 from ledger.models import Posting
 from partners.models import Partner
-from tests.factories.ledger import book_fee
+from tests.factories.ledger import book_fee, book_payable, book_payout, undo_payout
 
 pytestmark = pytest.mark.django_db
 
@@ -34,16 +34,33 @@ def test_the_runtime_role_posts_and_reads(partner: Partner) -> None:
     assert Posting.objects.count() == 3
 
 
-@pytest.mark.parametrize("table", ["ledger_account", "ledger_journalentry", "ledger_posting"])
-@pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
 @pytest.mark.usefixtures("runtime_role")
-def test_the_runtime_role_cannot_rewrite_the_ledger(statement: str, table: str) -> None:
+def test_the_runtime_role_records_and_reverses_payouts(partner: Partner) -> None:
+    book_payable(partner, 400)
+    reversal = undo_payout(book_payout(partner, 400))
+    connection.check_constraints()
+    assert reversal.kind == "payout_reversal"
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("ledger_account", "id"),
+        ("ledger_journalentry", "id"),
+        ("ledger_posting", "id"),
+        ("ledger_finality", "entry_id"),
+        ("ledger_payout", "entry_id"),
+    ],
+)
+@pytest.mark.parametrize("statement", ["UPDATE {0} SET {1} = {1}", "DELETE FROM {0}", "TRUNCATE {0} CASCADE"])
+@pytest.mark.usefixtures("runtime_role")
+def test_the_runtime_role_cannot_rewrite_the_ledger(statement: str, table: str, column: str) -> None:
     with (
         pytest.raises(ProgrammingError, match="permission denied"),
         transaction.atomic(),
         connection.cursor() as cursor,
     ):
-        cursor.execute(statement.format(table))
+        cursor.execute(statement.format(table, column))
 
 
 @pytest.mark.usefixtures("runtime_role")

@@ -1,8 +1,5 @@
 """Posting checks its preconditions, costs few queries, and is safe when two sessions post at the same time."""
 
-import threading
-from collections.abc import Callable
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,6 +10,7 @@ from ledger.models import Account, JournalEntry
 from ledger.posting import post_sweep_fee, reverse
 from partners.models import Partner
 from tests.factories.ledger import book_fee, sweep_fee
+from tests.sessions import at_once
 
 
 @pytest.mark.django_db
@@ -64,9 +62,9 @@ def test_posting_to_existing_accounts_takes_three_queries(
 
 
 @pytest.mark.django_db
-def test_reversing_takes_three_queries(partner: Partner, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_reversing_takes_four_queries(partner: Partner, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     entry = book_fee(partner)
-    with django_assert_num_queries(3):  # the entry, the original's postings, the postings
+    with django_assert_num_queries(4):  # the partner's lock, the entry, the original's postings, the postings
         reverse(entry)
 
 
@@ -77,29 +75,6 @@ def test_posting_outside_a_transaction_is_refused(partner: Partner) -> None:
         post_sweep_fee(sweep_fee(partner))
     with pytest.raises(transaction.TransactionManagementError):
         reverse(entry)
-
-
-def at_once(work: Callable[[], Any], *, sessions: int) -> list[BaseException | None]:
-    """Run the work in several database sessions at the same time; return what each raised."""
-    start = threading.Barrier(sessions)
-    raised: list[BaseException | None] = [None] * sessions
-
-    def run(index: int) -> None:
-        try:
-            connection.ensure_connection()
-            start.wait()
-            work()
-        except IntegrityError as error:
-            raised[index] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=[index]) for index in range(sessions)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return raised
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,7 +16,7 @@ from sweepapi import networks
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
-from sweeps import nudge, transitions, withdrawal
+from sweeps import nudge, reopening, transitions, withdrawal
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
@@ -27,6 +27,7 @@ from tests.factories.sweeps import (
     FeeAuthorizationFactory,
     SweepFactory,
     SweepTransactionFactory,
+    block_at,
     executed_receipt,
     seen,
 )
@@ -181,6 +182,24 @@ def test_check_now_makes_the_sweep_due_and_nudges_the_worker(ops: Client, nudged
     assert nudged == [sweep.id]
 
 
+def test_check_again_opens_a_closed_sweep_for_a_reason_and_is_logged(
+    ops: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reopening, "nudge", lambda _sweep_id, at: at)
+    tx = SweepTransactionFactory.create()
+    ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": "The chain halted."})
+    assert missing(ops.get(page(tx.sweep)).content.decode(), "Only a completed sweep that is closed") == []
+    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, seen=seen(head_number=200, final_number=100, canonical=block_at(100)))
+    ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": ""})
+    assert not Sweep.objects.get().is_open
+    answer = ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": "The chain halted."})
+    assert answer.headers["HX-Redirect"] == page(tx.sweep)
+    assert Sweep.objects.get().is_open
+    assert LogEntry.objects.get().get_change_message() == "Opened again: The chain halted."
+    assert missing(ops.get(page(tx.sweep)).content.decode(), "Requested by: ops", "Reason: The chain halted.") == []
+
+
 def test_opening_a_dialog_changes_nothing(ops: Client, nudged: list[UUID]) -> None:
     sweep = SweepFactory.create()
     assert ops.get(action("check_now", sweep)).status_code == 200
@@ -291,4 +310,5 @@ def test_a_user_who_may_only_view_may_not_act() -> None:
     assert client.get(page(sweep)).status_code == 200
     assert client.post(action("void", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
     assert client.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
+    assert client.post(action("check_again", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
     assert client.post(action("check_now", sweep), {"_form_submitted": "true"}).status_code == 403

@@ -37,7 +37,8 @@ class Command(BaseCommand):
             found = cursor.fetchone()
             if found is None or found[0]:
                 raise CommandError(f"{role} must be an existing role and not a superuser.")
-            ledger = [sql.Identifier(model._meta.db_table) for model in apps.get_app_config("ledger").get_models()]  # noqa: SLF001
+            tables = [model._meta for model in apps.get_app_config("ledger").get_models()]  # noqa: SLF001
+            ledger = [sql.Identifier(table.db_table) for table in tables if not table.proxy]
             grants = sql.SQL(_GRANTS).format(role=sql.Identifier(role), ledger=sql.SQL(", ").join(ledger))
             cursor.execute(grants.as_string(cursor.connection))
         self.stdout.write(f"{role} may use the service's tables, and may only append to the ledger.")

@@ -1,58 +1,29 @@
 """The status of a sweep with several executions follows from theirs. The rail is made up: V5 has one execution."""
 
-from datetime import datetime, timedelta
-from typing import Any
-
 import pytest
 from django.utils import timezone
 
-from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.rail import (
-    Depth,
-    Ended,
-    Ending,
-    ExecutionVerdict,
-    Inclusion,
-    Outlook,
-    TransactionVerdict,
-    Verdict,
-)
+from sweeps.rails.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
 from sweeps.state import SweepState
-from tests.factories.ledger import random_hash
 from tests.factories.sweeps import ExecutionFactory, SweepFactory, SweepTransactionFactory
 from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
+from tests.sweeps.settle.verdicts import (
+    CANCELLED,
+    FINAL,
+    GONE,
+    NOTHING_NEW,
+    PAID,
+    RAN_OUT,
+    SOON,
+    JudgedRail,
+    apply,
+    executed,
+    reverted,
+)
 
 pytestmark = pytest.mark.django_db
-
-SOON, LATE = timedelta(minutes=1), timedelta(hours=1)
-PAID = split(1_000_000, 75, 4000)
-NOTHING_NEW = ExecutionVerdict()
-RAN_OUT = ExecutionVerdict(ended=Ended(Ending.RAN_OUT))
-CANCELLED = ExecutionVerdict(ended=Ended(Ending.CANCELLED, "cancelled on chain", "0x" + "ca" * 32))
-GONE = ExecutionVerdict(accepted=Depth.GONE)
-FINAL = ExecutionVerdict(accepted=Depth.FINAL)
-
-
-class JudgedRail(EvmV5):
-    """A rail for any number of executions, whose looks are verdicts already."""
-
-    name = "judged"
-
-    def watch(self, sweeps: Any) -> list[Any]:
-        return list(sweeps)
-
-    @staticmethod
-    def judge(_watched: Any, seen: Any) -> Verdict:
-        verdict: Verdict = seen
-        return verdict
-
-    @staticmethod
-    def next_look(outlook: Outlook, _verdict: Verdict) -> datetime:
-        return outlook.now + (SOON if outlook.is_executed else LATE)
 
 
 @pytest.fixture
@@ -63,24 +34,6 @@ def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
     ExecutionFactory.create(sweep=made, token=None, position=1)
     SweepTransactionFactory.create(sweep=made, execution=made.executions.first())
     return made
-
-
-def executed(paid: Split = PAID) -> ExecutionVerdict:
-    """Return the verdict that a transaction which was not reported executed it."""
-    transaction = TransactionVerdict(random_hash(), Inclusion(100, "0x" + "ab" * 32, 1), executed=paid)
-    return ExecutionVerdict(100, [transaction])
-
-
-def reverted(tx_hash: str | None = None) -> ExecutionVerdict:
-    inclusion = Inclusion(100, "0x" + "ab" * 32, 1)
-    return ExecutionVerdict(100, [TransactionVerdict(tx_hash or random_hash(), inclusion, reverted=True)])
-
-
-def apply(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
-    """Settle these verdicts about the executions, in their order, and return the stored sweep."""
-    by_id = {execution.id: verdict for execution, verdict in zip(sweep.executions.all(), verdicts, strict=True)}
-    settle(sweep_id=sweep.id, seen=Verdict(by_id))
-    return Sweep.objects.get(id=sweep.id)
 
 
 def outcome(sweep: Sweep) -> tuple[str, bool, list[str]]:

@@ -83,7 +83,7 @@ class JournalEntry(models.Model):
     kind = models.CharField(max_length=16, choices=Kind)
     sweep_ref = models.UUIDField(null=True, db_index=True)  # null for payouts; not a foreign key: see the import rules
     execution_ref = models.UUIDField(null=True)  # null for payouts
-    booking_epoch = models.PositiveIntegerField(null=True)  # null for payouts; rises with each reversal of an execution
+    booking_epoch = models.PositiveIntegerField()  # rises with each reversal of an execution's or a payout's entry
     partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="journal_entries")
     network = NetworkField()
     asset = AccountAddressField()
@@ -92,6 +92,8 @@ class JournalEntry(models.Model):
     reverses = models.OneToOneField(
         "self", on_delete=models.PROTECT, null=True, related_name="reversed_by"
     )  # null unless a reversal
+    recorded_by = models.CharField(max_length=150, blank=True)  # blank where the chain caused the entry
+    note = models.TextField(blank=True)  # as above; why, in the words of who recorded it
     posted_in = models.BigIntegerField(db_default=0, editable=False)  # the database transaction's id, set by trigger
 
     class Meta:
@@ -101,7 +103,7 @@ class JournalEntry(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["execution_ref", "kind", "booking_epoch"], name="entry_is_posted_once"),
             models.UniqueConstraint(
-                fields=["network", "tx_hash", "partner", "asset"],
+                fields=["network", "tx_hash", "partner", "asset", "booking_epoch"],
                 condition=Q(kind="payout"),
                 name="payout_is_booked_once",
             ),
@@ -110,15 +112,19 @@ class JournalEntry(models.Model):
                     kind__in=["sweep_fee", "reversal"],
                     sweep_ref__isnull=False,
                     execution_ref__isnull=False,
-                    booking_epoch__isnull=False,
                 )
                 | Q(
                     kind__in=["payout", "payout_reversal"],
                     sweep_ref__isnull=True,
                     execution_ref__isnull=True,
-                    booking_epoch__isnull=True,
                 ),
                 name="entry_names_its_execution",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["sweep_fee", "reversal"], recorded_by="", note="")
+                | (Q(kind="payout") & ~Q(recorded_by=""))
+                | (Q(kind="payout_reversal") & ~Q(recorded_by="") & ~Q(note="")),
+                name="entry_names_who_recorded_it",
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=["sweep_fee", "payout"], reverses__isnull=True)

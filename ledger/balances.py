@@ -1,0 +1,52 @@
+"""What the platform owes a partner, per asset, and how much of it can be paid out now."""
+
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet, Sum
+
+from ledger.models import Account, JournalEntry
+from partners.models import Partner
+
+# Accruals count once their execution is final, their reversals as far as they did, and payouts at once.
+_IS_AVAILABLE = (
+    Q(postings__entry__finality__isnull=False)
+    | Q(postings__entry__reverses__finality__isnull=False)
+    | Q(postings__entry__kind__in=[JournalEntry.Kind.PAYOUT, JournalEntry.Kind.PAYOUT_REVERSAL])
+)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The payable account of one partner and asset, in the asset's smallest unit."""
+
+    network: str
+    asset: str
+    owed: int  # accrued and not paid out, final or not
+    available: int  # accrued by final executions and not paid out
+
+    @property
+    def debt(self) -> int:
+        """What was paid out above the final accruals, after a reorganisation; later accruals settle it first."""
+        return max(-self.available, 0)
+
+
+def balances_of(partner: Partner) -> list[Balance]:
+    """Return the balance of every asset in which the partner accrued a fee; settlements on chain don't count."""
+    return _read(_payable(partner).order_by("network", "asset"))
+
+
+def balance_of(partner: Partner, *, network: str, asset: str) -> Balance | None:
+    """Return the balance of one asset; None if the partner never accrued a fee in it."""
+    return next(iter(_read(_payable(partner).filter(network=network, asset=asset))), None)
+
+
+def _payable(partner: Partner) -> QuerySet[Account]:
+    return Account.objects.filter(partner=partner, name=Account.Name.PARTNER_PAYABLE)
+
+
+def _read(accounts: QuerySet[Account]) -> list[Balance]:
+    """Sum up in one query; what is owed is a credit, and credits are negative."""
+    debits = accounts.annotate(
+        owed=Sum("postings__amount"), available=Sum("postings__amount", filter=_IS_AVAILABLE, default=0)
+    ).values_list("network", "asset", "owed", "available")
+    return [Balance(network, asset, -owed, -available) for network, asset, owed, available in debits]
