@@ -1,0 +1,1 @@
+"""Tests of the V4 rail."""
