@@ -83,7 +83,11 @@ def _ask(chain: Chain, pool: ProviderPool, stream: Stream, queried: Sequence[Spa
         for span in queried
     ]
     answers: list[list[Any]] = [[] for _ in queried]
-    for values in pool.ask_all(calls):
+    try:
+        answered = pool.ask_all(calls)
+    except ChainUnavailableError:  # the whole response may have been too long
+        return answers
+    for values in answered:
         results = iter(values)
         _, final_number = log_query.take_depth(chain.finality.final, results)
         for (_, last), logs, shown in zip(queried, results, answers, strict=True):

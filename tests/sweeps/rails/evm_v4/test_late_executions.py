@@ -177,7 +177,7 @@ def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_logged_once(
     assert warning["reason"].startswith("The event has ")
     assert state(built) == ("expired", False, [])
     assert accounts_booked(built) == set()
-    assert stored(built).events.last().kind == "closed"
+    assert app.state(built["sweepId"])["events"][-1]["type"] == "closed"
 
 
 def test_an_open_sweep_whose_reference_was_used_on_other_terms_fails_and_is_not_warned_of_again(
