@@ -3,9 +3,11 @@
 import os
 
 from celery import Celery
-from celery.signals import celeryd_init, task_postrun, task_prerun
+from celery.signals import celeryd_init, import_modules, task_postrun, task_prerun
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from kombu.transport import TRANSPORT_ALIASES
+
+from config.startup import refuse_wrong_configuration
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -15,6 +17,12 @@ TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.bro
 app = Celery("sweepapi")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@import_modules.connect(sender=app)
+def check_configuration(**_signal: object) -> None:
+    """Stop worker and beat before they start; of all signals, Celery raises the errors of this one only."""
+    refuse_wrong_configuration()
 
 
 @celeryd_init.connect

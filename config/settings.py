@@ -24,6 +24,11 @@ INSECURE_HTTP = env.bool("INSECURE_HTTP", default=False)
 
 # --- The product ------------------------------------------------------------------------------------------------------
 EVM_BUILD_MODE = env.str("SERVICE_EVM_BUILD_MODE", default="v5_partner_fees")
+EVM_BUILD_MODES = {  # of single chains, by their names
+    name.removeprefix("SERVICE_EVM_BUILD_MODE_").lower(): env.str(name)
+    for name in env.ENVIRON
+    if name.startswith("SERVICE_EVM_BUILD_MODE_")
+}
 CHAINS_FILE = Path(env.str("CHAINS_FILE", default=str(BASE_DIR / "config" / "chains.toml")))
 RPC_URLS = {
     name.removeprefix("RPC_URLS_").lower(): env.list(name) for name in env.ENVIRON if name.startswith("RPC_URLS_")

@@ -4,6 +4,10 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from config.startup import refuse_wrong_configuration
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
+# If this raises, gunicorn's worker fails to boot, and the master exits instead of starting another.
+refuse_wrong_configuration()

@@ -75,6 +75,7 @@ def demo() -> int:
 def _welcome(local: world.World, running: service.Service) -> str:
     return f"""
   API        {running.base_url}/v2/status
+  Rolled back {running.fallback_url}/v2/status (builds on V4)
   Reference  {running.base_url}/docs/
   Admin      {running.base_url}/admin/  ({service.ADMIN}, {running.admin_password})
   API keys   {running.api_keys[0]}

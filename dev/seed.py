@@ -10,6 +10,7 @@ import sys
 
 import django
 from django.core.management import call_command
+from django.db import transaction
 
 PARTNERS = (("Aurora Wallet", 4000), ("Borealis Pay", 2000))  # name, share of the platform fee in bps
 
@@ -36,12 +37,13 @@ def _seed_admin(username: str, password: str) -> None:
 
 
 def _seed_partner(name: str, fee_share_bps: int, payout_wallet: str) -> str:
-    """Create or update the partner; returns a new API key."""
-    from partners.models import ApiKey, Partner  # noqa: PLC0415 - models exist after django.setup()
+    """Create the partner or update its wallet; returns a new API key."""
+    from partners.models import ApiKey, FeeShare, Partner  # noqa: PLC0415 - models exist after django.setup()
 
-    partner, _ = Partner.objects.update_or_create(
-        name=name, defaults={"fee_share_bps": fee_share_bps, "payout_wallet": payout_wallet}
-    )
+    with transaction.atomic():
+        partner, is_new = Partner.objects.update_or_create(name=name, defaults={"payout_wallet": payout_wallet})
+        if is_new:
+            FeeShare.objects.create(partner=partner, share_bps=fee_share_bps)
     _, plaintext = ApiKey.issue(partner=partner, name="local world")
     return plaintext
 

@@ -1,10 +1,14 @@
-"""Runs the service in the local world: web, worker and beat, as in production but on one machine."""
+"""Runs the service in the local world: web, worker and beat, as in production but on one machine.
+
+A second web process beside the first builds on V4, as every one does after a rollback.
+"""
 
 import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,42 +30,52 @@ _BIN = Path(sys.executable).parent
 
 @dataclass(frozen=True)
 class Service:
-    """The API's URL and the credentials for it."""
+    """The URLs of the API and the credentials for it."""
 
     base_url: str
+    fallback_url: str  # of the API that builds on V4
     api_keys: list[str]
     admin_password: str
 
     def describe(self) -> dict[str, Any]:
         """Return the service's fields of world.json."""
         admin = {"url": f"{self.base_url}/admin/", "username": ADMIN, "password": self.admin_password}
-        return {"baseUrl": self.base_url, "apiKeys": self.api_keys, "admin": admin}
+        urls = {"baseUrl": self.base_url, "fallbackBaseUrl": self.fallback_url}
+        return {**urls, "apiKeys": self.api_keys, "admin": admin}
 
 
 def start(supervisor: Supervisor, world: World) -> Service:
-    """Migrate, seed and start the three processes; returns when the API answers and the worker is ready."""
+    """Migrate, seed and start the processes; returns when both APIs answer and the worker is ready."""
     api_keys = _seed_database(world)
-    port = free_port()
     # Someone is watching: check far more often than in production.
     pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
     environment = world.environment(database_url=world.databases.runtime) | pace
-    web_environment = {**environment, "BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"}
     log = supervisor.folder
-    gunicorn = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
     quiet = ["--without-gossip", "--without-mingle"]  # there is only one worker
     worker = [*celery, "worker", "--concurrency", str(WORKER_PROCESSES), "--loglevel", "INFO", *quiet]
     beat = [*celery, "beat", "--schedule", str(log / "beat-schedule"), "--pidfile", ""]
-    supervisor.launch(Program(name="web", argv=gunicorn, env=web_environment, log=_fresh(log / "web.log")))
+    base_url = _launch_web(supervisor, "web", environment)
+    fallback = environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"}
+    fallback_url = _launch_web(supervisor, "web-fallback", fallback)
     supervisor.launch(Program(name="worker", argv=worker, env=environment, log=_fresh(log / "worker.log")))
     supervisor.launch(Program(name="beat", argv=beat, env=environment, log=_fresh(log / "beat.log")))
-    base_url = f"http://127.0.0.1:{port}"
-    supervisor.wait(lambda: _answers(base_url), within_seconds=START_SECONDS, what="first response of the API")
+    for url in (base_url, fallback_url):
+        supervisor.wait(partial(_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
     worker_log = log / "worker.log"
     supervisor.wait(
         lambda: " ready" in worker_log.read_text(), within_seconds=START_SECONDS, what="start of the worker"
     )
-    return Service(base_url, api_keys, world.keys.admin_password)
+    return Service(base_url, fallback_url, api_keys, world.keys.admin_password)
+
+
+def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) -> str:
+    """Start a web process on a port of its own, and return its URL."""
+    port = free_port()
+    argv = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
+    bound = environment | {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"}
+    supervisor.launch(Program(name=name, argv=argv, env=bound, log=_fresh(supervisor.folder / f"{name}.log")))
+    return f"http://127.0.0.1:{port}"
 
 
 def _seed_database(world: World) -> list[str]:

@@ -1,20 +1,74 @@
-"""The admin pages of partners, their wallets and their API keys. A new key is shown on one page, once."""
+"""The admin pages of partners, their fee shares, wallets and API keys. A new key is shown on one page, once."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery, Window
+from django.db.models.functions import Lead
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from partners.models import ApiKey, Partner, PayoutWallet
+from partners.models import ApiKey, FeeShare, Partner, PayoutWallet
 from sweepapi import networks
+
+
+class FeeShareInline(TabularInline):
+    """The history of a partner's share, newest first. Rows are added, and never changed or deleted."""
+
+    model = FeeShare
+    extra = 0
+    min_num = 1  # a partner is added with its first share
+    hide_title = True
+    can_delete = False
+    readonly_fields = ["show_state", "show_recorded_at"]
+
+    def get_fields(self, _request: HttpRequest, obj: Partner | None = None) -> list[str]:
+        """Ask for a time only if there is a share already: the first one is effective at once."""
+        return ["share_bps", "effective_from", "show_state", "show_recorded_at"] if obj else ["share_bps"]
+
+    def get_formset(self, request: HttpRequest, obj: Partner | None = None, **kwargs: Any) -> Any:  # noqa: ANN401 Django's signature
+        """Require a share of every partner, and only one of a new partner."""
+        return super().get_formset(request, obj, validate_min=True, max_num=None if obj else 1, **kwargs)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FeeShare]:
+        """Add the time of the next row, which ends a share."""
+        following = Window(Lead("effective_from"), partition_by="partner", order_by=["effective_from", "id"])
+        shares: QuerySet[FeeShare] = super().get_queryset(request)
+        return shares.annotate(effective_until=following)
+
+    def has_add_permission(self, request: HttpRequest, obj: Partner | None = None) -> bool:
+        """Let users who may add partners enter their first share."""
+        return obj is None or super().has_add_permission(request, obj)
+
+    def has_change_permission(self, _request: HttpRequest, _obj: Partner | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: Partner | None = None) -> bool:
+        return False
+
+    @display(description="State")
+    def show_state(self, share: Any) -> SafeString | str | None:  # noqa: ANN401 a share annotated with its end
+        """Say which row counts now; None in the form of a new one."""
+        if share.pk is None:
+            return None
+        if share.effective_until == share.effective_from:
+            return "replaced"
+        now = timezone.now()
+        if share.effective_from > now:
+            return "scheduled"
+        is_current = share.effective_until is None or share.effective_until > now
+        return SafeString("<strong>current</strong>") if is_current else "past"
+
+    @display(description="Recorded at")
+    def show_recorded_at(self, share: FeeShare) -> str | None:
+        return None if share.pk is None else f"{share.created_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 class PayoutWalletInline(TabularInline):
@@ -49,19 +103,32 @@ class ApiKeyInline(TabularInline):
 
 @admin.register(Partner)
 class PartnerAdmin(ModelAdmin):
-    list_display = ["name", "show_status", "fee_share_bps", "payout_wallet", "created_at"]
+    list_display = ["name", "show_status", "show_share", "payout_wallet", "created_at"]
     list_filter = ["status"]
     search_fields = ["name", "id", "payout_wallet"]
     readonly_fields = ["id", "onchain_id", "created_at", "updated_at"]
     fieldsets = [
-        (None, {"fields": ["name", "status", "fee_share_bps", "payout_wallet"]}),
+        (None, {"fields": ["name", "status", "payout_wallet"]}),
         ("Identity", {"fields": ["id", "onchain_id", "created_at", "updated_at"]}),
     ]
-    inlines = [PayoutWalletInline, ApiKeyInline]
+    inlines = [FeeShareInline, PayoutWalletInline, ApiKeyInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Partner]:
+        """Read the current share in the same query."""
+        shares = FeeShare.objects.filter(partner=OuterRef("pk"), effective_from__lte=timezone.now())
+        partners: QuerySet[Partner] = super().get_queryset(request)
+        return partners.annotate(current_share_bps=Subquery(shares.values("share_bps")[:1]))
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: Partner | None = None) -> bool:
+        return False  # its fee shares remain, and so does what refers to it
 
     @display(description="Status", ordering="status", label={"active": "success", "suspended": "danger"})
     def show_status(self, partner: Partner) -> str:
         return partner.status
+
+    @display(description="Share (bps)", ordering="current_share_bps")
+    def show_share(self, partner: Any) -> object:  # noqa: ANN401 a partner annotated with its share
+        return partner.current_share_bps
 
 
 @admin.register(ApiKey)

@@ -1,23 +1,25 @@
 """Partners, their payout wallets and their API keys.
 
 A partner's fee share and payout wallets are part of every fee authorization signed for it and never come from a
-request. Partners and keys are not deleted, since sweeps and the ledger refer to them: a key is revoked, a partner
-suspended.
+request. Shares have a history, since a change is effective from a time on. Partners and keys are not deleted, since
+sweeps and the ledger refer to them: a key is revoked, a partner suspended.
 """
 
 import hmac
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from partners import keys
+from partners import keys, triggers
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.fields import AccountAddressField, AddressField, NetworkField
+from sweepapi.triggers import append_only
 
 FULL_SHARE_BPS = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)
@@ -26,7 +28,10 @@ SCOPES = ("build", "read", "confirm", "ledger")
 
 
 class Partner(models.Model):
-    """A business that builds sweeps for its users and earns a share of the platform fee."""
+    """A business that builds sweeps for its users and earns a share of the platform fee.
+
+    Its first ``FeeShare``, effective at once, is stored in the same transaction.
+    """
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -37,9 +42,6 @@ class Partner(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(max_length=120, unique=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
-    fee_share_bps = models.PositiveIntegerField(
-        "fee share (bps)", default=0, help_text="The partner's share of the platform fee; 10,000 is all of it."
-    )
     payout_wallet = AddressField(help_text="Receives the partner's fees on every chain that has no wallet below.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -49,16 +51,12 @@ class Partner(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(status__in=["active", "suspended"]), name="partner_status_is_known"),
             models.CheckConstraint(
-                condition=Q(fee_share_bps__gte=0, fee_share_bps__lte=FULL_SHARE_BPS),
-                name="partner_fee_share_is_in_range",
-                violation_error_message="The fee share must be between 0 and 10,000 bps.",
-            ),
-            models.CheckConstraint(
                 condition=~Q(payout_wallet=ZERO_ADDRESS),
                 name="partner_payout_wallet_is_not_zero",
                 violation_error_message="Fees sent to the zero address are lost.",
             ),
         ]
+        triggers = [triggers.partner_has_a_share]
 
     def __str__(self) -> str:
         return self.name
@@ -68,10 +66,63 @@ class Partner(models.Model):
         """The partner's id in contracts and events: the UUID's 16 bytes and 16 zero bytes, as 0x and 64 hex digits."""
         return f"0x{self.id.hex}{'00' * 16}"
 
+    def share_bps_at(self, time: datetime) -> int:
+        """Return the partner's share of the fee of a sweep that is built at this time."""
+        return self.fee_shares.filter(effective_from__lte=time).latest("effective_from", "id").share_bps
+
+    def next_share_after(self, time: datetime) -> "FeeShare | None":
+        """Return the next scheduled share."""
+        return self.fee_shares.filter(effective_from__gt=time).order_by("effective_from", "-id").first()
+
     def recipient_on(self, network: str) -> str:
         """Return the wallet that receives the partner's fees on a network; the default one is an EVM address."""
         overrides = {wallet.network: wallet.address for wallet in self.payout_wallets.all()}
         return overrides.get(network, self.payout_wallet)
+
+
+class FeeShare(models.Model):
+    """A partner's share of the platform fee from a time on, until the next row's time. Rows are never changed.
+
+    Of several rows with the same time the last one counts, so a scheduled share is corrected by another row.
+    """
+
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="fee_shares")
+    share_bps = models.PositiveIntegerField(
+        "share (bps)", help_text="The partner's share of the platform fee; 10,000 is all of it."
+    )
+    effective_from = models.DateTimeField(blank=True, help_text="In UTC; empty to start now.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-effective_from", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(share_bps__gte=0, share_bps__lte=FULL_SHARE_BPS),
+                name="fee_share_is_in_range",
+                violation_error_message="The fee share must be between 0 and 10,000 bps.",
+            ),
+            models.CheckConstraint(
+                condition=Q(effective_from__gte=F("created_at")),
+                name="fee_share_is_not_effective_in_the_past",
+                violation_error_code="effective_in_the_past",
+                violation_error_message=(
+                    "The time has passed, and sweeps were built with the earlier share. Leave it empty to start now."
+                ),
+            ),
+        ]
+        triggers = append_only()
+
+    def __str__(self) -> str:
+        return f"{self.share_bps} bps from {self.effective_from:%Y-%m-%d %H:%M:%S} UTC"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 Django's signature
+        """Make a share without a time effective at once."""
+        self.effective_from = self.effective_from or self.created_at
+        super().save(*args, **kwargs)
+
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        """Compare the times in forms, too, which exclude ``created_at`` because they do not show it."""
+        super().validate_constraints(exclude={*(exclude or ())} - {"created_at"})
 
 
 class PayoutWallet(models.Model):

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from partners.models import SCOPES, Partner
+from partners.models import SCOPES, FeeShare, Partner
 from sweepapi import networks
-from sweepapi.api.fields import EvmAddressField, HashField
+from sweepapi.api.fields import EvmAddressField, HashField, UtcDateTimeField
 from sweepapi.api.schema import example
 
 
@@ -18,6 +19,13 @@ class PartnerRecipientSerializer(serializers.Serializer[Any]):
     chain = serializers.CharField()
     chainId = serializers.IntegerField()
     address = EvmAddressField()
+
+
+class NextFeeShareSerializer(serializers.Serializer[FeeShare]):
+    """A scheduled share of the platform fee."""
+
+    feeShareBps = serializers.IntegerField(source="share_bps", help_text="In basis points.")
+    effectiveFrom = UtcDateTimeField(source="effective_from", help_text="Sweeps built from this time on have it.")
 
 
 @extend_schema_serializer(
@@ -32,11 +40,22 @@ class PartnerSerializer(serializers.Serializer[Partner]):
     )
     name = serializers.CharField()
     status = serializers.ChoiceField(choices=Partner.Status.choices)
-    feeShareBps = serializers.IntegerField(
-        source="fee_share_bps", help_text="The partner's share of the platform fee, in basis points."
+    feeShareBps = serializers.SerializerMethodField(
+        help_text="The partner's current share of the platform fee, in basis points."
+    )
+    nextFeeShare = serializers.SerializerMethodField(
+        help_text="The next scheduled share, if any. What is built before its time keeps the earlier one."
     )
     recipients = serializers.SerializerMethodField()
     scopes = serializers.SerializerMethodField(help_text="What the key may do; every key has all scopes.")
+
+    def get_feeShareBps(self, partner: Partner) -> int:  # noqa: N802 - named after its field
+        return partner.share_bps_at(timezone.now())
+
+    @extend_schema_field(NextFeeShareSerializer(allow_null=True))
+    def get_nextFeeShare(self, partner: Partner) -> dict[str, object] | None:  # noqa: N802 - named after its field
+        share = partner.next_share_after(timezone.now())
+        return None if share is None else NextFeeShareSerializer(share).data
 
     @extend_schema_field(PartnerRecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:

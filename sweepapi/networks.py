@@ -1,4 +1,4 @@
-"""The registry of this process: the networks, the connections to their providers, and the key that signs for them.
+"""The registry of this process: the networks with their build modes and providers, and the key that signs for them.
 
 A chain is *known* when the chains file names it, and *enabled* when the environment gives it providers. Networks are
 named by their CAIP-2 identifiers, such as ``eip155:8453``.
@@ -29,6 +29,8 @@ class Networks:
     rpc_urls: Mapping[str, Sequence[str]] = field(repr=False)  # by the chain's name; they may contain credentials
     rpc_timeout_seconds: float
     fee_signer_key: str = field(repr=False)
+    default_build_mode: str
+    build_modes: Mapping[str, str]  # of the chains that have a mode of their own, by the chain's name
     _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
     _pools_lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
@@ -41,6 +43,8 @@ class Networks:
             rpc_urls=settings.RPC_URLS,
             rpc_timeout_seconds=settings.RPC_TIMEOUT_SECONDS,
             fee_signer_key=settings.FEE_SIGNER_KEY,
+            default_build_mode=settings.EVM_BUILD_MODE,
+            build_modes=settings.EVM_BUILD_MODES,
         )
 
     @cached_property
@@ -74,6 +78,10 @@ class Networks:
         """Return the network's name, or its CAIP-2 identifier if the file no longer names it."""
         chain = self._by_network.get(network)
         return network if chain is None else chain.name
+
+    def build_mode(self, network: str) -> str:
+        """Return the mode in which new sweeps are built on a chain; sweeps built before keep theirs."""
+        return self.build_modes.get(self.name_of(network), self.default_build_mode)
 
     def explorer_url(self, network: str, tx_hash: str) -> str:
         """Return where people can look at a transaction; blank if the file names no explorer for its network."""

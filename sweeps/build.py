@@ -4,16 +4,16 @@ import zlib
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
+from sweepapi import networks
 from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
-from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
+from sweeps.rails.rail import BuildRequest, Draft, FeeTerms, Identity, Offered, Rail, Sealed, TokenInput
 from sweeps.rails.registry import BY_MODE, RAILS
 
 # How long a request with the same idempotency key may be repeated.
@@ -25,7 +25,7 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
 
     Raises whatever the rail's ``draft`` raises; nothing is stored then.
     """
-    rail = BY_MODE[settings.EVM_BUILD_MODE]
+    rail = BY_MODE[networks.current().build_mode(request.network)]
     sealed = rail.seal(rail.draft(partner=partner, request=request))
     with transaction.atomic():
         sweep = _store_sweep(rail, sealed)
@@ -50,7 +50,7 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
         output_asset=sweep.output_asset,
         slippage_bps=sweep.slippage_bps,
     )
-    draft = rail.draft(partner=sweep.partner, request=request)
+    draft = rail.draft(partner=sweep.partner, request=request, fees=FeeTerms.of(sweep))
     if draft.expected.gross_output < sweep.min_gross:
         raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
     sealed = rail.seal(draft, renewed=sweep)

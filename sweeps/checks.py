@@ -1,22 +1,65 @@
 """System checks of the settings that every build depends on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from sweeps.rails.registry import BY_MODE, V2
+from sweepapi.evm.errors import ChainsFileError
+from sweepapi.networks import Networks
+from sweeps.rails.registry import BY_MODE, FALLBACK, V2
+
+MODE_VARIABLE = "SERVICE_EVM_BUILD_MODE"
 
 
 @register()
 def check_build_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
     """Refuse to start with settings under which the contract would revert every sweep."""
     problems: list[CheckMessage] = []
-    if settings.EVM_BUILD_MODE not in BY_MODE:
-        problems.append(Error(f"SERVICE_EVM_BUILD_MODE must be one of {', '.join(BY_MODE)}.", id="sweeps.E001"))
     if not 0 <= settings.TOTAL_FEE_BPS <= V2.hard_cap_bps:
         problems.append(Error(f"TOTAL_FEE_BPS must be between 0 and {V2.hard_cap_bps}.", id="sweeps.E002"))
     if not 1 <= settings.MAX_TOKENS <= V2.max_tokens:
         problems.append(Error(f"MAX_TOKENS must be between 1 and {V2.max_tokens}.", id="sweeps.E003"))
     return problems
+
+
+@register()
+def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
+    """Refuse to start if a chain would not be built on in the mode that operations meant."""
+    try:
+        configured = Networks.from_settings()  # not the registry of this process, which is made after a fork
+    except ChainsFileError as error:
+        return [Error(f"{settings.CHAINS_FILE}: {error}.", id="sweeps.E004")]
+    return [*_unknown_modes(configured), *_unknown_chains(configured), *_differing_fees(configured)]
+
+
+def _unknown_modes(configured: Networks) -> Iterator[CheckMessage]:
+    of_chains = {_variable(name): mode for name, mode in configured.build_modes.items()}
+    for variable, mode in {MODE_VARIABLE: configured.default_build_mode, **of_chains}.items():
+        if mode not in BY_MODE:
+            yield Error(f"{variable} is {mode!r}; it must be one of {', '.join(BY_MODE)}.", id="sweeps.E001")
+
+
+def _unknown_chains(configured: Networks) -> Iterator[CheckMessage]:
+    for name in configured.build_modes:
+        if name not in configured.chains:
+            chains = f"the chains of {settings.CHAINS_FILE.name} are {', '.join(configured.chains)}"
+            yield Error(f"{_variable(name)} is set for an unknown chain; {chains}.", id="sweeps.E005")
+
+
+def _differing_fees(configured: Networks) -> Iterator[CheckMessage]:
+    """Yield an error for each chain where the fallback takes another fee than the one that partners are shown."""
+    for chain in configured.enabled:
+        # A chain without this fee has no contracts either, so nothing can be built there.
+        if configured.build_mode(chain.network) == FALLBACK and chain.v4_fee_bps not in (None, settings.TOTAL_FEE_BPS):
+            fees = f"v4_fee_bps is {chain.v4_fee_bps} in {settings.CHAINS_FILE.name}, and TOTAL_FEE_BPS is"
+            yield Error(
+                f"{chain.name} is in {FALLBACK}, where its V4 contract determines the fee: "
+                f"{fees} {settings.TOTAL_FEE_BPS}. They must be equal.",
+                id="sweeps.E006",
+            )
+
+
+def _variable(chain_name: str) -> str:
+    return f"{MODE_VARIABLE}_{chain_name.upper()}"

@@ -145,7 +145,8 @@ class ExecutionSettlement:
             transitions.cancelled(self.sweep, f"{ended.reason} in {ended.tx_hash}")
         elif ended.ending is Ending.TAKEN:
             self.execution.status = Execution.Status.FAILED
-            transitions.note(self.sweep, EventKind.REJECTED, tx_hash=ended.tx_hash, reason=ended.reason)
+            if all(tx.tx_hash != ended.tx_hash for tx in self._with(Tx.REJECTED)):  # it was not reported
+                transitions.note(self.sweep, EventKind.REJECTED, tx_hash=ended.tx_hash, reason=ended.reason)
         elif self.execution.status == Execution.Status.PENDING:
             has_candidates = bool(self.candidates)
             self.execution.status = Execution.Status.FAILED if has_candidates else Execution.Status.EXPIRED

@@ -5,10 +5,17 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.rail import NetworkStatus
-from sweeps.rails.registry import V2
+from sweeps.rails.registry import BY_MODE, V2
+
+
+def _network_statuses() -> Sequence[NetworkStatus]:
+    """Return the status of every enabled network, each with the rail of its mode."""
+    registry = networks.current()
+    return V2.networks({chain.network: BY_MODE[registry.build_mode(chain.network)] for chain in registry.enabled})
 
 
 @dataclass(frozen=True)
@@ -16,8 +23,8 @@ class ServiceStatus:
     """The status of /v2, measured in bounded time."""
 
     version: str = "v2"
-    build_mode: str = field(default_factory=lambda: settings.EVM_BUILD_MODE)
-    chains: Sequence[NetworkStatus] = field(default_factory=V2.networks)
+    default_build_mode: str = field(default_factory=lambda: networks.current().default_build_mode)
+    chains: Sequence[NetworkStatus] = field(default_factory=_network_statuses)
 
     total_fee_bps: int = field(default_factory=lambda: settings.TOTAL_FEE_BPS)
     bps_denominator: int = BPS_DENOMINATOR

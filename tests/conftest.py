@@ -14,6 +14,8 @@ from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.networks import Networks
+from sweeps.rails.evm import availability
+from sweeps.rails.registry import BY_MODE
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -79,9 +81,23 @@ def chain() -> Iterator[LocalChain]:
 
 
 @pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what an earlier request to `/v2/status` measured."""
+    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
+
+
+@pytest.fixture
 def app(api: Client, chain: LocalChain) -> PartnerApp:
     """The partner's application, with users on the local chain."""
     return PartnerApp(api, chain)
+
+
+@pytest.fixture(params=list(BY_MODE))
+def each_mode(request: pytest.FixtureRequest, change_networks: Callable[..., Networks]) -> str:
+    """Run the test once in every build mode, whose name this is."""
+    change_networks(default_build_mode=request.param)
+    mode: str = request.param
+    return mode
 
 
 @pytest.fixture

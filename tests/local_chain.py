@@ -135,15 +135,16 @@ class LocalChain:
         data = "0x" + CANCEL_AUTHORIZATION.encode(nonce).hex()
         return self.send(by or self.holder("ops"), {"to": self.contracts["v5"], "data": data})
 
-    def pause(self) -> None:
-        self._call_as_guardian(PAUSE.encode())
+    def pause(self, contract: str | None = None) -> None:
+        """Pause a contract, by default V5."""
+        self._call_as_guardian(PAUSE.encode(), contract or self.contracts["v5"])
 
     def revoke_fee_signer(self, signer: str) -> None:
         """Make the contract reject everything that this signer signed."""
-        self._call_as_guardian(REVOKE_FEE_SIGNER.encode(signer))
+        self._call_as_guardian(REVOKE_FEE_SIGNER.encode(signer), self.contracts["v5"])
 
-    def _call_as_guardian(self, calldata: bytes) -> None:
-        tx_hash = self.send(self.holder("guardian"), {"to": self.contracts["v5"], "data": "0x" + calldata.hex()})
+    def _call_as_guardian(self, calldata: bytes, contract: str) -> None:
+        tx_hash = self.send(self.holder("guardian"), {"to": contract, "data": "0x" + calldata.hex()})
         assert self.receipt(tx_hash)["status"] == 1
 
     def holder(self, role: str) -> LocalAccount:

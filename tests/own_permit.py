@@ -1,47 +1,47 @@
-"""A user who executes a V4 sweep with a permit of their own: no signature of the service could forbid it."""
+"""A V4 sweep that its user sends without us: under the same reference, with a permit and on terms of their own."""
 
 from typing import Any
 
-from eth_abi.abi import decode
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm import v4
-from sweepapi.evm.batch import LEG_TYPE
-from tests.local_chain import LocalChain
+from sweepapi.evm.batch import Leg, Permission
+from sweepapi.evm.permit2 import BatchPermit
+from tests.local_chain import PERMIT2, LocalChain
 
-TTL_SECONDS = 3600
-
-
-def sweep_ref_of(built: dict[str, Any]) -> str:
-    """Return the reference that a built V4 sweep has at the contract."""
-    sweep_ref: str = built["permit2"]["message"]["witness"]["sweepRef"]
-    return sweep_ref
+FAR_FUTURE = 2**40
 
 
-def execute_with_own_permit(
-    chain: LocalChain, user: LocalAccount, built: dict[str, Any], *, sweep_ref: str | None = None, nonce: int = 7
-) -> str:
-    """Send what was built for V4 under a new permit, and another reference if one is given; return the hash."""
-    message = built["permit2"]["message"] | {
-        "nonce": nonce,
-        "deadline": chain.web3.eth.get_block("latest")["timestamp"] + TTL_SECONDS,
-    }
-    order = message["witness"] | {"sweepRef": sweep_ref or sweep_ref_of(built)}
-    permit = built["permit2"] | {"message": message | {"witness": order}}
-    signature = bytes(user.sign_message(encode_typed_data(full_message=permit)).signature)
-    data = v4.SWEEP.encode(
-        *decode([f"{LEG_TYPE}[]"], bytes.fromhex(built["transaction"]["data"][10:])),
-        (
-            order["outputToken"],
-            int(order["minUserOutput"]),
-            int(order["feeBps"]),
-            bytes.fromhex(order["sweepRef"][2:]),
-        ),
-        nonce,
-        message["deadline"],
-        signature,
+def send_own(chain: LocalChain, user: LocalAccount, built: dict[str, Any], *, min_user_output: int = 1) -> str:
+    """Execute the call of a V4 answer with a new permit of the user; returns the hash once it is mined.
+
+    An answer to another build (other tokens, another output) is executed under its own reference, so change its
+    ``sweepRef`` first to take that of another sweep.
+    """
+    raw_legs, (output_token, _, fee_bps, sweep_ref), *_ = built["transactionTemplate"]["args"]
+    legs = [
+        Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
+        for token, amount, router, funding, data in raw_legs
+    ]
+    order = v4.SweepOrder(output_token, min_user_output, int(fee_bps), sweep_ref)
+    nonce = chain.web3.eth.get_transaction_count(user.address)  # any that the user has not used before
+    permit = BatchPermit(
+        spender=built["contractAddress"],
+        permitted=[(leg.token, leg.amount) for leg in legs],
+        nonce=nonce,
+        deadline=FAR_FUTURE,
+        witness=order.witness,
     )
-    tx_hash = chain.send(user, {"to": chain.contracts["v4"], "data": f"0x{data.hex()}"})
-    assert chain.receipt(tx_hash)["status"] == 1
-    return tx_hash
+    typed_data = permit.typed_data(chain_id=built["chainId"], permit2=PERMIT2).for_wallets()
+    signature = bytes(user.sign_message(encode_typed_data(full_message=typed_data)).signature)
+    arguments = v4.sweep_arguments(legs=legs, order=order, permission=Permission(nonce, FAR_FUTURE, signature))
+    data = "0x" + v4.SWEEP.encode(*arguments).hex()
+    return chain.send(user, {"to": built["contractAddress"], "data": data})
+
+
+def under_reference_of(sweep: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to another build as if it had this sweep's reference."""
+    args = list(other["transactionTemplate"]["args"])
+    args[1] = [*args[1][:3], sweep["transactionTemplate"]["args"][1][3]]
+    return other | {"transactionTemplate": other["transactionTemplate"] | {"args": args}}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from django.test import Client
 from eth_account.signers.local import LocalAccount
 
@@ -10,6 +11,8 @@ from sweepapi.evm.addresses import NATIVE_COIN
 from tests.local_chain import LocalChain
 
 BUILD = "/v2/sweep/build"
+# For tests of what only V5 has, in modules whose other tests run in each mode.
+only_v5 = pytest.mark.parametrize("each_mode", ["v5_partner_fees"], indirect=True)
 
 
 @dataclass(frozen=True)

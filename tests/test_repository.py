@@ -8,7 +8,7 @@ import yaml
 from django.conf import settings
 
 ROOT: Path = settings.BASE_DIR
-PER_CHAIN = "RPC_URLS_<CHAIN>"
+CHAIN = "<CHAIN>"  # ends the name of a variable that each chain may have
 
 
 def read(path: str) -> str:
@@ -18,9 +18,14 @@ def read(path: str) -> str:
 def variables_of_the_code() -> set[str]:
     """What settings, gunicorn's configuration and compose.yaml read from the environment."""
     named = re.findall(r'\benv\.\w+\(\s*"([A-Z_]+)"', read("config/settings.py"))
+    named += [f"{prefix}{CHAIN}" for prefix in prefixes_of_chains()]
     named += re.findall(r'\bos\.environ\.\w+\("([A-Z_]+)"', read("config/gunicorn.py"))
     named += re.findall(r"\$\{([A-Z_]+)", read("compose.yaml"))
-    return {PER_CHAIN, *named}
+    return set(named)
+
+
+def prefixes_of_chains() -> list[str]:
+    return re.findall(r'\.removeprefix\("([A-Z_]+)"\)', read("config/settings.py"))
 
 
 def defaults_of_the_readme() -> dict[str, str | None]:
@@ -36,7 +41,8 @@ def defaults_of_the_readme() -> dict[str, str | None]:
 def lines_of_the_example() -> dict[str, tuple[bool, str]]:
     """Each variable of .env.example: whether its line is commented out, and its value."""
     found = re.findall(r"^(# )?([A-Z][A-Z_]+)=(.*)$", read(".env.example"), re.MULTILINE)
-    return {re.sub("^RPC_URLS_.*", PER_CHAIN, name): (bool(comment), value) for comment, name, value in found}
+    of_chain = re.compile(f"^({'|'.join(prefixes_of_chains())}).*")
+    return {of_chain.sub(rf"\1{CHAIN}", name): (bool(comment), value) for comment, name, value in found}
 
 
 def test_the_readme_and_the_example_list_every_variable_that_the_code_reads() -> None:

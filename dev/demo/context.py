@@ -60,8 +60,8 @@ class Context:
         self._world: dict[str, Any] = json.loads(world_file.read_text())
         self.rpc = Rpc(self._world["rpcUrl"])
         self.ours, self.other = (SweepApi(self._world["baseUrl"], key) for key in self._world["apiKeys"])
+        self.rolled_back = SweepApi(self._world["fallbackBaseUrl"], self._world["apiKeys"][0])
         self.wallets = [Wallet(self.rpc, user["privateKey"]) for user in self._world["users"]]
-        self.contract: str = self._world["contracts"]["v5"]
         self.permit2: str = self._world["contracts"]["permit2"]
 
     def address(self, symbol: str) -> str:
@@ -73,9 +73,9 @@ class Context:
         decimals: int = self._world["tokens"][symbol]["decimals"]
         return int(whole * 10**decimals)
 
-    def build(self, wallet: Wallet, output: str, **whole: int) -> dict[str, Any]:
+    def build(self, wallet: Wallet, output: str, *, api: SweepApi | None = None, **whole: int) -> dict[str, Any]:
         """Build a sweep of whole tokens by symbol, and approve Permit2 where the API asks for it."""
-        built = self.ours.build(
+        built = (api or self.ours).build(
             chain=self._world["chain"],
             wallet=wallet.address,
             amounts={self.address(symbol): self.units(symbol, amount) for symbol, amount in whole.items()},

@@ -11,27 +11,25 @@ from dev.chain.sender import calldata
 from dev.demo.context import Context, StepResult
 from dev.partner_client import NATIVE_COIN
 
-EXECUTED = (
-    "SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
-)
-EXECUTED_TOPIC = "0x" + keccak(text=EXECUTED).hex()
-_DATA = ["address", "address", "address", *["uint256"] * 6]
+EVENTS = {
+    "v5": "SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,"
+    "uint256)",
+    "v4": "SweepExecutedV4(bytes32,address,address,uint256,uint256,uint256,uint256)",
+}
 
 
 @dataclass(frozen=True)
 class Executed:
-    """The event's parties and amounts, in the output token's smallest unit."""
+    """What the event says, in the output token's smallest unit, and whom the contract paid with it."""
 
-    user: str
-    partner: str
-    protocol: str
     output_token: str
     token_count: int
     gross_output: int
     total_fee: int
     partner_fee: int
-    protocol_fee: int
     user_amount: int
+    paid: dict[str, tuple[str, int]]  # account and amount, by role
+    partner_account: str  # of the ledger
 
     def amounts(self) -> dict[str, str]:
         """Return the amounts as the status object names them."""
@@ -39,7 +37,7 @@ class Executed:
             "grossOutput": str(self.gross_output),
             "totalFee": str(self.total_fee),
             "partnerFee": str(self.partner_fee),
-            "protocolFee": str(self.protocol_fee),
+            "protocolFee": str(self.total_fee - self.partner_fee),
             "userAmount": str(self.user_amount),
         }
 
@@ -48,11 +46,9 @@ def reconcile(
     context: Context, result: StepResult, *, built: dict[str, Any], sweep: dict[str, Any], receipt: dict[str, Any]
 ) -> None:
     """Check that event, balances, status object and ledger agree."""
-    event = read_event(context, receipt)
-    fee, partner_fee = split(event.gross_output, built["feeSummary"])
-    split_holds = (event.total_fee, event.partner_fee) == (fee, partner_fee)
-    split_holds &= event.total_fee == event.partner_fee + event.protocol_fee
-    split_holds &= event.gross_output == event.user_amount + event.total_fee
+    event = read_event(context, built, receipt)
+    split_holds = (event.total_fee, event.partner_fee) == split(event.gross_output, built["feeSummary"])
+    split_holds &= sum(amount for _, amount in event.paid.values()) == event.gross_output
     result.check(split_holds, "the fees follow the formula, rounded down, and the split adds up to the gross output")
     result.check(event.token_count == len(built["tokens"]), "the event counts every token")
     result.check(event.user_amount >= int(built["estimatedOutput"]["minUser"]), "the user got at least the minimum")
@@ -63,18 +59,37 @@ def reconcile(
     _check_ledger(context, result, event, sweep, receipt["transactionHash"])
 
 
-def read_event(context: Context, receipt: dict[str, Any]) -> Executed:
-    """Decode the only event that the contract emitted in this transaction."""
-    ours = [log for log in receipt["logs"] if log["address"] == context.contract.lower()]
-    (log,) = [log for log in ours if log["topics"][0] == EXECUTED_TOPIC]
-    partner, protocol, output, *numbers = decode(_DATA, bytes.fromhex(log["data"][2:]))
-    return Executed(
-        to_checksum_address("0x" + log["topics"][2][-40:]),
-        to_checksum_address(partner),
-        to_checksum_address(protocol),
-        to_checksum_address(output),
-        *numbers,
+def read_event(context: Context, built: dict[str, Any], receipt: dict[str, Any]) -> Executed:
+    """Decode the only event that the sweep's contract emitted in this transaction."""
+    version = built["contractVersion"]
+    topic = "0x" + keccak(text=EVENTS[version]).hex()
+    ours = [log for log in receipt["logs"] if log["address"] == built["contractAddress"].lower()]
+    (log,) = [log for log in ours if log["topics"][0] == topic]
+    user, data = to_checksum_address("0x" + log["topics"][2][-40:]), bytes.fromhex(log["data"][2:])
+    return _of_v5(user, data) if version == "v5" else _of_v4(context, built, user, data)
+
+
+def _of_v5(user: str, data: bytes) -> Executed:
+    partner, protocol, output, count, gross, total_fee, partner_fee, protocol_fee, user_amount = decode(
+        ["address", "address", "address", *["uint256"] * 6], data
     )
+    paid = {
+        "user": (user, user_amount),
+        "partner": (to_checksum_address(partner), partner_fee),
+        "protocol recipient": (to_checksum_address(protocol), protocol_fee),
+    }
+    return Executed(
+        to_checksum_address(output), count, gross, total_fee, partner_fee, user_amount, paid, "partner_settled"
+    )
+
+
+def _of_v4(context: Context, built: dict[str, Any], user: str, data: bytes) -> Executed:
+    output, count, gross, fee, user_amount = decode(["address", *["uint256"] * 4], data)
+    request = {"to": built["contractAddress"], "data": "0x" + calldata("feeRecipient()").hex()}
+    protocol = to_checksum_address("0x" + context.rpc.call("eth_call", request, "latest")[-40:])
+    _, partner_fee = split(gross, built["feeSummary"])  # accounted for later; the contract pays the protocol it all
+    paid = {"user": (user, user_amount), "protocol recipient": (protocol, fee)}
+    return Executed(to_checksum_address(output), count, gross, fee, partner_fee, user_amount, paid, "partner_payable")
 
 
 def split(gross_output: int, summary: dict[str, Any]) -> tuple[int, int]:
@@ -93,15 +108,12 @@ def _check_balances(
     def moved(token: str, holder: str) -> int:
         return balance(context, token, holder, block) - balance(context, token, holder, block - 1)
 
-    spent = all(moved(token["mint"], event.user) == -int(token["amount"]) for token in built["tokens"])
+    user, _ = event.paid["user"]
+    spent = all(moved(token["mint"], user) == -int(token["amount"]) for token in built["tokens"])
     result.check(spent, "the user's token balances fell by exactly the signed amounts")
-    expected = {
-        event.user: event.user_amount - gas_in_output,
-        event.partner: event.partner_fee,
-        event.protocol: event.protocol_fee,
-    }
-    for role, (holder, amount) in zip(("user", "partner", "protocol recipient"), expected.items(), strict=True):
-        result.check(moved(event.output_token, holder) == amount, f"the {role}'s balance rose by the event's amount")
+    for role, (holder, amount) in event.paid.items():
+        received = moved(event.output_token, holder) + (gas_in_output if role == "user" else 0)
+        result.check(received == amount, f"the {role}'s balance rose by the event's amount")
 
 
 def balance(context: Context, token: str, holder: str, block: int) -> int:
@@ -115,8 +127,8 @@ def balance(context: Context, token: str, holder: str, block: int) -> int:
 def _check_ledger(context: Context, result: StepResult, event: Executed, sweep: dict[str, Any], tx_hash: str) -> None:
     expected = {
         ("fees_charged", "debit", str(event.total_fee)),
-        ("partner_settled", "credit", str(event.partner_fee)),
-        ("protocol_revenue", "credit", str(event.protocol_fee)),
+        (event.partner_account, "credit", str(event.partner_fee)),
+        ("protocol_revenue", "credit", str(event.total_fee - event.partner_fee)),
     }
     of_sweep = sweep["ledger"]["entries"]
     listed = [posting for posting in context.ours.ledger_entries() if posting["txHash"] == tx_hash]

@@ -119,6 +119,17 @@ def another_partner_sees_nothing(context: Context, result: StepResult) -> None:
     _complete(context, result, built, tx_hash)
 
 
+def rolled_back_to_v4(context: Context, result: StepResult) -> None:
+    """Run the same client against an API that builds on V4; the other API and the worker follow the sweep."""
+    wallet = context.wallets[3]
+    on_v5, built = (context.build(wallet, "WETH", api=api, USDC=20, DAI=20) for api in (None, context.rolled_back))
+    facts = tuple(built[name] for name in ("contractVersion", "feeMode", "feeAuthorization"))
+    result.check(facts == ("v4", "offchain_accounting", None), "the API in v4_fallback builds on V4")
+    result.check(list(built) == list(on_v5), "its answer has the fields of V5's, in their order")
+    _complete(context, result, built, context.sign_and_send(wallet, built))
+    result.check(result.sweep is not None and result.sweep["mode"] == "v4_fallback", "the other API completed it as V4")
+
+
 def _complete(context: Context, result: StepResult, built: dict[str, Any], tx_hash: str) -> None:
     """Confirm a mined sweep and reconcile it."""
     receipt = context.receipt(tx_hash)
@@ -144,4 +155,5 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("e", "reverted on chain", reverted_on_chain),
     ("f", "never submitted", never_submitted),
     ("g", "another partner's key", another_partner_sees_nothing),
+    ("h", "rolled back to V4, the same client", rolled_back_to_v4),
 )

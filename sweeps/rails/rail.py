@@ -262,7 +262,7 @@ class Outlook:
 
 
 class NetworkStatus(Protocol):
-    """A network of a rail; each rail adds what its serializer shows."""
+    """A network and the rail that builds on it; each presentation adds what its serializer shows."""
 
     @property
     def is_available(self) -> bool: ...
@@ -296,8 +296,11 @@ class Presentation(Protocol):
         """How many tokens one sweep can take."""
         ...
 
-    def networks(self) -> Sequence["NetworkStatus"]:
-        """Return the networks of this rail and whether sweeps can be built there now; bounded in time."""
+    def networks(self, rails: Mapping[str, Any]) -> Sequence["NetworkStatus"]:
+        """Return whether sweeps can be built now on each of these networks with its rail; bounded in time.
+
+        The rails are those that share this presentation.
+        """
         ...
 
     def obstacles(self, sweep: Sweep) -> Iterable[str]:
@@ -325,15 +328,15 @@ class Rail(Protocol):
     @property
     def present(self) -> Presentation: ...
 
-    def draft(self, *, partner: Partner, request: BuildRequest) -> Draft:
+    def draft(self, *, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> Draft:
         """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
-        Raises the errors of a build.
+        Without ``fees``, under the terms of today. Raises the errors of a build.
         """
         ...
 
     def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
-        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities, terms and deadline.
+        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities and deadline.
 
         Raises the errors of a build, also where the rail can't offer that sweep again.
         """

@@ -44,8 +44,12 @@ class ServiceStatusSerializer(serializers.Serializer[ServiceStatus]):
     """The service as it is now."""
 
     version = serializers.CharField()
-    available = serializers.BooleanField(source="is_available")
-    evmBuildMode = serializers.ChoiceField(source="build_mode", choices=list(BY_MODE))
+    available = serializers.BooleanField(source="is_available", help_text="Whether any chain is available.")
+    evmBuildMode = serializers.ChoiceField(
+        source="default_build_mode",
+        choices=list(BY_MODE),
+        help_text="The mode of chains that have no other; each chain's own is its `buildMode`.",
+    )
     chains = V2.network(many=True)
     fees = PlatformFeeSerializer(source="*")
     limits = BuildLimitsSerializer(source="*")

@@ -27,12 +27,14 @@ def test_every_step_passes() -> None:
         ("e", "failed"),
         ("f", "expired"),
         ("g", "completed"),
+        ("h", "completed"),
     ]
 
 
 def test_a_failed_step_stops_the_demo_with_its_reason(tmp_path: Path) -> None:
     world = json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text())
-    no_service = {"baseUrl": f"http://127.0.0.1:{free_port()}", "apiKeys": ["one", "two"]}
+    url = f"http://127.0.0.1:{free_port()}"
+    no_service = {"baseUrl": url, "fallbackBaseUrl": url, "apiKeys": ["one", "two"]}
     world_file, result_file = tmp_path / "world.json", tmp_path / "result.json"
     world_file.write_text(json.dumps(world | no_service))
     demo = subprocess.run(

@@ -1,16 +1,32 @@
-"""Creates partners and their wallets."""
+"""Creates partners, their fee shares and their wallets."""
 
 import secrets
+from datetime import UTC, datetime
+from typing import Any
 
-from factory.declarations import LazyFunction, Sequence, SubFactory
+from django.db import transaction
+from django.utils import timezone
+from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
-from partners.models import Partner, PayoutWallet
+from partners.models import FeeShare, Partner, PayoutWallet
+
+START = datetime(2020, 1, 1, tzinfo=UTC)  # before it no partner of the tests has a share
 
 
 def random_address() -> str:
     """Return an EVM address, in lower case, whose key does not exist."""
     return f"0x{secrets.token_hex(20)}"
+
+
+class FeeShareFactory(DjangoModelFactory[FeeShare]):
+    """A share that a partner has from now on; one from an earlier time was recorded at that time."""
+
+    class Meta:
+        model = FeeShare
+
+    effective_from = LazyFunction(timezone.now)
+    created_at = LazyAttribute(lambda share: min(share.effective_from, timezone.now()))
 
 
 class PartnerFactory(DjangoModelFactory[Partner]):
@@ -22,6 +38,14 @@ class PartnerFactory(DjangoModelFactory[Partner]):
     name = Sequence(lambda number: f"Partner {number}")
     fee_share_bps = 4000
     payout_wallet = LazyFunction(random_address)
+
+    @classmethod
+    def _create(cls, model_class: type[Partner], *args: Any, fee_share_bps: int, **kwargs: Any) -> Partner:
+        """Store the share in the transaction of the partner, as PostgreSQL requires."""
+        with transaction.atomic():
+            partner: Partner = super()._create(model_class, *args, **kwargs)
+            FeeShareFactory.create(partner=partner, share_bps=fee_share_bps, effective_from=START)
+        return partner
 
 
 class PayoutWalletFactory(DjangoModelFactory[PayoutWallet]):

@@ -2,20 +2,21 @@
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.contrib.messages import get_messages
 from django.contrib.sessions.models import Session
-from django.db.models import ProtectedError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import strip_tags
 
-from partners.models import ApiKey, Partner, PayoutWallet
-from tests.factories.ledger import book_fee
-from tests.factories.partners import PartnerFactory, PayoutWalletFactory, random_address
+from partners.models import ApiKey, FeeShare, Partner, PayoutWallet
+from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory, random_address
 
 pytestmark = pytest.mark.django_db
 
@@ -29,13 +30,19 @@ def ops() -> Client:
     return client
 
 
-def wallets_form(*wallets: Mapping[str, object], initial: int = 0) -> dict[str, object]:
-    """Return the fields of the formsets of wallets and keys, as a browser sends them."""
-    fields: dict[str, object] = {"api_keys-TOTAL_FORMS": 0, "api_keys-INITIAL_FORMS": 0}
-    fields |= {"payout_wallets-TOTAL_FORMS": len(wallets), "payout_wallets-INITIAL_FORMS": initial}
-    for index, wallet in enumerate(wallets):
-        fields |= {f"payout_wallets-{index}-{name}": value for name, value in wallet.items()}
+def rows_of(prefix: str, rows: Sequence[Mapping[str, object]], *, initial: int = 0) -> dict[str, object]:
+    """Return the fields of a formset, as a browser sends them."""
+    fields: dict[str, object] = {f"{prefix}-TOTAL_FORMS": len(rows), f"{prefix}-INITIAL_FORMS": initial}
+    for index, row in enumerate(rows):
+        fields |= {f"{prefix}-{index}-{name}": value for name, value in row.items()}
     return fields
+
+
+def new_partner(*wallets: Mapping[str, object], **changes: object) -> dict[str, object]:
+    """Return the form of a partner with 1 bps of the fee."""
+    facts = {"name": "Acme", "status": "active", "payout_wallet": random_address(), "share_bps": 1} | changes
+    share = {"share_bps": facts.pop("share_bps")}
+    return facts | rows_of("fee_shares", [share]) | rows_of("payout_wallets", wallets) | rows_of("api_keys", [])
 
 
 @pytest.mark.usefixtures("two_chains")
@@ -43,12 +50,11 @@ def test_a_partner_is_added_with_a_wallet_for_one_network(ops: Client) -> None:
     default, on_base = random_address(), random_address()
     response = ops.post(
         reverse("admin:partners_partner_add"),
-        {"name": "Acme", "status": "active", "fee_share_bps": 2500, "payout_wallet": default}
-        | wallets_form({"network": "eip155:8453", "address": on_base}),
+        new_partner({"network": "eip155:8453", "address": on_base}, share_bps=2500, payout_wallet=default),
     )
     assert response.status_code == 302
     partner = Partner.objects.get(name="Acme")
-    assert partner.fee_share_bps == 2500
+    assert partner.share_bps_at(timezone.now()) == 2500
     assert partner.recipient_on("eip155:8453").lower() == on_base
     assert partner.recipient_on("eip155:42161").lower() == default
 
@@ -57,7 +63,8 @@ def test_a_partner_is_added_with_a_wallet_for_one_network(ops: Client) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"fee_share_bps": 10_001}, "between 0 and 10,000"),
+        ({"share_bps": ""}, "This field is required"),
+        ({"share_bps": 10_001}, "between 0 and 10,000"),
         ({"payout_wallet": "0x" + "0" * 40}, "zero address"),
         ({"payout_wallet": "0x5AaEb6053F3E94C9b9A09f33669435E7Ef1BeAed"}, "EIP-55"),
         ({"payout_wallet": "vitalik.eth"}, "40 hex digits"),
@@ -66,8 +73,7 @@ def test_a_partner_is_added_with_a_wallet_for_one_network(ops: Client) -> None:
 def test_a_partner_that_would_lose_money_is_refused_with_the_reason(
     ops: Client, fields: dict[str, object], message: str
 ) -> None:
-    good = {"name": "Acme", "status": "active", "fee_share_bps": 1, "payout_wallet": random_address()}
-    response = ops.post(reverse("admin:partners_partner_add"), good | fields | wallets_form())
+    response = ops.post(reverse("admin:partners_partner_add"), new_partner(**fields))
     assert response.status_code == 200
     assert message in response.content.decode()
     assert not Partner.objects.exists()
@@ -75,9 +81,8 @@ def test_a_partner_that_would_lose_money_is_refused_with_the_reason(
 
 @pytest.mark.usefixtures("two_chains")
 def test_a_wallet_is_accepted_for_enabled_chains_only(ops: Client) -> None:
-    good = {"name": "Acme", "status": "active", "fee_share_bps": 1, "payout_wallet": random_address()}
     wallet = {"network": "eip155:999", "address": random_address()}
-    response = ops.post(reverse("admin:partners_partner_add"), good | wallets_form(wallet))
+    response = ops.post(reverse("admin:partners_partner_add"), new_partner(wallet))
     assert response.status_code == 200
     assert not PayoutWallet.objects.exists()
 
@@ -89,13 +94,103 @@ def test_the_wallet_of_a_disabled_chain_is_still_shown(ops: Client, partner: Par
     assert '<option value="eip155:777" selected>eip155:777</option>' in page
 
 
-def test_a_partner_with_ledger_entries_cannot_be_deleted(ops: Client, partner: Partner) -> None:
-    book_fee(partner)
-    url = reverse("admin:partners_partner_delete", args=[partner.pk])
-    ops.post(url, {"post": "yes"})
-    assert Partner.objects.filter(pk=partner.pk).exists()
-    with pytest.raises(ProtectedError):
-        partner.delete()
+def test_a_partner_cannot_be_deleted(ops: Client, partner: Partner) -> None:
+    response = ops.post(reverse("admin:partners_partner_delete", args=[partner.pk]), {"post": "yes"})
+    assert response.status_code == 403
+
+
+def test_a_partner_without_a_share_is_refused(ops: Client) -> None:
+    form = new_partner() | rows_of("fee_shares", [])
+    assert "at least 1 form" in ops.post(reverse("admin:partners_partner_add"), form).content.decode()
+    assert not Partner.objects.exists()
+
+
+def test_the_first_share_is_effective_at_once_whatever_time_is_sent(ops: Client) -> None:
+    form = new_partner() | {"fee_shares-0-effective_from_0": "2999-01-31", "fee_shares-0-effective_from_1": "12:00"}
+    assert ops.post(reverse("admin:partners_partner_add"), form).status_code == 302
+    share = FeeShare.objects.get()
+    assert share.effective_from == share.created_at
+
+
+def test_a_user_who_may_add_partners_enters_their_first_share_and_no_other() -> None:
+    user = User.objects.create_user("sales", is_staff=True)
+    names = ["add_partner", "change_partner", "view_feeshare"]
+    user.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client = Client()
+    client.force_login(user)
+    assert client.post(reverse("admin:partners_partner_add"), new_partner(share_bps=2500)).status_code == 302
+    partner = Partner.objects.get()
+    form = changed(partner, {"share_bps": 9999, "effective_from_0": "", "effective_from_1": ""})
+    client.post(reverse("admin:partners_partner_change", args=[partner.pk]), form)
+    assert partner.fee_shares.get().share_bps == 2500
+
+
+def changed(partner: Partner, *shares: Mapping[str, object]) -> dict[str, object]:
+    """Return the form of a partner with its stored shares, newest first as on the page, and these after them."""
+    stored = [{"id": share.pk, "partner": partner.pk} for share in partner.fee_shares.all()]
+    added = [{"partner": partner.pk, **share} for share in shares]
+    facts = {"name": partner.name, "status": "active", "payout_wallet": partner.payout_wallet}
+    rows = rows_of("fee_shares", [*stored, *added], initial=len(stored))
+    return facts | rows | rows_of("payout_wallets", []) | rows_of("api_keys", [])
+
+
+def test_a_share_without_a_time_is_effective_at_once_and_in_the_partners_history(ops: Client, partner: Partner) -> None:
+    url = reverse("admin:partners_partner_change", args=[partner.pk])
+    form = changed(partner, {"share_bps": 2500, "effective_from_0": "", "effective_from_1": ""})
+    assert ops.post(url, form).status_code == 302
+    share = partner.fee_shares.latest("id")
+    assert share.effective_from == share.created_at
+    assert partner.share_bps_at(timezone.now()) == 2500
+    assert f"{share}" in LogEntry.objects.get().get_change_message()
+
+
+def test_a_share_is_scheduled(ops: Client, partner: Partner) -> None:
+    url = reverse("admin:partners_partner_change", args=[partner.pk])
+    form = changed(partner, {"share_bps": 2500, "effective_from_0": "2999-01-31", "effective_from_1": "12:00"})
+    assert ops.post(url, form).status_code == 302
+    assert partner.fee_shares.latest("id").effective_from == datetime(2999, 1, 31, 12, tzinfo=UTC)
+    assert partner.share_bps_at(timezone.now()) == 4000
+
+
+def test_a_share_from_a_past_time_is_refused_with_the_reason(ops: Client, partner: Partner) -> None:
+    url = reverse("admin:partners_partner_change", args=[partner.pk])
+    form = changed(partner, {"share_bps": 2500, "effective_from_0": "2026-01-31", "effective_from_1": "12:00"})
+    assert "sweeps were built with the earlier share" in ops.post(url, form).content.decode()
+    assert partner.fee_shares.count() == 1
+
+
+def test_a_stored_share_is_neither_changed_nor_deleted(ops: Client, partner: Partner) -> None:
+    before = list(partner.fee_shares.values())
+    forged = {"fee_shares-0-share_bps": 1, "fee_shares-0-DELETE": "on"}
+    url = reverse("admin:partners_partner_change", args=[partner.pk])
+    assert ops.post(url, changed(partner) | forged).status_code == 302
+    assert list(partner.fee_shares.values()) == before
+
+
+def test_the_page_shows_shares_newest_first_and_which_one_counts(ops: Client, partner: Partner) -> None:
+    now = timezone.now()
+    for share_bps, days in ((1111, -3), (2222, -2), (3333, -2), (4444, 2), (5555, 2), (6666, 3)):
+        FeeShareFactory.create(partner=partner, share_bps=share_bps, effective_from=now + timedelta(days=days))
+    page = ops.get(reverse("admin:partners_partner_change", args=[partner.pk])).content.decode()
+    text = " ".join(strip_tags(page[page.index('id="fee_shares-group"') :]).split())
+    shown = re.findall(r"(\d{4}) \d{4}-.*? (past|current|replaced|scheduled) ", text)
+    assert shown == [
+        ("6666", "scheduled"),
+        ("5555", "scheduled"),
+        ("4444", "replaced"),
+        ("3333", "current"),
+        ("2222", "replaced"),
+        ("1111", "past"),
+        ("4000", "past"),
+    ]
+
+
+def test_the_list_of_partners_shows_the_current_share(ops: Client, partner: Partner) -> None:
+    FeeShareFactory.create(partner=partner, share_bps=2345)
+    FeeShareFactory.create(partner=partner, share_bps=3456, effective_from=timezone.now() + timedelta(days=1))
+    page = ops.get(reverse("admin:partners_partner_changelist")).content.decode()
+    assert "2345" in page
+    assert "3456" not in page
 
 
 def issue(ops: Client, partner: Partner) -> tuple[str, str]:

@@ -23,7 +23,7 @@ def test_ids_are_time_ordered_uuids() -> None:
 
 
 def test_the_onchain_id_is_the_uuid_and_zeros_to_32_bytes() -> None:
-    partner = PartnerFactory.build(id=UUID("0190a5a4-5b5c-7d5e-8f60-616263646566"))
+    partner = Partner(id=UUID("0190a5a4-5b5c-7d5e-8f60-616263646566"))
     assert partner.onchain_id == "0x0190a5a45b5c7d5e8f6061626364656600000000000000000000000000000000"
 
 
@@ -47,8 +47,6 @@ def test_a_wallet_fits_its_network(network: str, address: str) -> None:
 @pytest.mark.parametrize(
     ("facts", "constraint"),
     [
-        ({"fee_share_bps": 10_001}, "partner_fee_share_is_in_range"),
-        ({"fee_share_bps": -1}, "fee_share"),
         ({"payout_wallet": ZERO}, "partner_payout_wallet_is_not_zero"),
         ({"status": "unknown"}, "partner_status_is_known"),
     ],
@@ -56,11 +54,6 @@ def test_a_wallet_fits_its_network(network: str, address: str) -> None:
 def test_postgres_refuses_an_invalid_partner(facts: dict[str, object], constraint: str) -> None:
     with pytest.raises(IntegrityError, match=constraint):
         PartnerFactory.create(**facts)
-
-
-@pytest.mark.parametrize("fee_share_bps", [0, 10_000])
-def test_a_share_may_be_zero_or_all_of_the_fee(fee_share_bps: int) -> None:
-    assert PartnerFactory.create(fee_share_bps=fee_share_bps).fee_share_bps == fee_share_bps
 
 
 def test_a_partner_has_one_wallet_per_network(partner: Partner) -> None:
@@ -93,6 +86,6 @@ def test_revoking_a_key_again_keeps_the_time_of_the_first_revocation(partner: Pa
     assert api_key.revoked_at == first
 
 
-def test_a_partner_with_keys_cannot_be_deleted(partner: Partner, api_key: str) -> None:  # noqa: ARG001
+def test_a_partner_cannot_be_deleted(partner: Partner) -> None:
     with pytest.raises(ProtectedError):
         partner.delete()

@@ -1,6 +1,6 @@
 """GET /v2/partner: the partner of a key; and every result of authentication, which all endpoints share."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -9,7 +9,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from partners import keys
 from partners.models import ApiKey, Partner
-from tests.factories.partners import PartnerFactory, PayoutWalletFactory
+from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory
+from tests.openapi import assert_documented
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
 
@@ -33,6 +34,7 @@ def test_a_partner_sees_itself(api: Client, partner: Partner) -> None:
             "name": partner.name,
             "status": "active",
             "feeShareBps": 4000,
+            "nextFeeShare": None,
             "recipients": [
                 {"chain": "base", "chainId": 8453, "address": on_base},
                 {"chain": "arbitrum", "chainId": 42161, "address": partner.payout_wallet},
@@ -40,6 +42,17 @@ def test_a_partner_sees_itself(api: Client, partner: Partner) -> None:
             "scopes": ["build", "read", "confirm", "ledger"],
         },
     }
+
+
+def test_a_partner_sees_its_current_share_and_the_next_one(api: Client, partner: Partner) -> None:
+    FeeShareFactory.create(partner=partner, share_bps=3000)
+    for share_bps, year in ((1000, 2999), (2000, 2998)):
+        FeeShareFactory.create(partner=partner, share_bps=share_bps, effective_from=datetime(year, 1, 1, tzinfo=UTC))
+    response = api.get(URL)
+    assert_documented(response, path=URL)
+    data = response.json()["data"]
+    assert data["feeShareBps"] == 3000
+    assert data["nextFeeShare"] == {"feeShareBps": 2000, "effectiveFrom": "2998-01-01T00:00:00Z"}
 
 
 def test_each_key_authenticates_its_own_partner(api: Client, partner: Partner) -> None:
@@ -118,10 +131,10 @@ def test_only_a_valid_key_reveals_that_its_partner_is_suspended(partner: Partner
 def test_the_last_use_is_recorded_at_most_once_a_minute(
     api: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(3):  # the key with its partner; the time of use; the wallets
+    with django_assert_num_queries(5):  # the key with its partner; the time of use; wallets; both shares
         api.get(URL)
     first = ApiKey.objects.get().last_used_at
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(4):
         api.get(URL)
     assert ApiKey.objects.get().last_used_at == first
     assert first is not None

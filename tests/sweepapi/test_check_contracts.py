@@ -12,7 +12,7 @@ from sweepapi import networks
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.code import build_record
-from sweepapi.evm.deployment.comparison import compare
+from sweepapi.evm.deployment.comparison import checks, compare
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
 from sweepapi.evm.routes.finder import swaps
@@ -69,9 +69,25 @@ def test_comparing_the_state_takes_one_round_trip(chain: LocalChain, round_trips
     assert [method for method in round_trips[0] if method != "eth_chainId"] == [
         "eth_getBlockByNumber",
         *["eth_getCode"] * 3,
-        "eth_call",
+        *["eth_call"] * 3,
     ]
     assert len(round_trips) == 1
+
+
+def test_a_difference_affects_only_the_contract_that_it_names(chain: LocalChain) -> None:
+    registry = networks.current()
+    local = registry.chains["local"]
+    at = deployed(local)
+    assert chain.contracts
+    assert at is not None
+    found = {
+        difference.what: check.contract
+        for check in checks(registry.specification(local), at)
+        for difference in check.judge(None, 0)
+    }
+    assert set(found.values()) == {None, V5, V4}
+    named = {what: next((name for name in (V5, V4) if name in what), None) for what in found}
+    assert found == named
 
 
 # --- every kind of difference -----------------------------------------------------------------------------------------

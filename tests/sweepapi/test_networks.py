@@ -42,6 +42,13 @@ def test_a_network_that_the_file_does_not_name_is_shown_by_its_identifier() -> N
 
 
 @pytest.mark.usefixtures("two_chains")
+def test_a_chain_has_the_default_build_mode_unless_it_has_its_own(change_networks: Callable[..., Networks]) -> None:
+    registry = change_networks(default_build_mode="v4_fallback", build_modes={"base": "v5_partner_fees"})
+    assert registry.build_mode("eip155:8453") == "v5_partner_fees"
+    assert registry.build_mode("eip155:42161") == "v4_fallback"
+
+
+@pytest.mark.usefixtures("two_chains")
 def test_a_transaction_is_found_in_the_explorer_of_its_network_if_it_has_one(
     change_networks: Callable[..., Networks],
 ) -> None:

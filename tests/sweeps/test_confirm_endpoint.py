@@ -18,7 +18,8 @@ from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
 from sweepapi.evm.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm_v5.rail import EvmV5
+from sweeps.rails.evm import following
+from sweeps.rails.registry import RAILS
 from sweeps.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
@@ -26,12 +27,21 @@ from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
 from tests.openapi import assert_documented
-from tests.partner_app import PartnerApp, details_of, error_of
+from tests.partner_app import PartnerApp, details_of, error_of, only_v5
 
 pytestmark = pytest.mark.django_db
 
 PATH = "/v2/sweep/status/{sweep_id}/confirm"
 PARALLEL = 50
+PARTNER_ACCOUNTS = {"v5_partner_fees": "partner_settled", "v4_fallback": "partner_payable"}
+IDENTITIES = {"v5_partner_fees": "nonce", "v4_fallback": "sweepRef"}
+
+
+@pytest.fixture
+def app(app: PartnerApp, each_mode: str) -> PartnerApp:
+    """The partner's application, while the service builds in each of its modes."""
+    assert each_mode
+    return app
 
 
 @pytest.fixture
@@ -66,15 +76,17 @@ def while_confirm_looks(
     monkeypatch: pytest.MonkeyPatch, rival: Callable[[], None], *, is_answered: bool = True
 ) -> None:
     """Run the rival between the look of the next confirm and its settling."""
-    original = EvmV5.see
+    original = following.see
 
     def slow_see(*arguments: Any, **options: Any) -> Any:
         seen = list(original(*arguments, **options))
-        monkeypatch.setattr(EvmV5, "see", staticmethod(original))
+        for rail in RAILS.values():
+            monkeypatch.setattr(rail, "see", original)
         rival()
         return iter(seen if is_answered else [(sweep_id, None) for sweep_id, _ in seen])
 
-    monkeypatch.setattr(EvmV5, "see", staticmethod(slow_see))
+    for rail in RAILS.values():
+        monkeypatch.setattr(rail, "see", slow_see)
 
 
 def test_a_mined_sweep_is_completed_and_booked_as_the_event_says(app: PartnerApp) -> None:
@@ -92,7 +104,7 @@ def test_a_mined_sweep_is_completed_and_booked_as_the_event_says(app: PartnerApp
     assert actual["partnerFee"] == actual["totalFee"] * 4_000 // 10_000
     assert [(e["account"], e["direction"], int(e["amount"])) for e in state["ledger"]["entries"]] == [
         ("fees_charged", "debit", actual["totalFee"]),
-        ("partner_settled", "credit", actual["partnerFee"]),
+        (PARTNER_ACCOUNTS[state["mode"]], "credit", actual["partnerFee"]),
         ("protocol_revenue", "credit", actual["protocolFee"]),
     ]
 
@@ -162,7 +174,7 @@ def test_a_wrong_hash_is_a_mismatch_and_the_right_one_still_completes(app: Partn
     wrong_hash = app.execute(other)
     response = app.post_confirm(built["sweepId"], wrong_hash)
     assert error_of(response) == (422, "event_mismatch")
-    assert details_of(response) == {("nonce", "differs")}
+    assert details_of(response) == {(IDENTITIES[built["mode"]], "differs")}
     state = app.state(built["sweepId"])
     assert (state["status"], state["transaction"]["status"]) == ("pending", "rejected")
     completed = app.confirm(built, app.execute(built))
@@ -228,6 +240,7 @@ def test_a_voided_sweep_refuses_every_hash_while_still_open(app: PartnerApp, rou
     assert round_trips == []
 
 
+@only_v5
 def test_a_cancellation_that_the_worker_finds_meanwhile_is_answered_as_void(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,12 +9,20 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.evm import batch
 from sweepapi.evm.chains import Chain
+from tests.factories.partners import FeeShareFactory
 from tests.local_chain import PERMIT2, LocalChain
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
 FIVE = {"USDC": 3.0, "USDT": 2.5, "DAI": 3.25, "GUSD": 2.0, "WBTC": 0.001}
+
+
+@pytest.fixture
+def app(app: PartnerApp, each_mode: str) -> PartnerApp:
+    """The partner's application, while the service builds in each of its modes."""
+    assert each_mode
+    return app
 
 
 def holdings(chain: LocalChain, output: str, holders: tuple[str, ...]) -> list[int]:
@@ -35,6 +43,7 @@ def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], 
     protocol = networks.current().chains["local"].protocol_recipient
     assert protocol is not None
     holders = (app.user.address, Partner.objects.get(pk=partner.pk).payout_wallet, protocol)
+    is_paid_on_chain = built["feeMode"] == "onchain_partner_fees"
     app.approve(built)
     inputs = [(token["mint"], int(token["amount"])) for token in built["tokens"]]
     before = holdings(chain, output, holders)
@@ -46,7 +55,8 @@ def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], 
     actual = {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
     moved = [after - held for after, held in zip(holdings(chain, output, holders), before, strict=True)]
     moved[0] += gas_paid(chain, tx_hash) if output == "ETH" else 0
-    assert moved == [actual["userAmount"], actual["partnerFee"], actual["protocolFee"]]
+    fees = [actual["partnerFee"], actual["protocolFee"]] if is_paid_on_chain else [0, actual["totalFee"]]
+    assert moved == [actual["userAmount"], *fees]
     assert actual["userAmount"] >= int(built["estimatedOutput"]["minUser"])
     spent = [
         held - chain.balance_of(app.user.address, mint) for (mint, _), held in zip(inputs, tokens_before, strict=True)
@@ -55,7 +65,7 @@ def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], 
     booked = {entry["account"]: int(entry["amount"]) for entry in state["ledger"]["entries"]}
     assert booked == {
         "fees_charged": actual["totalFee"],
-        "partner_settled": actual["partnerFee"],
+        "partner_settled" if is_paid_on_chain else "partner_payable": actual["partnerFee"],
         "protocol_revenue": actual["protocolFee"],
     }
     assert int(state["transaction"]["gasUsed"]) <= int(built["transaction"]["gas"])
@@ -106,12 +116,11 @@ def test_an_allowance_that_must_be_reset_first_is_reset_and_swept(app: PartnerAp
 def test_a_recipient_without_a_share_is_neither_paid_nor_booked(
     app: PartnerApp, partner: Partner, share_bps: int
 ) -> None:
-    partner.fee_share_bps = share_bps
-    partner.save()
+    FeeShareFactory.create(partner=partner, share_bps=share_bps)
     built = app.build({"USDC": 3})
     state = app.confirm(built, app.execute(built))
-    idle = "partner_settled" if share_bps == 0 else "protocol_revenue"
-    assert idle not in {entry["account"] for entry in state["ledger"]["entries"]}
+    booked = {entry["account"].partition("_")[0] for entry in state["ledger"]["entries"]}
+    assert booked == {"fees", "protocol" if share_bps == 0 else "partner"}
     assert state["status"] == "completed"
 
 
@@ -131,6 +140,6 @@ def test_one_user_can_execute_several_sweeps_in_any_order(app: PartnerApp) -> No
 def test_nothing_is_left_on_the_contract_or_the_router(app: PartnerApp) -> None:
     built = app.build({**FIVE, "WETH": 0.5}, output="ETH")
     app.confirm(built, app.execute(built))
-    for holder in (app.chain.contracts["v5"], app.chain.contracts["swapRouter02"], PERMIT2):
+    for holder in (built["contractAddress"], app.chain.contracts["swapRouter02"], PERMIT2):
         assert app.chain.coin(holder) == 0
         assert [app.chain.balance(holder, app.chain.token(symbol)) for symbol in [*FIVE, "WETH"]] == [0] * 6

@@ -23,6 +23,7 @@ from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.settle import settle
 from sweeps.state import SweepState
 from sweeps.withdrawal import void
+from tests.factories.partners import FeeShareFactory
 from tests.factories.sweeps import (
     LOCAL,
     OfferFactory,
@@ -32,9 +33,16 @@ from tests.factories.sweeps import (
     seen,
     unused_after_deadline,
 )
-from tests.partner_app import PartnerApp
+from tests.partner_app import PartnerApp, only_v5
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def app(app: PartnerApp, each_mode: str) -> PartnerApp:
+    """The partner's application, while the service builds in each of its modes."""
+    assert each_mode
+    return app
 
 
 def move_the_market(app: PartnerApp) -> None:
@@ -64,7 +72,7 @@ def test_the_first_offer_can_be_executed_after_a_second_one_was_sealed(app: Part
     actual = {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
     assert {entry["account"]: int(entry["amount"]) for entry in state["ledger"]["entries"]} == {
         "fees_charged": actual["totalFee"],
-        "partner_settled": actual["partnerFee"],
+        "partner_settled" if state["contractVersion"] == "v5" else "partner_payable": actual["partnerFee"],
         "protocol_revenue": actual["protocolFee"],
     }
 
@@ -87,16 +95,22 @@ def test_a_second_offer_keeps_the_terms_of_the_sweep_even_if_the_partner_changed
     app: PartnerApp, partner: Partner, settings: Settings
 ) -> None:
     first = app.build()
-    partner.fee_share_bps, settings.TOTAL_FEE_BPS = 1, 2
-    partner.save()
+    FeeShareFactory.create(partner=partner, share_bps=1)
+    settings.TOTAL_FEE_BPS = 2
     second = renew_offer(Sweep.objects.get())
     assert second["expiresAt"] == first["expiresAt"]
-    changed = {"legsHash", "signature", "digest"}
-    for name in first["feeAuthorization"].keys() - changed:
-        assert second["feeAuthorization"][name] == first["feeAuthorization"][name], name
+    assert second["permit2"] == first["permit2"]
     assert (second["feeSummary"]["totalFeeBps"], second["feeSummary"]["partnerShareBps"]) == (75, 4000)
 
 
+@only_v5
+def test_a_second_authorization_differs_only_in_its_legs(app: PartnerApp) -> None:
+    first, second = offered_twice(app)
+    terms, renewed = first["feeAuthorization"], second["feeAuthorization"]
+    assert {name for name in terms if renewed[name] != terms[name]} == {"legsHash", "signature", "digest"}
+
+
+@only_v5
 def test_every_offer_has_its_own_authorization_under_one_nonce(app: PartnerApp) -> None:
     first, second = offered_twice(app)
     sweep = Sweep.objects.get(id=first["sweepId"])
@@ -166,6 +180,7 @@ def test_answers_are_purged_after_24_hours_and_nothing_else_is() -> None:
     assert (Offer.objects.count(), Sweep.objects.count()) == (3, 3)
 
 
+@only_v5
 def test_a_sweep_is_not_offered_again_at_another_contract(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
     app.build()
     change_chain(v5_contract=networks.current().chain(LOCAL).v4_contract)

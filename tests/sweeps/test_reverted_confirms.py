@@ -28,6 +28,13 @@ NO_APPROVAL = "Permit2 could not take a token: its allowance or the user's balan
 MISSING_STATE = {"code": -32000, "message": "missing trie node"}
 
 
+@pytest.fixture
+def app(app: PartnerApp, each_mode: str) -> PartnerApp:
+    """The partner's application, while the service builds in each of its modes."""
+    assert each_mode
+    return app
+
+
 def refusal(app: PartnerApp, built: dict[str, Any], tx_hash: str) -> list[dict[str, str]]:
     """Confirm a hash that reverted, and return the details of the answer."""
     response = app.post_confirm(built["sweepId"], tx_hash)
@@ -70,7 +77,7 @@ def test_a_price_that_moved_names_the_token_whose_swap_failed(app: PartnerApp) -
 
 def test_a_paused_contract_is_named_as_the_reason(app: PartnerApp) -> None:
     built = app.build()
-    app.chain.pause()
+    app.chain.pause(built["contractAddress"])
     assert refusal(app, built, app.execute(built)) == [
         {"field": "txHash", "code": "reverted", "message": "The contract is paused."}
     ]

@@ -17,15 +17,9 @@ from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 from tests.openapi import assert_documented
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unmeasured")]
 
 URL = "/v2/status"
-
-
-@pytest.fixture(autouse=True)
-def forgotten_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what an earlier request measured."""
-    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
 
 
 def is_available(anonymous: Client) -> tuple[bool, bool]:
@@ -61,6 +55,7 @@ def test_it_lists_what_is_offered_and_within_which_limits(anonymous: Client, cha
     }
     (local,) = data["chains"]
     assert (local["name"], local["available"], local["nativeToken"]) == ("local", True, "ETH")
+    assert local["buildMode"] == "v5_partner_fees"
     assert local["contracts"] == {name: chain.contracts[name] for name in ("v5", "v4", "permit2")}
     assert {router["name"] for router in local["routers"]} == {"uniswap_v2", "uniswap_v3"}
     assert local["finality"] == {"safe": "safe", "final": "finalized", "recheckSeconds": 3}
@@ -112,19 +107,19 @@ def test_a_contract_with_another_fee_signer_makes_the_chain_unavailable(
     assert is_available(anonymous) == (False, False)
 
 
-def test_any_difference_makes_the_chain_unavailable_and_is_logged_once(
+def test_a_difference_makes_the_chain_unavailable_and_is_logged_once(
     anonymous: Client, chain: LocalChain, caplog: pytest.LogCaptureFixture
 ) -> None:
     administration = Administration(chain)
-    administration.call(administration.guardian, "v4", Function("pause()"))
+    administration.call(administration.guardian, "v5", Function("pause()"))
     for _ in range(3):
         assert is_available(anonymous) == (False, False)
         vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
-    administration.call(administration.owner, "v4", Function("unpause()"))
+    administration.call(administration.owner, "v5", Function("unpause()"))
     assert is_available(anonymous) == (True, True)
     logged = [record for record in caplog.records if "contracts_" in record.getMessage()]
     assert [record.levelname for record in logged] == ["WARNING", "INFO"], "once that it differs, once that it agrees"
-    assert "ServiceBatchV4 paused / no / yes" in logged[0].getMessage()
+    assert "ServiceBatchV5PartnerFees paused / no / yes" in logged[0].getMessage()
 
 
 def test_a_chain_whose_configuration_is_incomplete_is_unavailable(

@@ -1,17 +1,23 @@
-"""Settings under which every build would fail are refused before anything is served."""
+"""Settings under which every build would fail or surprise are refused before anything is served."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.checks import CheckMessage
 
-from sweeps.checks import check_build_settings
+from sweeps.checks import check_build_modes, check_build_settings
+
+
+def problems() -> Sequence[CheckMessage]:
+    return [*check_build_settings(None), *check_build_modes(None)]
 
 
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("EVM_BUILD_MODE", "v5_partner_fee", "sweeps.E001"),
         ("TOTAL_FEE_BPS", 301, "sweeps.E002"),
         ("TOTAL_FEE_BPS", -1, "sweeps.E002"),
         ("MAX_TOKENS", 31, "sweeps.E003"),
@@ -21,6 +27,63 @@ from sweeps.checks import check_build_settings
 def test_a_setting_under_which_every_build_would_fail_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: Any, problem: str
 ) -> None:
-    assert check_build_settings(None) == []
+    assert problems() == []
     monkeypatch.setattr(settings, name, value)
-    assert [found.id for found in check_build_settings(None)] == [problem]
+    assert [found.id for found in problems()] == [problem]
+
+
+@pytest.mark.parametrize("mode", ["v5_partner_fee", "V4_FALLBACK", " v4_fallback", ""])
+def test_a_mode_that_does_not_exist_is_refused_for_all_chains_and_for_one(
+    monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(settings, "EVM_BUILD_MODE", mode)
+    monkeypatch.setattr(settings, "EVM_BUILD_MODES", {"local": mode})
+    modes = "it must be one of v5_partner_fees, v4_fallback."
+    assert [found.msg for found in problems()] == [
+        f"SERVICE_EVM_BUILD_MODE is {mode!r}; {modes}",
+        f"SERVICE_EVM_BUILD_MODE_LOCAL is {mode!r}; {modes}",
+    ]
+
+
+def test_a_mode_for_a_chain_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
+    monkeypatch.setattr(settings, "EVM_BUILD_MODES", {"base": "v4_fallback", "bse": "v4_fallback"})
+    chains = "the chains of chains.toml are ethereum, base, arbitrum."
+    assert [found.msg for found in problems()] == [f"SERVICE_EVM_BUILD_MODE_BSE is set for an unknown chain; {chains}"]
+
+
+@pytest.mark.parametrize(
+    ("default", "of_chains", "refused"),
+    [
+        ("v4_fallback", {}, True),
+        ("v5_partner_fees", {"local": "v4_fallback"}, True),
+        ("v4_fallback", {"local": "v5_partner_fees"}, False),
+        ("v5_partner_fees", {}, False),
+    ],
+)
+def test_a_fee_that_differs_from_v4s_is_refused_where_a_chain_is_in_the_fallback(
+    monkeypatch: pytest.MonkeyPatch, default: str, of_chains: dict[str, str], *, refused: bool
+) -> None:
+    monkeypatch.setattr(settings, "EVM_BUILD_MODE", default)
+    monkeypatch.setattr(settings, "EVM_BUILD_MODES", of_chains)
+    assert problems() == []
+    monkeypatch.setattr(settings, "TOTAL_FEE_BPS", 76)
+    sentence = (
+        "local is in v4_fallback, where its V4 contract determines the fee: "
+        "v4_fee_bps is 75 in chains.toml, and TOTAL_FEE_BPS is 76. They must be equal."
+    )
+    assert [found.msg for found in problems()] == ([sentence] if refused else [])
+
+
+def test_a_chain_without_contracts_may_be_in_the_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
+    monkeypatch.setattr(settings, "RPC_URLS", {"base": ["http://127.0.0.1:1"]})
+    monkeypatch.setattr(settings, "EVM_BUILD_MODE", "v4_fallback")
+    assert problems() == []
+
+
+def test_a_malformed_chains_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    chains_file = tmp_path / "chains.toml"
+    chains_file.write_text("[chains.base]\n")
+    monkeypatch.setattr(settings, "CHAINS_FILE", chains_file)
+    assert [found.msg for found in problems()] == [f"{chains_file}: chain 'base': 'chain_id' is missing."]

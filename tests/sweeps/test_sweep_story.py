@@ -16,6 +16,13 @@ from tests.partner_app import PartnerApp
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def app(app: PartnerApp, each_mode: str) -> PartnerApp:
+    """The partner's application, while the service builds in each of its modes."""
+    assert each_mode
+    return app
+
+
 def story(state: dict[str, Any]) -> list[tuple[str, str | None]]:
     """Return type and hash of each event."""
     return [(event["type"], event["txHash"]) for event in state["events"]]

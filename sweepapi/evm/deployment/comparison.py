@@ -1,12 +1,16 @@
 """Compares a chain's state with its specification in one round trip: the code, the values and the permissions."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any
 
 from sweepapi.evm import responses
+from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.code import code_differences
 from sweepapi.evm.deployment.differences import Check, Difference
 from sweepapi.evm.deployment.permissions import permissions
-from sweepapi.evm.deployment.specification import CONTRACTS, Addresses, Specification
+from sweepapi.evm.deployment.specification import BATCHES, CONTRACTS, Addresses, Specification
 from sweepapi.evm.deployment.values import values
 from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.multicall import multicall
@@ -15,6 +19,8 @@ from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 
 # All views together use a tenth of this; it bounds what another contract at one of the addresses can burn or return.
 GAS_LIMIT = 10_000_000
+# One eth_call for each value of ``Check.contract``, so that what is at one contract's address can't fail other reads.
+SCOPES = (None, *BATCHES)
 
 
 @dataclass(frozen=True)
@@ -38,24 +44,37 @@ def compare(
 ) -> Comparison:
     """Return how the chain differs from the specification, in one round trip; raises ``ChainUnavailableError``."""
     listed = checks(specification, at)
-    reads = [check.read for check in listed]
-    multicall3 = specification.chain.multicall3
     calls = [
         Call("eth_getBlockByNumber", ("latest", False), responses.block),
         *(code_call(at.of(name)) for name in CONTRACTS),
-        multicall(multicall3=multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION, gas=GAS_LIMIT),
+        *(_reads([check for check in listed if check.contract == scope], specification.chain) for scope in SCOPES),
     ]
     _, (head, *rest) = pool.ask(calls, timeout_seconds=timeout_seconds)
     codes = dict(zip(CONTRACTS, rest, strict=False))
-    answered = [None] * len(listed) if isinstance(rest[-1], CallFailedError) else rest[-1]
     found: list[Difference] = []
     for name, on_chain in codes.items():
-        found += code_differences(name, on_chain, specification.chain, at)
+        scope = name if name in BATCHES else None
+        found += _marked(scope, code_differences(name, on_chain, specification.chain, at))
     codeless = {at.of(name) for name, on_chain in codes.items() if not on_chain}
-    for check, answer in zip(listed, answered, strict=True):
+    answers = dict(zip(SCOPES, map(_answers, rest[len(CONTRACTS) :]), strict=True))
+    for check in listed:
+        answer = next(answers[check.contract])
         if check.read.target not in codeless:  # reported as missing code
-            found += check.judge(answer, head.timestamp)
+            found += _marked(check.contract, check.judge(answer, head.timestamp))
     return Comparison(head, tuple(found))
+
+
+def _reads(group: Sequence[Check], chain: Chain) -> Call:
+    reads = [check.read for check in group]
+    return multicall(multicall3=chain.multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION, gas=GAS_LIMIT)
+
+
+def _answers(result: list[Any] | CallFailedError) -> Iterator[Any]:
+    return repeat(None) if isinstance(result, CallFailedError) else iter(result)
+
+
+def _marked(scope: str | None, differences: Iterable[Difference]) -> list[Difference]:
+    return [replace(difference, contract=scope) for difference in differences]
 
 
 def code_call(address: str) -> Call:

@@ -1,7 +1,7 @@
 """Differences between a chain and its specification, and the checks that find them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eth_utils.address import is_hex_address, to_checksum_address
@@ -28,6 +28,11 @@ class Difference:
     configured: str
     on_chain: str
     remedy: Operation | None = None
+    contract: str | None = None  # the only contract whose sweeps it affects; None: all sweeps
+
+    def affects(self, contract: str) -> bool:
+        """Return whether sweeps through this contract might not work because of it."""
+        return self.contract in (None, contract)
 
     def __str__(self) -> str:
         return f"{self.what} / {self.configured} / {self.on_chain}"
@@ -43,6 +48,12 @@ class Check:
 
     read: Read
     judge: Judge
+    contract: str | None = None  # as in ``Difference``
+
+
+def only_affecting(contract: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """Mark checks whose differences affect no sweeps except those through this contract."""
+    return (replace(check, contract=contract) for check in checks)
 
 
 def equals(what: str, read: Read, *expected: object, remedy: Operation | None = None, show: Any = None) -> Check:  # noqa: ANN401 - a function from one value to display

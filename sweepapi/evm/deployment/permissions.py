@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Operation, equals
+from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Operation, equals, only_affecting
 from sweepapi.evm.deployment.roles import ADMIN, Role
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Grant, Specification
 from sweepapi.evm.multicall import Read
@@ -14,8 +14,10 @@ NO = False
 
 def permissions(specification: Specification, at: Addresses) -> Iterator[Check]:
     """Yield the checks of the access manager; the admin's grant comes last."""
-    yield from _function_roles(specification, at)
-    yield from _targets(at)
+    for name in BATCHES:
+        yield from only_affecting(name, _function_roles(specification, at, name))
+    for name in BATCHES:
+        yield from only_affecting(name, _target(at, name))
     for role in specification.roles.listed:
         yield from _role(specification, at, role)
     for number in (ADMIN, *(role.number for role in specification.roles.listed)):
@@ -25,23 +27,21 @@ def permissions(specification: Specification, at: Addresses) -> Iterator[Check]:
         yield _grant(specification, at, grant)
 
 
-def _function_roles(specification: Specification, at: Addresses) -> Iterator[Check]:
+def _function_roles(specification: Specification, at: Addresses, name: str) -> Iterator[Check]:
     roles = specification.roles
-    for name in BATCHES:
-        for function, role in specification.function_roles(name):
-            signature, selector = function.signature.partition("(")[0], function.selector
-            set_role = manager.SET_TARGET_FUNCTION_ROLE.encode(at.of(name), [selector], role)
-            remedy = Operation(f"{name}.{signature} needs the role {roles.label(role)}", set_role)
-            read = Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, (at.of(name), selector))
-            what = f"role of {name}.{signature}"
-            yield equals(what, read, role, remedy=_unless_default(role, remedy), show=roles.label)
+    for function, role in specification.function_roles(name):
+        signature, selector = function.signature.partition("(")[0], function.selector
+        set_role = manager.SET_TARGET_FUNCTION_ROLE.encode(at.of(name), [selector], role)
+        remedy = Operation(f"{name}.{signature} needs the role {roles.label(role)}", set_role)
+        read = Read(at.manager, manager.GET_TARGET_FUNCTION_ROLE, (at.of(name), selector))
+        what = f"role of {name}.{signature}"
+        yield equals(what, read, role, remedy=_unless_default(role, remedy), show=roles.label)
 
 
-def _targets(at: Addresses) -> Iterator[Check]:
-    for name in BATCHES:
-        target = (at.of(name),)
-        yield equals(f"{name} closed", Read(at.manager, manager.IS_TARGET_CLOSED, target), NO)
-        yield equals(f"{name} admin delay in seconds", Read(at.manager, manager.GET_TARGET_ADMIN_DELAY, target), 0)
+def _target(at: Addresses, name: str) -> Iterator[Check]:
+    target = (at.of(name),)
+    yield equals(f"{name} closed", Read(at.manager, manager.IS_TARGET_CLOSED, target), NO)
+    yield equals(f"{name} admin delay in seconds", Read(at.manager, manager.GET_TARGET_ADMIN_DELAY, target), 0)
 
 
 def _role(specification: Specification, at: Addresses, role: Role) -> Iterator[Check]:

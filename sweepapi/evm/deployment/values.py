@@ -8,7 +8,16 @@ from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.batch import HARD_CAP_BPS, PAUSED
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Judge, Operation, display, equals
+from sweepapi.evm.deployment.differences import (
+    NO_ANSWER,
+    Check,
+    Difference,
+    Judge,
+    Operation,
+    display,
+    equals,
+    only_affecting,
+)
 from sweepapi.evm.deployment.specification import BATCHES, FUNDING_MODES, V4, V5, Addresses, AllowedCall, Specification
 from sweepapi.evm.eip712 import domain_separator
 from sweepapi.evm.multicall import Read
@@ -38,11 +47,19 @@ _NO_SALT, _NO_EXTENSIONS = bytes(32), ()
 
 def values(specification: Specification, at: Addresses) -> Iterator[Check]:
     """Yield all checks except those of the permissions."""
-    yield from _routers(specification.chain)
-    yield from _identity(specification.chain, at)
-    yield from _state(specification, at)
+    chain = specification.chain
+    yield from _routers(chain)
     for name in BATCHES:
-        yield _allow_list(specification, at, name)
+        yield from only_affecting(name, _identity(chain, at, name))
+    yield from only_affecting(V5, _signing(chain, at))
+    permit2_domain = domain_separator(name="Permit2", chainId=chain.chain_id, verifyingContract=chain.permit2)
+    yield equals("Permit2 domain separator", Read(chain.permit2, DOMAIN_SEPARATOR), permit2_domain)
+    yield from only_affecting(V5, _fee_signers(specification, at))
+    yield from only_affecting(V4, _fee(specification, at))
+    for name in BATCHES:
+        yield from only_affecting(name, [equals(f"{name} paused", Read(at.of(name), PAUSED), NO)])
+    for name in BATCHES:
+        yield from only_affecting(name, [_allow_list(specification, at, name)])
 
 
 def _routers(chain: Chain) -> Iterator[Check]:
@@ -52,18 +69,18 @@ def _routers(chain: Chain) -> Iterator[Check]:
             yield equals(what, read, router.factory)
 
 
-def _identity(chain: Chain, at: Addresses) -> Iterator[Check]:
-    for name in BATCHES:
-        contract = at.of(name)
-        yield equals(f"{name} authority", Read(contract, AUTHORITY), at.manager)
-        yield equals(f"{name} PERMIT2", Read(contract, PERMIT2), chain.permit2)
-        yield equals(f"{name} WRAPPED_NATIVE", Read(contract, WRAPPED_NATIVE), chain.wrapped_native)
-        yield equals(f"{name} fee cap in bps", Read(contract, MAX_TOTAL_FEE_BPS), HARD_CAP_BPS)
+def _identity(chain: Chain, at: Addresses, name: str) -> Iterator[Check]:
+    contract = at.of(name)
+    yield equals(f"{name} authority", Read(contract, AUTHORITY), at.manager)
+    yield equals(f"{name} PERMIT2", Read(contract, PERMIT2), chain.permit2)
+    yield equals(f"{name} WRAPPED_NATIVE", Read(contract, WRAPPED_NATIVE), chain.wrapped_native)
+    yield equals(f"{name} fee cap in bps", Read(contract, MAX_TOTAL_FEE_BPS), HARD_CAP_BPS)
+
+
+def _signing(chain: Chain, at: Addresses) -> Iterator[Check]:
     domain = (_DOMAIN_FIELDS, CONTRACT_NAME, "5", chain.chain_id, at.v5, _NO_SALT, _NO_EXTENSIONS)
     yield equals(f"{V5} EIP-712 domain", Read(at.v5, EIP712_DOMAIN), *domain)
     yield _signed_digest(chain, at)
-    permit2_domain = domain_separator(name="Permit2", chainId=chain.chain_id, verifyingContract=chain.permit2)
-    yield equals("Permit2 domain separator", Read(chain.permit2, DOMAIN_SEPARATOR), permit2_domain)
 
 
 def _signed_digest(chain: Chain, at: Addresses) -> Check:
@@ -76,13 +93,14 @@ def _signed_digest(chain: Chain, at: Addresses) -> Check:
     return equals(f"{V5} digest of an authorization", read, bytes.fromhex(digest[2:]))
 
 
-def _state(specification: Specification, at: Addresses) -> Iterator[Check]:
+def _fee_signers(specification: Specification, at: Addresses) -> Iterator[Check]:
     yield equals(f"{V5} fee signer", Read(at.v5, FEE_SIGNER), specification.fee_signer)
     yield Check(Read(at.v5, PREVIOUS_FEE_SIGNER), _previous_signer(specification.chain.previous_fee_signer))
+
+
+def _fee(specification: Specification, at: Addresses) -> Iterator[Check]:
     yield equals(f"{V4} fee in bps", Read(at.v4, FEE_BPS), specification.v4_fee_bps)
     yield equals(f"{V4} fee recipient", Read(at.v4, FEE_RECIPIENT), specification.protocol_recipient)
-    for name in BATCHES:
-        yield equals(f"{name} paused", Read(at.of(name), PAUSED), NO)
 
 
 def _previous_signer(expected: str | None) -> Judge:

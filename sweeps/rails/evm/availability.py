@@ -1,12 +1,13 @@
 """Whether sweeps would work on each chain right now: measured, cached for seconds, and bounded in time.
 
-A chain is available when some provider returns a recent head, and everything about the contracts that one round trip
-can read is as configured: their code, signer, fees, roles and allow-lists, and that they are not paused. Differences
+A chain is available when some provider returns a recent head, and everything that one round trip can read about the
+contract of its build mode is as configured: code, signer, fees, roles and allow-list, and that it is not paused. The
+other contract does not count, because switching modes is what helps when only one of them works. Differences of both
 are logged whenever they change.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -17,8 +18,9 @@ import structlog
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.comparison import compare
-from sweepapi.evm.deployment.specification import deployed
+from sweepapi.evm.deployment.specification import BATCHES, deployed
 from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
+from sweeps.rails.evm.rail import EvmRail
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +34,7 @@ MEASURE_TIMEOUT_SECONDS = 1.0
 class _Memory:
     """The last measurement of this process; monotonic seconds."""
 
-    available: dict[str, bool] = field(default_factory=dict)
+    available: dict[str, frozenset[str]] = field(default_factory=dict)  # contracts through which sweeps work, by chain
     differences: dict[str, list[str]] = field(default_factory=dict)  # by chain, as last logged
     measured_at: float = -STALE_SECONDS
     measuring: Lock = field(default_factory=Lock)
@@ -46,20 +48,24 @@ _memory = _Memory()
 
 @dataclass(frozen=True)
 class ChainStatus:
-    """A chain, and whether sweeps can be built there now."""
+    """A chain, the mode in which sweeps are built there, and whether they can be built now."""
 
     chain: Chain
+    build_mode: str
     is_available: bool
 
 
-def chain_statuses() -> Sequence[ChainStatus]:
-    """Return the status of every enabled chain."""
-    available = _available_chains()
-    return [ChainStatus(chain, available.get(chain.name, False)) for chain in networks.current().enabled]
+def chain_statuses(rails: Mapping[str, EvmRail]) -> Sequence[ChainStatus]:
+    """Return the status of these networks, each by the contract of its rail."""
+    available = _available_contracts()
+    chains = [(networks.current().chain(network), rail) for network, rail in rails.items()]
+    return [
+        ChainStatus(chain, rail.mode, rail.contract_name in available.get(chain.name, ())) for chain, rail in chains
+    ]
 
 
-def _available_chains() -> dict[str, bool]:
-    """Return which enabled chains are available, by name.
+def _available_contracts() -> dict[str, frozenset[str]]:
+    """Return the contracts through which sweeps work, by the enabled chain's name.
 
     The result is usually seconds old. Only the first request after a long pause waits for a measurement, and no longer
     than its timeout.
@@ -82,17 +88,17 @@ def _remember_and_release(timeout_seconds: float | None) -> None:
         _memory.measuring.release()
 
 
-def _measure(timeout_seconds: float | None) -> dict[str, bool]:
+def _measure(timeout_seconds: float | None) -> dict[str, frozenset[str]]:
     enabled = networks.current().enabled
     with ThreadPoolExecutor(max_workers=max(len(enabled), 1)) as executor:
-        results = executor.map(_is_available, enabled, repeat(timeout_seconds))
+        results = executor.map(_working_contracts, enabled, repeat(timeout_seconds))
         return {chain.name: result for chain, result in zip(enabled, results, strict=True)}
 
 
-def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
+def _working_contracts(chain: Chain, timeout_seconds: float | None) -> frozenset[str]:
     at = deployed(chain)
     if at is None:
-        return False
+        return frozenset()
     try:
         found = compare(
             specification=networks.current().specification(chain),
@@ -101,14 +107,15 @@ def _is_available(chain: Chain, timeout_seconds: float | None) -> bool:
             timeout_seconds=timeout_seconds,
         )
     except ChainUnavailableError:
-        return False
+        return frozenset()
     except SpecificationError as error:
         _log_change(chain, [str(error)])
-        return False
+        return frozenset()
     _log_change(chain, [str(difference) for difference in found.differences])
     max_age = chain.finality.max_head_age_seconds
-    is_recent = max_age is None or time.time() - found.head.timestamp <= max_age
-    return is_recent and not found.differences
+    if max_age is not None and time.time() - found.head.timestamp > max_age:
+        return frozenset()
+    return frozenset(name for name in BATCHES if not any(one.affects(name) for one in found.differences))
 
 
 def _log_change(chain: Chain, differences: list[str]) -> None:

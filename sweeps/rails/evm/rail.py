@@ -16,6 +16,11 @@ class EvmRail(Rail, Protocol):
         ...
 
     @property
+    def contract_name(self) -> str:
+        """The contract's name in Solidity and in the specification of a deployment."""
+        ...
+
+    @property
     def executed_topic(self) -> str:
         """The first topic of the event that the contract emits for each execution."""
         ...

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import prefetch_related_objects
 
 from sweepapi.errors import SweepNotCancellable
+from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
@@ -24,6 +25,7 @@ class EvmV4:
     name = "evm_v4"
     mode = "v4_fallback"
     contract_version = "v4"
+    contract_name = V4
     executed_topic = EXECUTED_TOPIC
     present = V4Presentation()
 

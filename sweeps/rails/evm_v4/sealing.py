@@ -1,9 +1,8 @@
 """Builds a sweep on V4: its terms, which the contract must have too, its reference, and the user's order."""
 
-from dataclasses import replace
-
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -31,14 +30,14 @@ from sweeps.rails.rail import BuildRequest, FeeTerms, Identity
 FEE_DIFFERS = "The contract's fee is not the configured one."
 
 
-def draft_v4(*, partner: Partner, request: BuildRequest) -> EvmDraft:
-    """Plan a sweep under the current fee terms; raises ``UnsupportedChain`` where V4 is not deployed."""
+def draft_v4(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> EvmDraft:
+    """Plan a sweep under these fee terms, or those of today; raises ``UnsupportedChain`` where V4 is not deployed."""
     chain = networks.current().chain(request.network)
     if chain.v4_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    fees = FeeTerms(
+    fees = fees or FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.fee_share_bps,
+        partner_share_bps=partner.share_bps_at(timezone.now()),
         partner_recipient=None,
         protocol_recipient=chain.protocol_recipient,
         settlement=Settlement.PAYABLE,
@@ -55,14 +54,13 @@ def draft_v4(*, partner: Partner, request: BuildRequest) -> EvmDraft:
 
 
 def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> EvmSealed:
-    """Reserve the user's permission; with ``renewed``, use that of that sweep, under its reference and terms."""
+    """Reserve what the user signs; with ``renewed``, keep what the user signed for that sweep."""
     if renewed is None:
         sweep_id, min_gross = uuid7(), draft.minimum.gross_output
         with transaction.atomic():
             permission = reserve_permission(draft)
     else:
-        sweep_id, min_gross = renewed.id, renewed.min_gross
-        draft, permission = replace(draft, fees=FeeTerms.of(renewed)), permission_of(renewed)
+        sweep_id, min_gross, permission = renewed.id, renewed.min_gross, permission_of(renewed)
     order = v4.SweepOrder(
         output_token=draft.output.asset,
         min_user_output=draft.fees.split(min_gross).user_amount,

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
+from sweepapi.evm.deployment.specification import V5
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
@@ -22,6 +23,7 @@ class EvmV5:
     name = "evm_v5"
     mode = "v5_partner_fees"
     contract_version = "v5"
+    contract_name = V5
     executed_topic = EXECUTED_TOPIC
     present = V5Presentation()
 

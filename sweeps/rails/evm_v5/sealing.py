@@ -1,11 +1,12 @@
 """Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from ledger.models import Settlement
 from partners.models import Partner
@@ -49,14 +50,14 @@ class V5Sealed(EvmSealed):
         }
 
 
-def draft_v5(*, partner: Partner, request: BuildRequest) -> EvmDraft:
-    """Plan a sweep under the current fee terms; raises ``UnsupportedChain`` where V5 is not deployed."""
+def draft_v5(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> EvmDraft:
+    """Plan a sweep under these fee terms, or those of today; raises ``UnsupportedChain`` where V5 is not deployed."""
     chain = networks.current().chain(request.network)
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    fees = FeeTerms(
+    fees = fees or FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.fee_share_bps,
+        partner_share_bps=partner.share_bps_at(timezone.now()),
         partner_recipient=partner.recipient_on(chain.network),
         protocol_recipient=chain.protocol_recipient,
         settlement=Settlement.ON_CHAIN,
@@ -67,12 +68,11 @@ def draft_v5(*, partner: Partner, request: BuildRequest) -> EvmDraft:
 
 
 def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
-    """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces and terms of that sweep."""
+    """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces of that sweep."""
     if renewed is None:
         nonce, permission = _reserve(draft)
         min_gross = draft.minimum.gross_output
     else:
-        draft = replace(draft, fees=FeeTerms.of(renewed))
         nonce, permission = int(renewed.executions.get().execution_id), permission_of(renewed)
         min_gross = renewed.min_gross
     signer = networks.current().fee_signer

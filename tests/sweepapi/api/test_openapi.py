@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -14,6 +15,7 @@ from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.v5 import Authorization
 from sweepapi.fields import UINT256_MAX, checksum_address
+from sweeps.rails.evm_v4.terms import sweep_ref_of
 from sweeps.serializers.requests import BuildRequestSerializer
 from tests.openapi import assert_documented, problems
 from tests.partner_app import error_of
@@ -53,10 +55,16 @@ def request_of(document: dict[str, Any], path: str) -> dict[str, Any]:
     return found
 
 
-def example_of(media: dict[str, Any]) -> Any:
-    """Return the only example of a media type object."""
-    (example,) = media["examples"].values()
-    return example["value"]
+def example_of(media: dict[str, Any], *, number: int = 0) -> Any:
+    """Return an example of a media type object, by default the first."""
+    return list(media["examples"].values())[number]["value"]
+
+
+def built_example(document: dict[str, Any], *, number: int) -> dict[str, Any]:
+    """Return the data of an example of a build's answer: on V5 the first, on V4 the second."""
+    media = document["paths"][BUILD]["post"]["responses"]["201"]["content"]["application/json"]
+    data: dict[str, Any] = example_of(media, number=number)["data"]
+    return data
 
 
 def nodes(node: Any) -> Iterator[Any]:
@@ -245,7 +253,7 @@ def test_every_address_has_its_checksum(document: dict[str, Any]) -> None:
 
 
 def test_the_example_of_a_built_sweep_is_signed_as_it_says(document: dict[str, Any]) -> None:
-    built = example_of(document["paths"][BUILD]["post"]["responses"]["201"]["content"]["application/json"])["data"]
+    built = built_example(document, number=0)
     signed = built["feeAuthorization"]
     authorization = Authorization(
         user=built["transaction"]["from"],
@@ -272,3 +280,14 @@ def test_the_check_of_real_answers_notices_a_field_that_is_not_documented(
     assert problems(document, schema, answer) == []
     answer["data"]["secret"] = "x"
     assert problems(document, schema, answer) != []
+
+
+def test_the_example_on_v4_is_the_same_sweep_under_its_own_reference(document: dict[str, Any]) -> None:
+    on_v5, built = (built_example(document, number=number) for number in (0, 1))
+    assert list(built) == list(on_v5)
+    assert (built["mode"], built["feeAuthorization"]) == ("v4_fallback", None)
+    witness = built["permit2"]["message"]["witness"]
+    assert witness["sweepRef"] == sweep_ref_of(UUID(built["sweepId"]))
+    _, order, nonce, deadline, _ = built["transactionTemplate"]["args"]
+    assert order == list(witness.values())
+    assert [nonce, deadline] == [built["permit2"]["message"][name] for name in ("nonce", "deadline")]

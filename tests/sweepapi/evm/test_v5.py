@@ -11,6 +11,7 @@ from sweepapi.evm import batch, v5
 from sweepapi.evm.abi import Function
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import SweepOrder
+from tests.contract_abi import camel_fields, entry, names
 from tests.local_chain import LocalChain
 
 ABI: list[dict[str, Any]] = json.loads(
@@ -30,15 +31,6 @@ AUTHORIZATION = v5.Authorization(
     legs_hash="0x" + "22" * 32,
 )
 ORDER = SweepOrder(ADDRESS, 2**256 - 1, 75, "0x" + "11" * 32, 2**256 - 1)
-
-
-def entry(kind: str, name: str) -> dict[str, Any]:
-    (found,) = [item for item in ABI if item["type"] == kind and item.get("name") == name]
-    return found
-
-
-def names(components: list[dict[str, Any]]) -> list[str]:
-    return [component["name"] for component in components]
 
 
 def built(contract: str) -> dict[str, Any]:
@@ -66,34 +58,33 @@ def test_the_exported_files_are_those_of_the_build() -> None:
     ],
 )
 def test_selectors_are_those_of_the_build(name: str, function: Function) -> None:
-    assert function.selector == function_abi_to_4byte_selector(entry("function", name))  # type: ignore[arg-type]
+    assert function.selector == function_abi_to_4byte_selector(entry(v5.CONTRACT_NAME, "function", name))  # type: ignore[arg-type]
 
 
 def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -> None:
-    event = entry("event", "SweepExecutedV5")
+    event = entry(v5.CONTRACT_NAME, "event", "SweepExecutedV5")
     assert "0x" + event_abi_to_log_topic(event).hex() == v5.EXECUTED_TOPIC  # type: ignore[arg-type]
-    fields = [_camel(name) for name in v5.SweepExecuted.__dataclass_fields__]
-    assert fields == names(event["inputs"])
+    assert camel_fields(v5.SweepExecuted) == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True] * 3 + [False] * 9
 
 
 def test_a_cancellations_topic_and_fields_are_those_of_the_build() -> None:
-    event = entry("event", "AuthorizationCancelled")
+    event = entry(v5.CONTRACT_NAME, "event", "AuthorizationCancelled")
     assert "0x" + event_abi_to_log_topic(event).hex() == v5.CANCELLED_TOPIC  # type: ignore[arg-type]
     assert list(v5.AuthorizationCancelled.__dataclass_fields__) == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True, True]
 
 
 def test_the_structs_fields_are_in_the_builds_order() -> None:
-    legs, order, authorization, *rest = entry("function", "sweep")["inputs"]
-    assert names(legs["components"]) == [_camel(name) for name in batch.Leg.__dataclass_fields__]
-    assert names(order["components"]) == [_camel(name) for name in SweepOrder.__dataclass_fields__]
+    legs, order, authorization, *rest = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
+    assert names(legs["components"]) == camel_fields(batch.Leg)
+    assert names(order["components"]) == camel_fields(SweepOrder)
     assert names(authorization["components"]) == list(AUTHORIZATION.message())
     assert names(rest) == ["authorizationSignature", "permitNonce", "permitDeadline", "permitSignature"]
 
 
 def test_the_signed_types_are_those_of_the_contracts_struct() -> None:
-    _, _, authorization, *_ = entry("function", "sweep")["inputs"]
+    _, _, authorization, *_ = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
     signed = AUTHORIZATION.typed_data(chain_id=1, contract=ADDRESS).types["FeeAuthorization"]
     assert signed == [{"name": item["name"], "type": item["type"]} for item in authorization["components"]]
 
@@ -157,8 +148,3 @@ def test_the_largest_values_are_decoded_exactly() -> None:
     event = v5.decode_executed(Log(ADDRESS, topics, (b"\x00" * 12 + b"\xff" * 20) * 3 + b"\xff" * 192))
     assert event is not None
     assert {event.nonce, event.token_count, event.gross_output, event.user_amount} == {2**256 - 1}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.title() for part in rest)

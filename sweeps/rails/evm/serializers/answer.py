@@ -222,7 +222,11 @@ class BuildWarningSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="BuiltSweep", examples=[example(EXAMPLES / "built.json", "A sweep of one token")]
+    component_name="BuiltSweep",
+    examples=[
+        example(EXAMPLES / "built.json", "A sweep of one token"),
+        example(EXAMPLES / "built_v4.json", "The same sweep in the fallback mode"),
+    ],
 )
 class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     """A sweep ready to be signed and sent."""
@@ -236,14 +240,16 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     contractAddress = EvmAddressField(source="sealed.draft.contract")
     feeMode = serializers.SerializerMethodField()
     createdAt = UtcDateTimeField(source="sweep.created_at")
-    expiresAt = UtcDateTimeField(source="sealed.deadline", help_text="The authorization's deadline.")
+    expiresAt = UtcDateTimeField(source="sealed.deadline", help_text="What was signed can't be executed later.")
     tokens = BuiltTokenSerializer(source="sealed.draft.tokens", many=True)
     skippedTokens = serializers.SerializerMethodField()
     warnings = BuildWarningSerializer(source="sealed.draft.warnings", many=True)
     estimatedOutput = EstimatedOutputSerializer(source="sealed")
     feeSummary = FeeSummarySerializer(source="sealed.draft")
     permit2 = TypedDataSerializer(source="sealed.permit.for_wallets")
-    feeAuthorization = FeeAuthorizationSerializer(source="sealed.fee_authorization", allow_null=True)
+    feeAuthorization = FeeAuthorizationSerializer(
+        source="sealed.fee_authorization", allow_null=True, help_text="Null on V4, which needs none."
+    )
     transaction = TransactionRequestSerializer(source="sealed")
     transactionTemplate = TransactionTemplateSerializer(source="sealed")
     issues = BuildIssuesSerializer(source="sealed.draft")

@@ -8,6 +8,7 @@ from sweepapi.api.fields import EvmAddressField, OpenEnumField
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.routes.finder import KINDS
 from sweeps.rails.evm.availability import ChainStatus
+from sweeps.rails.evm.serializers.answer import MODES
 
 
 class RouterSerializer(serializers.Serializer[Any]):
@@ -39,7 +40,12 @@ class ChainSerializer(serializers.Serializer[ChainStatus]):
 
     name = serializers.CharField(source="chain.name")
     chainId = serializers.IntegerField(source="chain.chain_id")
-    available = serializers.BooleanField(source="is_available")
+    buildMode = serializers.ChoiceField(
+        source="build_mode", choices=MODES, help_text="The mode in which new sweeps are built on this chain."
+    )
+    available = serializers.BooleanField(
+        source="is_available", help_text="Whether sweeps can be built on this chain now, in its mode."
+    )
     nativeToken = serializers.CharField(source="chain.native_symbol", help_text="Symbol of the chain's coin.")
     wrappedNativeToken = EvmAddressField(source="chain.wrapped_native")
     blockExplorerUrl = serializers.CharField(source="chain.block_explorer_url")

@@ -1,21 +1,24 @@
 """A V4 sweep that was closed is executed all the same, with a permit of the user's own: it is found and booked."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.utils import timezone
+from eth_account.signers.local import LocalAccount
 from structlog.testing import capture_logs
 
 from indexer import checks, tasks
 from ledger.reading import postings_of
+from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
-from tests.own_permit import execute_with_own_permit, sweep_ref_of
+from tests.own_permit import send_own, under_reference_of
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +27,9 @@ FAR_APART = 1000  # seconds: longer than any permit of ours lives
 
 
 @pytest.fixture(autouse=True)
-def v4_is_built(settings: Any) -> None:
-    settings.EVM_BUILD_MODE = "v4_fallback"
+def fallback(change_networks: Callable[..., Networks]) -> None:
+    """Build on V4."""
+    change_networks(default_build_mode="v4_fallback")
 
 
 def expire(app: PartnerApp, built: dict[str, Any]) -> Sweep:
@@ -39,10 +43,13 @@ def expire(app: PartnerApp, built: dict[str, Any]) -> Sweep:
     return sweep
 
 
-def execute(app: PartnerApp, built: dict[str, Any], **changes: Any) -> str:
-    """Execute with a permit of the user's own, until that is final."""
-    tx_hash = execute_with_own_permit(app.chain, changes.pop("user", app.user), built, **changes)
-    app.chain.mine(FINAL_AFTER)
+def execute(
+    app: PartnerApp, built: dict[str, Any], *, user: LocalAccount | None = None, blocks: int = FINAL_AFTER
+) -> str:
+    """Execute with a permit of the user's own, and mine blocks, by default until that is final."""
+    tx_hash = send_own(app.chain, user or app.user, built)
+    assert app.chain.receipt(tx_hash)["status"] == 1
+    app.chain.mine(blocks)
     return tx_hash
 
 
@@ -152,8 +159,7 @@ def test_an_open_sweep_that_nobody_confirmed_is_completed_without_the_flag(app: 
 def test_an_execution_counts_only_from_its_final_block_on(app: PartnerApp) -> None:
     built = app.build()
     expire(app, built)
-    execute_with_own_permit(app.chain, app.user, built)
-    app.chain.mine(FINAL_AFTER - 2)
+    execute(app, built, blocks=FINAL_AFTER - 2)
     tasks.reconcile()
     assert state(built) == ("expired", False, [])
     app.chain.mine()
@@ -168,7 +174,7 @@ def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_logged_once(
     built = app.build()
     expire(app, built)
     other = app.build(output="USDT")
-    tx_hash = execute(app, other, sweep_ref=sweep_ref_of(built))
+    tx_hash = execute(app, under_reference_of(built, other))
     with capture_logs() as logs:
         tasks.reconcile()
         tasks.reconcile()
@@ -186,7 +192,7 @@ def test_an_open_sweep_whose_reference_was_used_on_other_terms_fails_and_is_not_
     built = app.build()
     other = app.build(output="USDT")
     app.approve(other)
-    execute(app, other, sweep_ref=sweep_ref_of(built))
+    execute(app, under_reference_of(built, other))
     with capture_logs() as logs:
         tasks.reconcile()
         ScannedBlocks.objects.all().delete()
@@ -202,7 +208,7 @@ def test_another_users_execution_under_the_same_reference_is_not_ours(app: Partn
     stranger = app.chain.users[1]
     theirs = app.build(wallet=stranger.address)
     app.approve(theirs, user=stranger)
-    execute(app, theirs, user=stranger, sweep_ref=sweep_ref_of(built))
+    execute(app, under_reference_of(built, theirs), user=stranger)
     with capture_logs() as logs:
         tasks.reconcile()
     assert state(built) == ("expired", False, [])
@@ -216,6 +222,6 @@ def test_two_users_of_one_reference_in_one_span_are_told_apart(app: PartnerApp) 
     theirs = app.build(wallet=stranger.address)
     app.approve(theirs, user=stranger)
     tx_hash = execute(app, built)
-    execute(app, theirs, user=stranger, sweep_ref=sweep_ref_of(built))
+    execute(app, under_reference_of(built, theirs), user=stranger)
     tasks.reconcile()
     assert stored(built).transactions.get().tx_hash == tx_hash

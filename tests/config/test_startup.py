@@ -1,0 +1,35 @@
+"""A process with a wrong configuration exits at once and says why, on real processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+START_SECONDS = 60  # far above what a start takes
+PROCESSES = {
+    "web": ["-m", "gunicorn", "--config", "python:config.gunicorn", "--bind", "127.0.0.1:0", "config.wsgi"],
+    "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "1"],
+    "beat": ["-m", "celery", "-A", "config", "beat"],
+    "a command": [str(settings.BASE_DIR / "manage.py"), "migrate", "--check"],
+}
+WRONG = {"SERVICE_EVM_BUILD_MODE_LOCAL": "v4_falback", "SERVICE_EVM_BUILD_MODE_LOCL": "v4_fallback"}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_process_with_a_misspelt_mode_or_chain_exits_and_says_why(name: str, tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, *PROCESSES[name]],
+        env={**os.environ, "PYTHONPATH": str(settings.BASE_DIR), **WRONG},
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=START_SECONDS,
+        check=False,
+    )
+    said = ended.stderr
+    assert ended.returncode > 0, "it exited, and not because of a signal"
+    assert "SERVICE_EVM_BUILD_MODE_LOCAL is 'v4_falback'; it must be one of v5_partner_fees, v4_fallback." in said
+    assert "SERVICE_EVM_BUILD_MODE_LOCL is set for an unknown chain; the chains of chains.toml are local." in said
