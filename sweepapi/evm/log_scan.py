@@ -76,7 +76,7 @@ def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, first_block: int) 
 
 
 def _ask(chain: Chain, pool: ProviderPool, stream: Stream, queried: Sequence[Span]) -> list[list[Any]]:
-    """Return, for each span, the logs that each provider shows, one list of logs a provider that answered."""
+    """Return, for each span, the logs of each provider that answered for it."""
     calls = log_query.depth_calls(chain.finality.final)
     calls += [
         log_query.logs_call(contract=stream.contract, topics=(stream.topic,), span=span, read=_reader(stream))

@@ -61,7 +61,7 @@ class Sweep(models.Model):
     protocol_recipient = AccountAddressField()
     settlement = models.CharField(max_length=16, choices=Settlement)
     min_gross = Uint256Field()  # the signed minimum of the gross output, over all executions
-    deadline = models.DateTimeField()  # it can't be executed later
+    deadline = models.DateTimeField()  # what was signed for it can't be executed later
     created_at = models.DateTimeField(auto_now_add=True)
 
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)

@@ -149,7 +149,7 @@ class V4SweepFactory(SweepFactory):
     """A pending V4 sweep, whose partner is paid later."""
 
     rail = "evm_v4"
-    partner_recipient = None
+    partner_recipient = LazyFunction(lambda: None)
     settlement = Settlement.PAYABLE
     execution = RelatedFactory(
         ExecutionFactory,

@@ -34,7 +34,7 @@ Start = Callable[[], FakeNode]
 
 @pytest.fixture
 def executed(app: PartnerApp) -> Sweep:
-    """A V5 sweep that was executed on a final block, which nobody reported, and that is closed by mistake."""
+    """A V5 sweep that was executed on a final block, which was not reported, and that is closed by mistake."""
     built = app.build()
     app.execute(built)
     app.chain.mine(FINAL_AFTER)

@@ -1,4 +1,4 @@
-"""Finds executions on final blocks that the service does not know: of sweeps that it closed, or that nobody reported.
+"""Finds executions on final blocks that the service does not know: of sweeps that it closed, or that were not reported.
 
 Every event of our contracts is compared with the executions that were offered. As elsewhere, the receipt is judged, and
 not the event: here it must show exactly the logs that the providers agreed about.

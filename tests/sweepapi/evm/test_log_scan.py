@@ -229,7 +229,7 @@ def test_a_provider_that_lags_has_not_answered_for_what_it_does_not_have(
     assert hashes_of(scan(chain, pool)) == hashes
 
 
-def test_a_provider_whose_final_block_falls_back_while_it_is_asked_has_not_answered(
+def test_a_provider_whose_final_block_falls_back_between_two_requests_has_not_answered(
     chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
 ) -> None:
     """A provider is often many nodes: the one that shows the depth may not be the one that shows the logs."""
@@ -295,7 +295,7 @@ def test_a_log_that_was_not_queried_makes_the_answer_unusable(
 
 
 @pytest.mark.parametrize("answer", [None, {}, "0x", [None], [[]]])
-def test_a_response_of_another_shape_is_no_answer(
+def test_a_response_of_another_shape_does_not_count(
     chain: LocalChain, use_providers: Providers, start_node: Start, answer: Any
 ) -> None:
     liar = start_node()
@@ -373,7 +373,7 @@ def test_they_are_fetched_in_batches_that_providers_take(
         lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result,
     ],
 )
-def test_a_receipt_that_shows_something_else_does_not_count_and_another_provider_is_asked(
+def test_a_receipt_that_shows_something_else_does_not_count_and_another_provider_is_read(
     chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str], lie: Alter
 ) -> None:
     liar = start_node()

@@ -1,4 +1,4 @@
-"""A V4 sweep that was closed is executed all the same, with a permit of the user's own: it is found and booked."""
+"""A V4 sweep is executed after its close, with a permit of the user's own: it is found, booked and flagged."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -148,7 +148,7 @@ def test_a_failed_sweep_whose_reported_hash_was_never_mined_is_completed_by_the_
     assert [tx.status for tx in stored(built).transactions.all()] == ["dropped", "accepted"]
 
 
-def test_an_open_sweep_that_nobody_confirmed_is_completed_without_the_flag(app: PartnerApp) -> None:
+def test_an_open_sweep_that_was_not_confirmed_is_completed_without_the_flag(app: PartnerApp) -> None:
     built = app.build()
     app.approve(built)
     execute(app, built)
