@@ -40,6 +40,13 @@ def balance_of(partner: Partner, *, network: str, asset: str) -> Balance | None:
     return next(iter(_read(_payable(partner).filter(network=network, asset=asset))), None)
 
 
+def accounts_in_debt() -> QuerySet[Account]:
+    """Return the payable accounts of which more was paid out than is available."""
+    payable = Account.objects.filter(name=Account.Name.PARTNER_PAYABLE)
+    debits = Sum("postings__amount", filter=_IS_AVAILABLE, default=0)
+    return payable.annotate(debt=debits).filter(debt__gt=0)
+
+
 def _payable(partner: Partner) -> QuerySet[Account]:
     return Account.objects.filter(partner=partner, name=Account.Name.PARTNER_PAYABLE)
 

@@ -17,7 +17,7 @@ from sweepapi.api.schema import failures
 class LedgerEntryViewSet(ViewSet):
     @extend_schema(
         operation_id="listLedgerEntries",
-        summary="List the postings of your sweeps' fees, newest first",
+        summary="List the postings of your sweeps' fees and of payouts to you, newest first",
         tags=["Ledger"],
         parameters=[LedgerQuery],
         responses={200: PostingPage, **failures("listLedgerEntries")},

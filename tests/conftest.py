@@ -22,6 +22,7 @@ from tests.fake_node import FakeNode
 from tests.guards import watch_io
 from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
+from tests.payments import Treasury
 
 
 @pytest.fixture(autouse=True)
@@ -92,11 +93,17 @@ def app(api: Client, chain: LocalChain) -> PartnerApp:
     return PartnerApp(api, chain)
 
 
+@pytest.fixture
+def use_mode(change_networks: Callable[..., Networks]) -> Callable[[str], object]:
+    """Build in another mode until the test ends."""
+    return lambda mode: change_networks(default_build_mode=mode)
+
+
 @pytest.fixture(params=list(BY_MODE))
-def each_mode(request: pytest.FixtureRequest, change_networks: Callable[..., Networks]) -> str:
+def each_mode(request: pytest.FixtureRequest, use_mode: Callable[[str], object]) -> str:
     """Run the test once in every build mode, whose name this is."""
-    change_networks(default_build_mode=request.param)
     mode: str = request.param
+    use_mode(mode)
     return mode
 
 
@@ -149,3 +156,10 @@ def change_chain(change_networks: Callable[..., Networks]) -> Callable[..., Chai
         return changed
 
     return change
+
+
+@pytest.fixture
+def treasury(chain: LocalChain, change_chain: Callable[..., Chain]) -> Treasury:
+    """The only wallet on the local chain that pays partners."""
+    change_chain(payout_senders=(chain.users[0].address,))
+    return Treasury(chain, chain.users[0])

@@ -51,6 +51,7 @@ class Chain:
     block_explorer_url: str
     protocol_recipient: str | None  # None until the contracts are configured
     v4_fee_bps: int | None  # as above; the V4 contract's fixed fee, paid to the protocol's recipient
+    payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them; empty until then
     role_holders: Mapping[str, tuple[str, ...]]  # by role names of contracts/roles.json; empty until then
     v5_contract: str | None  # None until the contracts are deployed
     v4_contract: str | None  # as above
@@ -77,6 +78,7 @@ def load_chains(path: Path) -> dict[str, Chain]:
 
 
 def _chain(name: str, table: Mapping[str, Any]) -> Chain:
+    recipient = table.get("protocol_recipient")
     try:
         return Chain(
             name=name,
@@ -86,8 +88,9 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             permit2=_address(table["permit2"]),
             multicall3=_address(table["multicall3"]),
             block_explorer_url=str(table.get("block_explorer_url", "")),
-            protocol_recipient=_optional_address(table.get("protocol_recipient")),
+            protocol_recipient=_optional_address(recipient),
             v4_fee_bps=None if "v4_fee_bps" not in table else int(table["v4_fee_bps"]),
+            payout_senders=_addresses(table.get("payout_senders", [] if recipient is None else [recipient])),
             role_holders={name: _addresses(holders) for name, holders in table.get("roles", {}).items()},
             **_contracts(table.get("contracts")),
             previous_fee_signer=_optional_address(table.get("previous_fee_signer")),

@@ -58,6 +58,15 @@ class Receipt:
     logs: tuple[Log, ...]
 
 
+@dataclass(frozen=True)
+class Transaction:
+    """What a transaction itself moves of the native coin, in wei."""
+
+    sender: str
+    recipient: str | None  # None if it creates a contract
+    value: int
+
+
 def quantity(value: object) -> int:
     """Return the integer of a hex quantity."""
     if isinstance(value, str) and _QUANTITY.fullmatch(value):
@@ -85,6 +94,13 @@ def hash32(value: object) -> str:
     if isinstance(value, str) and _HASH.fullmatch(value):
         return value.lower()
     raise BadResponseError("expected a hash")
+
+
+def address(value: object) -> str:
+    """Return an address in its EIP-55 form."""
+    if isinstance(value, str) and is_address(value):
+        return str(to_checksum_address(value))
+    raise BadResponseError("expected an address")
 
 
 def block(value: object) -> Block:
@@ -120,6 +136,25 @@ def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to R
         if receipt.tx_hash != tx_hash:
             raise BadResponseError("the receipt is of another transaction")
         return receipt
+
+    return decode
+
+
+def transaction_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to Transaction | None
+    """Return the decoder of the transaction with this hash: None if the node has none."""
+
+    def decode(value: object) -> Transaction | None:
+        if value is None:
+            return None
+        fields = _mapping(value)
+        if hash32(fields.get("hash")) != tx_hash:
+            raise BadResponseError("the transaction is another one")
+        recipient = fields.get("to")
+        return Transaction(
+            sender=address(fields.get("from")),
+            recipient=None if recipient is None else address(recipient),
+            value=quantity(fields.get("value")),
+        )
 
     return decode
 
@@ -167,11 +202,11 @@ def _receipt(fields: dict[str, object]) -> Receipt:
 
 
 def _log(fields: dict[str, object]) -> Log:
-    address, topics = fields.get("address"), fields.get("topics")
-    if not isinstance(address, str) or not is_address(address) or not isinstance(topics, list):
+    topics = fields.get("topics")
+    if not isinstance(topics, list):
         raise BadResponseError("expected a log")
     return Log(
-        address=to_checksum_address(address),
+        address=address(fields.get("address")),
         topics=tuple(hash32(topic) for topic in topics),
         data=data(fields.get("data")),
     )

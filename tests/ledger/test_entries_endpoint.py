@@ -15,7 +15,7 @@ from ledger.reading import postings_of
 from ledger.serializers import PostingSerializer
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
-from tests.factories.ledger import BASE, WETH, book_fee, random_hash
+from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
 from tests.factories.partners import PartnerFactory
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +34,23 @@ def error_of(api: Client, **query: Any) -> tuple[int, str, list[tuple[str, str]]
     response = api.get(URL, query)
     error = response.json()["error"]
     return response.status_code, error["code"], [(d["field"], d["code"]) for d in error["details"]]
+
+
+@pytest.mark.usefixtures("two_chains")
+def test_payouts_are_listed_without_who_recorded_them_and_why(api: Client, partner: Partner) -> None:
+    book_payable(partner, 400)
+    reversal = undo_payout(book_payout(partner, 300))
+    response = api.get(URL, {"limit": 4})
+    items = response.json()["data"]["items"]
+    assert [(item["kind"], item["account"], item["direction"], item["amount"]) for item in items] == [
+        ("payout_reversal", "partner_paid", "debit", "300"),
+        ("payout_reversal", "partner_payable", "credit", "300"),
+        ("payout", "partner_paid", "credit", "300"),
+        ("payout", "partner_payable", "debit", "300"),
+    ]
+    assert items[0]["reverses"] == str(reversal.reverses_id)
+    assert reversal.note not in response.content.decode()
+    assert f'"{reversal.recorded_by}"' not in response.content.decode()
 
 
 @pytest.mark.usefixtures("two_chains")

@@ -12,7 +12,7 @@ from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, transfer, undo_payout
 from tests.factories.partners import PartnerFactory
-from tests.sessions import at_once
+from tests.sessions import Session, at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -185,6 +185,21 @@ def test_payouts_outside_a_transaction_are_refused(partner: Partner) -> None:
         post_payout(transfer(partner, 1), sender=None, block_number=None, recorded_by="ops", note="")
     with pytest.raises(transaction.TransactionManagementError):
         reverse_payout(paid, recorded_by="ops", note="why")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_fee_of_the_partner_is_posted_while_a_payout_holds_the_lock(partner: Partner) -> None:
+    book_payable(partner, 400)
+
+    def book_without_waiting() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '2s'")
+        book_payable(partner, 7)
+
+    with transaction.atomic():
+        post_payout(transfer(partner, 400), sender=None, block_number=None, recorded_by="ops", note="")
+        Session(book_without_waiting).join()
+        assert balance(partner) == (7, 7)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -50,6 +50,18 @@ def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -
     assert mars.routers[0].fee_tiers == ()
 
 
+def test_partners_are_paid_by_the_protocols_recipient_unless_the_chain_names_others(tmp_path: Path) -> None:
+    other = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
+    for lines, senders in (
+        ("", ()),
+        (f'protocol_recipient = "{ADDRESS}"\n', (ADDRESS,)),
+        (f'protocol_recipient = "{ADDRESS}"\npayout_senders = ["{other.lower()}"]\n', (other,)),
+        ("payout_senders = []\n", ()),
+    ):
+        text = GOOD.replace("chain_id = 4\n", f"chain_id = 4\n{lines}")
+        assert load(tmp_path, text)["mars"].payout_senders == senders
+
+
 DEPLOYED = f"""
 [chains.mars.roles]
 guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]

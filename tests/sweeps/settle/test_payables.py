@@ -101,6 +101,16 @@ def test_a_reorganisation_after_a_payout_is_flagged_and_logged_with_the_debt(swe
     assert [line[0] for line in fees_booked(sweep)] == ["sweep_fee"] * 3 + ["reversal"] * 3
 
 
+def test_a_sweep_that_was_settled_on_chain_is_not_flagged_for_a_debt_of_others(sweep: Sweep) -> None:
+    settled = SweepFactory.create(rail=JudgedRail.name, partner=sweep.partner)
+    apply(settled, executed())
+    apply(apply(sweep, executed()), FINAL)
+    pay_out(sweep)
+    reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
+    assert "partner_in_debt" in apply(sweep, GONE).flags
+    assert apply(settled, GONE).flags == ["reorganised"]
+
+
 def test_what_other_sweeps_earned_covers_a_payout(sweep: Sweep) -> None:
     apply(apply(sweep, executed()), FINAL)
     pay_out(sweep)

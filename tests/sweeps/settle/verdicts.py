@@ -6,7 +6,16 @@ from typing import Any
 from sweepapi.fees import Split, split
 from sweeps.models import Sweep
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Inclusion, Outlook, TransactionVerdict, Verdict
+from sweeps.rails.rail import (
+    Depth,
+    Ended,
+    Ending,
+    ExecutionVerdict,
+    Inclusion,
+    Outlook,
+    TransactionVerdict,
+    Verdict,
+)
 from sweeps.settle import settle
 from tests.factories.ledger import random_hash
 

@@ -28,13 +28,14 @@ from tests.partner_app import PartnerApp, details_of, error_of
 pytestmark = pytest.mark.django_db
 
 TTL_SECONDS = 900
+UseMode = Callable[[str], object]
 SET_FEE = Function("setFee(uint16,address)")
 
 
 @pytest.fixture(autouse=True)
-def fallback(settings: Settings) -> None:
+def fallback(use_mode: UseMode) -> None:
     """Build on V4."""
-    settings.EVM_BUILD_MODE = "v4_fallback"
+    use_mode("v4_fallback")
 
 
 def the_worker_looks(app: PartnerApp, built: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def outcome(state: dict[str, Any]) -> tuple[str, bool, list[str]]:
 # --- building ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_answer_has_the_fields_of_v5_and_no_authorization(app: PartnerApp, settings: Settings) -> None:
+def test_the_answer_has_the_fields_of_v5_and_no_authorization(app: PartnerApp, use_mode: UseMode) -> None:
     response = app.post_build(app.body())
     assert response.status_code == 201
     assert_documented(response, path="/v2/sweep/build")
@@ -59,7 +60,7 @@ def test_the_answer_has_the_fields_of_v5_and_no_authorization(app: PartnerApp, s
     assert (built["mode"], built["contractVersion"], built["feeMode"]) == ("v4_fallback", "v4", "offchain_accounting")
     assert built["contractAddress"] == built["permit2"]["message"]["spender"] == app.chain.contracts["v4"]
     assert built["feeAuthorization"] is None
-    settings.EVM_BUILD_MODE = "v5_partner_fees"
+    use_mode("v5_partner_fees")
     assert list(built) == list(app.build())
 
 
@@ -115,9 +116,9 @@ def test_a_chain_without_a_v4_contract_is_not_supported(app: PartnerApp, change_
 # --- confirming -------------------------------------------------------------------------------------------------------
 
 
-def test_a_sweep_of_another_contract_version_is_not_this_one(app: PartnerApp, settings: Settings) -> None:
+def test_a_sweep_of_another_contract_version_is_not_this_one(app: PartnerApp, use_mode: UseMode) -> None:
     on_v4 = app.build()
-    settings.EVM_BUILD_MODE = "v5_partner_fees"
+    use_mode("v5_partner_fees")
     on_v5 = app.build()
     hash_v4, hash_v5 = app.execute(on_v4), app.chain.sign_and_send(app.user, on_v5)
     for built, wrong_hash in ((on_v4, hash_v5), (on_v5, hash_v4)):
@@ -254,18 +255,18 @@ def test_a_block_that_leaves_the_chain_takes_the_payable_with_it(app: PartnerApp
 # --- switching the mode -----------------------------------------------------------------------------------------------
 
 
-def test_sweeps_in_flight_keep_their_own_contract_when_the_mode_changes(app: PartnerApp, settings: Settings) -> None:
+def test_sweeps_in_flight_keep_their_own_contract_when_the_mode_changes(app: PartnerApp, use_mode: UseMode) -> None:
     app.approve(app.build())
     sent: list[tuple[dict[str, Any], str]] = []
     unsent = []
     for mode in ("v4_fallback", "v5_partner_fees", "v4_fallback", "v5_partner_fees"):
-        settings.EVM_BUILD_MODE = mode
+        use_mode(mode)
         built, never_sent = app.build(), app.build()
         assert built["mode"] == mode
         sent.append((built, app.chain.sign_and_send(app.user, built)))
         unsent.append(never_sent)
     for mode in ("v4_fallback", "v5_partner_fees"):
-        settings.EVM_BUILD_MODE = mode
+        use_mode(mode)
         for built, tx_hash in sent:
             state = app.confirm(built, tx_hash)
             assert (state["status"], state["mode"]) == ("completed", built["mode"])

@@ -1,4 +1,4 @@
-"""Shows the ledger to operators; nothing can be written here."""
+"""Accounts, entries and their postings; nothing can be written here."""
 
 from typing import Any
 
@@ -52,6 +52,9 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
         "asset",
         "show_hash",
         "posted_at",
+        "show_finality",
+        "recorded_by",
+        "note",
         "reverses",
         "show_reversal",
     ]
@@ -75,6 +78,10 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
     @display(description="Transaction")
     def show_short_hash(self, entry: JournalEntry) -> SafeString:
         return transaction_link(entry.network, entry.tx_hash, shown=shortened(entry.tx_hash))
+
+    @display(description="Final since")
+    def show_finality(self, entry: JournalEntry) -> str:
+        return f"{entry.finality.final_at:%Y-%m-%d %H:%M:%S} UTC" if hasattr(entry, "finality") else ""
 
     @display(description="Reversed by")
     def show_reversal(self, entry: JournalEntry) -> SafeString | str:

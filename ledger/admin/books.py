@@ -1,0 +1,136 @@
+"""What each partner is owed and what can be paid out, and the page that records a payout."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+
+from ledger.admin.forms import PayoutForm
+from ledger.balances import Balance, accounts_in_debt, balances_of
+from ledger.errors import PayoutRefusedError
+from ledger.models import PartnerBooks
+from ledger.payouts import CheckedPayout, check_payout, record_payout
+from sweepapi import networks
+from sweepapi.explorer import transaction_link
+from sweepapi.read_only import ReadOnly
+
+_HEADS = ("Network", "Asset", "Owed", "Available", "Debt")
+
+
+@admin.register(PartnerBooks)
+class PartnerBooksAdmin(ReadOnly, ModelAdmin):
+    list_display = ["name", "show_debt"]
+    search_fields = ["name", "id"]
+    fields = readonly_fields = ["name", "show_balances", "show_payouts"]
+    actions_detail = ["record_payout"]
+
+    def get_queryset(self, _request: HttpRequest) -> QuerySet[PartnerBooks]:
+        """Say in the same query who is in debt."""
+        return PartnerBooks.objects.annotate(is_in_debt=Exists(accounts_in_debt().filter(partner=OuterRef("pk"))))
+
+    @display(description="Debt", label={"in debt": "danger"})
+    def show_debt(self, books: Any) -> str:  # noqa: ANN401 a partner annotated with whether it is in debt
+        return "in debt" if books.is_in_debt else ""
+
+    @display(description="Balances")
+    def show_balances(self, books: PartnerBooks) -> SafeString:
+        return _balances_table(balances_of(books))
+
+    @display(description="Payouts")
+    def show_payouts(self, books: PartnerBooks) -> SafeString:
+        url = f"{reverse('admin:ledger_payout_changelist')}?entry__partner__id__exact={books.pk}"
+        return format_html('<a href="{}">Payouts to {}</a>', url, books)
+
+    def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
+        """Require the permission to record payouts, which viewing does not include."""
+        return request.user.has_perm("ledger.record_payout")
+
+    @action(description="Record a payout", url_path="record-payout", permissions=["record"], icon="payments")
+    def record_payout(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask what was paid, check it, show that, and record it once the operator has confirmed."""
+        partner = get_object_or_404(PartnerBooks, pk=object_id)
+        form = PayoutForm(request.POST or None, balances_of(partner))
+        if not form.is_valid():
+            return self._page(request, partner, form)
+        given = form.cleaned_data
+        network, _, asset = given["asset"].partition("/")
+        try:
+            checked = check_payout(
+                partner=partner, network=network, asset=asset, amount=given["amount"], tx_hash=given["tx_hash"]
+            )
+            if "confirm" not in request.POST:
+                return self._page(request, partner, form, _facts(checked))
+            entry = record_payout(checked, note=given["note"], recorded_by=request.user.get_username())
+        except PayoutRefusedError as error:
+            form.add_error(None, str(error))
+            return self._page(request, partner, form)
+        self.log_change(request, partner, f"Recorded a payout of {given['amount']} units of {asset}: {entry.pk}")
+        messages.success(request, "The payout was recorded.")
+        return redirect("admin:ledger_partnerbooks_change", partner.pk)
+
+    def _page(
+        self,
+        request: HttpRequest,
+        partner: PartnerBooks,
+        form: PayoutForm,
+        facts: list[tuple[str, object]] | None = None,
+    ) -> HttpResponse:
+        """Show the form, or what was checked and is to be confirmed."""
+        name = "record_payout" if facts is None else "confirm_payout"
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Record a payout to {partner}",
+            "opts": self.opts,
+            "partner": partner,
+            "wallets": _wallets(partner),
+            "form": form,
+            "facts": facts,
+        }
+        return TemplateResponse(request, f"admin/ledger/{name}.html", context)
+
+
+def _wallets(partner: PartnerBooks) -> list[tuple[str, str]]:
+    """Return the partner's wallet on each network on which something can be paid to it."""
+    used = dict.fromkeys(balance.network for balance in balances_of(partner))
+    return [(networks.current().name_of(network), partner.recipient_on(network)) for network in used]
+
+
+def _balances_table(balances: list[Balance]) -> SafeString:
+    if not balances:
+        return SafeString("Nothing was ever owed; what sweeps settle on chain is not listed here.")
+    heads = format_html_join("", '<th scope="col">{}</th>', ((head,) for head in _HEADS))
+    rows = format_html_join("", "<tr>{}</tr>", ((_cells(balance),) for balance in balances))
+    template = '<table class="balances"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
+    return format_html(template, heads, rows)
+
+
+def _cells(balance: Balance) -> SafeString:
+    debt = format_html("<strong>{}</strong>", balance.debt) if balance.debt else ""
+    shown = (networks.current().name_of(balance.network), balance.asset, balance.owed, balance.available, debt)
+    return format_html_join("", '<td data-head="{}">{}</td>', zip(_HEADS, shown, strict=True))
+
+
+def _facts(checked: CheckedPayout) -> list[tuple[str, object]]:
+    transfer, payment = checked.transfer, checked.payment
+    on_chain: list[tuple[str, object]] = [("On chain", "Not checked: this network has no provider.")]
+    if payment is not None:
+        on_chain = [("Paid by", payment.sender), ("Block", f"{payment.block_number}, which is final")]
+    return [
+        ("Partner", transfer.partner),
+        ("Paid to", transfer.recipient),
+        ("Network", networks.current().name_of(transfer.network)),
+        ("Asset", transfer.asset),
+        ("Transaction", transaction_link(transfer.network, transfer.tx_hash)),
+        *on_chain,
+        ("Amount", transfer.amount),
+        ("Available before", checked.available),
+        ("Available after", checked.available - transfer.amount),
+    ]

@@ -1,0 +1,46 @@
+"""The forms of payouts: what was paid, and why one is reversed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from ledger.balances import Balance
+from sweepapi import networks
+
+
+class PayoutForm(forms.Form):
+    """What an operator paid, in an asset of which the partner is owed something or was."""
+
+    asset = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+    amount = forms.RegexField(
+        r"\A[0-9]{1,78}\Z",
+        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+        help_text="In the asset's smallest unit.",
+        error_messages={"invalid": "Enter a whole number of the asset's smallest unit."},
+    )
+    tx_hash = forms.CharField(
+        label="Transaction hash", max_length=100, widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"})
+    )
+    note = forms.CharField(max_length=500, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
+
+    def __init__(self, data: Any, balances: Sequence[Balance]) -> None:  # noqa: ANN401 a QueryDict or None
+        super().__init__(data)
+        self.fields["asset"].choices = [  # type: ignore[attr-defined]
+            (f"{balance.network}/{balance.asset}", _label(balance)) for balance in balances
+        ]
+
+    def clean_amount(self) -> int:
+        return int(self.cleaned_data["amount"])
+
+
+class ReversalForm(BaseDialogForm):
+    """What was wrong with a payout."""
+
+    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
+
+
+def _label(balance: Balance) -> str:
+    return f"{balance.asset} on {networks.current().name_of(balance.network)}, {max(balance.available, 0)} available"

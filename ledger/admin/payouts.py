@@ -1,0 +1,147 @@
+"""The payouts that were recorded, each with what was checked, and the action that reverses one."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+
+from ledger import payouts
+from ledger.admin.forms import ReversalForm
+from ledger.errors import PayoutRefusedError
+from ledger.models import Account, JournalEntry, Payout
+from sweepapi import networks
+from sweepapi.explorer import shortened, transaction_link
+from sweepapi.network_filter import NetworkFilter
+from sweepapi.read_only import ReadOnly
+
+
+@admin.register(Payout)
+class PayoutAdmin(ReadOnly, ModelAdmin):
+    list_display = ["show_time", "show_partner", "show_network", "show_short_asset", "show_amount", "show_state"]
+    list_filter = ["entry__partner", ("entry__network", NetworkFilter)]
+    search_fields = ["entry__id", "entry__tx_hash", "recipient"]
+    ordering = ["-entry__posted_at", "-entry"]
+    actions_detail = ["reverse_payout"]
+    fields = readonly_fields = [
+        "show_state",
+        "show_partner",
+        "show_network",
+        "show_asset",
+        "show_amount",
+        "recipient",
+        "show_sender",
+        "show_block",
+        "show_hash",
+        "show_time",
+        "show_recorded_by",
+        "show_note",
+        "show_entry",
+        "show_reversal",
+    ]
+
+    def get_queryset(self, _request: HttpRequest) -> QuerySet[Payout]:
+        """Read the entry along, and the amount from its postings."""
+        paid = Q(entry__postings__account__name=Account.Name.PARTNER_PAYABLE)
+        rows = Payout.objects.select_related("entry__partner", "entry__reversed_by")
+        return rows.annotate(amount=Sum("entry__postings__amount", filter=paid))
+
+    @display(description="Time", ordering="entry__posted_at")
+    def show_time(self, payout: Payout) -> str:
+        return f"{payout.entry.posted_at:%Y-%m-%d %H:%M:%S} UTC"
+
+    @display(description="Partner", ordering="entry__partner__name")
+    def show_partner(self, payout: Payout) -> str:
+        return payout.entry.partner.name
+
+    @display(description="Network", ordering="entry__network")
+    def show_network(self, payout: Payout) -> str:
+        return networks.current().name_of(payout.entry.network)
+
+    @display(description="Asset", ordering="entry__asset")
+    def show_short_asset(self, payout: Payout) -> SafeString:
+        return shortened(payout.entry.asset)
+
+    @display(description="Asset")
+    def show_asset(self, payout: Payout) -> str:
+        return payout.entry.asset
+
+    @display(description="Amount", ordering="amount")
+    def show_amount(self, payout: Any) -> str:  # noqa: ANN401 a payout annotated with its amount
+        return str(payout.amount)
+
+    @display(description="State", label={"checked on chain": "success", "not checked": "warning", "reversed": "danger"})
+    def show_state(self, payout: Payout) -> str:
+        if hasattr(payout.entry, "reversed_by"):
+            return "reversed"
+        return "not checked" if payout.sender is None else "checked on chain"
+
+    @display(description="Sender")
+    def show_sender(self, payout: Payout) -> str:
+        return payout.sender or "Not checked: the network had no provider."
+
+    @display(description="Block")
+    def show_block(self, payout: Payout) -> str:
+        return "" if payout.block_number is None else str(payout.block_number)
+
+    @display(description="Transaction")
+    def show_hash(self, payout: Payout) -> SafeString:
+        return transaction_link(payout.entry.network, payout.entry.tx_hash)
+
+    @display(description="Recorded by")
+    def show_recorded_by(self, payout: Payout) -> str:
+        return payout.entry.recorded_by
+
+    @display(description="Note")
+    def show_note(self, payout: Payout) -> str:
+        return payout.entry.note
+
+    @display(description="Entry")
+    def show_entry(self, payout: Payout) -> SafeString:
+        return _link(payout.entry)
+
+    @display(description="Reversal")
+    def show_reversal(self, payout: Payout) -> SafeString | str:
+        reversal = getattr(payout.entry, "reversed_by", None)
+        if reversal is None:
+            return ""
+        return format_html("{}, by {}: {}", _link(reversal), reversal.recorded_by, reversal.note)
+
+    def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
+        """Require the permission to record payouts, which viewing does not include."""
+        return request.user.has_perm("ledger.record_payout")
+
+    @action(
+        description="Reverse",
+        url_path="reverse",
+        permissions=["record"],
+        icon="undo",
+        dialog={
+            "title": "Reverse this payout",
+            "description": "For a payout that was recorded by mistake. The amount is owed again, and the transaction "
+            "can be recorded again, correctly. No money moves.",
+            "form_class": ReversalForm,
+            "form_submit_text": "Reverse",
+        },
+    )
+    def reverse_payout(self, request: HttpRequest, form: ReversalForm, object_id: str) -> HttpResponse:
+        """Reverse the payout for the given reason, and have the dialog reload the page."""
+        payout, reason = get_object_or_404(Payout, pk=object_id), form.cleaned_data["reason"]
+        try:
+            payouts.reverse_payout(payout.entry, reason=reason, recorded_by=request.user.get_username())
+        except PayoutRefusedError as error:
+            messages.error(request, str(error))
+        else:
+            self.log_change(request, payout, f"Reversed: {reason}")
+            messages.success(request, "The payout was reversed.")
+        return HttpResponse(headers={"HX-Redirect": reverse("admin:ledger_payout_change", args=[object_id])})
+
+
+def _link(entry: JournalEntry) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse("admin:ledger_journalentry_change", args=[entry.pk]), entry)

@@ -1,0 +1,103 @@
+"""Records what operators paid to partners: checks it against the books and on chain, then posts it.
+
+Payouts are made outside this service, by a wallet that it has no key of. On an EVM chain with providers the transaction
+is read first, outside any database transaction; elsewhere the payout is recorded as unchecked.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from ledger import posting
+from ledger.errors import PayoutProblem, PayoutRefusedError
+from ledger.models import JournalEntry
+from ledger.payout_rules import Transfer, available_for, booking_epoch
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.payments import Expected, Payment, PaymentError, check_payment
+from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
+
+
+@dataclass(frozen=True)
+class CheckedPayout:
+    """A payout that could be booked when it was checked."""
+
+    transfer: Transfer
+    payment: Payment | None  # None: not checked on chain, because the network has no provider
+    available: int  # before it
+
+
+def check_payout(*, partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> CheckedPayout:
+    """Check a payout against the books and on chain; raises PayoutRefusedError."""
+    transfer = _transfer(partner, network, asset, amount, tx_hash)
+    available = available_for(transfer)
+    booking_epoch(transfer)
+    return CheckedPayout(transfer, _payment(transfer), available)
+
+
+def record_payout(checked: CheckedPayout, *, note: str, recorded_by: str) -> JournalEntry:
+    """Book a payout that was checked and return its entry; raises PayoutRefusedError if the books changed meanwhile."""
+    payment = checked.payment
+    with transaction.atomic():
+        return posting.post_payout(
+            checked.transfer,
+            sender=None if payment is None else payment.sender,
+            block_number=None if payment is None else payment.block_number,
+            recorded_by=recorded_by,
+            note=note.strip(),
+        )
+
+
+def reverse_payout(entry: JournalEntry, *, reason: str, recorded_by: str) -> JournalEntry:
+    """Reverse a payout that was recorded by mistake and return the reversing entry; raises PayoutRefusedError."""
+    if not reason.strip():
+        raise PayoutRefusedError(PayoutProblem.NO_REASON, "A reason is required.")
+    with transaction.atomic():
+        return posting.reverse_payout(entry, recorded_by=recorded_by, note=reason.strip())
+
+
+def _transfer(partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> Transfer:
+    """Return the payout with its texts in canonical form."""
+    if not 0 < amount <= UINT256_MAX:
+        raise PayoutRefusedError(PayoutProblem.BAD_AMOUNT, "The amount must be above zero and fit 256 bits.")
+    recipient = partner.recipient_on(network)
+    is_evm = network.startswith("eip155:")
+    if recipient.startswith("0x") != is_evm:
+        raise PayoutRefusedError(PayoutProblem.NO_WALLET, f"{partner} has no payout wallet on this network.")
+    return Transfer(
+        partner=partner,
+        network=network,
+        asset=_canonical(AccountAddressField.canonical, asset, PayoutProblem.BAD_ASSET, is_evm=is_evm),
+        tx_hash=_canonical(TransactionHashField.canonical, tx_hash, PayoutProblem.BAD_HASH, is_evm=is_evm),
+        amount=amount,
+        recipient=recipient,
+    )
+
+
+def _canonical(read: Callable[[str], str], text: str, problem: PayoutProblem, *, is_evm: bool) -> str:
+    try:
+        value = read(text.strip())
+    except ValueError as error:
+        raise PayoutRefusedError(problem, str(error)) from error
+    if value.startswith("0x") != is_evm:
+        raise PayoutRefusedError(problem, f"{value} does not fit the network.")
+    return value
+
+
+def _payment(transfer: Transfer) -> Payment | None:
+    chain = next((chain for chain in networks.current().enabled if chain.network == transfer.network), None)
+    if chain is None:
+        return None
+    try:
+        return check_payment(
+            Expected(transfer.tx_hash, transfer.asset, transfer.recipient, transfer.amount),
+            chain=chain,
+            pool=networks.current().pool(chain.network),
+        )
+    except PaymentError as error:
+        raise PayoutRefusedError(error.problem, str(error)) from error
+    except ChainUnavailableError as error:
+        message = f"No provider of {chain.name} answers; try again later."
+        raise PayoutRefusedError(PayoutProblem.CHAIN_UNAVAILABLE, message) from error
