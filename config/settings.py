@@ -240,6 +240,8 @@ CELERY_BEAT_SCHEDULE = {
         # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
+    # Final blocks are minutes old, and a span of any length takes the same round trips.
+    "reconcile": {"task": "indexer.reconcile", "schedule": 60.0, "options": {"expires": 60.0}},
     "purge-answers": {"task": "indexer.purge_answers", "schedule": 3600.0},
     "send-cancellations": {
         "task": "indexer.send_cancellations",

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks
+from indexer import checks, reconciliation
 from sweeps.build import purge_answers
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
 from sweeps.rails.registry import RAILS
@@ -26,6 +26,12 @@ def check_sweep(sweep_id: str) -> None:
 def check_due() -> None:
     """Check every due sweep whose message was lost, or that has none."""
     checks.check_due()
+
+
+@shared_task(name="indexer.reconcile")
+def reconcile() -> None:
+    """Settle what final blocks show and the service does not know, such as executions of closed sweeps."""
+    reconciliation.reconcile()
 
 
 @shared_task(name=CANCEL_TASK)

@@ -188,7 +188,7 @@ class ExecutionSettlement:
         execution.booking_epoch += 1
         execution.status, execution.amounts = Execution.Status.PENDING, None
         transitions.raise_flag(sweep, Flag.REORGANISED)
-        for flag in (Flag.BELOW_MINIMUM, Flag.EXECUTED_AFTER_VOID, Flag.PARTIAL):
+        for flag in (Flag.BELOW_MINIMUM, Flag.EXECUTED_AFTER_VOID, Flag.EXECUTED_AFTER_CLOSE, Flag.PARTIAL):
             transitions.clear_flag(sweep, flag)
         tx.status, tx.confirmed_at, tx.reason = Tx.SUBMITTED, None, "Its block left the chain."
         tx.block_number, tx.block_hash, tx.gas_used = None, "", None

@@ -1,13 +1,18 @@
-"""Opens a completed sweep again that was closed as final, for operators who doubt that its block is still there."""
+"""Opens closed sweeps again: one that was executed after all, or a completed one whose block operators doubt."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
+import structlog
 from django.db import transaction
 from django.utils import timezone
 
 from sweeps import transitions
-from sweeps.models import Execution, Sweep, SweepStatus
+from sweeps.models import EventKind, Execution, Flag, Sweep, SweepStatus
 from sweeps.nudge import nudge
+from sweeps.rails.rail import ExecutionVerdict, Verdict
+
+log = structlog.get_logger(__name__)
 
 
 def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
@@ -26,3 +31,39 @@ def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
         sweep.save()
         transaction.on_commit(lambda: nudge(sweep_id, at=timezone.now()))
     return True
+
+
+def reopen_executed(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> bool:
+    """Open a closed sweep again if final blocks show an execution that it was closed without; return whether they do.
+
+    The sweep's row is locked; the caller settles the verdict and saves.
+    """
+    if not verdict.is_final:
+        return False
+    late = [one for one in executions if _shows_late(one, verdict.executions[one.id])]
+    if not late:
+        _warn_of_other_uses(sweep, verdict)
+        return False
+    for execution in late:
+        execution.closed_at = None
+    transitions.reopen(sweep, reason="A final block shows an execution.", requested_by="reconciliation")
+    transitions.clear_flag(sweep, Flag.CANCELLED_ON_CHAIN)
+    transitions.raise_flag(sweep, Flag.EXECUTED_AFTER_CLOSE)
+    return True
+
+
+def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
+    is_known = execution.status == Execution.Status.EXECUTED
+    return not is_known and any(tx.executed is not None for tx in verdict.transactions)
+
+
+def _warn_of_other_uses(sweep: Sweep, verdict: Verdict) -> None:
+    """Log what took the identity of a closed sweep and does not match its terms, unless the sweep's history says so."""
+    known = set(sweep.events.filter(kind=EventKind.REJECTED).values_list("tx_hash", flat=True))
+    for one in verdict.executions.values():
+        seen = {tx.tx_hash: " ".join(mismatch.message for mismatch in tx.mismatches) for tx in one.transactions}
+        if one.ended is not None and one.ended.tx_hash is not None:
+            seen[one.ended.tx_hash] = one.ended.reason
+        for tx_hash, reason in seen.items():
+            if tx_hash not in known:
+                log.warning("late_execution_differs", sweep_id=str(sweep.id), tx_hash=tx_hash, reason=reason)

@@ -19,6 +19,7 @@ from sweeps.executions import ExecutionSettlement
 from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.rail import Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
+from sweeps.reopening import reopen_executed
 
 # Why the chain moves a sweep to each status.
 _CAUSES = {
@@ -63,12 +64,13 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
         sweep = Sweep.objects.select_for_update(of=("self",)).select_related("partner").get(id=sweep_id)
         if lease is not None and sweep.lease_token != lease:
             raise LeaseLostError
-        if not sweep.is_open:
-            return Settled(sweep)
         rail = RAILS[sweep.rail]
         (watched,) = rail.watch([sweep])
         verdict = rail.judge(watched, seen)
-        outlook = _apply(sweep, verdict)
+        executions = list(sweep.executions.all())
+        if not sweep.is_open and not reopen_executed(sweep, executions, verdict):
+            return Settled(sweep)
+        outlook = _apply(sweep, executions, verdict)
         if lease is not None or not sweep.is_open:
             sweep.lease_token = sweep.lease_until = None
         if sweep.is_open:
@@ -78,13 +80,12 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
     return Settled(sweep, {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions})
 
 
-def _apply(sweep: Sweep, verdict: Verdict) -> Outlook:
+def _apply(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> Outlook:
     sweep.last_error = ""
-    settlements = [ExecutionSettlement(sweep, execution) for execution in sweep.executions.all()]
+    settlements = [ExecutionSettlement(sweep, execution) for execution in executions]
     for settlement in settlements:
         if settlement.execution.closed_at is None:
             settlement.apply(verdict.executions[settlement.execution.id])
-    executions = [settlement.execution for settlement in settlements]
     candidates = [tx for settlement in settlements for tx in settlement.candidates]
     _move(sweep, executions, candidates)
     if all(execution.closed_at is not None for execution in executions):

@@ -11,18 +11,14 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweepapi.evm import responses
+from sweepapi.evm import log_query
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
+from sweepapi.evm.log_query import Span, Topics
 from sweepapi.evm.responses import Log, MinedLog, Receipt
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
+from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, Provider, ProviderPool
 
-# Providers cap the blocks of a log query at a thousand or more, and the calls of a batch at a hundred or more.
-SPAN_BLOCKS = 1_000
-SPANS_AT_ONCE = 9
 MAX_SEARCHES = 10
-
-Topics = tuple[str | tuple[str, ...], ...]  # by position; several mean any of them
 
 
 @dataclass(frozen=True)
@@ -44,10 +40,9 @@ class Search:
     first_block: int
     last_block: int
 
-    def spans(self) -> list[tuple[int, int]]:
+    def spans(self) -> list[Span]:
         """Return the first blocks of the search in spans that a provider takes, as many as fit one look."""
-        starts = range(self.first_block, self.last_block + 1, SPAN_BLOCKS)[:SPANS_AT_ONCE]
-        return [(start, min(start + SPAN_BLOCKS - 1, self.last_block)) for start in starts]
+        return log_query.spans(self.first_block, self.last_block, span_blocks=log_query.SPAN_BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -118,16 +113,13 @@ def _ask(
     exclude: Provider | None = None,
 ) -> tuple[Provider, dict[Hashable, _Opinion]]:
     safe = chain.finality.safe
-    calls = [Call("eth_getBlockByNumber", ("latest", False), responses.block)]
-    if isinstance(safe, str):
-        calls.append(Call("eth_getBlockByNumber", (safe, False), responses.optional_block))
+    calls = log_query.depth_calls(safe)
     for search in searches:
-        calls += [_logs_call(search, *span) for span in search.spans()]
+        calls += [_logs_call(search, span) for span in search.spans()]
     left = max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
-    provider, (head, *values) = pool.ask(calls, timeout_seconds=left, exclude=exclude)
-    tagged = values.pop(0) if isinstance(safe, str) else None
-    safe_number = (tagged.number if tagged is not None else -1) if isinstance(safe, str) else head.number - safe
+    provider, values = pool.ask(calls, timeout_seconds=left, exclude=exclude)
     remaining = iter(values)
+    _, safe_number = log_query.take_depth(safe, remaining)
     return provider, {search.key: _opinion(search, remaining, safe_number) for search in searches}
 
 
@@ -144,29 +136,14 @@ def _opinion(search: Search, found: Iterator[Any], safe_number: int) -> _Opinion
     return _Opinion(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
 
 
-def _logs_call(search: Search, first: int, last: int) -> Call:
-    query = {
-        "address": search.contract,
-        "fromBlock": hex(first),
-        "toBlock": hex(last),
-        "topics": [list(topic) if isinstance(topic, tuple) else topic for topic in search.topics],
-    }
-    return Call("eth_getLogs", (query,), _hit_in(search, first, last), ErrorPolicy.ANY)
-
-
-def _hit_in(search: Search, first: int, last: int) -> Callable[[object], Hit | None]:
-    """Return the decoder of one span; a log that was not queried makes the whole response unusable."""
-
-    def decode(value: object) -> Hit | None:
-        logs = responses.mined_logs(value)
-        if any(log.log.address != search.contract or not first <= log.block_number <= last for log in logs):
-            raise BadResponseError("a log is from another contract or block")
+def _logs_call(search: Search, span: Span) -> Call:
+    def read(logs: Sequence[MinedLog]) -> Hit | None:
         hits = {_hit(search, log) for log in logs}
         if len(hits) > 1:
             raise BadResponseError("the contract emits this event once")
         return next(iter(hits), None)
 
-    return decode
+    return log_query.logs_call(contract=search.contract, topics=search.topics, span=span, read=read)
 
 
 def _hit(search: Search, mined: MinedLog) -> Hit:
@@ -181,25 +158,17 @@ def _with_receipts(
 ) -> dict[Hashable, Finding]:
     """Add the receipts of hints, each from whichever provider shows the event in that very block."""
     hits = [(search, hit) for search in searches if (hit := findings[search.key].hit) and hit.event.is_hint]
-    calls = [
-        Call("eth_getTransactionReceipt", (hit.tx_hash,), responses.receipt_of(hit.tx_hash), ErrorPolicy.ANY)
-        for _, hit in hits
-    ]
-    try:
-        answered = pool.ask_all(calls) if calls else []
-    except ChainUnavailableError:
-        answered = []
+    receipts = log_query.receipts(pool, [hit.tx_hash for _, hit in hits])
     return dict(findings) | {
         search.key: replace(
-            findings[search.key], receipt=next((one for one in receipts if _shows(one, search, hit)), None)
+            findings[search.key],
+            receipt=next((one for one in receipts[hit.tx_hash] if _shows(one, search, hit)), None),
         )
-        for (search, hit), *receipts in zip(hits, *answered, strict=True)
+        for search, hit in hits
     }
 
 
-def _shows(receipt: object, search: Search, hit: Hit) -> bool:
+def _shows(receipt: Receipt, search: Search, hit: Hit) -> bool:
     """Whether this is a receipt of that very block with the event in it."""
-    if not isinstance(receipt, Receipt) or not receipt.succeeded:
-        return False
     events = [search.read(log) for log in receipt.logs if log.address == search.contract]
     return hit.event in events and (receipt.block_number, receipt.block_hash) == (hit.block_number, hit.block_hash)

@@ -37,9 +37,10 @@ class Log:
 
 @dataclass(frozen=True)
 class MinedLog:
-    """A log with its transaction and block."""
+    """A log with its transaction, its block and its position there."""
 
     log: Log
+    index: int
     tx_hash: str
     block_number: int
     block_hash: str
@@ -175,6 +176,7 @@ def _mined_log(fields: dict[str, object]) -> MinedLog:
         raise BadResponseError("the log was removed")
     return MinedLog(
         log=_log(fields),
+        index=counter(fields.get("logIndex")),
         tx_hash=hash32(fields.get("transactionHash")),
         block_number=counter(fields.get("blockNumber")),
         block_hash=hash32(fields.get("blockHash")),

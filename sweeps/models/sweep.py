@@ -32,6 +32,7 @@ class Flag(models.TextChoices):
 
     BELOW_MINIMUM = "below_minimum"  # executed for less than the minimum that was quoted
     EXECUTED_AFTER_VOID = "executed_after_void"
+    EXECUTED_AFTER_CLOSE = "executed_after_close"  # it was closed without this execution
     INCONSISTENT_AMOUNTS = "inconsistent_amounts"  # an event whose fees contradict the signed basis points
     CANCELLED_ON_CHAIN = "cancelled_on_chain"  # it can never be executed
     PARTIAL = "partial"  # completed, and not all of its executions were
@@ -60,7 +61,7 @@ class Sweep(models.Model):
     protocol_recipient = AccountAddressField()
     settlement = models.CharField(max_length=16, choices=Settlement)
     min_gross = Uint256Field()  # the signed minimum of the gross output, over all executions
-    deadline = models.DateTimeField()  # it can't be executed later
+    deadline = models.DateTimeField()  # what was signed for it can't be executed later
     created_at = models.DateTimeField(auto_now_add=True)
 
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)

@@ -241,6 +241,7 @@ class Verdict:
 
     executions: Mapping[UUID, ExecutionVerdict]
     has_run_out: bool = False  # the network's clock is past the deadline
+    is_final: bool = False  # final blocks show it, so it counts for a closed sweep, too
 
 
 @dataclass(frozen=True)
@@ -356,6 +357,13 @@ class Rail(Protocol):
 
         None means that no provider answered. Without a timeout, follow-up reads are made as well, such as the search
         for an execution that was not reported.
+        """
+        ...
+
+    def find_executed(self, network: str) -> Iterator[tuple[UUID, Any]]:
+        """Yield the sweep of each execution that final blocks show and the service does not know, with what was seen.
+
+        The sweep may be closed. An execution counts as known once the caller has settled it and asked for the next.
         """
         ...
 

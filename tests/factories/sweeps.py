@@ -11,14 +11,15 @@ from factory.declarations import LazyAttribute, LazyFunction, RelatedFactory, Se
 from factory.django import DjangoModelFactory
 
 from ledger.models import Settlement
+from sweepapi.evm import v4, v5
 from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.responses import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
-from sweepapi.evm.v5 import EXECUTED_TOPIC
 from sweepapi.fees import split
 from sweeps.models import Execution, Offer, Sweep, SweepToken, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import Permit
+from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.rails.rail import Ended, Ending
 from tests.factories.ledger import random_hash
@@ -144,6 +145,19 @@ class SweepFactory(DjangoModelFactory[Sweep]):
     offer = RelatedFactory(OfferFactory, factory_related_name="sweep")
 
 
+class V4SweepFactory(SweepFactory):
+    """A pending V4 sweep, whose partner is paid later."""
+
+    rail = "evm_v4"
+    partner_recipient = LazyFunction(lambda: None)
+    settlement = Settlement.PAYABLE
+    execution = RelatedFactory(
+        ExecutionFactory,
+        factory_related_name="sweep",
+        execution_id=LazyAttribute(lambda execution: sweep_ref_of(execution.sweep.id)),
+    )
+
+
 class SweepTransactionFactory(DjangoModelFactory[SweepTransaction]):
     """A hash that a partner reported and that was not looked up yet."""
 
@@ -156,7 +170,7 @@ class SweepTransactionFactory(DjangoModelFactory[SweepTransaction]):
 
 
 def executed_log(sweep: Sweep, **changes: Any) -> Log:
-    """Return the ``SweepExecutedV5`` that matches a sweep, for a gross output of a million units.
+    """Return the event of the execution that matches a sweep, for a gross output of a million units.
 
     ``gross_output`` moves all amounts; any other change is made to that one field alone. ``emitter`` is the contract.
     """
@@ -164,7 +178,7 @@ def executed_log(sweep: Sweep, **changes: Any) -> Log:
     gross = changes.get("gross_output", 1_000_000)
     due = split(gross, sweep.total_fee_bps, sweep.partner_share_bps)
     event = {
-        "nonce": int(execution.execution_id),
+        "execution_id": execution.execution_id,
         "user": sweep.wallet,
         "partner_id": sweep.partner.onchain_id,
         "partner_recipient": sweep.partner_recipient,
@@ -173,13 +187,23 @@ def executed_log(sweep: Sweep, **changes: Any) -> Log:
         "token_count": sweep.tokens.count(),
         **vars(due),
     } | changes
+    topics, data = (_v4_event if sweep.rail == "evm_v4" else _v5_event)(event)
+    return Log(address=changes.get("emitter", execution.venue), topics=topics, data=data)
+
+
+def _v5_event(event: dict[str, Any]) -> tuple[tuple[str, ...], bytes]:
+    nonce = event.get("nonce", int(event["execution_id"]))
+    topics = (v5.EXECUTED_TOPIC, f"0x{nonce:064x}", f"0x{event['user'][2:].lower():0>64}", event["partner_id"])
     data = [event[name] for name in ("partner_recipient", "protocol_recipient", "output_token", "token_count")]
     data += [event[name] for name in ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")]
-    return Log(
-        address=changes.get("emitter", execution.venue),
-        topics=(EXECUTED_TOPIC, f"0x{event['nonce']:064x}", f"0x{event['user'][2:].lower():0>64}", event["partner_id"]),
-        data=encode([*["address"] * 3, *["uint256"] * 6], data),
-    )
+    return topics, encode([*["address"] * 3, *["uint256"] * 6], data)
+
+
+def _v4_event(event: dict[str, Any]) -> tuple[tuple[str, ...], bytes]:
+    sweep_ref = event.get("sweep_ref", event["execution_id"])
+    topics = (v4.EXECUTED_TOPIC, sweep_ref, f"0x{event['user'][2:].lower():0>64}")
+    names = ("output_token", "token_count", "gross_output", "total_fee", "user_amount")
+    return topics, encode(["address", *["uint256"] * 4], [event[name] for name in names])
 
 
 def receipt_of(tx: SweepTransaction, *logs: Log, succeeded: bool = True, block: int = 100) -> Receipt:
@@ -228,6 +252,15 @@ def found_cancellation(by: str, *, agreed: bool = True) -> Finding:
     """Return the finding of a cancellation at a height of 60."""
     ended = Ended(Ending.CANCELLED, f"cancelled on chain by {by}")
     hit = Hit(Event(ended, is_hint=False), random_hash(), 60, block_at(60).hash)
+    return Finding(hit, None, agreed=agreed, resume_at=None)
+
+
+def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> Finding:
+    """Return the finding of the event in a receipt, which took a V4 sweep's reference on other terms."""
+    event = V4Terms.of(sweep, sweep.executions.get()).read(receipt.logs[0])
+    assert event is not None
+    assert not event.is_hint
+    hit = Hit(event, receipt.tx_hash, receipt.block_number, receipt.block_hash)
     return Finding(hit, None, agreed=agreed, resume_at=None)
 
 

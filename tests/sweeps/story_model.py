@@ -6,6 +6,7 @@ The model has no rails, rows or events. It takes the result of one look at the c
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+Rail = Literal["evm_v5", "evm_v4"]
 Outcome = Literal["reverted", "executed", "unrelated", "wrong_fee"]
 SAFE_DEPTH, FINAL_DEPTH = 2, 4
 MAX_CANDIDATES = 10
@@ -99,12 +100,14 @@ class Chain:
 class Story:
     """A sweep according to the state table."""
 
+    rail: Rail
     status: str = "pending"
     is_open: bool = True
     candidates: dict[str, str] = field(default_factory=dict)  # status by hash, in the order of their last reports
     seen: set[str] = field(default_factory=set)  # hashes that a look has shown in a block
     accepted_at: MinedBlock | None = None
     epoch: int = 0
+    is_late: bool = False  # executed after it was closed
 
     @property
     def watched(self) -> list[str]:
@@ -161,11 +164,28 @@ class Story:
         for tx_hash in list(self.watched):
             if tx_hash in view.mined and self.accepted_at is None:
                 self._judge(tx_hash, *view.mined[tx_hash])
-        if self.accepted_at is None and view.found is not None and view.found[0]:
+        if self.accepted_at is None and view.found is not None and not self._is_end(view.found):
             tx_hash, block = view.found
             self._judge(tx_hash, block.transactions[tx_hash], block)
         if self.accepted_at is None:
             self._end(view)
+
+    def reconcile(self, view: View) -> None:
+        """Settle what a scan of the final blocks found, which also counts for a closed sweep."""
+        if not self.is_open and view.found is not None and not self._is_end(view.found):
+            tx_hash, block = view.found
+            if block.transactions[tx_hash] != "executed":
+                return
+            self.is_open = self.is_late = True
+        self.look(view)
+
+    def _is_end(self, found: tuple[str, MinedBlock]) -> bool:
+        """Whether this use of the identity ends the sweep: a cancellation, or on V4 an execution on other terms.
+
+        On V5 the nonce binds the terms, so an event with other terms is a reason to look into it, and no end.
+        """
+        tx_hash, block = found
+        return not tx_hash or (self.rail == "evm_v4" and block.transactions[tx_hash] == "wrong_fee")
 
     def _judge(self, tx_hash: str, outcome: Outcome, block: MinedBlock) -> None:
         self.seen.add(tx_hash)
@@ -177,8 +197,9 @@ class Story:
         self.status, self.accepted_at = "completed", block
 
     def _end(self, view: View) -> None:
-        if view.found is not None and not view.found[0] and view.agreed:
-            self.status, self.is_open = "void", False
+        if view.found is not None and self._is_end(view.found) and view.agreed:
+            is_void = self.status == "void" or not view.found[0]
+            self.status, self.is_open = "void" if is_void else "failed", False
             self._turn("submitted", "dropped")
         elif not view.is_used and view.has_run_out and view.agreed:
             if self.status == "pending":

@@ -24,25 +24,27 @@ from hypothesis.stateful import (
 from ledger.models import Account, Posting
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, SweepNotVoidable
+from sweepapi.evm.log_search import Finding
 from sweepapi.evm.responses import Receipt
 from sweeps import confirm
 from sweeps.confirm import confirm_sweep
 from sweeps.models import EventKind, Sweep, SweepTransaction
 from sweeps.rails.evm.following import Seen
-from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 from sweeps.withdrawal import void
 from tests.factories.sweeps import (
     SweepFactory,
+    V4SweepFactory,
     block_at,
     executed_log,
     found_cancellation,
     found_execution,
+    found_other_use,
     receipt_of,
     seen,
 )
-from tests.sweeps.story_model import SAFE_DEPTH, Chain, MinedBlock, Outcome, Story, View
+from tests.sweeps.story_model import FINAL_DEPTH, SAFE_DEPTH, Chain, MinedBlock, Outcome, Rail, Story, View
 
 HASHES = [f"0x{number:064x}" for number in range(1, 14)]
 FEE = 7_500
@@ -58,6 +60,7 @@ EARLY_STEPS = [
     "a_mined_hash_is_confirmed",
     "many_hashes_are_confirmed",
     "an_old_look_arrives_late",
+    "final_blocks_are_reconciled",
 ]
 # The steps that can end a story come late, so that stories get long.
 LATE = 2
@@ -67,13 +70,17 @@ EXAMPLES, STEPS = int(os.environ.get("STORIES", "40")), 30
 
 
 class Storyteller(RuleBasedStateMachine):
-    """One sweep, the chain that it may happen on, and the model."""
+    """One sweep of V5, the chain that it may happen on, and the model."""
+
+    rail: Rail = "evm_v5"
+    factory: type[SweepFactory] = SweepFactory
+    late_steps = LATE_STEPS
 
     @initialize()
     def build(self) -> None:
-        self.sweep = SweepFactory.create()
+        self.sweep = self.factory.create()
         self.chain = Chain(deadline=100)
-        self.story = Story()
+        self.story = Story(self.rail)
         self.views: list[View] = []
 
     @rule(data=st.data())
@@ -82,7 +89,7 @@ class Storyteller(RuleBasedStateMachine):
         if not self.story.is_open and data.draw(st.sampled_from([True, True, False])):
             self.build()  # the next story; the events of this one were compared
         is_late = self.chain.head.number >= LATE
-        steps = [*EARLY_STEPS, *LATE_STEPS] if is_late else EARLY_STEPS
+        steps = [*EARLY_STEPS, *self.late_steps] if is_late else EARLY_STEPS
         getattr(self, data.draw(st.sampled_from(steps)))(data)
 
     # --- What happens on chain ----------------------------------------------------------------------------------------
@@ -99,8 +106,11 @@ class Storyteller(RuleBasedStateMachine):
 
     def _mine(self, tx_hash: str, outcome: Outcome) -> None:
         uses = outcome in ("executed", "wrong_fee")
-        if not uses or (self._is_unused() and self.chain.head.timestamp < self.chain.deadline):
+        if not uses or (self._is_unused() and self._is_executable()):
             self.chain.mine({tx_hash: outcome})
+
+    def _is_executable(self) -> bool:
+        return self.chain.head.timestamp < self.chain.deadline
 
     def _is_unused(self) -> bool:
         return self.chain.use_of_nonce(up_to=self.chain.head.number) is None
@@ -165,7 +175,7 @@ class Storyteller(RuleBasedStateMachine):
         if not refusal and not is_settled:
             self.story.look(view)
             refusal = self.story.answer(tx_hash)
-        with scripted(self._seen(view)):
+        with scripted(self.rail, self._seen(view)):
             assert self._confirm(tx_hash) == refusal
 
     def the_worker_looks(self, data: st.DataObject) -> None:
@@ -176,6 +186,15 @@ class Storyteller(RuleBasedStateMachine):
     def an_old_look_arrives_late(self, data: st.DataObject) -> None:
         if self.views:
             self._settle(data.draw(st.sampled_from(self.views)))
+
+    def final_blocks_are_reconciled(self, _data: st.DataObject) -> None:
+        final = max(self.chain.head.number - FINAL_DEPTH, 0)
+        use = self.chain.use_of_nonce(up_to=final)
+        if use is None or not use[0] or self.story.accepted_at is not None:
+            return  # a scan reads executions only, and leaves out those that are known
+        view = replace(self._view(agreed=True), mined={}, found=use, is_used=True, has_run_out=False)
+        self.story.reconcile(view)
+        settle(sweep_id=self.sweep.id, seen=replace(self._seen(view), is_final=True))
 
     def operators_void_it(self, _data: st.DataObject) -> None:
         is_voided = self.story.void()
@@ -198,6 +217,7 @@ class Storyteller(RuleBasedStateMachine):
             self.story.candidates,
         )
         assert sweep.executions.get().booking_epoch == self.story.epoch
+        assert ("executed_after_close" in sweep.flags) == self.story.is_late
 
     @invariant()
     def the_books_hold_the_fee_exactly_while_it_is_completed(self) -> None:
@@ -240,14 +260,7 @@ class Storyteller(RuleBasedStateMachine):
         return ""
 
     def _seen(self, view: View) -> Seen:
-        finding = None
-        if view.found is not None:
-            tx_hash, block = view.found
-            finding = (
-                found_execution(self._receipt(tx_hash, block.transactions[tx_hash], block))
-                if tx_hash
-                else found_cancellation("0x" + "cA" * 20, agreed=view.agreed)
-            )
+        finding = self._finding(*view.found, agreed=view.agreed) if view.found is not None else None
         canonical = view.canonical
         return seen(
             *(self._receipt(tx_hash, *mined) for tx_hash, mined in view.mined.items()),
@@ -261,6 +274,11 @@ class Storyteller(RuleBasedStateMachine):
             agreed=view.agreed,
         )
 
+    def _finding(self, tx_hash: str, block: MinedBlock, *, agreed: bool) -> Finding:
+        if not tx_hash:
+            return found_cancellation("0x" + "cA" * 20, agreed=agreed)
+        return found_execution(self._receipt(tx_hash, block.transactions[tx_hash], block))
+
     def _receipt(self, tx_hash: str, outcome: Outcome, block: MinedBlock) -> Receipt:
         logs = {"executed": [executed_log(self.sweep)], "wrong_fee": [executed_log(self.sweep, total_fee=FEE - 1)]}
         receipt = receipt_of(
@@ -272,11 +290,36 @@ class Storyteller(RuleBasedStateMachine):
         return replace(receipt, block_hash=block_at(block.number, fork=block.fork).hash)
 
 
-@contextmanager
-def scripted(look: Seen) -> Iterator[None]:
-    """Let the next look of a confirm return this, instead of reading a chain."""
+class V4Storyteller(Storyteller):
+    """The same for V4: the service can't cancel, and users may execute with permits of their own at any time."""
 
-    class ScriptedRail(EvmV5):
+    rail = "evm_v4"
+    factory = V4SweepFactory
+    late_steps = ["time_passes_the_deadline", *["it_is_executed_late"] * 3, "operators_void_it"]
+
+    def _is_executable(self) -> bool:
+        return True
+
+    def it_is_executed_late(self, data: st.DataObject) -> None:
+        """The permit of the service runs out, and then the user executes the reference with another one."""
+        self.time_passes_the_deadline(data)
+        outcome: Outcome = data.draw(st.sampled_from(["executed", "executed", "wrong_fee"]))
+        self._mine(data.draw(st.sampled_from(HASHES)), outcome)
+        self._mine_blocks(data.draw(st.integers(FINAL_DEPTH - 1, FINAL_DEPTH)))
+        self.final_blocks_are_reconciled(data)
+
+    def _finding(self, tx_hash: str, block: MinedBlock, *, agreed: bool) -> Finding:
+        if block.transactions[tx_hash] == "wrong_fee":
+            return found_other_use(self.sweep, self._receipt(tx_hash, "wrong_fee", block), agreed=agreed)
+        return super()._finding(tx_hash, block, agreed=agreed)
+
+
+@contextmanager
+def scripted(rail_name: str, look: Seen) -> Iterator[None]:
+    """Let the next look of a confirm return this, instead of reading a chain."""
+    rail = RAILS[rail_name]
+
+    class ScriptedRail(type(rail)):  # type: ignore[misc]
         def see(
             self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
         ) -> Iterator[tuple[UUID, Seen]]:
@@ -287,16 +330,16 @@ def scripted(look: Seen) -> Iterator[None]:
             assert (tx.status, timeout_seconds > 0) == ("reverted", True)
             return []
 
-    rail = RAILS["evm_v5"]
-    RAILS["evm_v5"] = ScriptedRail()
+    RAILS[rail_name] = ScriptedRail()
     try:
         yield
     finally:
-        RAILS["evm_v5"] = rail
+        RAILS[rail_name] = rail
 
 
 @pytest.mark.django_db
-def test_random_stories_follow_the_state_table(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("storyteller", [Storyteller, V4Storyteller])
+def test_random_stories_follow_the_state_table(monkeypatch: pytest.MonkeyPatch, storyteller: type[Storyteller]) -> None:
     monkeypatch.setattr(confirm, "nudge", lambda *_args, **_options: None)  # messages change no state
     story = settings(max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, derandomize=True, database=None)
-    run_state_machine_as_test(Storyteller, settings=story)
+    run_state_machine_as_test(storyteller, settings=story)

@@ -38,6 +38,7 @@ class Seen:
 
     sighting: Sighting
     finding: Finding | None = None  # None if there was no search
+    is_final: bool = False  # the finding is of a final block, and from two providers where there are two
 
 
 def see(

@@ -15,7 +15,9 @@ from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Inclusion,
 def judge(watched: Watched, seen: Seen) -> Verdict:
     """Return the verdict. What was seen may be older than what is watched."""
     return Verdict(
-        executions={watched.execution_id: _execution(watched, seen)}, has_run_out=watched.has_run_out(seen.sighting)
+        executions={watched.execution_id: _execution(watched, seen)},
+        has_run_out=watched.has_run_out(seen.sighting),
+        is_final=seen.is_final,
     )
 
 

@@ -1,4 +1,4 @@
-"""The tables that EVM rails share: legs and permits."""
+"""The tables that EVM rails share: legs, permits, and how far the events of contracts were compared with sweeps."""
 
 from typing import ClassVar
 
@@ -70,4 +70,17 @@ class PermitNonces(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["network", "wallet"], name="permit_nonces_of_wallet"),
+        ]
+
+
+class ScannedBlocks(models.Model):
+    """How far a contract's executions were compared with ours; everything found in lower blocks is settled."""
+
+    network = NetworkField()
+    contract = AddressField()
+    next_block = models.PositiveBigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["network", "contract"], name="scanned_blocks_of_contract"),
         ]

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from sweepapi.evm.responses import Log
 from sweeps.models import Execution
 from sweeps.rails.rail import Rail
 
@@ -17,6 +18,15 @@ class EvmRail(Rail, Protocol):
     @property
     def contract_name(self) -> str:
         """The contract's name in Solidity and in the specification of a deployment."""
+        ...
+
+    @property
+    def executed_topic(self) -> str:
+        """The first topic of the event that the contract emits for each execution."""
+        ...
+
+    def executed_id(self, log: Log) -> str | None:
+        """Return which execution an event of that topic is about; None if the contract can't have emitted it."""
         ...
 
     def authorization_nonce(self, execution: Execution) -> str | None:

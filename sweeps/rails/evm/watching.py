@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from sweepapi.evm.log_search import Event, Search, Topics
+from sweepapi.evm.log_query import Topics
+from sweepapi.evm.log_search import Event, Search
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.responses import Log, Receipt
 from sweepapi.evm.sightings import Sighting, Subject

@@ -1,14 +1,18 @@
 """The V4 rail, as the rest of the service sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.evm.deployment.specification import V4
+from sweepapi.evm.responses import Log
+from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm import following, judging, reverts
+from sweeps.rails.evm import following, judging, reconciling, reverts
 from sweeps.rails.evm import sealing as evm_sealing
+from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.watching import Watched
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
@@ -22,12 +26,20 @@ class EvmV4:
     mode = "v4_fallback"
     contract_version = "v4"
     contract_name = V4
+    executed_topic = EXECUTED_TOPIC
     present = V4Presentation()
 
     def watch(self, sweeps: Sequence[Sweep]) -> list[Watched]:
         prefetch_related_objects(list(sweeps), "tokens", "executions__transactions")
         executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
         return [Watched.of(sweep, execution, V4Terms.of(sweep, execution)) for sweep, execution in executions]
+
+    def executed_id(self, log: Log) -> str | None:
+        event = decode_executed(log)
+        return None if event is None else event.sweep_ref
+
+    def find_executed(self, network: str) -> Iterator[tuple[UUID, Seen]]:
+        return reconciling.find_executed(self, network)
 
     def authorization_nonce(self, _execution: Execution) -> None:
         """V4 has no fee authorization."""

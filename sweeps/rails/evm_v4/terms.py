@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sweepapi.evm.log_search import Event, Topics
+from sweepapi.evm.log_query import Topics
+from sweepapi.evm.log_search import Event
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecuted, decode_executed

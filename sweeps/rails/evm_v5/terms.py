@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sweepapi.evm.log_search import Event, Topics
+from sweepapi.evm.log_query import Topics
+from sweepapi.evm.log_search import Event
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import (

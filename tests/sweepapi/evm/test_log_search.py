@@ -11,7 +11,7 @@ import pytest
 from eth_utils.address import to_checksum_address
 
 from sweepapi import networks
-from sweepapi.evm import log_search, v5
+from sweepapi.evm import log_query, log_search, v5
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_search import Event, Finding, Hit, Search
@@ -108,8 +108,8 @@ def test_the_maximum_number_of_searches_stays_under_a_hundred_calls(
 def test_a_long_search_resumes_where_it_stopped(
     cancelled: Cancelled, pool: ProviderPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 4)
-    monkeypatch.setattr(log_search, "SPANS_AT_ONCE", 2)
+    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 4)
+    monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
     height = cancelled.hit.block_number
     far = replace(cancelled.search, first_block=height - 10)
     assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 2)
@@ -122,7 +122,7 @@ def test_a_search_of_all_blocks_that_finds_nothing_starts_over(cancelled: Cancel
 
 
 def test_the_spans_cover_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 10)
+    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 10)
     spans = Search("one", STRANGER, (), lambda _log: None, first_block=5, last_block=30).spans()
     assert spans == [(5, 14), (15, 24), (25, 30)]
 
@@ -279,7 +279,7 @@ def test_an_event_that_is_shown_twice_is_not_a_hit(
 def test_a_span_that_is_refused_is_searched_again_and_affects_no_other_search(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 10)
+    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 10)
     first_block = cancelled.hit.block_number - 15
     stingy = start_node()
     stingy.alter = lambda method, params, result: (

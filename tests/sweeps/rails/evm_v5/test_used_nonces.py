@@ -11,7 +11,7 @@ from django.utils import timezone
 from indexer import checks
 from ledger.reading import postings_of
 from sweepapi import networks
-from sweepapi.evm import log_search
+from sweepapi.evm import log_query
 from sweepapi.evm.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import watching
@@ -395,8 +395,8 @@ def test_a_receipt_that_the_first_provider_withholds_comes_from_another(
 def test_a_long_search_is_done_in_steps_whose_progress_is_kept(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_search, "SPAN_BLOCKS", 5)
-    monkeypatch.setattr(log_search, "SPANS_AT_ONCE", 2)
+    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 5)
+    monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
     monkeypatch.setattr(watching, "SEARCH_MARGIN_BLOCKS", 0)
     built = app.build()
     built_at = Execution.objects.get().built_at_height

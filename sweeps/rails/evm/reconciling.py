@@ -1,0 +1,122 @@
+"""Finds executions on final blocks that the service does not know: of sweeps that it closed, or that were not reported.
+
+Every event of our contracts is compared with the executions that were offered. As elsewhere, the receipt is judged, and
+not the event: here it must show exactly the logs that the providers agreed about.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+from django.db.models import Min
+
+from sweepapi import networks
+from sweepapi.evm import log_scan
+from sweepapi.evm.errors import ChainUnavailableError
+from sweepapi.evm.log_scan import Scan, ScannedSpan, Stream
+from sweepapi.evm.log_search import Event, Finding, Hit
+from sweepapi.evm.responses import MinedLog, Receipt
+from sweepapi.evm.sightings import Sighting
+from sweeps.models import Execution
+from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.models import ScannedBlocks
+from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """An event about an execution that is not known to be executed."""
+
+    sweep_id: UUID
+    event: Event
+    mined: MinedLog
+
+
+def find_executed(rail: EvmRail, network: str) -> Iterator[tuple[UUID, Seen]]:
+    """Yield the sweep of each of these executions, with what was seen.
+
+    A span of blocks is done once the caller has asked for what follows it. If that never happens, the next run reads
+    the span again.
+    """
+    for contract in _contracts(rail, network):
+        yield from _find_at(rail, network, contract)
+
+
+def _contracts(rail: EvmRail, network: str) -> Iterator[str]:
+    """Yield the contracts at which the rail has executions; each is found by one step through the unique index."""
+    executions = Execution.objects.filter(network=network).order_by("venue").values_list("venue", "sweep__rail")
+    found = executions.first()
+    while found is not None:
+        venue, rail_name = found
+        if rail_name == rail.name:
+            yield venue
+        found = executions.filter(venue__gt=venue).first()
+
+
+def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID, Seen]]:
+    chain, pool = networks.current().chain(network), networks.current().pool(network)
+    stream = Stream(contract, rail.executed_topic, is_readable=lambda one: rail.executed_id(one) is not None)
+    cursor = _cursor(network, contract)
+    try:
+        scan = log_scan.scan(chain=chain, pool=pool, stream=stream, first_block=cursor.next_block)
+    except ChainUnavailableError as error:
+        log.warning("scan_failed", network=network, contract=contract, error=str(error))
+        return
+    for span in scan.spans:
+        unknown = list(_unknown(rail, network, contract, span))
+        hints = {one.mined.tx_hash for one in unknown if one.event.is_hint}
+        receipts = log_scan.receipts(pool, stream, [mined for mined in span.logs if mined.tx_hash in hints])
+        if hints != receipts.keys():
+            log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
+            return
+        yield from ((one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in unknown)
+        behind = ScannedBlocks.objects.filter(id=cursor.pk, next_block__lte=span.last_block)  # another run may be ahead
+        behind.update(next_block=span.last_block + 1)
+
+
+def _cursor(network: str, contract: str) -> ScannedBlocks:
+    cursor = ScannedBlocks.objects.filter(network=network, contract=contract).first()
+    if cursor is None:
+        executions = Execution.objects.filter(network=network, venue=contract)
+        lowest = executions.aggregate(height=Min("built_at_height"))["height"]
+        cursor, _ = ScannedBlocks.objects.get_or_create(
+            network=network, contract=contract, defaults={"next_block": max(lowest - SEARCH_MARGIN_BLOCKS, 0)}
+        )
+    return cursor
+
+
+def _unknown(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> Iterator[_Unknown]:
+    """Yield what a span shows about our executions, except those that are known; one query, and the rail's own."""
+    by_id = defaultdict(list)  # several, if other users took the same reference
+    for mined in span.logs:
+        by_id[rail.executed_id(mined.log)].append(mined)
+    executions = (
+        Execution.objects.filter(network=network, venue=contract, execution_id__in=by_id)
+        .exclude(status=Execution.Status.EXECUTED)
+        .select_related("sweep")
+    )
+    for execution, watched in zip(executions, rail.watch([one.sweep for one in executions]), strict=True):
+        for mined in by_id[execution.execution_id]:
+            event = watched.terms.read(mined.log)
+            if event is not None:
+                yield _Unknown(watched.sweep_id, event, mined)
+
+
+def _seen(scan: Scan, unknown: _Unknown, receipt: Receipt | None) -> Seen:
+    mined = unknown.mined
+    sighting = Sighting(
+        head_number=scan.head_number,
+        safe_number=scan.final_number,
+        final_number=scan.final_number,
+        receipts={},
+        canonical=None,
+        state=True,  # the event says so
+        safe_timestamp=None,
+    )
+    hit = Hit(unknown.event, mined.tx_hash, mined.block_number, mined.block_hash)
+    return Seen(sighting, Finding(hit, receipt, agreed=True, resume_at=None), is_final=True)

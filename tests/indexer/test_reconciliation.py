@@ -1,0 +1,320 @@
+"""The worker compares the executions on final blocks with its own, whatever became of the sweeps meanwhile."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from celery import current_app
+from structlog.testing import capture_logs
+
+from indexer import reconciliation, tasks
+from ledger.reading import postings_of
+from sweepapi.evm.responses import Block
+from sweepapi.evm.rpc import ProviderPool
+from sweeps import transitions
+from sweeps.models import Cause, Execution, Sweep, SweepStatus
+from sweeps.rails.evm.models import ScannedBlocks
+from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
+from sweeps.rails.registry import RAILS
+from sweeps.settle import settle
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import ExecutionFactory, SweepFactory, executed_receipt, seen, unused_after_deadline
+from tests.fake_node import Alter, FakeNode, unaltered
+from tests.local_chain import FINAL_AFTER
+from tests.partner_app import PartnerApp
+
+pytestmark = pytest.mark.django_db
+
+NETWORK = "eip155:31337"
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
+
+
+@pytest.fixture
+def executed(app: PartnerApp) -> Sweep:
+    """A V5 sweep that was executed on a final block, which was not reported, and that is closed by mistake."""
+    built = app.build()
+    app.execute(built)
+    app.chain.mine(FINAL_AFTER)
+    sweep = Sweep.objects.get(id=built["sweepId"])
+    settle(sweep_id=sweep.id, seen=unused_after_deadline(sweep))
+    assert state(sweep) == ("expired", False, [])
+    return sweep
+
+
+def state(sweep: Sweep) -> tuple[str, bool, list[str]]:
+    sweep.refresh_from_db()
+    return sweep.status, sweep.is_open, sweep.flags
+
+
+def cursor(contract: str) -> int:
+    return ScannedBlocks.objects.get(network=NETWORK, contract=contract).next_block
+
+
+def behind_final(app: PartnerApp) -> int:
+    """Return the block with which a scan goes on that has read all final blocks."""
+    return int(app.chain.web3.eth.get_block("finalized")["number"]) + 1
+
+
+def warnings() -> list[str]:
+    """Reconcile, and return what was warned of."""
+    with capture_logs() as logs:
+        tasks.reconcile()
+    return [entry["event"] for entry in logs if entry["log_level"] != "info"]
+
+
+# --- what is found ----------------------------------------------------------------------------------------------------
+
+
+def test_an_execution_of_a_sweep_that_was_closed_by_mistake_is_booked_as_settled_on_chain(executed: Sweep) -> None:
+    tasks.reconcile()
+    assert state(executed) == ("completed", True, ["executed_after_close"])
+    assert [posting.account.name for posting in postings_of(executed.id)] == [
+        "fees_charged",
+        "partner_settled",
+        "protocol_revenue",
+    ]
+
+
+def test_a_sweep_that_was_believed_cancelled_on_chain_loses_that_flag(executed: Sweep) -> None:
+    transitions.cancelled(executed, "cancelled on chain by ops")
+    transitions.move(executed, SweepStatus.VOID, Cause.CANCELLED)
+    executed.save()
+    executed.executions.update(status=Execution.Status.CANCELLED)
+    tasks.reconcile()
+    assert state(executed) == ("completed", True, ["executed_after_close", "executed_after_void"])
+
+
+def test_an_execution_that_was_confirmed_is_not_settled_again(app: PartnerApp) -> None:
+    confirmed, _ = app.complete()
+    app.chain.mine(FINAL_AFTER)
+    tasks.reconcile()
+    sweep = Sweep.objects.get()
+    assert (sweep.check_attempts, sweep.flags) == (confirmed["feeAuthorization"]["checkAttempts"], [])
+
+
+def test_a_reorganisation_of_what_was_final_clears_the_flag_with_the_booking(executed: Sweep) -> None:
+    tasks.reconcile()
+    number, _ = executed.transactions.get().block
+    settle(sweep_id=executed.id, seen=seen(canonical=Block(number, random_hash(), timestamp=1)))
+    assert state(executed) == ("pending", True, ["reorganised"])
+    assert sum(posting.amount for posting in postings_of(executed.id) if posting.account.name == "fees_charged") == 0
+
+
+def test_a_closed_sweep_is_not_opened_by_what_one_look_shows_above_the_final_block(executed: Sweep) -> None:
+    tx = executed.transactions.create(execution=executed.executions.get(), tx_hash=random_hash())
+    settle(sweep_id=executed.id, seen=seen(executed_receipt(tx)))
+    assert state(executed) == ("expired", False, [])
+
+
+# --- how far it was read ----------------------------------------------------------------------------------------------
+
+
+def test_blocks_are_read_once(app: PartnerApp, executed: Sweep, round_trips: list[list[str]]) -> None:
+    tasks.reconcile()
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+    round_trips.clear()
+    tasks.reconcile()
+    assert ["eth_getLogs" in methods for methods in round_trips] == [False]
+    app.chain.mine(3)
+    tasks.reconcile()
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+    assert state(executed)[0] == "completed"
+
+
+def test_it_begins_below_the_first_build_at_a_contract(
+    app: PartnerApp, start_node: Start, use_providers: Providers
+) -> None:
+    node = start_node()
+    queried: list[str] = []
+
+    def alter(method: str, params: list[Any], result: Any) -> Any:
+        if method == "eth_getLogs":
+            queried.append(params[0]["fromBlock"])
+        return result
+
+    node.alter = alter
+    use_providers(node.url)
+    app.chain.mine(SEARCH_MARGIN_BLOCKS)
+    app.build()
+    app.chain.mine(FINAL_AFTER)
+    app.build()
+    tasks.reconcile()
+    lowest = min(Execution.objects.values_list("built_at_height", flat=True))
+    assert queried == [hex(lowest - SEARCH_MARGIN_BLOCKS)]
+
+
+def test_it_never_begins_below_the_first_block(app: PartnerApp) -> None:
+    app.build()
+    Execution.objects.update(built_at_height=1)
+    tasks.reconcile()
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+
+
+@pytest.mark.usefixtures("chain")
+def test_a_contract_without_executions_is_not_read(round_trips: list[list[str]]) -> None:
+    tasks.reconcile()
+    assert (round_trips, ScannedBlocks.objects.count()) == ([], 0)
+
+
+def test_a_contract_that_new_builds_no_longer_use_is_read_too(app: PartnerApp, executed: Sweep) -> None:
+    elsewhere = ExecutionFactory.create().venue
+    tasks.reconcile()
+    assert {row.contract for row in ScannedBlocks.objects.all()} == {app.chain.contracts["v5"], elsewhere}
+    assert state(executed)[0] == "completed"
+
+
+def test_a_sweep_of_one_rail_is_not_looked_for_by_another(app: PartnerApp, executed: Sweep) -> None:
+    assert list(RAILS["evm_v4"].find_executed(NETWORK)) == []
+    assert ScannedBlocks.objects.count() == 0
+    ((sweep_id, _),) = RAILS["evm_v5"].find_executed(NETWORK)
+    assert sweep_id == executed.id
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+
+
+def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: PartnerApp, executed: Sweep) -> None:
+    found = RAILS["evm_v5"].find_executed(NETWORK)
+    sweep_id, look = next(found)
+    settle(sweep_id=sweep_id, seen=look)
+    del found  # the process ends here
+    before = cursor(app.chain.contracts["v5"])
+    assert before <= executed.executions.get().built_at_height
+    events = Sweep.objects.get().last_event
+    tasks.reconcile()
+    assert (Sweep.objects.get().last_event, len(postings_of(executed.id))) == (events, 3)
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+
+
+def test_what_could_not_be_settled_is_found_again(
+    app: PartnerApp, executed: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*, sweep_id: UUID, seen: Any) -> None:
+        raise RuntimeError(f"{sweep_id}: {seen.is_final}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reconciliation, "settle", fail)
+        with pytest.raises(RuntimeError, match=f"{executed.id}: True"):
+            tasks.reconcile()
+    assert cursor(app.chain.contracts["v5"]) < behind_final(app)
+    tasks.reconcile()
+    assert state(executed)[0] == "completed"
+
+
+def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
+    monkeypatch: pytest.MonkeyPatch, executed: Sweep
+) -> None:
+    class BrokenRail(type(RAILS["evm_v4"])):  # type: ignore[misc]
+        def find_executed(self, network: str) -> Any:
+            raise RuntimeError(network)
+
+    monkeypatch.setitem(RAILS, "evm_v4", BrokenRail())
+    with pytest.raises(RuntimeError, match=NETWORK):
+        tasks.reconcile()
+    assert state(executed)[0] == "completed"
+
+
+def test_a_run_that_comes_late_does_not_move_the_cursor_back(app: PartnerApp, executed: Sweep) -> None:
+    slow = RAILS["evm_v5"].find_executed(NETWORK)
+    assert next(slow)[0] == executed.id
+    app.chain.mine(3)
+    tasks.reconcile()
+    ahead = cursor(app.chain.contracts["v5"])
+    assert list(slow) == []
+    assert cursor(app.chain.contracts["v5"]) == ahead
+
+
+# --- providers --------------------------------------------------------------------------------------------------------
+
+
+def hiding(method: str, _params: list[Any], result: Any) -> Any:
+    return [] if method == "eth_getLogs" else result
+
+
+def without_receipts(method: str, _params: list[Any], result: Any) -> Any:
+    return None if method == "eth_getTransactionReceipt" else result
+
+
+def lagging(method: str, params: list[Any], result: Any) -> Any:
+    is_final = (method, params[:1]) == ("eth_getBlockByNumber", ["finalized"])
+    return result | {"number": "0x1"} if is_final else result
+
+
+@pytest.fixture
+def second(app: PartnerApp, use_providers: Providers, start_node: Start) -> FakeNode:
+    """The second of two providers."""
+    node = start_node()
+    use_providers(app.chain.world["rpcUrl"], node.url)
+    return node
+
+
+@pytest.mark.parametrize(("lie", "warned"), [(hiding, ["logs_disagree"]), (lagging, [])])
+def test_two_providers_that_do_not_show_the_same_change_nothing_until_they_do(
+    executed: Sweep, second: FakeNode, lie: Alter, warned: list[str]
+) -> None:
+    second.alter = lie
+    assert warnings() == warned
+    assert state(executed) == ("expired", False, [])
+    second.alter = unaltered
+    assert warnings() == []
+    assert state(executed) == ("completed", True, ["executed_after_close"])
+
+
+def test_one_of_two_providers_changes_nothing(app: PartnerApp, executed: Sweep, use_providers: Providers) -> None:
+    use_providers(app.chain.world["rpcUrl"], "http://127.0.0.1:1")
+    assert "scan_failed" in warnings()
+    assert state(executed) == ("expired", False, [])
+
+
+@pytest.mark.usefixtures("no_providers")
+def test_a_chain_that_does_not_answer_is_logged_and_read_later() -> None:
+    SweepFactory.create()
+    assert warnings() == ["provider_failed", "scan_failed"]
+
+
+def test_without_its_receipt_an_execution_is_not_booked_and_not_passed_over(
+    app: PartnerApp, executed: Sweep, use_providers: Providers, start_node: Start
+) -> None:
+    node = start_node()
+    node.alter = without_receipts
+    use_providers(node.url)
+    assert warnings() == ["receipts_missing"]
+    assert state(executed) == ("expired", False, [])
+    assert cursor(app.chain.contracts["v5"]) < behind_final(app)
+    node.alter = unaltered
+    tasks.reconcile()
+    assert state(executed)[0] == "completed"
+
+
+def test_a_receipt_with_other_amounts_than_the_event_is_not_booked(
+    app: PartnerApp, executed: Sweep, use_providers: Providers, start_node: Start
+) -> None:
+    """A liar can't raise the fee of an event that two providers show, even if its amounts are consistent."""
+    liar = start_node()
+    liar.alter = lambda method, _params, result: (
+        result | {"logs": [_doubled(log) for log in result["logs"]]}
+        if method == "eth_getTransactionReceipt"
+        else result
+    )
+    use_providers(liar.url)
+    assert warnings() == ["receipts_missing"]
+    use_providers(liar.url, app.chain.world["rpcUrl"])
+    assert warnings() == []
+    assert state(executed)[0] == "completed"
+
+
+def _doubled(log: dict[str, Any]) -> dict[str, Any]:
+    """Double every amount of an event, which come after three addresses and the number of tokens."""
+    words = [log["data"][2:][start : start + 64] for start in range(0, len(log["data"]) - 2, 64)]
+    amounts = [f"{2 * int(word, 16) % 2**256:064x}" for word in words[4:]]
+    return log | {"data": "0x" + "".join([*words[:4], *amounts])}
+
+
+# --- when -------------------------------------------------------------------------------------------------------------
+
+
+def test_beat_runs_it_every_minute() -> None:
+    assert "indexer.reconcile" in current_app.tasks
+    schedule = current_app.conf.beat_schedule["reconcile"]
+    assert (schedule["task"], schedule["schedule"], schedule["options"]["expires"]) == ("indexer.reconcile", 60, 60)
