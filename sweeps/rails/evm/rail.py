@@ -3,7 +3,8 @@
 from typing import Protocol
 
 from sweepapi.evm.responses import Log
-from sweeps.models import Execution
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.watching import Terms
 from sweeps.rails.rail import Rail
 
 
@@ -27,6 +28,10 @@ class EvmRail(Rail, Protocol):
 
     def executed_id(self, log: Log) -> str | None:
         """Return which execution an event of that topic is about; None if the contract can't have emitted it."""
+        ...
+
+    def terms(self, sweep: Sweep, execution: Execution) -> Terms:
+        """Return what an event must say about the sweep."""
         ...
 
     def authorization_nonce(self, execution: Execution) -> str | None:

@@ -2,24 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts
-from sweeps.rails.evm.availability import chain_statuses
-from sweeps.rails.evm.serializers.answer import BuiltSerializer
-from sweeps.rails.evm.serializers.state import EvmStateSerializer
-from sweeps.rails.evm.serializers.status import ChainSerializer
+from sweeps.rails.evm.base import EvmPresentation
 
 
-class V4Presentation:
+class V4Presentation(EvmPresentation):
     """The shapes of the V4 rail."""
-
-    answer = BuiltSerializer
-    state = EvmStateSerializer
-    network = ChainSerializer
-    hard_cap_bps = HARD_CAP_BPS
-    max_tokens = MAX_LEGS
-    networks = staticmethod(chain_statuses)
 
     def obstacles(self, _sweep: Sweep) -> Iterable[str]:
         """Return nothing: V4 sweeps can't be cancelled on chain."""

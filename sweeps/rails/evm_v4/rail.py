@@ -1,25 +1,18 @@
 """The V4 rail, as the rest of the service sees it."""
 
-from collections.abc import Iterator, Sequence
-from uuid import UUID
-
-from django.db.models import prefetch_related_objects
-
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm import following, judging, reconciling, reverts
 from sweeps.rails.evm import sealing as evm_sealing
-from sweeps.rails.evm.following import Seen
-from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms
 
 
-class EvmV4:
+class EvmV4(EvmBase):
     """Sweeps through ``ServiceBatchV4``."""
 
     name = "evm_v4"
@@ -29,17 +22,14 @@ class EvmV4:
     executed_topic = EXECUTED_TOPIC
     present = V4Presentation()
 
-    def watch(self, sweeps: Sequence[Sweep]) -> list[Watched]:
-        prefetch_related_objects(list(sweeps), "tokens", "executions__transactions")
-        executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
-        return [Watched.of(sweep, execution, V4Terms.of(sweep, execution)) for sweep, execution in executions]
+    draft = staticmethod(sealing.draft_v4)
+    seal = staticmethod(sealing.seal)
+    store = staticmethod(evm_sealing.store)
+    terms = staticmethod(V4Terms.of)
 
     def executed_id(self, log: Log) -> str | None:
         event = decode_executed(log)
         return None if event is None else event.sweep_ref
-
-    def find_executed(self, network: str) -> Iterator[tuple[UUID, Seen]]:
-        return reconciling.find_executed(self, network)
 
     def authorization_nonce(self, _execution: Execution) -> None:
         """V4 has no fee authorization."""
@@ -53,12 +43,3 @@ class EvmV4:
 
     def send_withdrawals(self) -> None:
         """There is nothing to send."""
-
-    draft = staticmethod(sealing.draft_v4)
-    seal = staticmethod(sealing.seal)
-    store = staticmethod(evm_sealing.store)
-    see = staticmethod(following.see)
-    judge = staticmethod(judging.judge)
-    next_look = staticmethod(following.next_look)
-    clock = staticmethod(following.clock)
-    explain_revert = staticmethod(reverts.explain)

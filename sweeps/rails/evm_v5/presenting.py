@@ -3,27 +3,16 @@
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweepapi.evm.sending import GWEI
 from sweepapi.explorer import transaction_link
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts
-from sweeps.rails.evm.availability import chain_statuses
-from sweeps.rails.evm.serializers.answer import BuiltSerializer
-from sweeps.rails.evm.serializers.state import EvmStateSerializer
-from sweeps.rails.evm.serializers.status import ChainSerializer
+from sweeps.rails.evm.base import EvmPresentation
 from sweeps.rails.evm_v5.models import Cancellation, FeeAuthorization
 
 
-class V5Presentation:
+class V5Presentation(EvmPresentation):
     """The shapes of the V5 rail."""
-
-    answer = BuiltSerializer
-    state = EvmStateSerializer
-    network = ChainSerializer
-    hard_cap_bps = HARD_CAP_BPS
-    max_tokens = MAX_LEGS
-    networks = staticmethod(chain_statuses)
 
     def obstacles(self, sweep: Sweep) -> Iterable[str]:
         """Return why a cancellation on chain is not sent or not mined."""

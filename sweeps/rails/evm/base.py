@@ -1,0 +1,46 @@
+"""What the rails of all contract versions have in common: they follow, judge and show sweeps in the same way."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from django.db.models import prefetch_related_objects
+
+from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
+from sweeps.models import Sweep
+from sweeps.rails.evm import following, judging, reconciling, reverts
+from sweeps.rails.evm.availability import chain_statuses
+from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.evm.serializers.answer import BuiltSerializer
+from sweeps.rails.evm.serializers.state import EvmStateSerializer
+from sweeps.rails.evm.serializers.status import ChainSerializer
+from sweeps.rails.evm.watching import Watched
+
+
+class EvmBase:
+    """The part of an ``EvmRail`` that does not depend on the contract version."""
+
+    see = staticmethod(following.see)
+    judge = staticmethod(judging.judge)
+    next_look = staticmethod(following.next_look)
+    clock = staticmethod(following.clock)
+    explain_revert = staticmethod(reverts.explain)
+
+    def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[Watched]:
+        prefetch_related_objects(list(sweeps), "partner", "tokens", "executions__transactions")
+        executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
+        return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
+
+    def find_executed(self: EvmRail, network: str) -> Iterator[tuple[UUID, Seen]]:
+        return reconciling.find_executed(self, network)
+
+
+class EvmPresentation:
+    """The shapes that all contract versions answer in."""
+
+    answer = BuiltSerializer
+    state = EvmStateSerializer
+    network = ChainSerializer
+    hard_cap_bps = HARD_CAP_BPS
+    max_tokens = MAX_LEGS
+    networks = staticmethod(chain_statuses)
