@@ -202,14 +202,16 @@ def test_what_could_not_be_settled_is_found_again(
     assert state(executed)[0] == "completed"
 
 
+@pytest.mark.parametrize("names", [["evm_v4", "evm_v5"], ["evm_v5", "evm_v4"]])
 def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
-    monkeypatch: pytest.MonkeyPatch, executed: Sweep
+    monkeypatch: pytest.MonkeyPatch, executed: Sweep, names: list[str]
 ) -> None:
     class BrokenRail(type(RAILS["evm_v4"])):  # type: ignore[misc]
         def find_executed(self, network: str) -> Any:
             raise RuntimeError(network)
 
-    monkeypatch.setitem(RAILS, "evm_v4", BrokenRail())
+    rails = RAILS | {"evm_v4": BrokenRail()}
+    monkeypatch.setattr(reconciliation, "RAILS", {name: rails[name] for name in names})
     with pytest.raises(RuntimeError, match=NETWORK):
         tasks.reconcile()
     assert state(executed)[0] == "completed"
