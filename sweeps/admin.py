@@ -185,7 +185,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
             self.log_change(request, sweep, "Asked for a check.")
             messages.success(request, "The worker was asked to look at the chain.")
         else:
-            messages.warning(request, "This sweep is closed: the chain can't change it any more.")
+            messages.warning(request, "This sweep is closed, so the worker does not look at it.")
         return self._back_to(object_id)
 
     @action(

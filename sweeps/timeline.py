@@ -31,7 +31,7 @@ _SENTENCES = {
     EventKind.POSTED: "The fee was booked.",
     EventKind.REVERSED: "The booking of the fee was reversed.",
     EventKind.CANCELLATION_REQUESTED: "Cancellation on chain was requested.",
-    EventKind.CLOSED: "The sweep is closed: nothing can change any more.",
+    EventKind.CLOSED: "The sweep is closed: no other outcome is expected.",
     EventKind.REOPENED: "The sweep was opened again, to check it against the chain.",
 }
 

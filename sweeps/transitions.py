@@ -34,7 +34,7 @@ def note(sweep: Sweep, kind: EventKind, *, tx_hash: str | None = None, **facts: 
 
 
 def close(sweep: Sweep) -> None:
-    """Stop looking at the chain: nothing can change any more."""
+    """Stop looking at the chain for this sweep."""
     sweep.is_open, sweep.closed_at, sweep.next_check_at = False, timezone.now(), None
     note(sweep, EventKind.CLOSED)
 

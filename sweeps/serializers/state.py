@@ -78,7 +78,11 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     sweepId = serializers.UUIDField(source="sweep.id")
     chain = serializers.SerializerMethodField()
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
-    open = serializers.BooleanField(source="sweep.is_open", help_text="Whether the chain may still change this.")
+    open = serializers.BooleanField(
+        source="sweep.is_open",
+        help_text="Whether its outcome may still change. A closed sweep changes only if a final block shows that it was "
+        "executed after all.",
+    )
     mode = serializers.CharField(source="rail.mode")
     wallet = serializers.CharField(source="sweep.wallet")
     tokens = SweptTokenSerializer(source="sweep.tokens", many=True)
