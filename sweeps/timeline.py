@@ -12,7 +12,7 @@ _STATUS_SENTENCES = {
     Cause.REPORTED: "Another transaction was reported, so the sweep is pending again.",
     Cause.EXECUTED: "The sweep was executed.",
     Cause.REVERTED: "The sweep failed, because its transaction reverted.",
-    Cause.RAN_OUT: "The deadline passed on chain, and the sweep can no longer be executed.",
+    Cause.RAN_OUT: "The deadline passed on chain, so what was signed can no longer be executed.",
     Cause.VOIDED: "The sweep was voided.",
     Cause.CANCELLED: "The sweep was cancelled on chain.",
     Cause.REORGANISED: "The block of its transaction left the chain, so the sweep is pending again.",
