@@ -20,7 +20,12 @@ class PostingSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     entryId = serializers.UUIDField(source="entry_id")
     kind = serializers.ChoiceField(source="entry.kind", choices=JournalEntry.Kind.choices)
-    account = serializers.ChoiceField(source="account.name", choices=Account.Name.choices)
+    account = serializers.ChoiceField(
+        source="account.name",
+        choices=Account.Name.choices,
+        help_text="Your part of a fee is credited to partner_settled if the sweep itself paid it (V5), and to "
+        "partner_payable if it is paid out later (V4); payouts are credited to partner_paid.",
+    )
     direction = serializers.ChoiceField(choices=["debit", "credit"])
     amount = AmountOutputField(source="magnitude")
     token = EvmAddressField(source="entry.asset")

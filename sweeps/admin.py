@@ -53,6 +53,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         "show_flags",
         "partner",
         "show_network",
+        "rail",
         "show_wallet",
     ]
     list_filter = ["status", "is_open", "partner", "network", "rail"]
@@ -131,7 +132,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def show_wallet(self, sweep: Sweep) -> SafeString:
         return shortened(sweep.wallet)
 
-    @display(description="Least gross output")
+    @display(description="Minimum gross output")
     def show_min_gross(self, sweep: Sweep) -> str:
         return output_amount(sweep.min_gross, sweep)
 
@@ -231,8 +232,10 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         sweep_id, user = get_object_or_404(Sweep, id=object_id).id, request.user.get_username()
         try:
             sweep = void(sweep_id=sweep_id, reason=reason, requested_by=user, cancels=cancels)
-        except (SweepNotVoidable, SweepNotCancellable) as error:
+        except SweepNotVoidable as error:
             messages.error(request, error.message)
+        except SweepNotCancellable as error:
+            messages.error(request, f"The sweep was not voided. {error.message}")
         else:
             self.log_change(request, sweep, f"Voided{' and asked to cancel on chain' if cancels else ''}: {reason}")
             messages.success(
@@ -247,8 +250,8 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         icon="link_off",
         dialog={
             "title": "Cancel this sweep on chain",
-            "description": "For any open sweep that was not executed, whatever was submitted for it, until its "
-            "deadline. The fee signer pays the gas. If its transaction is mined first, the sweep can't be executed "
+            "description": "On V5 only. For any open sweep that was not executed, whatever was submitted for it, until "
+            "its deadline. The fee signer pays the gas. If its transaction is mined first, the sweep can't be executed "
             "any more and becomes void; if the user's is, that one is booked.",
             "form_class": ReasonForm,
             "form_submit_text": "Cancel on chain",

@@ -33,7 +33,7 @@ class VoidForm(ReasonForm):
     cancel_on_chain = forms.BooleanField(
         required=False,
         label="Also cancel on chain, at once",
-        help_text="The fee signer pays the gas. Once that is mined, what was signed can't be executed.",
+        help_text="On V5 only. The fee signer pays the gas. Once that is mined, what was signed can't be executed.",
         widget=UnfoldBooleanSwitchWidget,
     )
 
@@ -72,7 +72,7 @@ class ExecutionInline(ReadOnly, TabularInline):
 
     @display(description="Amounts")
     def show_amounts(self, execution: Execution) -> SafeString:
-        units = {"Least gross output": execution.min_gross}
+        units = {"Minimum gross output": execution.min_gross}
         if execution.status == Execution.Status.EXECUTED:
             done = execution.amounts
             units |= {"Gross output": done.gross_output, "User": done.user_amount}
@@ -123,7 +123,7 @@ def events_table(events: Iterable[SweepEvent], network: str) -> SafeString:
 
 
 def _details(event: SweepEvent, network: str) -> Iterator[tuple[str]]:
-    for name, value in timeline.untold(event).items():
+    for name, value in timeline.further_facts(event).items():
         shown = _entry_link(value, value) if name == "entry" else value
         yield (format_html("{}: {}", name.replace("_", " ").capitalize(), shown),)
     if event.tx_hash:

@@ -5,7 +5,7 @@ I/O: status, candidates, journal entries, events and the time of the next look c
 and the worker both call it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from django.utils import timezone
 from sweeps import transitions
 from sweeps.executions import ExecutionSettlement
 from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
-from sweeps.rails.rail import Mismatch, Outlook, TransactionVerdict, Verdict
+from sweeps.rails.rail import Ending, Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
 from sweeps.reopening import reopen_executed
 
@@ -87,7 +87,7 @@ def _apply(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> O
         if settlement.execution.closed_at is None:
             settlement.apply(verdict.executions[settlement.execution.id])
     candidates = [tx for settlement in settlements for tx in settlement.candidates]
-    _move(sweep, executions, candidates)
+    _move(sweep, executions, candidates, endings={settlement.ending for settlement in settlements})
     if all(execution.closed_at is not None for execution in executions):
         transitions.close(sweep)
     sweep.check_attempts += 1
@@ -106,7 +106,13 @@ def _not_put_off(sweep: Sweep, outlook: Outlook, at: datetime) -> datetime:
     return min(at, planned)
 
 
-def _move(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[SweepTransaction]) -> None:
+def _move(
+    sweep: Sweep,
+    executions: Sequence[Execution],
+    candidates: Sequence[SweepTransaction],
+    *,
+    endings: Collection[Ending | None],
+) -> None:
     """Move the sweep to the status that follows from its executions."""
     to = _status(executions, is_void=sweep.status == SweepStatus.VOID)
     if to == SweepStatus.COMPLETED:  # each time: an execution that had failed may yet be executed
@@ -117,7 +123,9 @@ def _move(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[Sw
         return
     deciding = [tx.tx_hash for tx in candidates if tx.status == _DECIDING.get(to)]
     has_ended = all(execution.closed_at is not None for execution in executions)
-    cause = Cause.RAN_OUT if to == SweepStatus.FAILED and has_ended else _CAUSES[to]
+    cause = _CAUSES[to]
+    if to == SweepStatus.FAILED and has_ended:
+        cause = Cause.TAKEN if Ending.TAKEN in endings else Cause.RAN_OUT
     transitions.move(sweep, to, cause, tx_hash=deciding[-1] if deciding else None)
 
 

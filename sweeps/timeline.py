@@ -13,6 +13,7 @@ _STATUS_SENTENCES = {
     Cause.EXECUTED: "The sweep was executed.",
     Cause.REVERTED: "The sweep failed, because its transaction reverted.",
     Cause.RAN_OUT: "The deadline passed on chain, so what was signed can no longer be executed.",
+    Cause.TAKEN: "The user executed the sweep's reference on other terms, so the sweep can't be executed.",
     Cause.VOIDED: "The sweep was voided.",
     Cause.CANCELLED: "The sweep was cancelled on chain.",
     Cause.REORGANISED: "The block of its transaction left the chain, so the sweep is pending again.",
@@ -31,7 +32,7 @@ _SENTENCES = {
     EventKind.POSTED: "The fee was booked.",
     EventKind.REVERSED: "The booking of the fee was reversed.",
     EventKind.CANCELLATION_REQUESTED: "Cancellation on chain was requested.",
-    EventKind.CLOSED: "The sweep is closed: no other outcome is expected.",
+    EventKind.CLOSED: "The sweep is closed, and no longer checked.",
     EventKind.REOPENED: "The sweep was opened again, to check it against the chain.",
 }
 
@@ -41,13 +42,13 @@ def sentence(event: SweepEvent) -> str:
     return _template(event).format_map(defaultdict(lambda: "unknown", event.facts))
 
 
-def untold(event: SweepEvent) -> dict[str, Any]:
+def further_facts(event: SweepEvent) -> dict[str, Any]:
     """Return the facts that the sentence leaves out, by name; for operations."""
-    told = sentence(event)
+    shown = sentence(event)
     return {
         name: value
         for name, value in event.facts.items()
-        if f"{{{name}}}" not in _template(event) and value not in ("", told)
+        if f"{{{name}}}" not in _template(event) and value not in ("", shown)
     }
 
 
@@ -62,7 +63,9 @@ def why_it_waits(sweep: Sweep) -> str:
     if not sweep.is_open:
         return ""
     if sweep.status == SweepStatus.COMPLETED:
-        reason = "Its block is not final yet."
+        final = SweepTransaction.Finality.FINAL
+        was_final = sweep.transactions.filter(status=SweepTransaction.Status.ACCEPTED, finality=final).exists()
+        reason = "Its block, which was final, is checked once more." if was_final else "Its block is not final yet."
     elif sweep.cancellation_requested_at is not None:
         reason = "Its cancellation on chain was requested, and no safe block shows it yet."
     elif Flag.REORGANISED in sweep.flags:
@@ -77,6 +80,8 @@ def _missing_execution(sweep: Sweep) -> str:
     live = statuses.count(SweepTransaction.Status.SUBMITTED)
     if live:
         return f"No receipt yet for {live} reported transaction{'s' if live > 1 else ''}."
+    if sweep.status == SweepStatus.VOID and sweep.deadline > timezone.now():
+        return f"It was voided, but what was signed can be executed until {sweep.deadline:%H:%M:%S} UTC."
     if sweep.deadline <= timezone.now():
         return "Its deadline has passed; the chain has yet to prove that it was not executed."
     tried = "No reported transaction executed it" if statuses else "No transaction was reported"

@@ -60,7 +60,7 @@ class SweepViewSet(ViewSet):
         responses={201: V2.answer, **failures("buildSweep")},
     )
     def build(self, request: Request) -> Response:
-        """Quote every token, sign the fee authorization, and return what the user signs and sends."""
+        """Quote every token, and return what the user signs and sends; on V5 with the signed fee authorization."""
         body = BuildRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         answer = build_sweep(partner=partner_of(request), request=body.to_request())
@@ -91,6 +91,6 @@ class SweepViewSet(ViewSet):
         responses={200: V2.state, **failures("getSweep")},
     )
     def retrieve(self, request: Request, sweep_id: str) -> Response:
-        """Return the sweep with its transactions, its fee authorization, its events and its postings."""
+        """Return the sweep with its transactions, its fee terms, its events and its postings."""
         sweep = sweep_of_partner(partner_of(request), _sweep_id(sweep_id))
         return Response(V2.state(SweepState.of(sweep)).data)

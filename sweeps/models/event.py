@@ -39,6 +39,7 @@ class Cause(models.TextChoices):
     EXECUTED = "executed"
     REVERTED = "reverted"
     RAN_OUT = "ran_out"
+    TAKEN = "taken"
     VOIDED = "voided"
     CANCELLED = "cancelled"
     REORGANISED = "reorganised"

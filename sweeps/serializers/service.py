@@ -48,7 +48,7 @@ class ServiceStatusSerializer(serializers.Serializer[ServiceStatus]):
     evmBuildMode = serializers.ChoiceField(
         source="default_build_mode",
         choices=list(BY_MODE),
-        help_text="The mode of chains that have no other; each chain's own is its `buildMode`.",
+        help_text="The mode of chains without one of their own; `buildMode` is that of each chain.",
     )
     chains = V2.network(many=True)
     fees = PlatformFeeSerializer(source="*")

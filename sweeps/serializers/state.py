@@ -80,8 +80,8 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     open = serializers.BooleanField(
         source="sweep.is_open",
-        help_text="Whether its outcome may still change. A closed sweep changes only if a final block shows that it was "
-        "executed after all.",
+        help_text="Whether its outcome may still change. A closed one changes only if a final block shows that it was "
+        "executed after all, as users of V4 can do past the deadline; then it is flagged executed_after_close.",
     )
     mode = serializers.CharField(source="rail.mode")
     wallet = serializers.CharField(source="sweep.wallet")

@@ -76,7 +76,7 @@ def test_a_sweep_that_is_executed_and_becomes_final_lists_each_step(app: Partner
         "The fee was booked.",
         "The sweep was executed.",
         "The transaction's block is final.",
-        "The sweep is closed: no other outcome is expected.",
+        "The sweep is closed, and no longer checked.",
     ]
 
 

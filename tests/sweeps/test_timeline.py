@@ -44,9 +44,9 @@ def test_facts_are_text_and_never_a_template() -> None:
 
 
 def test_a_fact_that_the_sentence_says_is_not_told_twice() -> None:
-    assert timeline.untold(an_event(EventKind.ACCEPTED, block=7, entry="e")) == {"entry": "e"}
-    assert timeline.untold(an_event(EventKind.REVERTED, reason="The transaction reverted.")) == {}
-    assert timeline.untold(an_event(EventKind.REVERTED, reason="The deadline had passed.")) != {}
+    assert timeline.further_facts(an_event(EventKind.ACCEPTED, block=7, entry="e")) == {"entry": "e"}
+    assert timeline.further_facts(an_event(EventKind.REVERTED, reason="The transaction reverted.")) == {}
+    assert timeline.further_facts(an_event(EventKind.REVERTED, reason="The deadline had passed.")) != {}
 
 
 def test_the_partner_does_not_read_who_withdrew_a_sweep_nor_why(api: Client, partner: Partner) -> None:

@@ -272,7 +272,7 @@ def test_the_story_of_an_executed_sweep_reads_in_order(app: PartnerApp) -> None:
     ]
     assert [event["message"] for event in events][-2:] == [
         "The transaction's block is final.",
-        "The sweep is closed: no other outcome is expected.",
+        "The sweep is closed, and no longer checked.",
     ]
     assert story(Sweep.objects.get())[0] == "sweep_pending"
     assert moves(Sweep.objects.get())[0] == ("", "pending", "built")

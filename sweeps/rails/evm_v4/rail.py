@@ -37,8 +37,8 @@ class EvmV4(EvmBase):
     def withdraw(self, _sweep: Sweep) -> None:
         """Refuse: only the user can cancel."""
         raise SweepNotCancellable(
-            "V4 has no authorization of the service, so the service can't cancel a sweep on chain: only the user can, "
-            "by using up the nonce at Permit2. What the user signed runs out at the deadline."
+            "A V4 sweep can't be cancelled on chain, because the service signs nothing for it: only the user can, by "
+            "invalidating the permit's nonce at Permit2. Otherwise what the user signed expires at the deadline."
         )
 
     def send_withdrawals(self) -> None:

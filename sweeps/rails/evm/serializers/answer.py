@@ -81,7 +81,7 @@ class EstimatedOutputSerializer(serializers.Serializer[Any]):
 
 
 class FeeSummarySerializer(serializers.Serializer[Any]):
-    """The fee at the expected output."""
+    """The fee terms, and the fee at the expected output; in every mode."""
 
     totalFeeBps = serializers.IntegerField(source="fees.total_fee_bps")
     partnerShareBps = serializers.IntegerField(source="fees.partner_share_bps")

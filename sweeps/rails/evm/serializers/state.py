@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.fields import HashField, UtcDateTimeField
@@ -16,7 +16,7 @@ FLAGS = (*Flag.values, *USED_FLAGS)
 
 
 class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
-    """The state of the fee authorization, with its expected and actual fees."""
+    """The fee terms and how far the sweep has got, with the expected and the actual fees; in every mode."""
 
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     txHash = HashField(source="shown_transaction.tx_hash", default=None, allow_null=True)
@@ -27,7 +27,9 @@ class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
     nextCheckAt = UtcDateTimeField(source="sweep.next_check_at", allow_null=True)
     lastError = serializers.SerializerMethodField()
     nonce = serializers.SerializerMethodField()
-    deadline = UtcDateTimeField(source="sweep.deadline")
+    deadline = UtcDateTimeField(
+        source="sweep.deadline", help_text="Of the fee authorization on V5, of the user's permit on V4."
+    )
     totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps")
     partnerShareBps = serializers.IntegerField(source="sweep.partner_share_bps")
     expectedFees = FeeSplitSerializer(source="expected_fees")
@@ -36,6 +38,7 @@ class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
     def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - a SweepState; named after its field
         return state.sweep.last_error or None
 
+    @extend_schema_field(serializers.CharField(allow_null=True, help_text="Of the fee authorization; null on V4."))
     def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401 - as above
         nonce: str | None = state.rail.authorization_nonce(state.executions[0])
         return nonce
@@ -45,11 +48,12 @@ class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
     component_name="SweepState",
     examples=[
         example(EXAMPLES / "completed.json", "Completed"),
+        example(EXAMPLES / "completed_v4.json", "Completed in the fallback mode"),
         example(EXAMPLES / "pending.json", "Waiting for its transaction", status_codes=[202]),
     ],
 )
 class EvmStateSerializer(SweepStateSerializer):
-    """A sweep on an EVM chain: its state, its transactions, its authorization and its postings."""
+    """A sweep on an EVM chain: its state, its transactions, its fee terms and its postings."""
 
     chainId = serializers.SerializerMethodField()
     flags = serializers.ListField(source="sweep.flags", child=serializers.ChoiceField(choices=FLAGS))
