@@ -31,7 +31,7 @@ class ExecutionSettlement:
     """One execution and its candidates; the sweep's row is locked, and saved by the caller."""
 
     verdict: ExecutionVerdict
-    ending: Ending | None = None  # set if this look ended the execution
+    ended: Ended | None = None  # set if this look ended the execution
 
     def __init__(self, sweep: Sweep, execution: Execution) -> None:
         self.sweep = sweep
@@ -143,7 +143,7 @@ class ExecutionSettlement:
 
     def _end(self, ended: Ended) -> None:
         """Close the execution: it can't happen any more."""
-        self.ending = ended.ending
+        self.ended = ended
         if ended.ending is Ending.CANCELLED:
             self.execution.status = Execution.Status.CANCELLED
             transitions.cancelled(self.sweep, f"{ended.reason} in {ended.tx_hash}")

@@ -5,7 +5,7 @@ I/O: status, candidates, journal entries, events and the time of the next look c
 and the worker both call it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from django.utils import timezone
 from sweeps import transitions
 from sweeps.executions import ExecutionSettlement
 from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
-from sweeps.rails.rail import Ending, Mismatch, Outlook, TransactionVerdict, Verdict
+from sweeps.rails.rail import Ended, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
 from sweeps.reopening import reopen_executed
 
@@ -87,7 +87,8 @@ def _apply(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> O
         if settlement.execution.closed_at is None:
             settlement.apply(verdict.executions[settlement.execution.id])
     candidates = [tx for settlement in settlements for tx in settlement.candidates]
-    _move(sweep, executions, candidates, endings={settlement.ending for settlement in settlements})
+    ended = [settlement.ended for settlement in settlements if settlement.ended is not None]
+    _move(sweep, executions, candidates, ended)
     if all(execution.closed_at is not None for execution in executions):
         transitions.close(sweep)
     sweep.check_attempts += 1
@@ -110,8 +111,7 @@ def _move(
     sweep: Sweep,
     executions: Sequence[Execution],
     candidates: Sequence[SweepTransaction],
-    *,
-    endings: Collection[Ending | None],
+    ended: Sequence[Ended],
 ) -> None:
     """Move the sweep to the status that follows from its executions."""
     to = _status(executions, is_void=sweep.status == SweepStatus.VOID)
@@ -122,11 +122,11 @@ def _move(
     if to == sweep.status:
         return
     deciding = [tx.tx_hash for tx in candidates if tx.status == _DECIDING.get(to)]
-    has_ended = all(execution.closed_at is not None for execution in executions)
-    cause = _CAUSES[to]
-    if to == SweepStatus.FAILED and has_ended:
-        cause = Cause.TAKEN if Ending.TAKEN in endings else Cause.RAN_OUT
-    transitions.move(sweep, to, cause, tx_hash=deciding[-1] if deciding else None)
+    cause, tx_hash = _CAUSES[to], deciding[-1] if deciding else None
+    if to == SweepStatus.FAILED and all(execution.closed_at is not None for execution in executions):
+        taken = [one.tx_hash for one in ended if one.ending is Ending.TAKEN]
+        cause, tx_hash = (Cause.TAKEN, taken[-1]) if taken else (Cause.RAN_OUT, tx_hash)
+    transitions.move(sweep, to, cause, tx_hash=tx_hash)
 
 
 def _status(executions: Sequence[Execution], *, is_void: bool) -> SweepStatus:

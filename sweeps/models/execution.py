@@ -23,7 +23,7 @@ class Execution(models.Model):
 
         PENDING = "pending"
         EXECUTED = "executed"
-        FAILED = "failed"  # a transaction was reported for it, and none executed it
+        FAILED = "failed"  # a transaction was reported for it, or took its identity, and none executed it
         EXPIRED = "expired"  # no transaction was ever reported for it
         CANCELLED = "cancelled"
 

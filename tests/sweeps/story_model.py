@@ -112,7 +112,7 @@ class Story:
     @property
     def watched(self) -> list[str]:
         if self.accepted_at is not None:
-            return []
+            return [tx_hash for tx_hash, status in self.candidates.items() if status == "accepted"]
         return [tx_hash for tx_hash, status in self.candidates.items() if status != "displaced"]
 
     def report(self, tx_hash: str) -> str:
@@ -218,7 +218,7 @@ class Story:
             self._turn("accepted", "submitted")
             self._turn("replaced", "submitted")
             self.status, self.accepted_at, self.epoch = "pending", None, self.epoch + 1
-        elif accepted.number <= view.final:
+        elif accepted.number <= view.final and any(self.candidates.get(one) == "accepted" for one in view.mined):
             self.is_open = False
 
     def _turn(self, before: str, after: str) -> None:

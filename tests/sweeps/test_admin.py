@@ -190,7 +190,8 @@ def test_check_again_opens_a_closed_sweep_for_a_reason_and_is_logged(
     ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": "The chain halted."})
     assert missing(ops.get(page(tx.sweep)).content.decode(), "Only a completed sweep that is closed") == []
     settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
-    settle(sweep_id=tx.sweep.id, seen=seen(head_number=200, final_number=100, canonical=block_at(100)))
+    final = seen(executed_receipt(tx), head_number=200, final_number=100, canonical=block_at(100))
+    settle(sweep_id=tx.sweep.id, seen=final)
     ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": ""})
     assert not Sweep.objects.get().is_open
     answer = ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": "The chain halted."})

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from sweeps import reopening
 from sweeps.models import Sweep, SweepEvent
+from sweeps.rails.evm.following import Seen
 from sweeps.reopening import reopen
 from sweeps.settle import settle
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, block_at, executed_receipt, seen
@@ -15,8 +16,13 @@ from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FINAL = seen(head_number=200, safe_number=150, final_number=120, canonical=block_at(100))
 GONE = seen(head_number=200, safe_number=150, final_number=120, canonical=block_at(100, fork=1))
+
+
+def final(sweep: Sweep) -> Seen:
+    """Return a look that shows the sweep's transaction in a final block."""
+    receipt = executed_receipt(sweep.transactions.get())
+    return seen(receipt, head_number=200, safe_number=150, final_number=120, canonical=block_at(100))
 
 
 @pytest.fixture
@@ -37,7 +43,7 @@ def closed() -> Sweep:
     """A sweep that was executed in block 100, and whose block was final."""
     tx = SweepTransactionFactory.create()
     settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
-    settle(sweep_id=tx.sweep.id, seen=FINAL)
+    settle(sweep_id=tx.sweep.id, seen=final(tx.sweep))
     return Sweep.objects.get(id=tx.sweep.id)
 
 
@@ -58,7 +64,7 @@ def test_a_closed_sweep_is_opened_and_due_at_once_and_the_worker_is_nudged(
 @pytest.mark.usefixtures("nudged")
 def test_it_is_closed_again_if_its_block_is_still_final(closed: Sweep) -> None:
     reopen(sweep_id=closed.id, reason="The chain halted.", requested_by="alice")
-    settle(sweep_id=closed.id, seen=FINAL)
+    settle(sweep_id=closed.id, seen=final(closed))
     closed.refresh_from_db()
     assert (closed.status, closed.is_open) == ("completed", False)
     assert [event.type for event in closed.events.all()][-4:] == ["finality_reached", "closed", "reopened", "closed"]

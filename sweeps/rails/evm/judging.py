@@ -8,7 +8,7 @@ from sweepapi.evm.responses import Receipt
 from sweepapi.evm.sightings import Sighting
 from sweeps.models import Flag
 from sweeps.rails.evm.following import Seen
-from sweeps.rails.evm.watching import Watched, depth_of
+from sweeps.rails.evm.watching import Accepted, Watched, depth_of
 from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Inclusion, TransactionVerdict, Verdict
 
 
@@ -23,7 +23,7 @@ def judge(watched: Watched, seen: Seen) -> Verdict:
 
 def _execution(watched: Watched, seen: Seen) -> ExecutionVerdict:
     if watched.accepted is not None:
-        return _accepted(watched.accepted, seen.sighting)
+        return _accepted(watched, watched.accepted, seen.sighting)
     transactions = list(_transactions(watched, seen))
     is_inconsistent = any(mismatch.code == "inconsistent" for one in transactions for mismatch in one.mismatches)
     raised = frozenset({Flag.INCONSISTENT_AMOUNTS.value} if is_inconsistent else ())
@@ -33,10 +33,20 @@ def _execution(watched: Watched, seen: Seen) -> ExecutionVerdict:
     return _unexecuted(watched, seen, transactions, raised)
 
 
-def _accepted(block: tuple[int, str], sighting: Sighting) -> ExecutionVerdict:
-    depth = depth_of(sighting, *block)
+def _accepted(watched: Watched, accepted: Accepted, sighting: Sighting) -> ExecutionVerdict:
+    """Judge by the block, and once that is final by the receipt, which a single provider was enough for so far."""
+    depth = depth_of(sighting, accepted.height, accepted.block_hash)
     if depth in (Depth.GONE, Depth.FINAL) and not sighting.agreed:
         return ExecutionVerdict(sighting.head_number, obstacle="The providers disagree about the accepted block.")
+    if depth is not Depth.FINAL:
+        return ExecutionVerdict(sighting.head_number, accepted=depth)
+    receipt = sighting.receipts.get(accepted.tx_hash)
+    if receipt is None:
+        return ExecutionVerdict(sighting.head_number, obstacle="No provider shows the accepted transaction any more.")
+    is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
+    if not is_in_block or _transaction(watched, receipt).executed != accepted.paid:
+        message = "The final block does not show the execution that was accepted."
+        return ExecutionVerdict(sighting.head_number, accepted=Depth.GONE, obstacle=message)
     return ExecutionVerdict(sighting.head_number, accepted=depth)
 
 

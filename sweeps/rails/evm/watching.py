@@ -61,6 +61,16 @@ class Terms(Protocol):
 
 
 @dataclass(frozen=True)
+class Accepted:
+    """The transaction that was accepted, the block that it was seen in, and what it paid."""
+
+    tx_hash: str
+    height: int
+    block_hash: str
+    paid: Split
+
+
+@dataclass(frozen=True)
 class Watched:
     """The facts about a sweep and its only execution that looking and judging need."""
 
@@ -71,15 +81,16 @@ class Watched:
     deadline: int  # seconds since 1970
     built_at_height: int
     search_cursor: str  # the block to go on from; blank unless a search is half done
-    tx_hashes: tuple[str, ...]  # in the order of their reports; empty once one is accepted
-    accepted: tuple[int, str] | None  # height and hash of the accepted transaction's block
+    tx_hashes: tuple[str, ...]  # in the order of their reports; once one is accepted, only that one
+    accepted: Accepted | None
 
     @classmethod
     def of(cls, sweep: Sweep, execution: Execution, terms: Terms) -> "Watched":
         """Return what is watched of a sweep whose transactions are prefetched."""
         candidates = list(execution.transactions.all())
-        accepted = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
+        tx = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
+        accepted = Accepted(tx.tx_hash, *tx.block, execution.amounts) if tx is not None else None
         return cls(
             sweep_id=sweep.id,
             execution_id=execution.id,
@@ -88,8 +99,8 @@ class Watched:
             deadline=int(sweep.deadline.timestamp()),
             built_at_height=execution.built_at_height,
             search_cursor=execution.search_cursor,
-            tx_hashes=() if accepted is not None else tuple(polled),
-            accepted=accepted.block if accepted is not None else None,
+            tx_hashes=tuple(polled) if accepted is None else (accepted.tx_hash,),
+            accepted=accepted,
         )
 
     @property
@@ -99,15 +110,17 @@ class Watched:
             key=self.sweep_id,
             read=self.terms.is_used(self.contract),
             tx_hashes=self.tx_hashes,
-            accepted_height=self.accepted[0] if self.accepted is not None else None,
+            accepted_height=self.accepted.height if self.accepted is not None else None,
             conclude=self._conclusion,
         )
 
     def _conclusion(self, sighting: Sighting) -> object:
         if self.accepted is None:
             return "unused" if self.is_proven_unused(sighting) else None
-        depth = depth_of(sighting, *self.accepted)
-        return (depth, sighting.canonical) if depth in (Depth.GONE, Depth.FINAL) else None
+        depth = depth_of(sighting, self.accepted.height, self.accepted.block_hash)
+        if depth is Depth.FINAL:  # one provider may have made the execution up, in a block that exists
+            return depth, sighting.canonical, sighting.receipts.get(self.accepted.tx_hash)
+        return (depth, sighting.canonical) if depth is Depth.GONE else None
 
     def has_run_out(self, sighting: Sighting) -> bool:
         """Whether the chain's clock is past the deadline, whatever the server's says."""

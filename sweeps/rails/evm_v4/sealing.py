@@ -28,6 +28,7 @@ from sweeps.rails.rail import BuildRequest, FeeTerms, Identity
 
 # What the user signs names the fee, so the contract would revert the sweep under any other.
 FEE_DIFFERS = "The contract's fee is not the configured one."
+RECIPIENT_DIFFERS = "The contract pays its fee to another account than the configured one."
 
 
 def draft_v4(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> EvmDraft:
@@ -47,7 +48,7 @@ def draft_v4(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
         (
             NOT_PAUSED,
             Requirement(v4.FEE_BPS, fees.total_fee_bps, FEE_DIFFERS),
-            Requirement(v4.FEE_RECIPIENT, fees.protocol_recipient.lower(), FEE_DIFFERS),
+            Requirement(v4.FEE_RECIPIENT, fees.protocol_recipient.lower(), RECIPIENT_DIFFERS),
         ),
     )
     return drafting.draft(partner=partner, request=request, chain=chain, contract=contract, fees=fees)

@@ -87,13 +87,14 @@ class V4Terms:
             "tokenCount": (event.token_count, self.token_count),
         }
         mismatches = [
-            Mismatch(name, "differs", f"The event has {seen}, the sweep {built}.")
+            Mismatch(name, "differs", f"{name}: the event has {seen}, the sweep {built}.")
             for name, (seen, built) in pairs.items()
             if seen != built
         ]
-        paid = self._paid(event)
-        if (paid.total_fee, paid.user_amount) != (event.fee, event.user_amount):
-            mismatches.append(Mismatch("amounts", "inconsistent", "The event's amounts contradict the basis points."))
+        if event.fee + event.user_amount != event.gross_output:
+            mismatches.append(Mismatch("amounts", "inconsistent", "The event's amounts do not add up."))
+        elif event.fee != self._paid(event).total_fee:  # the contract's fee was changed, and the user signed that one
+            mismatches.append(Mismatch("fee", "differs", f"fee: the event has {event.fee}, not {self.fee_bps} bps."))
         return mismatches
 
     def _paid(self, event: SweepExecuted) -> Split:

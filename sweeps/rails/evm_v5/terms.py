@@ -91,7 +91,7 @@ class V5Terms:
             "tokenCount": (event.token_count, self.token_count),
         }
         return [
-            Mismatch(name, "differs", f"The event has {seen}, the authorization {signed}.")
+            Mismatch(name, "differs", f"{name}: the event has {seen}, the authorization {signed}.")
             for name, (seen, signed) in pairs.items()
             if seen != signed
         ]

@@ -2,8 +2,10 @@
 
 import pytest
 
+from sweepapi.fees import split
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.watching import Accepted
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import (
     SweepTransactionFactory,
@@ -31,7 +33,8 @@ def test_a_completed_sweep_is_watched_until_its_block_is_final(
     tx: SweepTransaction, safe: int | None, final: int | None, finality: str, *, is_open: bool
 ) -> None:
     complete(tx)
-    sweep = apply(tx.sweep, seen(head_number=200, safe_number=safe, final_number=final, canonical=block_at(100)))
+    look = seen(executed_receipt(tx), head_number=200, safe_number=safe, final_number=final, canonical=block_at(100))
+    sweep = apply(tx.sweep, look)
     accepted = sweep.transactions.get()
     assert (sweep.status, sweep.is_open, accepted.finality) == ("completed", is_open, finality)
     assert accepted.confirmations == 101
@@ -117,6 +120,7 @@ def test_every_candidate_is_watched_until_one_is_accepted(sweep: Sweep) -> None:
     assert watched.terms.nonce == int(execution_of(sweep).execution_id)
 
 
-def test_only_the_block_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
+def test_only_the_accepted_transaction_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
     (watched,) = RAILS[tx.sweep.rail].watch([complete(tx)])
-    assert (watched.tx_hashes, watched.accepted) == ((), (100, block_at(100).hash))
+    accepted = Accepted(tx.tx_hash, 100, block_at(100).hash, split(1_000_000, 75, 4000))
+    assert (watched.tx_hashes, watched.accepted) == ((tx.tx_hash,), accepted)

@@ -180,7 +180,7 @@ def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_logged_once(
         tasks.reconcile()
     (warning,) = [entry for entry in logs if entry["event"] == "late_execution_differs"]
     assert (warning["sweep_id"], warning["tx_hash"], warning["log_level"]) == (built["sweepId"], tx_hash, "warning")
-    assert warning["reason"].startswith("The event has ")
+    assert warning["reason"].startswith("outputToken: the event has ")
     assert state(built) == ("expired", False, [])
     assert accounts_booked(built) == set()
     assert app.state(built["sweepId"])["events"][-1]["type"] == "closed"

@@ -101,8 +101,9 @@ def test_the_partners_part_of_the_fee_is_its_share_rounded_down() -> None:
         ({"token_count": 1}, ("tokenCount", "differs")),
         ({"sweep_ref": OTHER_REF}, ("sweepRef", "differs")),
         ({"user": random_checksum_address()}, ("sweepRef", "differs")),
+        ({"fee": 7_499, "user_amount": 992_501}, ("fee", "differs")),
+        ({"fee": 7_501, "user_amount": 992_499}, ("fee", "differs")),
         ({"fee": 7_499}, ("amounts", "inconsistent")),
-        ({"fee": 7_501}, ("amounts", "inconsistent")),
         ({"user_amount": 992_499}, ("amounts", "inconsistent")),
         ({"gross_output": 1_000_200}, ("amounts", "inconsistent")),
         ({"emitter": random_checksum_address()}, ("event", "missing")),
@@ -148,7 +149,7 @@ def test_an_execution_that_was_not_reported_is_judged_by_its_receipt() -> None:
 
 def test_the_users_own_event_on_other_terms_ends_the_sweep() -> None:
     judged = verdict(state=True, finding=found(executed_log(token_count=1)))
-    assert judged.ended == Ended(Ending.TAKEN, "The event has 1, the sweep 2.", TX)
+    assert judged.ended == Ended(Ending.TAKEN, "tokenCount: the event has 1, the sweep 2.", TX)
     assert judged.raised == USED
 
 

@@ -12,7 +12,7 @@ from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.fees import Split, split
 from sweeps.models import SweepTransaction
 from sweeps.rails.evm.judging import judge
-from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm.watching import Accepted, Watched
 from sweeps.rails.evm_v5.terms import V5Terms
 from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Mismatch, TransactionVerdict
 from tests.factories.ledger import random_hash
@@ -31,8 +31,8 @@ from tests.factories.watched import WATCHED as UNREPORTED
 
 TX = random_hash()
 WATCHED = replace(UNREPORTED, tx_hashes=(TX,))
-COMPLETED = replace(WATCHED, tx_hashes=(), accepted=(100, block_at(100).hash))
 PAID = split(1_000_000, 75, 4000)
+COMPLETED = replace(WATCHED, accepted=Accepted(TX, 100, block_at(100).hash, PAID))
 RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
 USED = frozenset({"nonce_used"})
 NOT_FOUND = Finding(None, None, agreed=False, resume_at=None)
@@ -147,7 +147,7 @@ def test_an_event_of_another_contract_does_not_hide_an_execution() -> None:
 
 def test_a_mismatch_names_the_seen_and_the_signed_value() -> None:
     assert of_transaction(executed_log(token_count=9)).mismatches == [
-        Mismatch("tokenCount", "differs", "The event has 9, the authorization 1."),
+        Mismatch("tokenCount", "differs", "tokenCount: the event has 9, the authorization 1."),
     ]
 
 
@@ -285,7 +285,7 @@ def test_there_is_no_search_without_need() -> None:
     ids=lambda value: value.value if isinstance(value, Depth) else "",
 )
 def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[str, Any], depth: Depth) -> None:
-    judged = verdict(watched=COMPLETED, **RAN_OUT, **facts)
+    judged = verdict(receipt(executed_log()), watched=COMPLETED, **RAN_OUT, **facts)
     assert judged == ExecutionVerdict(100, accepted=depth)
 
 
@@ -296,6 +296,28 @@ def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canoni
         Depth.UNKNOWN,
         "The providers disagree about the accepted block.",
     )
+
+
+def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:
+    judged = verdict(watched=COMPLETED, canonical=block_at(100), final_number=100)
+    obstacle = "No provider shows the accepted transaction any more."
+    assert (judged.accepted, judged.obstacle) == (Depth.UNKNOWN, obstacle)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        receipt(executed_log(**vars(split(2_000_000, 75, 4000)))),
+        receipt(),
+        receipt(executed_log(), succeeded=False),
+        replace(receipt(executed_log()), block_hash=block_at(100, fork=1).hash),
+    ],
+    ids=["paid something else", "no event", "reverted", "in another block"],
+)
+def test_a_final_receipt_that_shows_something_else_undoes_the_acceptance(shown: Receipt) -> None:
+    judged = verdict(shown, watched=COMPLETED, canonical=block_at(100), final_number=100)
+    assert judged.accepted is Depth.GONE
+    assert judged.obstacle == "The final block does not show the execution that was accepted."
 
 
 # --- what a second provider has to confirm ----------------------------------------------------------------------------

@@ -9,17 +9,21 @@ from sweepapi.evm.log_search import Event
 from sweepapi.evm.responses import Block, Log
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
-from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Watched
+from sweepapi.fees import split
+from sweeps.models import SweepTransaction
+from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched
 from sweeps.rails.rail import Depth, Ended, Ending
 from tests.factories import watched
-from tests.factories.sweeps import CONTRACT
+from tests.factories.sweeps import CONTRACT, receipt_of
 from tests.factories.watched import TERMS
 
 HASH, OTHER = "0x" + "aa" * 32, "0x" + "bb" * 32
 NONCE = TERMS.nonce
 USER, PARTNER, PROTOCOL = TERMS.user, TERMS.partner_recipient, TERMS.protocol_recipient
 WATCHED = replace(watched.WATCHED, deadline=1_000, built_at_height=200)
-EXECUTED = replace(WATCHED, accepted=(50, HASH))
+PAID = split(1_000_000, 75, 4000)
+TX = "0x" + "dd" * 32
+EXECUTED = replace(WATCHED, tx_hashes=(TX,), accepted=Accepted(TX, 50, HASH, PAID))
 SEEN = Sighting(
     head_number=400,
     safe_number=368,
@@ -57,7 +61,14 @@ def test_only_an_unused_nonce_on_a_safe_block_past_the_deadline_is_proof(
 )
 def test_an_accepted_block_is_concluded_to_be_gone_or_final(canonical: Block | None, depth: Depth | None) -> None:
     conclusion = EXECUTED.subject.conclude(replace(SEEN, canonical=canonical))
-    assert conclusion == (None if depth is None else (depth, canonical))
+    assert conclusion == {None: None, Depth.GONE: (depth, canonical), Depth.FINAL: (depth, canonical, None)}[depth]
+
+
+def test_two_providers_that_show_different_receipts_in_a_final_block_do_not_agree() -> None:
+    executed = receipt_of(SweepTransaction(tx_hash=TX), block=50)
+    final = replace(SEEN, canonical=Block(50, HASH, 0))
+    looks = [replace(final, receipts={TX: receipt}) for receipt in (None, executed, replace(executed, gas_used=1))]
+    assert len({EXECUTED.subject.conclude(look) for look in looks}) == 3
 
 
 def test_an_accepted_block_that_is_not_final_yet_closes_nothing() -> None:

@@ -1,0 +1,108 @@
+"""A provider that lies about an execution can complete a sweep for a while, and never makes anything payable."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from indexer import checks
+from ledger.balances import balance_of
+from partners.models import Partner
+from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.v4 import EXECUTED_TOPIC
+from sweeps.models import Sweep
+from tests.factories.ledger import random_hash
+from tests.factories.sweeps import LOCAL
+from tests.fake_node import FakeNode, unaltered
+from tests.local_chain import FINAL_AFTER
+from tests.partner_app import PartnerApp
+
+pytestmark = pytest.mark.django_db
+
+WORD = 64  # hex digits
+GROSS, FEE, USER = 2, 3, 4  # words of the event's data
+
+
+@pytest.fixture
+def liar(
+    start_node: Callable[[], FakeNode], use_providers: Callable[..., ProviderPool], use_mode: Callable[[str], object]
+) -> FakeNode:
+    """The first of two providers, while the service builds on V4; the second one is honest."""
+    first, second = start_node(), start_node()
+    use_providers(first.url, second.url)
+    use_mode("v4_fallback")
+    return first
+
+
+def thousandfold(receipt: dict[str, Any]) -> dict[str, Any]:
+    """Return the receipt with the amounts of its ``SweepExecutedV4`` multiplied; they still follow the formula."""
+
+    def inflate(log: dict[str, Any]) -> dict[str, Any]:
+        if log["topics"][0] != EXECUTED_TOPIC:
+            return log
+        data = log["data"][2:]
+        words = [data[start : start + WORD] for start in range(0, len(data), WORD)]
+        gross = 1_000 * int(words[GROSS], 16)
+        fee = gross * 75 // 10_000
+        words[GROSS], words[FEE], words[USER] = (f"{amount:0{WORD}x}" for amount in (gross, fee, gross - fee))
+        return log | {"data": "0x" + "".join(words)}
+
+    return receipt | {"logs": [inflate(log) for log in receipt["logs"]]}
+
+
+def look(sweep_id: str) -> Sweep:
+    """Have the worker look now, and return the stored sweep."""
+    Sweep.objects.filter(id=sweep_id).update(next_check_at=timezone.now() - timedelta(minutes=1))
+    checks.check_due()
+    return Sweep.objects.get(id=sweep_id)
+
+
+def available(app: PartnerApp, partner: Partner) -> int:
+    balance = balance_of(partner, network=LOCAL, asset=app.chain.token("WETH").address)
+    return 0 if balance is None else balance.available
+
+
+def test_amounts_that_one_provider_made_up_never_become_payable(
+    app: PartnerApp, partner: Partner, liar: FakeNode
+) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    liar.alter = lambda method, _params, result: (
+        thousandfold(result) if method == "eth_getTransactionReceipt" and result else result
+    )
+    app.confirm(built, tx_hash)
+    app.chain.mine(FINAL_AFTER)
+    sweep = look(built["sweepId"])
+    assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
+    assert available(app, partner) == 0
+
+    liar.alter = unaltered
+    look(built["sweepId"])  # what was accepted is undone,
+    look(built["sweepId"])  # the receipt is judged again,
+    assert not look(built["sweepId"]).is_open  # and is final
+    actual = app.state(built["sweepId"])["feeAuthorization"]["actualFees"]
+    assert int(actual["grossOutput"]) == int(built["estimatedOutput"]["gross"])
+    assert available(app, partner) == int(actual["partnerFee"])
+
+
+def test_an_execution_that_one_provider_made_up_never_becomes_payable(
+    app: PartnerApp, partner: Partner, liar: FakeNode
+) -> None:
+    built, real = app.build(), app.build()
+    mined = app.chain.rpc("eth_getTransactionReceipt", app.execute(real))
+    invented, reference = random_hash(), built["permit2"]["message"]["witness"]["sweepRef"]
+    logs = [
+        log | {"topics": [log["topics"][0], reference, log["topics"][2]], "transactionHash": invented}
+        if log["topics"][0] == EXECUTED_TOPIC
+        else log | {"transactionHash": invented}
+        for log in mined["logs"]
+    ]
+    made_up = mined | {"transactionHash": invented, "logs": logs}
+    liar.alter = lambda _method, params, result: made_up if params == [invented] else result
+    assert app.confirm(built, invented)["status"] == "completed"
+    app.chain.mine(FINAL_AFTER)
+    sweep = look(built["sweepId"])
+    assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
+    assert available(app, partner) == 0
