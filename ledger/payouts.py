@@ -64,7 +64,7 @@ def _transfer(partner: Partner, network: str, asset: str, amount: int, tx_hash: 
         raise PayoutRefusedError(PayoutProblem.BAD_AMOUNT, "The amount must be above zero and fit 256 bits.")
     recipient = partner.recipient_on(network)
     is_evm = network.startswith("eip155:")
-    if recipient.startswith("0x") != is_evm:
+    if recipient is None:
         raise PayoutRefusedError(PayoutProblem.NO_WALLET, f"{partner} has no payout wallet on this network.")
     return Transfer(
         partner=partner,

@@ -74,10 +74,11 @@ class Partner(models.Model):
         """Return the next scheduled share."""
         return self.fee_shares.filter(effective_from__gt=time).order_by("effective_from", "-id").first()
 
-    def recipient_on(self, network: str) -> str:
-        """Return the wallet that receives the partner's fees on a network; the default one is an EVM address."""
+    def recipient_on(self, network: str) -> str | None:
+        """Return the wallet that receives the partner's fees on a network; the default one serves EVM networks only."""
         overrides = {wallet.network: wallet.address for wallet in self.payout_wallets.all()}
-        return overrides.get(network, self.payout_wallet)
+        default = self.payout_wallet if network.startswith("eip155:") else None
+        return overrides.get(network, default)
 
 
 class FeeShare(models.Model):

@@ -104,7 +104,10 @@ class PartnerBooksAdmin(ReadOnly, StatementPages):
 def _wallets(partner: PartnerBooks) -> list[tuple[str, str]]:
     """Return the partner's wallet on each network on which something can be paid to it."""
     used = dict.fromkeys(balance.network for balance in balances_of(partner))
-    return [(networks.current().name_of(network), partner.recipient_on(network)) for network in used]
+    return [
+        (networks.current().name_of(network), partner.recipient_on(network) or "none: add one first")
+        for network in used
+    ]
 
 
 def _balances_table(balances: list[Balance]) -> SafeString:

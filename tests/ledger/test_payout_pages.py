@@ -18,6 +18,9 @@ from tests.payments import Treasury
 
 pytestmark = pytest.mark.django_db
 
+SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+
 
 @pytest.fixture
 def ops() -> Client:
@@ -144,6 +147,13 @@ def test_a_refusal_is_said_on_the_form_and_nothing_is_recorded(ops: Client, part
         shown = text(ops.post(form(partner), given(usdc, 1_001, random_hash()) | confirmed))
         assert missing(shown, "1001 units are more than the 1000 that are available.", 'value="1001"') == []
     assert not JournalEntry.objects.filter(kind="payout").exists()
+
+
+def test_the_form_names_no_wallet_where_the_partner_has_none(ops: Client, partner: Partner) -> None:
+    book_payable(partner, 10, network=SOLANA, asset=SOLANA_USDC, tx_hash="5" * 88)
+    shown = text(ops.get(form(partner)))
+    assert "none: add one first" in shown
+    assert partner.payout_wallet not in shown
 
 
 @pytest.mark.parametrize(
