@@ -77,7 +77,7 @@ def post_sweep_fee(fee: SweepFee) -> JournalEntry | None:
 
 
 def finalize(entry: JournalEntry) -> None:
-    """Record that the execution behind a fee's entry is final; once is enough, and more does no harm."""
+    """Record that the execution behind a fee's entry is final; idempotent."""
     Finality.objects.bulk_create([Finality(entry=entry)], ignore_conflicts=True)
 
 
@@ -99,6 +99,7 @@ def post_payout(
     Raises PayoutRefusedError if it is above what is available or booked already, and TransactionManagementError outside
     a transaction.
     """
+    _lock_transfer(transfer)
     _lock(transfer.partner.pk)
     available_for(transfer)
     entry = JournalEntry.objects.create(
@@ -148,6 +149,14 @@ def _mirror(entry: JournalEntry, kind: JournalEntry.Kind, **by_hand: str) -> Jou
         for posting in entry.postings.all()
     )
     return reversal
+
+
+def _lock_transfer(transfer: Transfer) -> None:
+    """Serialise the bookings of one transfer, since partners who share a wallet could each be given it."""
+    _require_transaction()
+    key = f"{transfer.network}/{transfer.tx_hash}/{transfer.asset}"
+    with transaction.get_connection().cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
 
 
 def _lock(partner_id: UUID) -> None:

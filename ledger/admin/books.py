@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -13,12 +13,15 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from ledger.admin.forms import PayoutForm
+from ledger.admin.permissions import PayoutActions
 from ledger.admin.statements import StatementPages, statement_links
+from ledger.assets import KnownAssets
 from ledger.balances import Balance, accounts_in_debt, balances_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import PartnerBooks
 from ledger.payouts import CheckedPayout, check_payout, record_payout
 from sweepapi import networks
+from sweepapi.admin_objects import object_or_404
 from sweepapi.explorer import transaction_link
 from sweepapi.read_only import ReadOnly
 
@@ -26,7 +29,7 @@ _HEADS = ("Network", "Asset", "Owed", "Available", "Debt")
 
 
 @admin.register(PartnerBooks)
-class PartnerBooksAdmin(ReadOnly, StatementPages):
+class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
     list_display = ["name", "show_debt"]
     search_fields = ["name", "id"]
     fields = readonly_fields = ["name", "show_balances", "show_payouts", "show_statements"]
@@ -53,88 +56,90 @@ class PartnerBooksAdmin(ReadOnly, StatementPages):
     def show_statements(self, books: PartnerBooks) -> SafeString:
         return statement_links(books)
 
-    def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
-        """Require the permission to record payouts, which viewing does not include."""
-        return request.user.has_perm("ledger.record_payout")
-
     @action(description="Record a payout", url_path="record-payout", permissions=["record"], icon="payments")
     def record_payout(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what was paid, check it, show that, and record it once the operator has confirmed."""
-        partner = get_object_or_404(PartnerBooks, pk=object_id)
-        form = PayoutForm(request.POST or None, balances_of(partner))
+        partner = object_or_404(self, request, object_id)
+        prefetch_related_objects([partner], "payout_wallets")
+        balances = balances_of(partner)
+        assets = KnownAssets.of(balances)
+        form = PayoutForm(request.POST or None, balances, assets)
+        context = {
+            "title": f"Record a payout to {partner}",
+            "partner": partner,
+            "wallets": _wallets(partner, balances),
+            "form": form,
+        }
         if not form.is_valid():
-            return self._page(request, partner, form)
+            return self._page(request, "record_payout", context)
         given = form.cleaned_data
         network, _, asset = given["asset"].partition("/")
         try:
             checked = check_payout(
                 partner=partner, network=network, asset=asset, amount=given["amount"], tx_hash=given["tx_hash"]
             )
-            if "confirm" not in request.POST:
-                return self._page(request, partner, form, _facts(checked))
+            if request.POST.get("confirm") != _confirmed(checked):
+                if "confirm" in request.POST:
+                    messages.warning(request, "What was checked has changed since you looked at it; look again.")
+                context |= {"facts": _facts(checked, assets), "confirmed": _confirmed(checked)}
+                return self._page(request, "confirm_payout", context)
             entry = record_payout(checked, note=given["note"], recorded_by=request.user.get_username())
         except PayoutRefusedError as error:
             form.add_error(None, str(error))
-            return self._page(request, partner, form)
+            return self._page(request, "record_payout", context)
         self.log_change(request, partner, f"Recorded a payout of {given['amount']} units of {asset}: {entry.pk}")
         messages.success(request, "The payout was recorded.")
         return redirect("admin:ledger_partnerbooks_change", partner.pk)
 
-    def _page(
-        self,
-        request: HttpRequest,
-        partner: PartnerBooks,
-        form: PayoutForm,
-        facts: list[tuple[str, object]] | None = None,
-    ) -> HttpResponse:
-        """Show the form, or what was checked and is to be confirmed."""
-        name = "record_payout" if facts is None else "confirm_payout"
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Record a payout to {partner}",
-            "opts": self.opts,
-            "partner": partner,
-            "wallets": _wallets(partner),
-            "form": form,
-            "facts": facts,
-        }
-        return TemplateResponse(request, f"admin/ledger/{name}.html", context)
+    def _page(self, request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+        site = self.admin_site.each_context(request)
+        return TemplateResponse(request, f"admin/ledger/{name}.html", {**site, "opts": self.opts, **context})
 
 
-def _wallets(partner: PartnerBooks) -> list[tuple[str, str]]:
+def _confirmed(checked: CheckedPayout) -> str:
+    """Return what the confirmation carries of what was checked, so that nothing else is recorded than was seen."""
+    return f"{checked.transfer.recipient} {'unchecked' if checked.payment is None else 'checked'}"
+
+
+def _wallets(partner: PartnerBooks, balances: list[Balance]) -> list[tuple[str, str]]:
     """Return the partner's wallet on each network on which something can be paid to it."""
-    used = dict.fromkeys(balance.network for balance in balances_of(partner))
-    return [(networks.current().name_of(network), partner.recipient_on(network)) for network in used]
+    used = dict.fromkeys(balance.network for balance in balances)
+    return [
+        (networks.current().name_of(network), partner.recipient_on(network) or "none: add one first")
+        for network in used
+    ]
 
 
 def _balances_table(balances: list[Balance]) -> SafeString:
     if not balances:
         return SafeString("Nothing was ever owed; what sweeps settle on chain is not listed here.")
+    assets = KnownAssets.of(balances)
     heads = format_html_join("", '<th scope="col">{}</th>', ((head,) for head in _HEADS))
-    rows = format_html_join("", "<tr>{}</tr>", ((_cells(balance),) for balance in balances))
+    rows = format_html_join("", "<tr>{}</tr>", ((_cells(balance, assets),) for balance in balances))
     template = '<table class="balances"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
     return format_html(template, heads, rows)
 
 
-def _cells(balance: Balance) -> SafeString:
-    debt = format_html("<strong>{}</strong>", balance.debt) if balance.debt else ""
-    shown = (networks.current().name_of(balance.network), balance.asset, balance.owed, balance.available, debt)
+def _cells(balance: Balance, assets: KnownAssets) -> SafeString:
+    owed, available, debt = (assets.amount(balance, units) for units in (balance.owed, balance.available, balance.debt))
+    marked = format_html("<strong>{}</strong>", debt) if balance.debt else ""
+    shown = (networks.current().name_of(balance.network), balance.asset, owed, available, marked)
     return format_html_join("", '<td data-head="{}">{}</td>', zip(_HEADS, shown, strict=True))
 
 
-def _facts(checked: CheckedPayout) -> list[tuple[str, object]]:
+def _facts(checked: CheckedPayout, assets: KnownAssets) -> list[tuple[str, object]]:
     transfer, payment = checked.transfer, checked.payment
     on_chain: list[tuple[str, object]] = [("On chain", "Not checked: this network has no provider.")]
     if payment is not None:
         on_chain = [("Paid by", payment.sender), ("Block", f"{payment.block_number}, which is final")]
     return [
         ("Partner", transfer.partner),
-        ("Paid to", transfer.recipient),
+        ("Paid to", checked.paid_to),
         ("Network", networks.current().name_of(transfer.network)),
         ("Asset", transfer.asset),
         ("Transaction", transaction_link(transfer.network, transfer.tx_hash)),
         *on_chain,
-        ("Amount", transfer.amount),
-        ("Available before", checked.available),
-        ("Available after", checked.available - transfer.amount),
+        ("Amount", assets.amount(transfer, transfer.amount)),
+        ("Available before", assets.amount(transfer, checked.available)),
+        ("Available after", assets.amount(transfer, checked.available - transfer.amount)),
     ]

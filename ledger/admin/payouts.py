@@ -3,27 +3,28 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
 from ledger import payouts
 from ledger.admin.forms import ReversalForm
+from ledger.admin.permissions import PayoutActions
 from ledger.errors import PayoutRefusedError
-from ledger.models import Account, JournalEntry, Payout
+from ledger.models import Account, Asset, JournalEntry, Payout
 from sweepapi import networks
+from sweepapi.admin_objects import object_or_404
 from sweepapi.explorer import shortened, transaction_link
 from sweepapi.network_filter import NetworkFilter
 from sweepapi.read_only import ReadOnly
+from sweepapi.token_amounts import token_amount
 
 
 @admin.register(Payout)
-class PayoutAdmin(ReadOnly, ModelAdmin):
+class PayoutAdmin(ReadOnly, PayoutActions):
     list_display = ["show_time", "show_partner", "show_network", "show_short_asset", "show_amount", "show_state"]
     list_filter = ["entry__partner", ("entry__network", NetworkFilter)]
     search_fields = ["entry__id", "entry__tx_hash", "recipient"]
@@ -47,10 +48,15 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
     ]
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[Payout]:
-        """Read the entry along, and the amount from its postings."""
+        """Join the entry, and read the amount from its postings."""
         paid = Q(entry__postings__account__name=Account.Name.PARTNER_PAYABLE)
         rows = Payout.objects.select_related("entry__partner", "entry__reversed_by")
-        return rows.annotate(amount=Sum("entry__postings__amount", filter=paid))
+        known = Asset.objects.filter(network=OuterRef("entry__network"), asset=OuterRef("entry__asset"))
+        return rows.annotate(
+            amount=Sum("entry__postings__amount", filter=paid),
+            symbol=Subquery(known.values("symbol")),
+            decimals=Subquery(known.values("decimals")),
+        )
 
     @display(description="Time", ordering="entry__posted_at")
     def show_time(self, payout: Payout) -> str:
@@ -73,8 +79,10 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
         return payout.entry.asset
 
     @display(description="Amount", ordering="amount")
-    def show_amount(self, payout: Any) -> str:  # noqa: ANN401 a payout annotated with its amount
-        return str(payout.amount)
+    def show_amount(self, payout: Any) -> str:  # noqa: ANN401 a payout annotated with its amount and how that is shown
+        if payout.decimals is None:
+            return str(payout.amount)
+        return token_amount(payout.amount, payout.decimals, payout.symbol)
 
     @display(description="State", label={"checked on chain": "success", "not checked": "warning", "reversed": "danger"})
     def show_state(self, payout: Payout) -> str:
@@ -113,10 +121,6 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
             return ""
         return format_html("{}, by {}: {}", _link(reversal), reversal.recorded_by, reversal.note)
 
-    def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
-        """Require the permission to record payouts, which viewing does not include."""
-        return request.user.has_perm("ledger.record_payout")
-
     @action(
         description="Reverse",
         url_path="reverse",
@@ -132,7 +136,7 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
     )
     def reverse_payout(self, request: HttpRequest, form: ReversalForm, object_id: str) -> HttpResponse:
         """Reverse the payout for the given reason, and have the dialog reload the page."""
-        payout, reason = get_object_or_404(Payout, pk=object_id), form.cleaned_data["reason"]
+        payout, reason = object_or_404(self, request, object_id), form.cleaned_data["reason"]
         try:
             payouts.reverse_payout(payout.entry, reason=reason, recorded_by=request.user.get_username())
         except PayoutRefusedError as error:

@@ -222,6 +222,18 @@ def test_of_concurrent_recordings_of_one_hash_one_wins(partner: Partner) -> None
 
 
 @pytest.mark.django_db(transaction=True)
+def test_of_concurrent_recordings_of_one_transfer_for_partners_with_one_wallet_one_wins(partner: Partner) -> None:
+    twins = [partner, *PartnerFactory.create_batch(3, payout_wallet=partner.payout_wallet)]
+    for twin in twins:
+        book_payable(twin, 400)
+    tx_hash = random_hash()
+    raised = at_once(lambda: book_payout(twins.pop(), 100, tx_hash=tx_hash), sessions=len(twins))
+    booked = JournalEntry.objects.get(kind="payout")
+    refusal = f"This transaction is already booked as a payout to {booked.partner}, in entry {booked.pk}."
+    assert [str(error) for error in raised if error is not None] == [refusal] * 3
+
+
+@pytest.mark.django_db(transaction=True)
 def test_of_concurrent_reversals_of_one_payout_one_wins(partner: Partner) -> None:
     book_payable(partner, 400)
     paid = book_payout(partner, 100)

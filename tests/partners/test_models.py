@@ -38,6 +38,10 @@ def test_a_wallet_may_be_on_solana(partner: Partner) -> None:
     assert partner.recipient_on(SOLANA) == SOLANA_WALLET
 
 
+def test_the_default_wallet_serves_evm_networks_only(partner: Partner) -> None:
+    assert partner.recipient_on(SOLANA) is None
+
+
 @pytest.mark.parametrize(("network", "address"), [("eip155:1", SOLANA_WALLET), (SOLANA, "0x" + "1" * 40)])
 def test_a_wallet_fits_its_network(network: str, address: str) -> None:
     with pytest.raises(IntegrityError, match="payout_wallet_fits_its_network"):
