@@ -1,11 +1,12 @@
 """Records what operators paid to partners: checks it against the books and on chain, then posts it.
 
-Payouts are made outside this service, by a wallet that it has no key of. On an EVM chain with providers the transaction
-is read first, outside any database transaction; elsewhere the payout is recorded as unchecked.
+Payouts are made outside this service, by a wallet whose key it does not have. On an EVM chain with providers the
+transaction is read first, outside any database transaction; elsewhere the payout is recorded as unchecked.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db import transaction
 
@@ -27,14 +28,30 @@ class CheckedPayout:
     transfer: Transfer
     payment: Payment | None  # None: not checked on chain, because the network has no provider
     available: int  # before it
+    wallet_until: datetime | None = None  # set if it went to a former wallet of the partner
+
+    @property
+    def paid_to(self) -> str:
+        """The wallet that was paid, for people; a former one is named as such."""
+        if self.wallet_until is None:
+            return self.transfer.recipient
+        until = f"{self.wallet_until:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{self.transfer.recipient}, a former wallet of the partner, until {until}"
 
 
 def check_payout(*, partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> CheckedPayout:
-    """Check a payout against the books and on chain; raises PayoutRefusedError."""
+    """Check a payout against the books and on chain; raises PayoutRefusedError.
+
+    It may have gone to a former wallet of the partner, which only the chain can show.
+    """
     transfer = _transfer(partner, network, asset, amount, tx_hash)
     available = available_for(transfer)
+    former = {wallet.address: wallet.until for wallet in reversed(partner.former_wallets_on(network))}
+    payment = _payment(transfer, former=former)
+    if payment is not None:
+        transfer = replace(transfer, recipient=payment.recipient)
     booking_epoch(transfer)
-    return CheckedPayout(transfer, _payment(transfer), available)
+    return CheckedPayout(transfer, payment, available, former.get(transfer.recipient))
 
 
 def record_payout(checked: CheckedPayout, *, note: str, recorded_by: str) -> JournalEntry:
@@ -86,13 +103,14 @@ def _canonical(read: Callable[[str], str], text: str, problem: PayoutProblem, *,
     return value
 
 
-def _payment(transfer: Transfer) -> Payment | None:
+def _payment(transfer: Transfer, *, former: Iterable[str]) -> Payment | None:
+    """Find the payment to the transfer's recipient or to a former wallet; None if the network has no provider."""
     chain = next((chain for chain in networks.current().enabled if chain.network == transfer.network), None)
     if chain is None:
         return None
     try:
         return check_payment(
-            Expected(transfer.tx_hash, transfer.asset, transfer.recipient, transfer.amount),
+            Expected(transfer.tx_hash, transfer.asset, (transfer.recipient, *former), transfer.amount),
             chain=chain,
             pool=networks.current().pool(chain.network),
         )

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
@@ -106,9 +107,9 @@ class PartnerAdmin(ModelAdmin):
     list_display = ["name", "show_status", "show_share", "payout_wallet", "created_at"]
     list_filter = ["status"]
     search_fields = ["name", "id", "payout_wallet"]
-    readonly_fields = ["id", "onchain_id", "created_at", "updated_at"]
+    readonly_fields = ["id", "onchain_id", "created_at", "updated_at", "show_former_wallets"]
     fieldsets = [
-        (None, {"fields": ["name", "status", "payout_wallet"]}),
+        (None, {"fields": ["name", "status", "payout_wallet", "show_former_wallets"]}),
         ("Identity", {"fields": ["id", "onchain_id", "created_at", "updated_at"]}),
     ]
     inlines = [FeeShareInline, PayoutWalletInline, ApiKeyInline]
@@ -129,6 +130,18 @@ class PartnerAdmin(ModelAdmin):
     @display(description="Share (bps)", ordering="current_share_bps")
     def show_share(self, partner: Any) -> object:  # noqa: ANN401 a partner annotated with its share
         return partner.current_share_bps
+
+    @display(description="Former wallets")
+    def show_former_wallets(self, partner: Partner) -> SafeString | None:
+        """Show which wallets a payout may have gone to before they were replaced; None in the form of a new partner."""
+        if partner.created_at is None:
+            return None
+        registry = networks.current()
+        rows = [
+            (wallet, "the default" if wallet.network is None else f"on {registry.name_of(wallet.network)}")
+            for wallet in partner.former_wallets.all()
+        ]
+        return format_html_join("", "<p>{} ({})</p>", rows)
 
 
 @admin.register(ApiKey)

@@ -56,7 +56,7 @@ class Partner(models.Model):
                 violation_error_message="Fees sent to the zero address are lost.",
             ),
         ]
-        triggers = [triggers.partner_has_a_share]
+        triggers = [triggers.partner_has_a_share, triggers.former_default_is_kept]
 
     def __str__(self) -> str:
         return self.name
@@ -79,6 +79,13 @@ class Partner(models.Model):
         overrides = {wallet.network: wallet.address for wallet in self.payout_wallets.all()}
         default = self.payout_wallet if network.startswith("eip155:") else None
         return overrides.get(network, default)
+
+    def former_wallets_on(self, network: str) -> "list[FormerWallet]":
+        """Return the wallets that received the partner's fees on a network before, the last one first."""
+        was_used = Q(network=network)
+        if network.startswith("eip155:"):
+            was_used |= Q(network=None)
+        return list(self.former_wallets.filter(was_used).exclude(address=self.recipient_on(network)))
 
 
 class FeeShare(models.Model):
@@ -149,9 +156,29 @@ class PayoutWallet(models.Model):
                 violation_error_message="Fees sent to the zero address are lost.",
             ),
         ]
+        triggers = [triggers.replaced_default_is_kept, triggers.former_wallet_is_kept]
 
     def __str__(self) -> str:
         return f"{self.address} on {self.network}"
+
+
+class FormerWallet(models.Model):
+    """A wallet that was the partner's until it was replaced or removed; written by triggers, and never changed.
+
+    A payout that was sent to it before can still be recorded.
+    """
+
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="former_wallets")
+    network = NetworkField(null=True)  # null: it was the default wallet
+    address = AccountAddressField()
+    until = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-until", "-id"]
+        triggers = append_only()
+
+    def __str__(self) -> str:
+        return f"{self.address}, until {self.until:%Y-%m-%d %H:%M:%S} UTC"
 
 
 class ApiKey(models.Model):

@@ -15,3 +15,45 @@ partner_has_a_share = pgtrigger.Trigger(
         " END IF; RETURN NULL;"
     ),
 )
+
+former_default_is_kept = pgtrigger.Trigger(
+    name="former_default_is_kept",
+    when=pgtrigger.After,
+    operation=pgtrigger.Update,
+    condition=pgtrigger.Q(old__payout_wallet__df=pgtrigger.F("new__payout_wallet")),
+    func="""
+        INSERT INTO partners_formerwallet (partner_id, network, address, until)
+        VALUES (OLD.id, NULL, OLD.payout_wallet, statement_timestamp());
+        RETURN NULL;
+    """,
+)
+
+# A wallet on an EVM network replaces the default one there.
+replaced_default_is_kept = pgtrigger.Trigger(
+    name="replaced_default_is_kept",
+    when=pgtrigger.After,
+    operation=pgtrigger.Insert | pgtrigger.Update,
+    condition=pgtrigger.Condition("NEW.network LIKE 'eip155:%'"),
+    func="""
+        IF TG_OP = 'INSERT' OR (OLD.partner_id, OLD.network) IS DISTINCT FROM (NEW.partner_id, NEW.network) THEN
+            INSERT INTO partners_formerwallet (partner_id, network, address, until)
+            SELECT id, NEW.network, payout_wallet, statement_timestamp() FROM partners_partner
+            WHERE id = NEW.partner_id;
+        END IF;
+        RETURN NULL;
+    """,
+)
+
+former_wallet_is_kept = pgtrigger.Trigger(
+    name="former_wallet_is_kept",
+    when=pgtrigger.After,
+    operation=pgtrigger.Update | pgtrigger.Delete,
+    func="""
+        IF TG_OP = 'DELETE' OR (OLD.partner_id, OLD.network, OLD.address)
+            IS DISTINCT FROM (NEW.partner_id, NEW.network, NEW.address) THEN
+            INSERT INTO partners_formerwallet (partner_id, network, address, until)
+            VALUES (OLD.partner_id, OLD.network, OLD.address, statement_timestamp());
+        END IF;
+        RETURN NULL;
+    """,
+)

@@ -132,7 +132,7 @@ def _facts(checked: CheckedPayout) -> list[tuple[str, object]]:
         on_chain = [("Paid by", payment.sender), ("Block", f"{payment.block_number}, which is final")]
     return [
         ("Partner", transfer.partner),
-        ("Paid to", transfer.recipient),
+        ("Paid to", checked.paid_to),
         ("Network", networks.current().name_of(transfer.network)),
         ("Asset", transfer.asset),
         ("Transaction", transaction_link(transfer.network, transfer.tx_hash)),

@@ -28,7 +28,7 @@ class Payout(models.Model):
     """Where a payout went, and where it was found on chain."""
 
     entry = models.OneToOneField(JournalEntry, on_delete=models.PROTECT, primary_key=True)
-    recipient = AccountAddressField()  # the partner's wallet on the network at that time
+    recipient = AccountAddressField()  # a wallet of the partner, which may have been replaced since it was paid
     sender = AccountAddressField(null=True)  # null: not checked, because the network has no provider
     block_number = models.PositiveBigIntegerField(null=True)  # null with the sender
 

@@ -5,7 +5,7 @@ emitter of a transfer, and only the transaction's own value as a payment in the 
 inside a call leaves no log.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -50,7 +50,7 @@ class Expected:
 
     tx_hash: str
     asset: str
-    recipient: str
+    recipients: Sequence[str]  # any of these wallets; the first one is named if another wallet was paid
     amount: int
 
 
@@ -59,6 +59,7 @@ class Payment:
     """The payment that was found."""
 
     sender: str  # the first of our wallets that paid
+    recipient: str
     block_number: int
 
 
@@ -79,7 +80,7 @@ class _Opinion:
 
 
 def check_payment(expected: Expected, *, chain: Chain, pool: ProviderPool) -> Payment:
-    """Return the payment of exactly this amount to the recipient by the chain's payout senders.
+    """Return the payment of exactly this amount to one of the recipients by the chain's payout senders.
 
     Raises ``PaymentError``, and ``ChainUnavailableError`` if no provider answers.
     """
@@ -88,8 +89,13 @@ def check_payment(expected: Expected, *, chain: Chain, pool: ProviderPool) -> Pa
     if len(pool.providers) > 1:
         opinions.append(_ask_another(chain, pool, expected.tx_hash, first))
     receipt, transaction = _mined(opinions)
-    sender = _sender(_transfers(expected.asset, receipt, transaction), expected, chain.payout_senders)
-    return Payment(sender, receipt.block_number)
+    transfers = _transfers(expected.asset, receipt, transaction)
+    sent = [transfer for transfer in transfers if transfer.sender in chain.payout_senders]
+    for wallet in expected.recipients:
+        paid = [transfer for transfer in sent if transfer.recipient == wallet]
+        if paid and sum(transfer.amount for transfer in paid) == expected.amount:
+            return Payment(paid[0].sender, wallet, receipt.block_number)
+    raise _difference(transfers, sent, expected)
 
 
 def _ask(
@@ -157,23 +163,22 @@ def _transfer(log: Log) -> _Transfer | None:
     return _Transfer(sender, recipient, int.from_bytes(log.data, "big"))
 
 
-def _sender(transfers: Sequence[_Transfer], expected: Expected, senders: Collection[str]) -> str:
-    """Return which of our wallets paid the amount."""
-    wallet = expected.recipient
-    received = [transfer for transfer in transfers if transfer.recipient == wallet]
-    paid = [transfer for transfer in received if transfer.sender in senders]
-    total = sum(transfer.amount for transfer in paid)
-    if paid and total == expected.amount:
-        return paid[0].sender
+def _difference(transfers: Sequence[_Transfer], sent: Sequence[_Transfer], expected: Expected) -> PaymentError:
+    """Say what the transaction did instead; ``sent`` are the transfers from our wallets."""
+    received = [transfer for transfer in transfers if transfer.recipient in expected.recipients]
+    paid = [transfer for transfer in received if transfer in sent]
     if paid:
+        wallet = paid[0].recipient
+        total = sum(transfer.amount for transfer in paid if transfer.recipient == wallet)
         message = f"The transaction paid {total} units to {wallet}, and not {expected.amount}."
-        raise PaymentError(PaymentProblem.WRONG_AMOUNT, message)
+        return PaymentError(PaymentProblem.WRONG_AMOUNT, message)
     if received:
-        message = f"The transaction paid {wallet} from {received[0].sender}, which is not one of our payout senders."
-        raise PaymentError(PaymentProblem.WRONG_SENDER, message)
-    sent = [transfer for transfer in transfers if transfer.sender in senders]
+        wallet, sender = received[0].recipient, received[0].sender
+        message = f"The transaction paid {wallet} from {sender}, which is not one of our payout senders."
+        return PaymentError(PaymentProblem.WRONG_SENDER, message)
+    wallet = expected.recipients[0]
     if sent:
         message = f"The transaction paid {sent[0].recipient}, and the partner's wallet is {wallet}."
-        raise PaymentError(PaymentProblem.WRONG_RECIPIENT, message)
+        return PaymentError(PaymentProblem.WRONG_RECIPIENT, message)
     message = f"The transaction moved nothing of this asset from our payout senders, nor to {wallet}."
-    raise PaymentError(PaymentProblem.NOT_PAID, message)
+    return PaymentError(PaymentProblem.NOT_PAID, message)

@@ -154,8 +154,37 @@ def test_a_payment_to_a_wallet_that_is_not_the_partners_is_refused(
 
 def test_the_partners_wallet_is_the_one_on_that_network(treasury: Treasury, partner: Partner, usdc: str) -> None:
     wallet = PayoutWalletFactory.create(partner=partner, network=LOCAL)
-    assert problem(partner, usdc, 400, treasury.pay(partner.payout_wallet, 400))[0] == "wrong_recipient"
+    elsewhere = PayoutWalletFactory.create(partner=partner, network=BASE)
+    assert problem(partner, usdc, 400, treasury.pay(elsewhere.address, 400))[0] == "wrong_recipient"
     assert record(partner, usdc, 400, treasury.pay(wallet.address, 400)).payout.recipient == wallet.address
+
+
+def test_a_payment_to_a_wallet_that_the_partner_replaced_since_is_recorded_and_corrected(
+    treasury: Treasury, partner: Partner, usdc: str
+) -> None:
+    former = partner.payout_wallet
+    tx_hash = treasury.pay(former, 400)
+    partner.payout_wallet = random_checksum_address()
+    partner.save()
+    checked = check(partner, usdc, 400, tx_hash)
+    assert (checked.transfer.recipient, checked.wallet_until) == (former, partner.former_wallets.get().until)
+    assert checked.paid_to.startswith(f"{former}, a former wallet of the partner, until 20")
+    mistaken = record_payout(checked, note="", recorded_by="alice")
+    reverse_payout(mistaken, reason="Not October.", recorded_by="bob")
+    assert record(partner, usdc, 400, tx_hash).payout.recipient == former
+    assert check(partner, usdc, 400, treasury.pay(partner.payout_wallet, 400)).wallet_until is None
+
+
+def test_a_payment_to_a_former_wallet_is_not_booked_for_a_second_partner_who_has_it_now(
+    treasury: Treasury, partner: Partner, usdc: str
+) -> None:
+    tx_hash = treasury.pay(partner.payout_wallet, 400)
+    successor = PartnerFactory.create(payout_wallet=partner.payout_wallet)
+    book_payable(successor, EARNED, network=LOCAL, asset=usdc)
+    partner.payout_wallet = random_checksum_address()
+    partner.save()
+    record(successor, usdc, 400, tx_hash)
+    assert problem(partner, usdc, 400, tx_hash)[0] == "already_booked"
 
 
 def test_a_payment_by_a_wallet_that_is_not_ours_is_refused(

@@ -60,7 +60,7 @@ class Command(BaseCommand):
             on_chain = f"Paid by {payment.sender} in block {payment.block_number}, which is final."
         facts = {
             "Partner": transfer.partner,
-            "Wallet": transfer.recipient,
+            "Wallet": checked.paid_to,
             "Network": networks.current().name_of(transfer.network),
             "Asset": transfer.asset,
             "Transaction": transfer.tx_hash,

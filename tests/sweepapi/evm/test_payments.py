@@ -1,6 +1,6 @@
 """A payment counts only if a final block shows that our wallet paid exactly the amount to the right wallet."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -28,12 +28,14 @@ def wallet() -> str:
     return random_checksum_address()
 
 
-def check(tx_hash: str, recipient: str, amount: int = AMOUNT, *, asset: str | None = None) -> Payment:
+def check(
+    tx_hash: str, recipient: str, amount: int = AMOUNT, *, asset: str | None = None, former: Sequence[str] = ()
+) -> Payment:
     """Check a payment, by default of USDC."""
     asset = asset or LocalChain.of_environment().token("USDC").address
     local = networks.current().chains["local"]
     pool = networks.current().pool(local.network)
-    return check_payment(Expected(tx_hash, asset, recipient, amount), chain=local, pool=pool)
+    return check_payment(Expected(tx_hash, asset, (recipient, *former), amount), chain=local, pool=pool)
 
 
 def problem(tx_hash: str, recipient: str, amount: int = AMOUNT, *, asset: str | None = None) -> tuple[str, str]:
@@ -49,7 +51,15 @@ def problem(tx_hash: str, recipient: str, amount: int = AMOUNT, *, asset: str | 
 def test_a_final_transfer_of_the_token_is_the_payment(treasury: Treasury, wallet: str) -> None:
     tx_hash = treasury.pay(wallet, AMOUNT)
     block = treasury.chain.receipt(tx_hash)["blockNumber"]
-    assert check(tx_hash, wallet) == Payment(treasury.account.address, block)
+    assert check(tx_hash, wallet) == Payment(treasury.account.address, wallet, block)
+
+
+def test_a_payment_to_any_of_the_recipients_counts_and_names_it(treasury: Treasury, wallet: str) -> None:
+    former = [random_checksum_address(), random_checksum_address()]
+    tx_hash = treasury.pay(former[1], AMOUNT)
+    assert check(tx_hash, wallet, former=former).recipient == former[1]
+    with pytest.raises(PaymentError, match=f"paid {AMOUNT} units to {former[1]}, and not 7"):
+        check(tx_hash, wallet, 7, former=former)
 
 
 def test_a_final_transfer_of_the_native_coin_is_the_payment(treasury: Treasury, wallet: str) -> None:
