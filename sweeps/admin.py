@@ -7,7 +7,6 @@ more at a block that was final, and cancel on chain.
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
@@ -16,6 +15,7 @@ from unfold.forms import BaseDialogForm
 
 from ledger.reading import postings_of
 from sweepapi import networks
+from sweepapi.admin_objects import object_or_404
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweepapi.explorer import shortened
 from sweepapi.read_only import ReadOnly
@@ -180,7 +180,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     )
     def check_now(self, request: HttpRequest, _form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Make the sweep due and nudge the worker."""
-        sweep = get_object_or_404(Sweep, id=object_id)
+        sweep = object_or_404(self, request, object_id)
         if check_now(sweep.id):
             self.log_change(request, sweep, "Asked for a check.")
             messages.success(request, "The worker was asked to look at the chain.")
@@ -203,7 +203,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     )
     def check_again(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Open a completed sweep, for the given reason, so that the worker looks at its block once more."""
-        sweep, reason = get_object_or_404(Sweep, id=object_id), form.cleaned_data["reason"]
+        sweep, reason = object_or_404(self, request, object_id), form.cleaned_data["reason"]
         if reopen(sweep_id=sweep.id, reason=reason, requested_by=request.user.get_username()):
             self.log_change(request, sweep, f"Opened again: {reason}")
             messages.success(request, "The sweep is open again, and the worker was asked to look at its block.")
@@ -228,7 +228,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def void(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Void the sweep for the given reason, and on request cancel it on chain."""
         reason, cancels = form.cleaned_data["reason"], form.cleaned_data["cancel_on_chain"]
-        sweep_id, user = get_object_or_404(Sweep, id=object_id).id, request.user.get_username()
+        sweep_id, user = object_or_404(self, request, object_id).id, request.user.get_username()
         try:
             sweep = void(sweep_id=sweep_id, reason=reason, requested_by=user, cancels=cancels)
         except (SweepNotVoidable, SweepNotCancellable) as error:
@@ -257,7 +257,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def cancel_on_chain(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Have the worker cancel the sweep's authorization, for the given reason."""
         reason, user = form.cleaned_data["reason"], request.user.get_username()
-        sweep = get_object_or_404(Sweep, id=object_id)
+        sweep = object_or_404(self, request, object_id)
         try:
             is_first = cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by=user)
         except SweepNotCancellable as error:

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -19,6 +19,7 @@ from ledger.errors import PayoutRefusedError
 from ledger.models import PartnerBooks
 from ledger.payouts import CheckedPayout, check_payout, record_payout
 from sweepapi import networks
+from sweepapi.admin_objects import object_or_404
 from sweepapi.explorer import transaction_link
 from sweepapi.read_only import ReadOnly
 
@@ -60,7 +61,7 @@ class PartnerBooksAdmin(ReadOnly, StatementPages):
     @action(description="Record a payout", url_path="record-payout", permissions=["record"], icon="payments")
     def record_payout(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what was paid, check it, show that, and record it once the operator has confirmed."""
-        partner = get_object_or_404(PartnerBooks, pk=object_id)
+        partner = object_or_404(self, request, object_id)
         form = PayoutForm(request.POST or None, balances_of(partner))
         if not form.is_valid():
             return self._page(request, partner, form)

@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -17,6 +16,7 @@ from ledger.admin.forms import ReversalForm
 from ledger.errors import PayoutRefusedError
 from ledger.models import Account, JournalEntry, Payout
 from sweepapi import networks
+from sweepapi.admin_objects import object_or_404
 from sweepapi.explorer import shortened, transaction_link
 from sweepapi.network_filter import NetworkFilter
 from sweepapi.read_only import ReadOnly
@@ -132,7 +132,7 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
     )
     def reverse_payout(self, request: HttpRequest, form: ReversalForm, object_id: str) -> HttpResponse:
         """Reverse the payout for the given reason, and have the dialog reload the page."""
-        payout, reason = get_object_or_404(Payout, pk=object_id), form.cleaned_data["reason"]
+        payout, reason = object_or_404(self, request, object_id), form.cleaned_data["reason"]
         try:
             payouts.reverse_payout(payout.entry, reason=reason, recorded_by=request.user.get_username())
         except PayoutRefusedError as error:

@@ -1,6 +1,7 @@
 """Operators see what is owed, record payouts after a look at what was checked, and reverse mistakes."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -223,6 +224,13 @@ def test_an_entry_shows_its_finality_and_who_recorded_it(ops: Client, partner: P
     entry = "admin:ledger_journalentry_change"
     assert final_at in text(ops.get(reverse(entry, args=[fee.pk])))
     assert missing(text(ops.get(reverse(entry, args=[paid.pk]))), ">ops<", "A payout.") == []
+
+
+@pytest.mark.parametrize("row", ["x", "7", str(uuid4())])
+def test_an_action_on_an_unknown_row_is_not_found(ops: Client, row: str) -> None:
+    for name in ("partnerbooks_record_payout", "payout_reverse_payout"):
+        action = reverse(f"admin:ledger_{name}", args=[row])
+        assert ops.post(action, {"_form_submitted": "true", "reason": "x"}).status_code == 404
 
 
 # --- permissions ------------------------------------------------------------------------------------------------------

@@ -312,3 +312,9 @@ def test_a_user_who_may_only_view_may_not_act() -> None:
     assert client.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
     assert client.post(action("check_again", sweep), {"_form_submitted": "true", "reason": "x"}).status_code == 403
     assert client.post(action("check_now", sweep), {"_form_submitted": "true"}).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["check_now", "check_again", "void", "cancel_on_chain"])
+def test_an_action_on_a_malformed_id_is_not_found(ops: Client, name: str) -> None:
+    answer = ops.post(reverse(f"admin:sweeps_sweep_{name}", args=["x"]), {"_form_submitted": "true", "reason": "x"})
+    assert answer.status_code == 404
