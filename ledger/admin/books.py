@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from ledger.admin.forms import PayoutForm
+from ledger.admin.permissions import PayoutActions
 from ledger.admin.statements import StatementPages, statement_links
 from ledger.balances import Balance, accounts_in_debt, balances_of
 from ledger.errors import PayoutRefusedError
@@ -27,7 +28,7 @@ _HEADS = ("Network", "Asset", "Owed", "Available", "Debt")
 
 
 @admin.register(PartnerBooks)
-class PartnerBooksAdmin(ReadOnly, StatementPages):
+class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
     list_display = ["name", "show_debt"]
     search_fields = ["name", "id"]
     fields = readonly_fields = ["name", "show_balances", "show_payouts", "show_statements"]
@@ -53,10 +54,6 @@ class PartnerBooksAdmin(ReadOnly, StatementPages):
     @display(description="Statements")
     def show_statements(self, books: PartnerBooks) -> SafeString:
         return statement_links(books)
-
-    def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
-        """Require the permission to record payouts, which viewing does not include."""
-        return request.user.has_perm("ledger.record_payout")
 
     @action(description="Record a payout", url_path="record-payout", permissions=["record"], icon="payments")
     def record_payout(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
 from ledger import payouts
 from ledger.admin.forms import ReversalForm
+from ledger.admin.permissions import PayoutActions
 from ledger.errors import PayoutRefusedError
 from ledger.models import Account, JournalEntry, Payout
 from sweepapi import networks
@@ -23,7 +23,7 @@ from sweepapi.read_only import ReadOnly
 
 
 @admin.register(Payout)
-class PayoutAdmin(ReadOnly, ModelAdmin):
+class PayoutAdmin(ReadOnly, PayoutActions):
     list_display = ["show_time", "show_partner", "show_network", "show_short_asset", "show_amount", "show_state"]
     list_filter = ["entry__partner", ("entry__network", NetworkFilter)]
     search_fields = ["entry__id", "entry__tx_hash", "recipient"]
@@ -47,7 +47,7 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
     ]
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[Payout]:
-        """Read the entry along, and the amount from its postings."""
+        """Join the entry, and the amount from its postings."""
         paid = Q(entry__postings__account__name=Account.Name.PARTNER_PAYABLE)
         rows = Payout.objects.select_related("entry__partner", "entry__reversed_by")
         return rows.annotate(amount=Sum("entry__postings__amount", filter=paid))
@@ -112,10 +112,6 @@ class PayoutAdmin(ReadOnly, ModelAdmin):
         if reversal is None:
             return ""
         return format_html("{}, by {}: {}", _link(reversal), reversal.recorded_by, reversal.note)
-
-    def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
-        """Require the permission to record payouts, which viewing does not include."""
-        return request.user.has_perm("ledger.record_payout")
 
     @action(
         description="Reverse",

@@ -12,7 +12,7 @@ from django.urls import reverse
 from ledger.models import JournalEntry
 from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
-from tests.factories.ledger import book_fee, book_payable, book_payout, random_hash, undo_payout
+from tests.factories.ledger import WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import LOCAL
 from tests.payments import Treasury
@@ -251,6 +251,29 @@ def test_recording_has_a_permission_of_its_own(partner: Partner) -> None:
     clerk = staff("view_partnerbooks", "record_payout")
     assert "Record a payout" in text(clerk.get(books(partner)))
     assert clerk.get(form(partner)).status_code == 200
+
+
+def test_who_may_record_but_not_view_a_page_may_not_use_its_action(partner: Partner) -> None:
+    book_payable(partner, 400)
+    paid = book_payout(partner, 100)
+    clerk = staff("record_payout")
+    assert clerk.get(form(partner)).status_code == 403
+    action = reverse("admin:ledger_payout_reverse_payout", args=[paid.pk])
+    assert clerk.post(action, {"_form_submitted": "true", "reason": "x"}).status_code == 403
+
+
+def test_both_actions_refuse_a_post_without_a_csrf_token(partner: Partner) -> None:
+    book_payable(partner, 400)
+    paid = book_payout(partner, 100)
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(User.objects.create_superuser("ops"))
+    reversal = reverse("admin:ledger_payout_reverse_payout", args=[paid.pk])
+    for action, fields in (
+        (form(partner), given(WETH, 1, random_hash()) | {"confirm": "yes"}),
+        (reversal, {"_form_submitted": "true", "reason": "x"}),
+    ):
+        assert browser.post(action, fields).status_code == 403
+    assert JournalEntry.objects.count() == 2
 
 
 def test_who_may_not_view_the_ledger_sees_nothing(partner: Partner) -> None:
