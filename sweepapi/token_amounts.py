@@ -9,5 +9,5 @@ def whole_tokens(units: int, decimals: int) -> str:
 
 
 def token_amount(units: int, decimals: int, symbol: str) -> str:
-    """Return an amount in both, such as ``1500000 (1.5 USDC)``."""
-    return f"{units} ({whole_tokens(units, decimals)} {symbol})"
+    """Return an amount in both, such as ``1500000 (1.5 USDC)``; a token's symbol may be blank."""
+    return f"{units} ({f'{whole_tokens(units, decimals)} {symbol}'.rstrip()})"

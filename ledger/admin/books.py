@@ -1,9 +1,10 @@
 """What each partner is owed and what can be paid out, and the page that records a payout."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -15,6 +16,7 @@ from unfold.decorators import action, display
 from ledger.admin.forms import PayoutForm
 from ledger.admin.permissions import PayoutActions
 from ledger.admin.statements import StatementPages, statement_links
+from ledger.assets import KnownAssets
 from ledger.balances import Balance, accounts_in_debt, balances_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import PartnerBooks
@@ -59,9 +61,13 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
     def record_payout(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what was paid, check it, show that, and record it once the operator has confirmed."""
         partner = object_or_404(self, request, object_id)
-        form = PayoutForm(request.POST or None, balances_of(partner))
+        prefetch_related_objects([partner], "payout_wallets")
+        balances = balances_of(partner)
+        assets = KnownAssets.of(balances)
+        form = PayoutForm(request.POST or None, balances, assets)
+        page = partial(self._page, request, partner, form, wallets=_wallets(partner, balances))
         if not form.is_valid():
-            return self._page(request, partner, form)
+            return page()
         given = form.cleaned_data
         network, _, asset = given["asset"].partition("/")
         try:
@@ -69,11 +75,11 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
                 partner=partner, network=network, asset=asset, amount=given["amount"], tx_hash=given["tx_hash"]
             )
             if "confirm" not in request.POST:
-                return self._page(request, partner, form, _facts(checked))
+                return page(facts=_facts(checked, assets))
             entry = record_payout(checked, note=given["note"], recorded_by=request.user.get_username())
         except PayoutRefusedError as error:
             form.add_error(None, str(error))
-            return self._page(request, partner, form)
+            return page()
         self.log_change(request, partner, f"Recorded a payout of {given['amount']} units of {asset}: {entry.pk}")
         messages.success(request, "The payout was recorded.")
         return redirect("admin:ledger_partnerbooks_change", partner.pk)
@@ -83,6 +89,8 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
         request: HttpRequest,
         partner: PartnerBooks,
         form: PayoutForm,
+        *,
+        wallets: list[tuple[str, str]],
         facts: list[tuple[str, object]] | None = None,
     ) -> HttpResponse:
         """Show the form, or what was checked and is to be confirmed."""
@@ -92,16 +100,16 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
             "title": f"Record a payout to {partner}",
             "opts": self.opts,
             "partner": partner,
-            "wallets": _wallets(partner),
+            "wallets": wallets,
             "form": form,
             "facts": facts,
         }
         return TemplateResponse(request, f"admin/ledger/{name}.html", context)
 
 
-def _wallets(partner: PartnerBooks) -> list[tuple[str, str]]:
+def _wallets(partner: PartnerBooks, balances: list[Balance]) -> list[tuple[str, str]]:
     """Return the partner's wallet on each network on which something can be paid to it."""
-    used = dict.fromkeys(balance.network for balance in balances_of(partner))
+    used = dict.fromkeys(balance.network for balance in balances)
     return [
         (networks.current().name_of(network), partner.recipient_on(network) or "none: add one first")
         for network in used
@@ -111,19 +119,21 @@ def _wallets(partner: PartnerBooks) -> list[tuple[str, str]]:
 def _balances_table(balances: list[Balance]) -> SafeString:
     if not balances:
         return SafeString("Nothing was ever owed; what sweeps settle on chain is not listed here.")
+    assets = KnownAssets.of(balances)
     heads = format_html_join("", '<th scope="col">{}</th>', ((head,) for head in _HEADS))
-    rows = format_html_join("", "<tr>{}</tr>", ((_cells(balance),) for balance in balances))
+    rows = format_html_join("", "<tr>{}</tr>", ((_cells(balance, assets),) for balance in balances))
     template = '<table class="balances"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
     return format_html(template, heads, rows)
 
 
-def _cells(balance: Balance) -> SafeString:
-    debt = format_html("<strong>{}</strong>", balance.debt) if balance.debt else ""
-    shown = (networks.current().name_of(balance.network), balance.asset, balance.owed, balance.available, debt)
+def _cells(balance: Balance, assets: KnownAssets) -> SafeString:
+    owed, available, debt = (assets.amount(balance, units) for units in (balance.owed, balance.available, balance.debt))
+    marked = format_html("<strong>{}</strong>", debt) if balance.debt else ""
+    shown = (networks.current().name_of(balance.network), balance.asset, owed, available, marked)
     return format_html_join("", '<td data-head="{}">{}</td>', zip(_HEADS, shown, strict=True))
 
 
-def _facts(checked: CheckedPayout) -> list[tuple[str, object]]:
+def _facts(checked: CheckedPayout, assets: KnownAssets) -> list[tuple[str, object]]:
     transfer, payment = checked.transfer, checked.payment
     on_chain: list[tuple[str, object]] = [("On chain", "Not checked: this network has no provider.")]
     if payment is not None:
@@ -135,7 +145,7 @@ def _facts(checked: CheckedPayout) -> list[tuple[str, object]]:
         ("Asset", transfer.asset),
         ("Transaction", transaction_link(transfer.network, transfer.tx_hash)),
         *on_chain,
-        ("Amount", transfer.amount),
-        ("Available before", checked.available),
-        ("Available after", checked.available - transfer.amount),
+        ("Amount", assets.amount(transfer, transfer.amount)),
+        ("Available before", assets.amount(transfer, checked.available)),
+        ("Available after", assets.amount(transfer, checked.available - transfer.amount)),
     ]

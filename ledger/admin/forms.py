@@ -7,12 +7,13 @@ from django import forms
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from ledger.assets import KnownAssets
 from ledger.balances import Balance
 from sweepapi import networks
 
 
 class PayoutForm(forms.Form):
-    """What an operator paid, in an asset of which the partner is owed something or was."""
+    """What an operator paid, in an asset in which the partner has accrued fees."""
 
     asset = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     amount = forms.RegexField(
@@ -26,10 +27,10 @@ class PayoutForm(forms.Form):
     )
     note = forms.CharField(max_length=500, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
 
-    def __init__(self, data: Any, balances: Sequence[Balance]) -> None:  # noqa: ANN401 a QueryDict or None
+    def __init__(self, data: Any, balances: Sequence[Balance], assets: KnownAssets) -> None:  # noqa: ANN401 a QueryDict or None
         super().__init__(data)
         self.fields["asset"].choices = [  # type: ignore[attr-defined]
-            (f"{balance.network}/{balance.asset}", _label(balance)) for balance in balances
+            (f"{balance.network}/{balance.asset}", _label(balance, assets)) for balance in balances
         ]
 
     def clean_amount(self) -> int:
@@ -42,5 +43,6 @@ class ReversalForm(BaseDialogForm):
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
 
-def _label(balance: Balance) -> str:
-    return f"{balance.asset} on {networks.current().name_of(balance.network)}, {max(balance.available, 0)} available"
+def _label(balance: Balance, assets: KnownAssets) -> str:
+    available = assets.amount(balance, max(balance.available, 0))
+    return f"{balance.asset} on {networks.current().name_of(balance.network)}, {available} available"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -14,12 +14,13 @@ from ledger import payouts
 from ledger.admin.forms import ReversalForm
 from ledger.admin.permissions import PayoutActions
 from ledger.errors import PayoutRefusedError
-from ledger.models import Account, JournalEntry, Payout
+from ledger.models import Account, Asset, JournalEntry, Payout
 from sweepapi import networks
 from sweepapi.admin_objects import object_or_404
 from sweepapi.explorer import shortened, transaction_link
 from sweepapi.network_filter import NetworkFilter
 from sweepapi.read_only import ReadOnly
+from sweepapi.token_amounts import token_amount
 
 
 @admin.register(Payout)
@@ -47,10 +48,15 @@ class PayoutAdmin(ReadOnly, PayoutActions):
     ]
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[Payout]:
-        """Join the entry, and the amount from its postings."""
+        """Join the entry, and read the amount from its postings."""
         paid = Q(entry__postings__account__name=Account.Name.PARTNER_PAYABLE)
         rows = Payout.objects.select_related("entry__partner", "entry__reversed_by")
-        return rows.annotate(amount=Sum("entry__postings__amount", filter=paid))
+        known = Asset.objects.filter(network=OuterRef("entry__network"), asset=OuterRef("entry__asset"))
+        return rows.annotate(
+            amount=Sum("entry__postings__amount", filter=paid),
+            symbol=Subquery(known.values("symbol")),
+            decimals=Subquery(known.values("decimals")),
+        )
 
     @display(description="Time", ordering="entry__posted_at")
     def show_time(self, payout: Payout) -> str:
@@ -73,8 +79,10 @@ class PayoutAdmin(ReadOnly, PayoutActions):
         return payout.entry.asset
 
     @display(description="Amount", ordering="amount")
-    def show_amount(self, payout: Any) -> str:  # noqa: ANN401 a payout annotated with its amount
-        return str(payout.amount)
+    def show_amount(self, payout: Any) -> str:  # noqa: ANN401 a payout annotated with its amount and how that is shown
+        if payout.decimals is None:
+            return str(payout.amount)
+        return token_amount(payout.amount, payout.decimals, payout.symbol)
 
     @display(description="State", label={"checked on chain": "success", "not checked": "warning", "reversed": "danger"})
     def show_state(self, payout: Payout) -> str:

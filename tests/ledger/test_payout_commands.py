@@ -59,7 +59,7 @@ def lines(output: str) -> dict[str, str]:
 
 def test_what_was_checked_is_shown_and_recorded(treasury: Treasury, partner: Partner) -> None:
     token = treasury.usdc.address
-    book_payable(partner, 1_000, network=LOCAL, asset=token)
+    book_payable(partner, 1_000, network=LOCAL, asset=token, symbol="USDC", decimals=6)
     tx_hash = treasury.pay(partner.payout_wallet, 400)
     options = ["--network", "local", "--asset", token, "--amount", "400", "--tx", tx_hash, "--note", "October"]
     output = run("record_payout", partner.name, *options, "--by", "alice", "--yes")
@@ -67,7 +67,8 @@ def test_what_was_checked_is_shown_and_recorded(treasury: Treasury, partner: Par
     assert f"Paid by {treasury.account.address} in block {block}, which is final." in output
     shown = lines(output)
     assert (shown["Partner"], shown["Wallet"], shown["Network"]) == (partner.name, partner.payout_wallet, "local")
-    assert (shown["Amount"], shown["Available before"], shown["Available after"]) == ("400", "1000", "600")
+    amounts = ("400 (0.0004 USDC)", "1000 (0.001 USDC)", "600 (0.0006 USDC)")
+    assert (shown["Amount"], shown["Available before"], shown["Available after"]) == amounts
     entry = JournalEntry.objects.get(kind="payout")
     assert output.endswith(f"Recorded as entry {entry.pk}.\n")
     assert (entry.recorded_by, entry.note, entry.payout.sender) == ("alice", "October", treasury.account.address)

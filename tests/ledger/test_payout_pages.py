@@ -6,14 +6,20 @@ from uuid import uuid4
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from ledger.models import JournalEntry
+from ledger.posting import finalize
 from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
 from tests.factories.ledger import WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
-from tests.factories.partners import PartnerFactory
+from tests.factories.partners import PartnerFactory, PayoutWalletFactory
+from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL
 from tests.payments import Treasury
 
@@ -34,7 +40,7 @@ def ops() -> Client:
 def usdc(treasury: Treasury, partner: Partner) -> str:
     """The token of the local chain in which the partner earned 1,000 units."""
     address = treasury.usdc.address
-    book_payable(partner, 1_000, network=LOCAL, asset=address)
+    book_payable(partner, 1_000, network=LOCAL, asset=address, symbol="USDC", decimals=6)
     return address
 
 
@@ -80,8 +86,17 @@ def missing(shown: str, *facts: object) -> list[str]:
 def test_the_page_shows_what_is_owed_and_what_is_available(ops: Client, partner: Partner, usdc: str) -> None:
     book_payable(partner, 77, final=False, network=LOCAL, asset=usdc)
     shown = text(ops.get(books(partner)))
-    assert missing(shown, usdc, '<td data-head="Owed">1077</td>', '<td data-head="Available">1000</td>') == []
+    owed, available = "1077 (0.001077 USDC)", "1000 (0.001 USDC)"
+    cells = [f'<td data-head="Owed">{owed}</td>', f'<td data-head="Available">{available}</td>']
+    assert missing(shown, usdc, *cells) == []
     assert '<td data-head="Debt"></td>' in shown
+
+
+def test_amounts_of_an_asset_that_the_ledger_does_not_know_are_shown_in_units(ops: Client, partner: Partner) -> None:
+    finalize(fee_at(timezone.now(), partner, 1_077))
+    paid = book_payout(partner, 77)
+    assert '<td data-head="Owed">1000</td>' in text(ops.get(books(partner)))
+    assert ">77<" in text(ops.get(page_of(paid)))
 
 
 def test_a_debt_is_marked_on_the_page_and_in_the_list(ops: Client, partner: Partner) -> None:
@@ -90,7 +105,7 @@ def test_a_debt_is_marked_on_the_page_and_in_the_list(ops: Client, partner: Part
     entry = book_payable(partner, 400)
     book_payout(partner, 300)
     reverse_entry(entry)
-    assert "<strong>300</strong>" in text(ops.get(books(partner)))
+    assert "<strong>300 (0.0000000000000003 WETH)</strong>" in text(ops.get(books(partner)))
     rows = ops.get(reverse("admin:ledger_partnerbooks_changelist")).context["cl"].result_list
     assert {row.name: row.is_in_debt for row in rows} == {partner.name: True, sound.name: False}
 
@@ -115,16 +130,17 @@ def test_nothing_can_be_edited(ops: Client, partner: Partner, usdc: str) -> None
 def test_a_payout_is_shown_as_checked_and_recorded_once_it_is_confirmed(
     ops: Client, treasury: Treasury, partner: Partner, usdc: str
 ) -> None:
-    assert missing(text(ops.get(form(partner))), partner.payout_wallet, "1000 available") == []
+    assert missing(text(ops.get(form(partner))), partner.payout_wallet, "1000 (0.001 USDC) available") == []
     tx_hash = treasury.pay(partner.payout_wallet, 400)
     shown = text(ops.post(form(partner), given(usdc, 400, tx_hash)))
     block = treasury.chain.receipt(tx_hash)["blockNumber"]
     facts = [partner.payout_wallet, treasury.account.address, tx_hash, f"{block}, which is final", "October"]
-    assert missing(shown, *facts, "<td>400</td>", "<td>1000</td>", "<td>600</td>") == []
+    amounts = ["400 (0.0004 USDC)", "1000 (0.001 USDC)", "600 (0.0006 USDC)"]
+    assert missing(shown, *facts, *(f"<td>{amount}</td>" for amount in amounts)) == []
     assert not JournalEntry.objects.filter(kind="payout").exists()
 
     answer = ops.post(form(partner), given(usdc, 400, tx_hash) | {"confirm": "yes"}, follow=True)
-    assert missing(text(answer), "The payout was recorded.", '<td data-head="Available">600</td>') == []
+    assert missing(text(answer), "The payout was recorded.", '<td data-head="Available">600 (0.0006 USDC)</td>') == []
     entry = JournalEntry.objects.get(kind="payout")
     assert (entry.recorded_by, entry.note, entry.payout.sender) == ("ops", "October", treasury.account.address)
     assert LogEntry.objects.get().get_change_message() == f"Recorded a payout of 400 units of {usdc}: {entry.pk}"
@@ -148,6 +164,19 @@ def test_a_refusal_is_said_on_the_form_and_nothing_is_recorded(ops: Client, part
         shown = text(ops.post(form(partner), given(usdc, 1_001, random_hash()) | confirmed))
         assert missing(shown, "1001 units are more than the 1000 that are available.", 'value="1001"') == []
     assert not JournalEntry.objects.filter(kind="payout").exists()
+
+
+def test_the_form_costs_the_same_queries_however_many_networks_there_are(
+    ops: Client, partner: Partner, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    book_payable(partner, 10)
+    with CaptureQueriesContext(connection) as first:
+        ops.get(form(partner))
+    for network in ("eip155:1", "eip155:10"):
+        book_payable(partner, 10, network=network)
+        PayoutWalletFactory.create(partner=partner, network=network)
+    with django_assert_num_queries(len(first)):
+        ops.get(form(partner))
 
 
 def test_the_form_names_no_wallet_where_the_partner_has_none(ops: Client, partner: Partner) -> None:
@@ -188,7 +217,7 @@ def test_payouts_are_listed_with_their_amounts_and_states(
     ops.post(form(partner), given(usdc, 33, treasury.pay(partner.payout_wallet, 33)) | {"confirm": "yes"})
     listed = ops.get(reverse("admin:ledger_payout_changelist"))
     assert [row.amount for row in listed.context["cl"].result_list] == [33, 22, 11]
-    assert missing(text(listed), "checked on chain", "not checked", "reversed") == []
+    assert missing(text(listed), "checked on chain", "not checked", "reversed", "22 (0.000022 USDC)") == []
 
 
 def test_a_partners_payouts_are_linked_from_its_balances(ops: Client, partner: Partner) -> None:

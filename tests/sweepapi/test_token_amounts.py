@@ -36,3 +36,4 @@ def test_no_digit_is_lost(units: int, decimals: int) -> None:
 
 def test_the_smallest_unit_comes_first() -> None:
     assert token_amount(7_500, 4, "TKN") == "7500 (0.75 TKN)"
+    assert token_amount(7_500, 4, "") == "7500 (0.75)"

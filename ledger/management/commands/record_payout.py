@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ledger.assets import KnownAssets
 from ledger.errors import PayoutRefusedError
 from ledger.payouts import CheckedPayout, check_payout, record_payout
 from partners.models import Partner
@@ -58,15 +59,16 @@ class Command(BaseCommand):
         on_chain = "Not checked on chain: the network has no provider."
         if payment is not None:
             on_chain = f"Paid by {payment.sender} in block {payment.block_number}, which is final."
+        shown = KnownAssets.of([transfer])
         facts = {
             "Partner": transfer.partner,
             "Wallet": checked.paid_to,
             "Network": networks.current().name_of(transfer.network),
             "Asset": transfer.asset,
             "Transaction": transfer.tx_hash,
-            "Amount": transfer.amount,
-            "Available before": checked.available,
-            "Available after": checked.available - transfer.amount,
+            "Amount": shown.amount(transfer, transfer.amount),
+            "Available before": shown.amount(transfer, checked.available),
+            "Available after": shown.amount(transfer, checked.available - transfer.amount),
         }
         for label, fact in facts.items():
             self.stdout.write(f"{label:<17} {fact}")
