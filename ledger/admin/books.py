@@ -1,6 +1,5 @@
 """What each partner is owed and what can be paid out, and the page that records a payout."""
 
-from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -65,46 +64,41 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
         balances = balances_of(partner)
         assets = KnownAssets.of(balances)
         form = PayoutForm(request.POST or None, balances, assets)
-        page = partial(self._page, request, partner, form, wallets=_wallets(partner, balances))
+        context = {
+            "title": f"Record a payout to {partner}",
+            "partner": partner,
+            "wallets": _wallets(partner, balances),
+            "form": form,
+        }
         if not form.is_valid():
-            return page()
+            return self._page(request, "record_payout", context)
         given = form.cleaned_data
         network, _, asset = given["asset"].partition("/")
         try:
             checked = check_payout(
                 partner=partner, network=network, asset=asset, amount=given["amount"], tx_hash=given["tx_hash"]
             )
-            if "confirm" not in request.POST:
-                return page(facts=_facts(checked, assets))
+            if request.POST.get("confirm") != _confirmed(checked):
+                if "confirm" in request.POST:
+                    messages.warning(request, "What was checked has changed since you looked at it; look again.")
+                context |= {"facts": _facts(checked, assets), "confirmed": _confirmed(checked)}
+                return self._page(request, "confirm_payout", context)
             entry = record_payout(checked, note=given["note"], recorded_by=request.user.get_username())
         except PayoutRefusedError as error:
             form.add_error(None, str(error))
-            return page()
+            return self._page(request, "record_payout", context)
         self.log_change(request, partner, f"Recorded a payout of {given['amount']} units of {asset}: {entry.pk}")
         messages.success(request, "The payout was recorded.")
         return redirect("admin:ledger_partnerbooks_change", partner.pk)
 
-    def _page(
-        self,
-        request: HttpRequest,
-        partner: PartnerBooks,
-        form: PayoutForm,
-        *,
-        wallets: list[tuple[str, str]],
-        facts: list[tuple[str, object]] | None = None,
-    ) -> HttpResponse:
-        """Show the form, or what was checked and is to be confirmed."""
-        name = "record_payout" if facts is None else "confirm_payout"
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Record a payout to {partner}",
-            "opts": self.opts,
-            "partner": partner,
-            "wallets": wallets,
-            "form": form,
-            "facts": facts,
-        }
-        return TemplateResponse(request, f"admin/ledger/{name}.html", context)
+    def _page(self, request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+        site = self.admin_site.each_context(request)
+        return TemplateResponse(request, f"admin/ledger/{name}.html", {**site, "opts": self.opts, **context})
+
+
+def _confirmed(checked: CheckedPayout) -> str:
+    """Return what the confirmation carries of what was checked, so that nothing else is recorded than was seen."""
+    return f"{checked.transfer.recipient} {'unchecked' if checked.payment is None else 'checked'}"
 
 
 def _wallets(partner: PartnerBooks, balances: list[Balance]) -> list[tuple[str, str]]:

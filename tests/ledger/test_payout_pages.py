@@ -1,5 +1,6 @@
 """Operators see what is owed, record payouts after a look at what was checked, and reverse mistakes."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -17,10 +18,10 @@ from ledger.models import JournalEntry
 from ledger.posting import finalize
 from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
-from tests.factories.ledger import WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
+from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory
 from tests.factories.past import fee_at
-from tests.factories.sweeps import LOCAL
+from tests.factories.sweeps import LOCAL, random_checksum_address
 from tests.payments import Treasury
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,12 @@ def page_of(payout: JournalEntry) -> str:
 
 def given(asset: str, amount: int, tx_hash: str) -> dict[str, str]:
     return {"asset": f"{LOCAL}/{asset}", "amount": str(amount), "tx_hash": tx_hash, "note": "October"}
+
+
+def confirm(client: Client, partner: Partner, payout: dict[str, str]) -> Any:
+    """Have a payout checked, and send the confirmation that is then shown."""
+    page = client.post(form(partner), payout)
+    return client.post(form(partner), payout | {"confirm": page.context["confirmed"]}, follow=True)
 
 
 def text(response: Any) -> str:
@@ -139,7 +146,7 @@ def test_a_payout_is_shown_as_checked_and_recorded_once_it_is_confirmed(
     assert missing(shown, *facts, *(f"<td>{amount}</td>" for amount in amounts)) == []
     assert not JournalEntry.objects.filter(kind="payout").exists()
 
-    answer = ops.post(form(partner), given(usdc, 400, tx_hash) | {"confirm": "yes"}, follow=True)
+    answer = confirm(ops, partner, given(usdc, 400, tx_hash))
     assert missing(text(answer), "The payout was recorded.", '<td data-head="Available">600 (0.0006 USDC)</td>') == []
     entry = JournalEntry.objects.get(kind="payout")
     assert (entry.recorded_by, entry.note, entry.payout.sender) == ("ops", "October", treasury.account.address)
@@ -153,10 +160,38 @@ def test_the_confirmation_carries_what_was_given_and_is_checked_again(
     page = ops.post(form(partner), given(usdc, 400, tx_hash))
     carried = {name: page.context["form"][name].value() for name in page.context["form"].fields}
     assert carried == given(usdc, 400, tx_hash)
+    confirmed = f"{partner.payout_wallet} checked"
+    assert f'<input type="hidden" name="confirm" value="{confirmed}">' in text(page)
     for _ in range(2):
-        answer = ops.post(form(partner), carried | {"confirm": "yes"})
+        answer = ops.post(form(partner), carried | {"confirm": confirmed})
     assert "This transaction is already booked" in text(answer)
     assert JournalEntry.objects.filter(kind="payout").count() == 1
+
+
+def test_what_differs_from_what_was_confirmed_is_shown_again_and_not_recorded(
+    ops: Client, partner: Partner, change_networks: Callable[..., Any]
+) -> None:
+    change_networks(rpc_urls={})
+    book_payable(partner, 1_000)
+    payout = {"asset": f"{BASE}/{WETH}", "amount": "5", "tx_hash": random_hash(), "note": ""}
+    seen = ops.post(form(partner), payout).context["confirmed"]
+    partner.payout_wallet = random_checksum_address()
+    partner.save()
+    for confirmed in (seen, f"{partner.payout_wallet} checked", "yes"):
+        again = ops.post(form(partner), payout | {"confirm": confirmed})
+        assert missing(text(again), "What was checked has changed", partner.payout_wallet) == []
+        assert not JournalEntry.objects.filter(kind="payout").exists()
+    ops.post(form(partner), payout | {"confirm": again.context["confirmed"]})
+    assert JournalEntry.objects.get(kind="payout").payout.recipient == partner.payout_wallet
+
+
+def test_a_former_wallet_is_named_as_such(ops: Client, treasury: Treasury, partner: Partner, usdc: str) -> None:
+    former, tx_hash = partner.payout_wallet, treasury.pay(partner.payout_wallet, 400)
+    partner.payout_wallet = random_checksum_address()
+    partner.save()
+    assert f"{former}, a former wallet of the partner, until" in text(
+        ops.post(form(partner), given(usdc, 400, tx_hash))
+    )
 
 
 def test_a_refusal_is_said_on_the_form_and_nothing_is_recorded(ops: Client, partner: Partner, usdc: str) -> None:
@@ -200,7 +235,7 @@ def test_text_of_operators_is_escaped(ops: Client, treasury: Treasury, partner: 
     note = {"note": "<img src=x> note"}
     payout = given(usdc, 400, treasury.pay(partner.payout_wallet, 400)) | note
     shown = [text(ops.post(form(partner), payout))]
-    ops.post(form(partner), payout | {"confirm": "yes"})
+    confirm(ops, partner, payout)
     shown.append(text(ops.get(page_of(JournalEntry.objects.get(kind="payout")))))
     assert [missing(page, "&lt;img src=x&gt; note") for page in shown] == [[], []]
     assert [page for page in shown if "<img src=x>" in page] == []
@@ -214,7 +249,7 @@ def test_payouts_are_listed_with_their_amounts_and_states(
 ) -> None:
     undo_payout(book_payout(partner, 11, network=LOCAL, asset=usdc))
     book_payout(partner, 22, network=LOCAL, asset=usdc)
-    ops.post(form(partner), given(usdc, 33, treasury.pay(partner.payout_wallet, 33)) | {"confirm": "yes"})
+    confirm(ops, partner, given(usdc, 33, treasury.pay(partner.payout_wallet, 33)))
     listed = ops.get(reverse("admin:ledger_payout_changelist"))
     assert [row.amount for row in listed.context["cl"].result_list] == [33, 22, 11]
     assert missing(text(listed), "checked on chain", "not checked", "reversed", "22 (0.000022 USDC)") == []
