@@ -36,7 +36,7 @@ def balance_of(partner: Partner, *, network: str, asset: str) -> Balance | None:
 def is_available(entry: str) -> Q:
     """Return which postings count towards what can be paid out; ``entry`` is the lookup of their entry.
 
-    Accruals count once their execution is final, their reversals as far as they did, and payouts at once.
+    Accruals count once their execution is final, a reversal counts if what it reverses did, and payouts at once.
     """
     by_payouts = [JournalEntry.Kind.PAYOUT, JournalEntry.Kind.PAYOUT_REVERSAL]
     return (

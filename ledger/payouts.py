@@ -12,7 +12,7 @@ from django.db import transaction
 
 from ledger import posting
 from ledger.errors import PayoutProblem, PayoutRefusedError
-from ledger.models import JournalEntry
+from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 from sweepapi import networks
@@ -73,6 +73,22 @@ def reverse_payout(entry: JournalEntry, *, reason: str, recorded_by: str) -> Jou
         raise PayoutRefusedError(PayoutProblem.NO_REASON, "A reason is required.")
     with transaction.atomic():
         return posting.reverse_payout(entry, recorded_by=recorded_by, note=reason.strip())
+
+
+def find_payment(entry: JournalEntry) -> Payment | None:
+    """Look on chain again for a payout that was recorded; None if its network has no provider.
+
+    Raises PayoutRefusedError if it is not there, or if no provider answers.
+    """
+    transfer = Transfer(
+        partner=entry.partner,
+        network=entry.network,
+        asset=entry.asset,
+        tx_hash=entry.tx_hash,
+        amount=entry.postings.get(account__name=Account.Name.PARTNER_PAYABLE).amount,
+        recipient=entry.payout.recipient,
+    )
+    return _payment(transfer, former=())
 
 
 def _transfer(partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> Transfer:

@@ -1,8 +1,9 @@
 """Partners, their payout wallets and their API keys.
 
 A partner's fee share and payout wallets are part of every fee authorization signed for it and never come from a
-request. Shares have a history, since a change is effective from a time on. Partners and keys are not deleted, since
-sweeps and the ledger refer to them: a key is revoked, a partner suspended.
+request. Shares have a history, since a change is effective from a time on, and so do wallets, since a payout may have
+been sent before one was replaced. Partners and keys are not deleted, since sweeps and the ledger refer to them: a key
+is revoked, a partner suspended.
 """
 
 import hmac

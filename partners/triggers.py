@@ -19,7 +19,7 @@ partner_has_a_share = pgtrigger.Trigger(
 former_default_is_kept = pgtrigger.Trigger(
     name="former_default_is_kept",
     when=pgtrigger.After,
-    operation=pgtrigger.UpdateOf("payout_wallet"),
+    operation=pgtrigger.Update,
     condition=pgtrigger.Q(old__payout_wallet__df=pgtrigger.F("new__payout_wallet")),
     func="""
         INSERT INTO partners_formerwallet (partner_id, network, address, until)

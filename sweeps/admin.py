@@ -159,7 +159,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         return postings_table(postings_of(sweep.id), sweep)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sweep]:
-        """Read the partner along."""
+        """Join the partner."""
         sweeps: QuerySet[Sweep] = super().get_queryset(request)
         return sweeps.select_related("partner")
 

@@ -1,4 +1,4 @@
-"""The payouts that were recorded, each with what was checked, and the action that reverses one."""
+"""The payouts that were recorded, each with what was checked, and the actions that check again and reverse one."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
+from unfold.forms import BaseDialogForm
 
 from ledger import payouts
 from ledger.admin.forms import ReversalForm
@@ -29,7 +30,7 @@ class PayoutAdmin(ReadOnly, PayoutActions):
     list_filter = ["entry__partner", ("entry__network", NetworkFilter)]
     search_fields = ["entry__id", "entry__tx_hash", "recipient"]
     ordering = ["-entry__posted_at", "-entry"]
-    actions_detail = ["reverse_payout"]
+    actions_detail = ["check_again", "reverse_payout"]
     fields = readonly_fields = [
         "show_state",
         "show_partner",
@@ -135,7 +136,7 @@ class PayoutAdmin(ReadOnly, PayoutActions):
         },
     )
     def reverse_payout(self, request: HttpRequest, form: ReversalForm, object_id: str) -> HttpResponse:
-        """Reverse the payout for the given reason, and have the dialog reload the page."""
+        """Reverse the payout for the given reason."""
         payout, reason = object_or_404(self, request, object_id), form.cleaned_data["reason"]
         try:
             payouts.reverse_payout(payout.entry, reason=reason, recorded_by=request.user.get_username())
@@ -144,6 +145,36 @@ class PayoutAdmin(ReadOnly, PayoutActions):
         else:
             self.log_change(request, payout, f"Reversed: {reason}")
             messages.success(request, "The payout was reversed.")
+        return self._back_to(object_id)
+
+    @action(
+        description="Check again",
+        url_path="check-again",
+        permissions=["record"],
+        icon="history",
+        dialog={
+            "title": "Look at this payout on chain again",
+            "description": "Says whether the transaction is still there and paid this. Nothing is changed.",
+            "form_class": None,
+            "form_submit_text": "Check again",
+        },
+    )
+    def check_again(self, request: HttpRequest, _form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Read the chain and say what it shows."""
+        payout = object_or_404(self, request, object_id)
+        try:
+            payment = payouts.find_payment(payout.entry)
+        except PayoutRefusedError as error:
+            messages.error(request, f"{error} ({error.problem})")
+        else:
+            if payment is None:
+                messages.warning(request, "Nothing was checked: this network has no provider.")
+            else:
+                messages.success(request, f"It was paid in block {payment.block_number}, which is final.")
+        return self._back_to(object_id)
+
+    def _back_to(self, object_id: str) -> HttpResponse:
+        """Have the dialog reload the page it was opened on."""
         return HttpResponse(headers={"HX-Redirect": reverse("admin:ledger_payout_change", args=[object_id])})
 
 

@@ -28,7 +28,7 @@ def run(*arguments: str) -> str:
 
 def record(partner: str, *options: str, network: str = "base", amount: str = "400", tx_hash: str = HASH) -> str:
     facts = ("--network", network, "--asset", WETH, "--amount", amount, "--tx", tx_hash)
-    return run("record_payout", partner, *facts, *options)
+    return run("record_payout", partner, *facts, "--by", "alice", *options)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_the_partner_may_be_an_id_and_the_network_a_caip_2_identifier(
     answers.append(" Y")
     output = record(str(partner.pk), network=network)
     assert "Not checked on chain: the network has no provider." in output
-    assert JournalEntry.objects.get(kind="payout").recorded_by != ""
+    assert JournalEntry.objects.get(kind="payout").recorded_by == "alice"
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -122,6 +122,26 @@ def test_bad_arguments_are_refused(partner: Partner, facts: dict[str, str], mess
         record(**({"partner": partner.name} | facts))
 
 
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("person", ["", "  ", "x" * 151])
+def test_both_commands_require_the_name_of_a_person(partner: Partner, person: str) -> None:
+    book_payable(partner, 1_000)
+    paid = book_payout(partner, 100)
+    with pytest.raises(CommandError, match="--by: must be the name of a person, of 1 to 150 characters"):
+        record(partner.name, "--yes", "--by", person)
+    for by in (["--by", person], []):
+        with pytest.raises(CommandError, match="--by"):
+            run("reverse_payout", str(paid.pk), "--reason", "why", *by)
+    assert JournalEntry.objects.count() == 2
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_the_name_is_stored_without_the_spaces_around_it(partner: Partner) -> None:
+    book_payable(partner, 1_000)
+    record(partner.name, "--yes", "--by", f" {'x' * 150} ")
+    assert JournalEntry.objects.get(kind="payout").recorded_by == "x" * 150
+
+
 def test_a_payout_is_reversed_for_a_reason(partner: Partner) -> None:
     book_payable(partner, 400)
     paid = book_payout(partner, 400)
@@ -130,9 +150,9 @@ def test_a_payout_is_reversed_for_a_reason(partner: Partner) -> None:
     assert output == f"Reversed by entry {reversal.pk}.\n"
     assert (reversal.recorded_by, reversal.note) == ("bob", "The wrong hash.")
     with pytest.raises(CommandError, match=r"reversed already\. \(not_reversible\)"):
-        run("reverse_payout", str(paid.pk), "--reason", "again")
+        run("reverse_payout", str(paid.pk), "--reason", "again", "--by", "bob")
 
 
 def test_an_unknown_entry_is_not_reversed() -> None:
     with pytest.raises(CommandError, match="No entry"):
-        run("reverse_payout", str(uuid4()), "--reason", "why")
+        run("reverse_payout", str(uuid4()), "--reason", "why", "--by", "bob")

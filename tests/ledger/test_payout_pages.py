@@ -290,9 +290,31 @@ def test_an_entry_shows_its_finality_and_who_recorded_it(ops: Client, partner: P
     assert missing(text(ops.get(reverse(entry, args=[paid.pk]))), ">ops<", "A payout.") == []
 
 
+def test_a_payout_is_looked_up_on_chain_again_and_nothing_changes(
+    ops: Client, treasury: Treasury, partner: Partner, usdc: str, change_networks: Callable[..., Any]
+) -> None:
+    snapshot = treasury.chain.rpc("evm_snapshot")
+    tx_hash = treasury.pay(partner.payout_wallet, 400)
+    block = treasury.chain.receipt(tx_hash)["blockNumber"]
+    confirm(ops, partner, given(usdc, 400, tx_hash))
+    paid = JournalEntry.objects.get(kind="payout")
+    action = reverse("admin:ledger_payout_check_again", args=[paid.pk])
+
+    def found() -> str:
+        answer = ops.post(action, {"_form_submitted": "true"})
+        return text(ops.get(answer.headers["HX-Redirect"]))
+
+    assert f"It was paid in block {block}, which is final." in found()
+    treasury.chain.roll_back(snapshot)
+    assert "No provider knows a mined transaction with this hash. (not_found)" in found()
+    change_networks(rpc_urls={})
+    assert "Nothing was checked: this network has no provider." in found()
+    assert not JournalEntry.objects.filter(reverses=paid).exists()
+
+
 @pytest.mark.parametrize("row", ["x", "7", str(uuid4())])
 def test_an_action_on_an_unknown_row_is_not_found(ops: Client, row: str) -> None:
-    for name in ("partnerbooks_record_payout", "payout_reverse_payout"):
+    for name in ("partnerbooks_record_payout", "payout_check_again", "payout_reverse_payout"):
         action = reverse(f"admin:ledger_{name}", args=[row])
         assert ops.post(action, {"_form_submitted": "true", "reason": "x"}).status_code == 404
 
@@ -326,17 +348,15 @@ def test_who_may_record_but_not_view_a_page_may_not_use_its_action(partner: Part
     assert clerk.post(action, {"_form_submitted": "true", "reason": "x"}).status_code == 403
 
 
-def test_both_actions_refuse_a_post_without_a_csrf_token(partner: Partner) -> None:
+def test_the_actions_refuse_a_post_without_a_csrf_token(partner: Partner) -> None:
     book_payable(partner, 400)
     paid = book_payout(partner, 100)
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(User.objects.create_superuser("ops"))
-    reversal = reverse("admin:ledger_payout_reverse_payout", args=[paid.pk])
-    for action, fields in (
-        (form(partner), given(WETH, 1, random_hash()) | {"confirm": "yes"}),
-        (reversal, {"_form_submitted": "true", "reason": "x"}),
-    ):
-        assert browser.post(action, fields).status_code == 403
+    assert browser.post(form(partner), given(WETH, 1, random_hash()) | {"confirm": "yes"}).status_code == 403
+    for name in ("reverse_payout", "check_again"):
+        action = reverse(f"admin:ledger_payout_{name}", args=[paid.pk])
+        assert browser.post(action, {"_form_submitted": "true", "reason": "x"}).status_code == 403
     assert JournalEntry.objects.count() == 2
 
 

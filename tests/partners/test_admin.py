@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
+from eth_utils.address import to_checksum_address
 
 from partners.models import ApiKey, FeeShare, Partner, PayoutWallet
 from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory, random_address
@@ -55,8 +56,8 @@ def test_a_partner_is_added_with_a_wallet_for_one_network(ops: Client) -> None:
     assert response.status_code == 302
     partner = Partner.objects.get(name="Acme")
     assert partner.share_bps_at(timezone.now()) == 2500
-    assert partner.recipient_on("eip155:8453").lower() == on_base
-    assert partner.recipient_on("eip155:42161").lower() == default
+    assert partner.recipient_on("eip155:8453") == to_checksum_address(on_base)
+    assert partner.recipient_on("eip155:42161") == to_checksum_address(default)
 
 
 @pytest.mark.usefixtures("two_chains")

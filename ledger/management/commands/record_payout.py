@@ -1,6 +1,5 @@
 """Records a payout from the command line, after showing what was checked."""
 
-import getpass
 from argparse import ArgumentTypeError
 from typing import Any
 from uuid import UUID
@@ -9,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ledger.assets import KnownAssets
 from ledger.errors import PayoutRefusedError
+from ledger.management.arguments import add_by
 from ledger.payouts import CheckedPayout, check_payout, record_payout
 from partners.models import Partner
 from sweepapi import networks
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--amount", required=True, type=_units, help="In the asset's smallest unit.")
         parser.add_argument("--tx", required=True, help="The hash of the transaction that paid.")
         parser.add_argument("--note", default="", help="What the books should say about it.")
-        parser.add_argument("--by", default=getpass.getuser(), help="Who records it; by default the system's user.")
+        add_by(parser)
         parser.add_argument("--yes", action="store_true", help="Record it without asking.")
 
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature

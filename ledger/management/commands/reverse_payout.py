@@ -1,12 +1,12 @@
 """Reverses a payout that was recorded by mistake, from the command line."""
 
-import getpass
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ledger.errors import PayoutRefusedError
+from ledger.management.arguments import add_by
 from ledger.models import JournalEntry
 from ledger.payouts import reverse_payout
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("entry", type=UUID, help="The id of the payout's entry.")
         parser.add_argument("--reason", required=True, help="What was wrong with it.")
-        parser.add_argument("--by", default=getpass.getuser(), help="Who reverses it; by default the system's user.")
+        add_by(parser)
 
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
         """Reverse and print the reversing entry."""
