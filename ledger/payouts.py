@@ -45,12 +45,13 @@ def check_payout(*, partner: Partner, network: str, asset: str, amount: int, tx_
     It may have gone to a former wallet of the partner, which only the chain can show.
     """
     transfer = _transfer(partner, network, asset, amount, tx_hash)
+    booking_epoch(transfer)  # first: of what is booked already, less than that is available
     available = available_for(transfer)
     former = {wallet.address: wallet.until for wallet in reversed(partner.former_wallets_on(network))}
     payment = _payment(transfer, former=former)
     if payment is not None:
         transfer = replace(transfer, recipient=payment.recipient)
-    booking_epoch(transfer)
+        booking_epoch(transfer)
     return CheckedPayout(transfer, payment, available, former.get(transfer.recipient))
 
 

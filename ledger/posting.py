@@ -101,10 +101,11 @@ def post_payout(
     """
     _lock_transfer(transfer)
     _lock(transfer.partner.pk)
+    epoch = booking_epoch(transfer)
     available_for(transfer)
     entry = JournalEntry.objects.create(
         kind=JournalEntry.Kind.PAYOUT,
-        booking_epoch=booking_epoch(transfer),
+        booking_epoch=epoch,
         partner=transfer.partner,
         network=transfer.network,
         asset=transfer.asset,

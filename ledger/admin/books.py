@@ -85,7 +85,7 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
                 return self._page(request, "confirm_payout", context)
             entry = record_payout(checked, note=given["note"], recorded_by=request.user.get_username())
         except PayoutRefusedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, f"{error} ({error.problem})")  # the runbook has a row for each code
             return self._page(request, "record_payout", context)
         self.log_change(request, partner, f"Recorded a payout of {given['amount']} units of {asset}: {entry.pk}")
         messages.success(request, "The payout was recorded.")

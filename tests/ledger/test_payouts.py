@@ -154,6 +154,13 @@ def test_one_hash_is_booked_once_until_it_is_reversed(partner: Partner) -> None:
     assert refused.value.problem == "already_booked"
 
 
+def test_a_repeated_hash_is_named_as_the_reason_even_if_too_little_is_left(partner: Partner) -> None:
+    book_payable(partner, 400)
+    first = book_payout(partner, 400)
+    with pytest.raises(PayoutRefusedError, match=f"already booked as a payout to {partner}"):
+        book_payout(partner, 400, tx_hash=first.tx_hash)
+
+
 def test_one_transfer_does_not_pay_two_partners_with_the_same_wallet(partner: Partner) -> None:
     twin = PartnerFactory.create(payout_wallet=partner.payout_wallet)
     other = PartnerFactory.create()
