@@ -20,7 +20,7 @@ from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import ExecutionFactory, SweepFactory, executed_receipt, seen, unused_after_deadline
-from tests.fake_node import Alter, FakeNode, unaltered
+from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
 
@@ -230,17 +230,8 @@ def test_a_run_that_comes_late_does_not_move_the_cursor_back(app: PartnerApp, ex
 # --- providers --------------------------------------------------------------------------------------------------------
 
 
-def hiding(method: str, _params: list[Any], result: Any) -> Any:
-    return [] if method == "eth_getLogs" else result
-
-
 def without_receipts(method: str, _params: list[Any], result: Any) -> Any:
     return None if method == "eth_getTransactionReceipt" else result
-
-
-def lagging(method: str, params: list[Any], result: Any) -> Any:
-    is_final = (method, params[:1]) == ("eth_getBlockByNumber", ["finalized"])
-    return result | {"number": "0x1"} if is_final else result
 
 
 @pytest.fixture
@@ -251,7 +242,7 @@ def second(app: PartnerApp, use_providers: Providers, start_node: Start) -> Fake
     return node
 
 
-@pytest.mark.parametrize(("lie", "warned"), [(hiding, ["logs_disagree"]), (lagging, [])])
+@pytest.mark.parametrize(("lie", "warned"), [(hiding_logs, ["logs_disagree"]), (lagging(10**6), [])])
 def test_two_providers_that_do_not_show_the_same_change_nothing_until_they_do(
     executed: Sweep, second: FakeNode, lie: Alter, warned: list[str]
 ) -> None:

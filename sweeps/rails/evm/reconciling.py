@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class _Unknown:
+class _UnbookedEvent:
     """An event about an execution that is not known to be executed."""
 
     sweep_id: UUID
@@ -68,13 +68,13 @@ def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID,
         log.warning("scan_failed", network=network, contract=contract, error=str(error))
         return
     for span in scan.spans:
-        unknown = list(_unknown(rail, network, contract, span))
-        hints = {one.mined.tx_hash for one in unknown if one.event.is_hint}
+        unbooked = list(_unbooked(rail, network, contract, span))
+        hints = {one.mined.tx_hash for one in unbooked if one.event.is_hint}
         receipts = log_scan.receipts(pool, stream, [mined for mined in span.logs if mined.tx_hash in hints])
         if hints != receipts.keys():
             log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
             return
-        yield from ((one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in unknown)
+        yield from ((one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in unbooked)
         behind = ScannedBlocks.objects.filter(id=cursor.pk, next_block__lte=span.last_block)  # another run may be ahead
         behind.update(next_block=span.last_block + 1)
 
@@ -90,7 +90,7 @@ def _cursor(network: str, contract: str) -> ScannedBlocks:
     return cursor
 
 
-def _unknown(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> Iterator[_Unknown]:
+def _unbooked(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> Iterator[_UnbookedEvent]:
     """Yield what a span shows about our executions, except those that are known; one query, and the rail's own."""
     by_id = defaultdict(list)  # several, if other users took the same reference
     for mined in span.logs:
@@ -104,11 +104,11 @@ def _unknown(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> I
         for mined in by_id[execution.execution_id]:
             event = watched.terms.read(mined.log)
             if event is not None:
-                yield _Unknown(watched.sweep_id, event, mined)
+                yield _UnbookedEvent(watched.sweep_id, event, mined)
 
 
-def _seen(scan: Scan, unknown: _Unknown, receipt: Receipt | None) -> Seen:
-    mined = unknown.mined
+def _seen(scan: Scan, unbooked: _UnbookedEvent, receipt: Receipt | None) -> Seen:
+    mined = unbooked.mined
     sighting = Sighting(
         head_number=scan.head_number,
         safe_number=scan.final_number,
@@ -118,5 +118,5 @@ def _seen(scan: Scan, unknown: _Unknown, receipt: Receipt | None) -> Seen:
         state=True,  # the event says so
         safe_timestamp=None,
     )
-    hit = Hit(unknown.event, mined.tx_hash, mined.block_number, mined.block_hash)
+    hit = Hit(unbooked.event, mined.tx_hash, mined.block_number, mined.block_hash)
     return Seen(sighting, Finding(hit, receipt, agreed=True, resume_at=None), is_final=True)

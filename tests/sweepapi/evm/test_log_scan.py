@@ -18,7 +18,7 @@ from sweepapi.evm.log_scan import Scan, Stream
 from sweepapi.evm.responses import MinedLog, Receipt
 from sweepapi.evm.rpc import ProviderPool
 from tests.factories.ledger import random_hash
-from tests.fake_node import Alter, FakeNode, unaltered
+from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.local_chain import FINAL_AFTER, LocalChain
 
 STRANGER = to_checksum_address("0x" + "0f" * 20)
@@ -75,20 +75,6 @@ def forged(**lie: Any) -> Alter:
     return lambda method, _params, result: [log | lie for log in result] if method == "eth_getLogs" else result
 
 
-def hiding(method: str, _params: list[Any], result: Any) -> Any:
-    """Show no logs."""
-    return [] if method == "eth_getLogs" else result
-
-
-def lagging(blocks: int) -> Alter:
-    """Have a final block that many blocks lower."""
-    return lambda method, params, result: (
-        result | {"number": hex(int(result["number"], 16) - blocks)}
-        if (method, params[:1]) == ("eth_getBlockByNumber", ["finalized"])
-        else result
-    )
-
-
 # --- what is read -----------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +115,7 @@ def test_long_scans_are_cut_into_spans_and_end_where_one_batch_does(
     chain: LocalChain, pool: ProviderPool, hashes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = height(chain, hashes[0])
-    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 2)
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (2,))
     monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 1)
     found = scan(chain, pool, first_block=first)
     assert (hashes_of(found), last_blocks(found)) == (hashes[:2], [first + 1])
@@ -171,7 +157,7 @@ def test_two_providers_that_show_the_same_agree(
 @pytest.mark.parametrize(
     "lie",
     [
-        hiding,
+        hiding_logs,
         forged(blockHash=random_hash()),
         forged(transactionHash=random_hash()),
         forged(logIndex="0x7"),
@@ -208,7 +194,7 @@ def test_spans_before_the_first_disagreement_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first = height(chain, hashes[0])
-    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 1)
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (1,))
     liar = start_node()
     liar.alter = lambda method, params, result: (
         [] if method == "eth_getLogs" and params[0]["fromBlock"] == hex(first + 1) else result
@@ -257,7 +243,7 @@ def test_a_third_provider_that_shows_something_else_ends_the_scan_too(
     chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
     liar = start_node()
-    liar.alter = hiding
+    liar.alter = hiding_logs
     assert scan(chain, use_providers(chain.world["rpcUrl"], liar.url, chain.world["rpcUrl"])).spans == []
 
 
