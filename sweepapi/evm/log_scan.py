@@ -64,8 +64,8 @@ def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, first_block: int) 
     ]
     if len(depths) < needed:
         raise ChainUnavailableError("a second provider is needed, and none answered")
-    final_number = sorted(final for _, final in depths)[-needed]
-    head_number = max(head for head, _ in depths)
+    # Of two providers or more, one that lies can't raise either.
+    head_number, final_number = (sorted(heights)[-needed] for heights in zip(*depths, strict=True))
     for span_blocks in SPAN_LENGTHS:
         queried = log_query.spans(first_block, final_number, span_blocks=span_blocks)
         answers = _ask(chain, pool, stream, queried) if queried else []

@@ -239,6 +239,18 @@ def test_two_of_three_providers_are_enough(chain: LocalChain, use_providers: Pro
 
 
 @pytest.mark.usefixtures("hashes")
+def test_one_provider_can_raise_neither_the_head_nor_the_final_block(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    liar = start_node()
+    liar.alter = lambda method, _params, result: (
+        result | {"number": hex(2**30)} if method == "eth_getBlockByNumber" else result
+    )
+    found = scan(chain, use_providers(chain.world["rpcUrl"], liar.url, chain.world["rpcUrl"]))
+    assert (found.head_number, found.final_number) == (chain.web3.eth.block_number, final_block(chain))
+
+
+@pytest.mark.usefixtures("hashes")
 def test_a_third_provider_that_shows_something_else_ends_the_scan_too(
     chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
