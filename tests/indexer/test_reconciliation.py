@@ -280,6 +280,26 @@ def test_without_its_receipt_an_execution_is_not_booked_and_not_passed_over(
     assert state(executed)[0] == "completed"
 
 
+def test_one_missing_receipt_delays_no_other_execution(
+    app: PartnerApp, executed: Sweep, use_providers: Providers, start_node: Start
+) -> None:
+    built = app.build()
+    without = app.execute(built)
+    app.chain.mine(FINAL_AFTER)
+    node = start_node()
+    node.alter = lambda method, params, result: (
+        None if (method, params) == ("eth_getTransactionReceipt", [without]) else result
+    )
+    use_providers(node.url)
+    assert warnings() == ["receipts_missing"]
+    assert state(executed)[0] == "completed"
+    assert cursor(app.chain.contracts["v5"]) < behind_final(app)
+    node.alter = unaltered
+    assert warnings() == []
+    assert Sweep.objects.get(id=built["sweepId"]).status == "completed"
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+
+
 def test_a_receipt_with_other_amounts_than_the_event_is_not_booked(
     app: PartnerApp, executed: Sweep, use_providers: Providers, start_node: Start
 ) -> None:

@@ -71,10 +71,13 @@ def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID,
         unbooked = list(_unbooked(rail, network, contract, span))
         hints = {one.mined.tx_hash for one in unbooked if one.event.is_hint}
         receipts = log_scan.receipts(pool, stream, [mined for mined in span.logs if mined.tx_hash in hints])
-        if hints != receipts.keys():
+        for one in unbooked:
+            receipt = receipts.get(one.mined.tx_hash)
+            if receipt is not None or not one.event.is_hint:
+                yield one.sweep_id, _seen(scan, one, receipt)
+        if hints != receipts.keys():  # read again by the next run
             log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
             return
-        yield from ((one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in unbooked)
         behind = ScannedBlocks.objects.filter(id=cursor.pk, next_block__lte=span.last_block)  # another run may be ahead
         behind.update(next_block=span.last_block + 1)
 

@@ -355,6 +355,45 @@ def test_they_are_fetched_in_batches_that_providers_take(
     assert list(receipts(chain, pool)) == hashes
 
 
+def refusing_more_than(count: int, *, hopeless: str = "") -> Callable[[list[dict[str, Any]]], bool]:
+    """Refuse batches of more receipts than that, and any with the hopeless one."""
+
+    def refuse(batch: list[dict[str, Any]]) -> bool:
+        asked = [call["params"][0] for call in batch if call["method"] == "eth_getTransactionReceipt"]
+        return len(asked) > count or hopeless in asked
+
+    return refuse
+
+
+def test_a_batch_that_is_too_large_is_halved_until_all_but_the_largest_receipt_is_shown(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
+) -> None:
+    node = start_node()
+    node.refuse = refusing_more_than(1)
+    assert list(receipts(chain, use_providers(node.url))) == hashes
+    node.refuse = refusing_more_than(3, hopeless=hashes[1])
+    assert list(receipts(chain, use_providers(node.url))) == [hashes[0], hashes[2]]
+
+
+def test_a_batch_is_halved_for_the_only_provider_that_has_the_receipts(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
+) -> None:
+    node, forgetful = start_node(), start_node()
+    node.refuse = refusing_more_than(1)
+    forgetful.alter = lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result
+    assert list(receipts(chain, use_providers(node.url, forgetful.url))) == hashes
+
+
+def test_a_batch_is_not_halved_for_providers_that_are_down(
+    chain: LocalChain, pool: ProviderPool, no_providers: ProviderPool, hashes: list[str], round_trips: list[list[str]]
+) -> None:
+    logs = logs_of(scan(chain, pool))
+    assert len(logs) == len(hashes)
+    round_trips.clear()
+    assert log_scan.receipts(no_providers, stream_of(chain), logs) == {}
+    assert len(round_trips) == 2
+
+
 @pytest.mark.parametrize(
     "lie",
     [
