@@ -1,10 +1,14 @@
 """Settles executions that final blocks show and the service does not know, above all those of closed sweeps."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 import structlog
 
 from sweepapi import networks
+from sweeps.models import Execution
 from sweeps.rails.rail import Rail
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
@@ -12,15 +16,57 @@ from sweeps.settle import settle
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True)
+class Place:
+    """A venue at which executions were offered, and the rail that they are of."""
+
+    rail: Rail
+    network: str
+    venue: str
+
+
 def reconcile() -> None:
-    """Settle what each rail finds on each enabled network since the last run."""
-    with ExitStack() as stack:  # the others have their turn before an error is raised
-        for chain in networks.current().enabled:
-            for rail in RAILS.values():
-                stack.callback(_reconcile, rail, chain.network)
+    """Settle what is found at each place of each enabled network since the last run.
+
+    What can't be settled or read keeps nothing else from its turn; then all errors are raised as one group.
+    """
+    errors = []
+    for place in _places():
+        try:
+            _reconcile(place)
+        except Exception as error:
+            log.exception("reconciliation_failed", network=place.network, venue=place.venue)
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("not everything could be reconciled", errors)
 
 
-def _reconcile(rail: Rail, network: str) -> None:
-    for sweep_id, seen in rail.find_executed(network):
-        log.info("execution_found", sweep_id=str(sweep_id), network=network)
-        settle(sweep_id=sweep_id, seen=seen)
+def _places() -> Iterator[Place]:
+    """Yield them all; each is found by one step through the unique index."""
+    for chain in networks.current().enabled:
+        executions = Execution.objects.filter(network=chain.network).order_by("venue")
+        found = executions.values_list("venue", "sweep__rail")
+        first = found.first()
+        while first is not None:
+            venue, rail_name = first
+            if rail_name in RAILS:
+                yield Place(RAILS[rail_name], chain.network, venue)
+            first = found.filter(venue__gt=venue).first()
+
+
+def _reconcile(place: Place) -> None:
+    for looks in place.rail.find_executed(place.network, place.venue):
+        _settle_all(looks)
+
+
+def _settle_all(looks: Sequence[tuple[UUID, Any]]) -> None:
+    """Settle each; those that can't be settled are raised as one group once the others are."""
+    errors = []
+    for sweep_id, seen in looks:
+        try:
+            settle(sweep_id=sweep_id, seen=seen)
+        except Exception as error:
+            log.exception("settling_failed", sweep_id=str(sweep_id))
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("not everything could be settled", errors)

@@ -360,10 +360,11 @@ class Rail(Protocol):
         """
         ...
 
-    def find_executed(self, network: str) -> Iterator[tuple[UUID, Any]]:
-        """Yield the sweep of each execution that final blocks show and the service does not know, with what was seen.
+    def find_executed(self, network: str, venue: str) -> Iterator[Sequence[tuple[UUID, Any]]]:
+        """Yield, span by span, the sweeps of executions that final blocks show and the service does not know.
 
-        The sweep may be closed. An execution counts as known once the caller has settled it and asked for the next.
+        Each comes with what was seen, and may be closed. A span is done once the caller has settled all of it and asked
+        for the next; otherwise it is read again.
         """
         ...
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 from celery import current_app
+from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
 from indexer import reconciliation, tasks
@@ -14,10 +15,11 @@ from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
+from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
+from sweeps.settle import Settled, settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import ExecutionFactory, SweepFactory, executed_receipt, seen, unused_after_deadline
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
@@ -27,6 +29,7 @@ from tests.partner_app import PartnerApp
 pytestmark = pytest.mark.django_db
 
 NETWORK = "eip155:31337"
+FIRST, LAST = to_checksum_address("0x" + "00" * 20), to_checksum_address("0x" + "ff" * 20)  # of all contracts
 
 Providers = Callable[..., ProviderPool]
 Start = Callable[[], FakeNode]
@@ -166,17 +169,9 @@ def test_a_contract_that_new_builds_no_longer_use_is_read_too(app: PartnerApp, e
     assert state(executed)[0] == "completed"
 
 
-def test_a_sweep_of_one_rail_is_not_looked_for_by_another(app: PartnerApp, executed: Sweep) -> None:
-    assert list(RAILS["evm_v4"].find_executed(NETWORK)) == []
-    assert ScannedBlocks.objects.count() == 0
-    ((sweep_id, _),) = RAILS["evm_v5"].find_executed(NETWORK)
-    assert sweep_id == executed.id
-    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
-
-
 def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: PartnerApp, executed: Sweep) -> None:
-    found = RAILS["evm_v5"].find_executed(NETWORK)
-    sweep_id, look = next(found)
+    found = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
+    ((sweep_id, look),) = next(found)
     settle(sweep_id=sweep_id, seen=look)
     del found  # the process ends here
     before = cursor(app.chain.contracts["v5"])
@@ -187,39 +182,77 @@ def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: Pa
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
-def test_what_could_not_be_settled_is_found_again(
-    app: PartnerApp, executed: Sweep, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*, sweep_id: UUID, seen: Any) -> None:
-        raise RuntimeError(f"{sweep_id}: {seen.is_final}")
+@pytest.fixture
+def unsettled(monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
+    """The sweeps that can't be settled until they leave this set."""
+    sweep_ids: set[UUID] = set()
 
-    with monkeypatch.context() as patched:
-        patched.setattr(reconciliation, "settle", fail)
-        with pytest.raises(RuntimeError, match=f"{executed.id}: True"):
-            tasks.reconcile()
-    assert cursor(app.chain.contracts["v5"]) < behind_final(app)
+    def fail_for(*, sweep_id: UUID, seen: Seen) -> Settled:
+        if sweep_id in sweep_ids:
+            raise RuntimeError(str(sweep_id))
+        return settle(sweep_id=sweep_id, seen=seen)
+
+    monkeypatch.setattr(reconciliation, "settle", fail_for)
+    return sweep_ids
+
+
+def test_a_sweep_that_cannot_be_settled_keeps_only_itself_from_being_settled_and_is_found_again(
+    app: PartnerApp, executed: Sweep, unsettled: set[UUID]
+) -> None:
+    after = app.build()
+    app.execute(after)
+    app.chain.mine(FINAL_AFTER)
+    unsettled.add(executed.id)
+    with capture_logs() as logs, pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
+        tasks.reconcile()
+    assert [entry["sweep_id"] for entry in logs if entry["event"] == "settling_failed"] == [str(executed.id)]
+    assert Sweep.objects.get(id=after["sweepId"]).status == "completed"
+    assert cursor(app.chain.contracts["v5"]) < executed.executions.get().built_at_height
+    unsettled.clear()
     tasks.reconcile()
     assert state(executed)[0] == "completed"
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
-@pytest.mark.parametrize("names", [["evm_v4", "evm_v5"], ["evm_v5", "evm_v4"]])
+def test_the_other_contracts_have_their_turn_before_an_error_is_raised(
+    app: PartnerApp, executed: Sweep, unsettled: set[UUID]
+) -> None:
+    for venue in FIRST, LAST:
+        ExecutionFactory.create(venue=venue)
+    unsettled.add(executed.id)
+    with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
+        tasks.reconcile()
+    assert cursor(FIRST) == cursor(LAST) == behind_final(app)
+
+
+def test_no_error_hides_another(app: PartnerApp, executed: Sweep, unsettled: set[UUID]) -> None:
+    after = app.build()
+    app.execute(after)
+    app.chain.mine(FINAL_AFTER)
+    unsettled |= {executed.id, UUID(after["sweepId"])}
+    with pytest.RaisesGroup(RuntimeError, RuntimeError, flatten_subgroups=True):
+        tasks.reconcile()
+
+
 def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
-    monkeypatch: pytest.MonkeyPatch, executed: Sweep, names: list[str]
+    monkeypatch: pytest.MonkeyPatch, executed: Sweep
 ) -> None:
     class BrokenRail(type(RAILS["evm_v4"])):  # type: ignore[misc]
-        def find_executed(self, network: str) -> Any:
-            raise RuntimeError(network)
+        def find_executed(self, network: str, venue: str) -> Any:
+            raise RuntimeError(network, venue)
 
-    rails = RAILS | {"evm_v4": BrokenRail()}
-    monkeypatch.setattr(reconciliation, "RAILS", {name: rails[name] for name in names})
-    with pytest.raises(RuntimeError, match=NETWORK):
+    for venue in FIRST, LAST:
+        ExecutionFactory.create(sweep__rail="evm_v4", venue=venue)
+    monkeypatch.setattr(reconciliation, "RAILS", RAILS | {"evm_v4": BrokenRail()})
+    with pytest.RaisesGroup(RuntimeError, RuntimeError):
         tasks.reconcile()
     assert state(executed)[0] == "completed"
 
 
 def test_a_run_that_comes_late_does_not_move_the_cursor_back(app: PartnerApp, executed: Sweep) -> None:
-    slow = RAILS["evm_v5"].find_executed(NETWORK)
-    assert next(slow)[0] == executed.id
+    slow = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
+    ((sweep_id, _),) = next(slow)
+    assert sweep_id == executed.id
     app.chain.mine(3)
     tasks.reconcile()
     ahead = cursor(app.chain.contracts["v5"])

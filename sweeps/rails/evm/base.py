@@ -31,8 +31,8 @@ class EvmBase:
         executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
         return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
 
-    def find_executed(self: EvmRail, network: str) -> Iterator[tuple[UUID, Seen]]:
-        return reconciling.find_executed(self, network)
+    def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[list[tuple[UUID, Seen]]]:
+        return reconciling.find_executed(self, network, venue)
 
 
 class EvmPresentation:

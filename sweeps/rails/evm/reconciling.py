@@ -37,28 +37,12 @@ class _UnbookedEvent:
     mined: MinedLog
 
 
-def find_executed(rail: EvmRail, network: str) -> Iterator[tuple[UUID, Seen]]:
-    """Yield the sweep of each of these executions, with what was seen.
+def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[list[tuple[UUID, Seen]]]:
+    """Yield the sweeps of these executions at a contract, with what was seen, span by span.
 
     A span of blocks is done once the caller has asked for what follows it. If that never happens, the next run reads
     the span again.
     """
-    for contract in _contracts(rail, network):
-        yield from _find_at(rail, network, contract)
-
-
-def _contracts(rail: EvmRail, network: str) -> Iterator[str]:
-    """Yield the contracts at which the rail has executions; each is found by one step through the unique index."""
-    executions = Execution.objects.filter(network=network).order_by("venue").values_list("venue", "sweep__rail")
-    found = executions.first()
-    while found is not None:
-        venue, rail_name = found
-        if rail_name == rail.name:
-            yield venue
-        found = executions.filter(venue__gt=venue).first()
-
-
-def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID, Seen]]:
     chain, pool = networks.current().chain(network), networks.current().pool(network)
     stream = Stream(contract, rail.executed_topic, is_readable=lambda one: rail.executed_id(one) is not None)
     cursor = _cursor(network, contract)
@@ -71,10 +55,11 @@ def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID,
         unbooked = list(_unbooked(rail, network, contract, span))
         hints = {one.mined.tx_hash for one in unbooked if one.event.is_hint}
         receipts = log_scan.receipts(pool, stream, [mined for mined in span.logs if mined.tx_hash in hints])
-        for one in unbooked:
-            receipt = receipts.get(one.mined.tx_hash)
-            if receipt is not None or not one.event.is_hint:
-                yield one.sweep_id, _seen(scan, one, receipt)
+        judged = [one for one in unbooked if one.mined.tx_hash in receipts or not one.event.is_hint]
+        for one in judged:
+            if one.event.is_hint:
+                log.info("execution_found", sweep_id=str(one.sweep_id), network=network, tx_hash=one.mined.tx_hash)
+        yield [(one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in judged]
         if hints != receipts.keys():  # read again by the next run
             log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
             return
