@@ -1,5 +1,7 @@
 """Settles executions that final blocks show and the service does not know, above all those of closed sweeps."""
 
+import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,9 @@ from sweeps.settle import settle
 
 log = structlog.get_logger(__name__)
 
+# Beat starts a run each minute; the rest of it is left for a slow provider, and to the other tasks.
+RUN_SECONDS = 30
+
 
 @dataclass(frozen=True)
 class Place:
@@ -28,15 +33,24 @@ class Place:
 def reconcile() -> None:
     """Settle what is found at each place of each enabled network since the last run.
 
-    What can't be settled or read keeps nothing else from its turn; then all errors are raised as one group.
+    The places take turns until each is caught up or the time is up. What can't be settled or read keeps nothing else
+    from its turn; then all errors are raised as one group.
     """
+    ends_at = time.monotonic() + RUN_SECONDS
     errors = []
-    for place in _places():
+    waiting = deque(_places())
+    while waiting:
+        place = waiting.popleft()
         try:
-            _reconcile(place)
+            blocks_left = _read_on(place)
         except Exception as error:
             log.exception("reconciliation_failed", network=place.network, venue=place.venue)
             errors.append(error)
+            continue
+        if blocks_left and time.monotonic() < ends_at:
+            waiting.append(place)
+        elif blocks_left:
+            log.warning("reconciliation_behind", network=place.network, venue=place.venue, blocks=blocks_left)
     if errors:
         raise ExceptionGroup("not everything could be reconciled", errors)
 
@@ -54,9 +68,13 @@ def _places() -> Iterator[Place]:
             first = found.filter(venue__gt=venue).first()
 
 
-def _reconcile(place: Place) -> None:
-    for looks in place.rail.find_executed(place.network, place.venue):
-        _settle_all(looks)
+def _read_on(place: Place) -> int:
+    """Settle what the next final blocks show; return how many more can be read now."""
+    blocks_left = 0
+    for span in place.rail.find_executed(place.network, place.venue):
+        _settle_all(span.looks)
+        blocks_left = span.blocks_left
+    return blocks_left
 
 
 def _settle_all(looks: Sequence[tuple[UUID, Any]]) -> None:

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from indexer import reconciliation, tasks
 from ledger.reading import postings_of
+from sweepapi.evm import log_query, log_scan
 from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import ProviderPool
 from sweeps import transitions
@@ -171,7 +172,7 @@ def test_a_contract_that_new_builds_no_longer_use_is_read_too(app: PartnerApp, e
 
 def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: PartnerApp, executed: Sweep) -> None:
     found = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
-    ((sweep_id, look),) = next(found)
+    ((sweep_id, look),) = next(found).looks
     settle(sweep_id=sweep_id, seen=look)
     del found  # the process ends here
     before = cursor(app.chain.contracts["v5"])
@@ -249,9 +250,65 @@ def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
     assert state(executed)[0] == "completed"
 
 
+@pytest.fixture
+def short_spans(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The blocks that one scan reads, in spans of one block each; fewer than there are."""
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (1,))
+    monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
+    return 2
+
+
+@pytest.mark.usefixtures("short_spans")
+def test_a_run_goes_on_until_it_has_caught_up(app: PartnerApp, executed: Sweep) -> None:
+    assert warnings() == []
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+    assert state(executed)[0] == "completed"
+
+
+def test_when_its_time_is_up_a_run_has_read_some_of_each_contract_and_says_how_much_is_left(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch, short_spans: int
+) -> None:
+    for venue in FIRST, LAST:
+        ExecutionFactory.create(venue=venue, built_at_height=SEARCH_MARGIN_BLOCKS)
+    app.chain.mine(FINAL_AFTER)
+    monkeypatch.setattr(reconciliation, "RUN_SECONDS", 0)
+    with capture_logs() as logs:
+        tasks.reconcile()
+    assert cursor(FIRST) == cursor(LAST) == short_spans
+    assert [(entry["event"], entry["venue"], entry["blocks"]) for entry in logs] == [
+        ("reconciliation_behind", FIRST, behind_final(app) - short_spans),
+        ("reconciliation_behind", LAST, behind_final(app) - short_spans),
+    ]
+
+
+def test_nothing_is_passed_over_while_a_receipt_of_an_earlier_span_is_missing(
+    app: PartnerApp,
+    executed: Sweep,
+    use_providers: Providers,
+    start_node: Start,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    after = app.execute(app.build())
+    app.chain.mine(FINAL_AFTER)
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (1,))
+    monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 100)
+    node = start_node()
+    node.alter = lambda method, params, result: (
+        None if method == "eth_getTransactionReceipt" and params != [after] else result
+    )
+    use_providers(node.url)
+    assert warnings() == ["receipts_missing"]
+    node.alter = unaltered
+    before = cursor(app.chain.contracts["v5"])
+    tasks.reconcile()
+    assert state(executed)[0] == "completed"
+    assert before == executed.transactions.get().block_number
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+
+
 def test_a_run_that_comes_late_does_not_move_the_cursor_back(app: PartnerApp, executed: Sweep) -> None:
     slow = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
-    ((sweep_id, _),) = next(slow)
+    ((sweep_id, _),) = next(slow).looks
     assert sweep_id == executed.id
     app.chain.mine(3)
     tasks.reconcile()

@@ -24,6 +24,7 @@ from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
+from sweeps.rails.rail import FinalSpan
 
 log = structlog.get_logger(__name__)
 
@@ -37,12 +38,8 @@ class _UnbookedEvent:
     mined: MinedLog
 
 
-def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[list[tuple[UUID, Seen]]]:
-    """Yield the sweeps of these executions at a contract, with what was seen, span by span.
-
-    A span of blocks is done once the caller has asked for what follows it. If that never happens, the next run reads
-    the span again.
-    """
+def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalSpan]:
+    """Yield the spans of one scan of a contract; the next call goes on after those that are done."""
     chain, pool = networks.current().chain(network), networks.current().pool(network)
     stream = Stream(contract, rail.executed_topic, is_readable=lambda one: rail.executed_id(one) is not None)
     cursor = _cursor(network, contract)
@@ -59,8 +56,12 @@ def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[list[t
         for one in judged:
             if one.event.is_hint:
                 log.info("execution_found", sweep_id=str(one.sweep_id), network=network, tx_hash=one.mined.tx_hash)
-        yield [(one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in judged]
-        if hints != receipts.keys():  # read again by the next run
+        is_whole = hints == receipts.keys()
+        yield FinalSpan(
+            looks=[(one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in judged],
+            blocks_left=scan.final_number - span.last_block if is_whole else 0,
+        )
+        if not is_whole:
             log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
             return
         behind = ScannedBlocks.objects.filter(id=cursor.pk, next_block__lte=span.last_block)  # another run may be ahead
