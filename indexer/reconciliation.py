@@ -3,11 +3,13 @@
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import structlog
+from django.db import connection
 
 from sweepapi import networks
 from sweeps.models import Execution
@@ -31,10 +33,36 @@ class Place:
 
 
 def reconcile() -> None:
-    """Settle what is found at each place of each enabled network since the last run.
+    """Settle what is found at each place of each enabled network since the last run, unless a run is under way."""
+    with _lock() as is_mine:
+        if is_mine:
+            _reconcile()
+        else:
+            log.info("reconciliation_is_under_way")
 
-    The places take turns until each is caught up or the time is up. What can't be settled or read keeps nothing else
-    from its turn; then all errors are raised as one group.
+
+@contextmanager
+def _lock() -> Iterator[bool]:
+    """Hold the lock of a run, if no other holds it; PostgreSQL releases that of a process that died.
+
+    It belongs to the session, because a run waits for providers, which no transaction may do.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended('reconciliation', 0))")
+        (is_mine,) = cursor.fetchone()
+    try:
+        yield is_mine
+    finally:
+        if is_mine:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended('reconciliation', 0))")
+
+
+def _reconcile() -> None:
+    """Read until each place is caught up or the time is up.
+
+    The places take turns. What can't be settled or read keeps nothing else from its turn; then all errors are raised as
+    one group.
     """
     ends_at = time.monotonic() + RUN_SECONDS
     errors = []

@@ -1,11 +1,13 @@
 """The worker compares the executions on final blocks with its own, whatever became of the sweeps meanwhile."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
 import pytest
 from celery import current_app
+from django.db import connection
 from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
@@ -412,6 +414,45 @@ def _doubled(log: dict[str, Any]) -> dict[str, Any]:
     words = [log["data"][2:][start : start + 64] for start in range(0, len(log["data"]) - 2, 64)]
     amounts = [f"{2 * int(word, 16) % 2**256:064x}" for word in words[4:]]
     return log | {"data": "0x" + "".join([*words[:4], *amounts])}
+
+
+# --- one run at a time -----------------------------------------------------------------------------------------------
+
+
+def run_in_another_process() -> list[str]:
+    """Reconcile in another session of the database, and return what was logged."""
+
+    def run() -> list[str]:
+        try:
+            with capture_logs() as logs:
+                tasks.reconcile()
+            return [entry["event"] for entry in logs]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
+
+
+def test_a_run_does_nothing_while_another_is_under_way(executed: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    meanwhile = []
+
+    def slow(*, sweep_id: UUID, seen: Seen) -> Settled:
+        meanwhile.extend(run_in_another_process())
+        return settle(sweep_id=sweep_id, seen=seen)
+
+    monkeypatch.setattr(reconciliation, "settle", slow)
+    tasks.reconcile()
+    assert meanwhile == ["reconciliation_is_under_way"]
+    assert state(executed)[0] == "completed"
+    assert run_in_another_process() == []
+
+
+def test_a_run_that_failed_is_not_under_way(executed: Sweep, unsettled: set[UUID]) -> None:
+    unsettled.add(executed.id)
+    with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
+        tasks.reconcile()
+    assert run_in_another_process() == []
 
 
 # --- when -------------------------------------------------------------------------------------------------------------

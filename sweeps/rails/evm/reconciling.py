@@ -64,8 +64,10 @@ def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalS
         if not is_whole:
             log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
             return
-        behind = ScannedBlocks.objects.filter(id=cursor.pk, next_block__lte=span.last_block)  # another run may be ahead
-        behind.update(next_block=span.last_block + 1)
+        done = span.last_block + 1
+        if not ScannedBlocks.objects.filter(id=cursor.pk, next_block=cursor.next_block).update(next_block=done):
+            return  # it was moved meanwhile; the next run goes on from there
+        cursor.next_block = done
 
 
 def _cursor(network: str, contract: str) -> ScannedBlocks:
