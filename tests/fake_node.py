@@ -22,6 +22,19 @@ def unaltered(_method: str, _params: list[Any], result: Any) -> Any:
     return result
 
 
+def hiding_logs(method: str, _params: list[Any], result: Any) -> Any:
+    return [] if method == "eth_getLogs" else result
+
+
+def lagging(blocks: int) -> Alter:
+    """Have a final block that many blocks lower."""
+    return lambda method, params, result: (
+        result | {"number": hex(max(int(result["number"], 16) - blocks, 0))}
+        if (method, params[:1]) == ("eth_getBlockByNumber", ["finalized"])
+        else result
+    )
+
+
 @dataclass
 class FakeNode:
     """The node's behaviour, and the methods of every batch it received."""

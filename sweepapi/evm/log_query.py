@@ -62,16 +62,26 @@ def take_depth(reference: str | int, results: Iterator[Any]) -> tuple[int, int]:
 
 
 def receipts(pool: ProviderPool, tx_hashes: Sequence[str]) -> Mapping[str, Sequence[Receipt]]:
-    """Return, by hash, the receipts of successful transactions that the providers show; the caller compares them."""
+    """Return, by hash, the receipts of successful transactions that the providers show; the caller compares them.
+
+    A batch is halved if more providers answer a small request: anyone may emit logs that make a response too long.
+    """
     calls = [
         Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash), ErrorPolicy.ANY)
         for tx_hash in tx_hashes
     ]
-    try:
-        answered = pool.ask_all(calls) if calls else []
-    except ChainUnavailableError:
-        answered = []
+    answered = _answers(pool, calls) if calls else []
+    if len(calls) > 1 and len(answered) < len(pool.providers) and len(answered) < len(_answers(pool, depth_calls(0))):
+        middle = len(tx_hashes) // 2
+        return {**receipts(pool, tx_hashes[:middle]), **receipts(pool, tx_hashes[middle:])}
     return {
         tx_hash: [receipt for receipt in shown if isinstance(receipt, Receipt) and receipt.succeeded]
         for tx_hash, *shown in zip(tx_hashes, *answered, strict=True)
     }
+
+
+def _answers(pool: ProviderPool, calls: Sequence[Call]) -> list[list[Any]]:
+    try:
+        return pool.ask_all(calls)
+    except ChainUnavailableError:
+        return []

@@ -20,8 +20,8 @@ from sweepapi.evm.rpc import ProviderPool
 
 log = structlog.get_logger(__name__)
 
-# After an outage, a thousand blocks of a busy contract may hold more logs than providers return at once.
-SHORTER = (1, 10, 100)
+# In blocks. After an outage, a thousand blocks of a busy contract may hold more logs than providers return at once.
+SPAN_LENGTHS = (1_000, 100, 10)
 RECEIPTS_AT_ONCE = 100
 
 
@@ -64,15 +64,14 @@ def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, first_block: int) 
     ]
     if len(depths) < needed:
         raise ChainUnavailableError("a second provider is needed, and none answered")
-    final_number = sorted(final for _, final in depths)[-needed]
-    head_number = max(head for head, _ in depths)
-    for shorter in SHORTER:
-        span_blocks = max(log_query.SPAN_BLOCKS // shorter, 1)
+    # Of two providers or more, one that lies can't raise either.
+    head_number, final_number = (sorted(heights)[-needed] for heights in zip(*depths, strict=True))
+    for span_blocks in SPAN_LENGTHS:
         queried = log_query.spans(first_block, final_number, span_blocks=span_blocks)
         answers = _ask(chain, pool, stream, queried) if queried else []
         if not queried or len(answers[0]) >= needed:
             return Scan(head_number, final_number, list(_agreed(stream, needed, queried, answers)))
-    raise ChainUnavailableError("the providers refuse to show the logs")
+    raise ChainUnavailableError("too few providers show the logs: they refuse, or their final block fell back")
 
 
 def _ask(chain: Chain, pool: ProviderPool, stream: Stream, queried: Sequence[Span]) -> list[list[Any]]:

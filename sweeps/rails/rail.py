@@ -245,6 +245,14 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class FinalSpan:
+    """What a span of final blocks shows that the service does not know."""
+
+    looks: Sequence[tuple[UUID, Any]]  # sweeps, which may be closed, with what was seen of each
+    blocks_left: int  # final blocks above the span that can be read now
+
+
+@dataclass(frozen=True)
 class Outlook:
     """The facts about a settled, open sweep that determine the time of its next look."""
 
@@ -360,10 +368,10 @@ class Rail(Protocol):
         """
         ...
 
-    def find_executed(self, network: str) -> Iterator[tuple[UUID, Any]]:
-        """Yield the sweep of each execution that final blocks show and the service does not know, with what was seen.
+    def find_executed(self, network: str, venue: str) -> Iterator[FinalSpan]:
+        """Yield the next spans of final blocks, with the executions that they show and the service does not know.
 
-        The sweep may be closed. An execution counts as known once the caller has settled it and asked for the next.
+        A span is done once the caller has settled all of it and asked for the next; otherwise it is read again.
         """
         ...
 

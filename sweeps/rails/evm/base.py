@@ -1,7 +1,6 @@
 """What the rails of all contract versions have in common: they follow, judge and show sweeps in the same way."""
 
 from collections.abc import Iterator, Sequence
-from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
@@ -9,12 +8,12 @@ from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
 from sweeps.rails.evm import following, judging, reconciling, reverts
 from sweeps.rails.evm.availability import chain_statuses
-from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.serializers.answer import BuiltSerializer
 from sweeps.rails.evm.serializers.state import EvmStateSerializer
 from sweeps.rails.evm.serializers.status import ChainSerializer
 from sweeps.rails.evm.watching import Watched
+from sweeps.rails.rail import FinalSpan
 
 
 class EvmBase:
@@ -31,8 +30,8 @@ class EvmBase:
         executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
         return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
 
-    def find_executed(self: EvmRail, network: str) -> Iterator[tuple[UUID, Seen]]:
-        return reconciling.find_executed(self, network)
+    def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[FinalSpan]:
+        return reconciling.find_executed(self, network, venue)
 
 
 class EvmPresentation:

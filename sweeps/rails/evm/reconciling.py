@@ -24,12 +24,13 @@ from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
+from sweeps.rails.rail import FinalSpan
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class _Unknown:
+class _UnbookedEvent:
     """An event about an execution that is not known to be executed."""
 
     sweep_id: UUID
@@ -37,28 +38,8 @@ class _Unknown:
     mined: MinedLog
 
 
-def find_executed(rail: EvmRail, network: str) -> Iterator[tuple[UUID, Seen]]:
-    """Yield the sweep of each of these executions, with what was seen.
-
-    A span of blocks is done once the caller has asked for what follows it. If that never happens, the next run reads
-    the span again.
-    """
-    for contract in _contracts(rail, network):
-        yield from _find_at(rail, network, contract)
-
-
-def _contracts(rail: EvmRail, network: str) -> Iterator[str]:
-    """Yield the contracts at which the rail has executions; each is found by one step through the unique index."""
-    executions = Execution.objects.filter(network=network).order_by("venue").values_list("venue", "sweep__rail")
-    found = executions.first()
-    while found is not None:
-        venue, rail_name = found
-        if rail_name == rail.name:
-            yield venue
-        found = executions.filter(venue__gt=venue).first()
-
-
-def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID, Seen]]:
+def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalSpan]:
+    """Yield the spans of one scan of a contract; the next call goes on after those that are done."""
     chain, pool = networks.current().chain(network), networks.current().pool(network)
     stream = Stream(contract, rail.executed_topic, is_readable=lambda one: rail.executed_id(one) is not None)
     cursor = _cursor(network, contract)
@@ -68,15 +49,25 @@ def _find_at(rail: EvmRail, network: str, contract: str) -> Iterator[tuple[UUID,
         log.warning("scan_failed", network=network, contract=contract, error=str(error))
         return
     for span in scan.spans:
-        unknown = list(_unknown(rail, network, contract, span))
-        hints = {one.mined.tx_hash for one in unknown if one.event.is_hint}
+        unbooked = list(_unbooked(rail, network, contract, span))
+        hints = {one.mined.tx_hash for one in unbooked if one.event.is_hint}
         receipts = log_scan.receipts(pool, stream, [mined for mined in span.logs if mined.tx_hash in hints])
-        if hints != receipts.keys():
+        judged = [one for one in unbooked if one.mined.tx_hash in receipts or not one.event.is_hint]
+        for one in judged:
+            if one.event.is_hint:
+                log.info("execution_found", sweep_id=str(one.sweep_id), network=network, tx_hash=one.mined.tx_hash)
+        is_whole = hints == receipts.keys()
+        yield FinalSpan(
+            looks=[(one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in judged],
+            blocks_left=scan.final_number - span.last_block if is_whole else 0,
+        )
+        if not is_whole:
             log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
             return
-        yield from ((one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in unknown)
-        behind = ScannedBlocks.objects.filter(id=cursor.pk, next_block__lte=span.last_block)  # another run may be ahead
-        behind.update(next_block=span.last_block + 1)
+        done = span.last_block + 1
+        if not ScannedBlocks.objects.filter(id=cursor.pk, next_block=cursor.next_block).update(next_block=done):
+            return  # it was moved meanwhile; the next run goes on from there
+        cursor.next_block = done
 
 
 def _cursor(network: str, contract: str) -> ScannedBlocks:
@@ -90,7 +81,7 @@ def _cursor(network: str, contract: str) -> ScannedBlocks:
     return cursor
 
 
-def _unknown(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> Iterator[_Unknown]:
+def _unbooked(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> Iterator[_UnbookedEvent]:
     """Yield what a span shows about our executions, except those that are known; one query, and the rail's own."""
     by_id = defaultdict(list)  # several, if other users took the same reference
     for mined in span.logs:
@@ -104,11 +95,11 @@ def _unknown(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> I
         for mined in by_id[execution.execution_id]:
             event = watched.terms.read(mined.log)
             if event is not None:
-                yield _Unknown(watched.sweep_id, event, mined)
+                yield _UnbookedEvent(watched.sweep_id, event, mined)
 
 
-def _seen(scan: Scan, unknown: _Unknown, receipt: Receipt | None) -> Seen:
-    mined = unknown.mined
+def _seen(scan: Scan, unbooked: _UnbookedEvent, receipt: Receipt | None) -> Seen:
+    mined = unbooked.mined
     sighting = Sighting(
         head_number=scan.head_number,
         safe_number=scan.final_number,
@@ -118,5 +109,5 @@ def _seen(scan: Scan, unknown: _Unknown, receipt: Receipt | None) -> Seen:
         state=True,  # the event says so
         safe_timestamp=None,
     )
-    hit = Hit(unknown.event, mined.tx_hash, mined.block_number, mined.block_hash)
+    hit = Hit(unbooked.event, mined.tx_hash, mined.block_number, mined.block_hash)
     return Seen(sighting, Finding(hit, receipt, agreed=True, resume_at=None), is_final=True)

@@ -18,7 +18,7 @@ from sweepapi.evm.log_scan import Scan, Stream
 from sweepapi.evm.responses import MinedLog, Receipt
 from sweepapi.evm.rpc import ProviderPool
 from tests.factories.ledger import random_hash
-from tests.fake_node import Alter, FakeNode, unaltered
+from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.local_chain import FINAL_AFTER, LocalChain
 
 STRANGER = to_checksum_address("0x" + "0f" * 20)
@@ -75,20 +75,6 @@ def forged(**lie: Any) -> Alter:
     return lambda method, _params, result: [log | lie for log in result] if method == "eth_getLogs" else result
 
 
-def hiding(method: str, _params: list[Any], result: Any) -> Any:
-    """Show no logs."""
-    return [] if method == "eth_getLogs" else result
-
-
-def lagging(blocks: int) -> Alter:
-    """Have a final block that many blocks lower."""
-    return lambda method, params, result: (
-        result | {"number": hex(int(result["number"], 16) - blocks)}
-        if (method, params[:1]) == ("eth_getBlockByNumber", ["finalized"])
-        else result
-    )
-
-
 # --- what is read -----------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +115,7 @@ def test_long_scans_are_cut_into_spans_and_end_where_one_batch_does(
     chain: LocalChain, pool: ProviderPool, hashes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = height(chain, hashes[0])
-    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 2)
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (2,))
     monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 1)
     found = scan(chain, pool, first_block=first)
     assert (hashes_of(found), last_blocks(found)) == (hashes[:2], [first + 1])
@@ -171,7 +157,7 @@ def test_two_providers_that_show_the_same_agree(
 @pytest.mark.parametrize(
     "lie",
     [
-        hiding,
+        hiding_logs,
         forged(blockHash=random_hash()),
         forged(transactionHash=random_hash()),
         forged(logIndex="0x7"),
@@ -208,7 +194,7 @@ def test_spans_before_the_first_disagreement_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first = height(chain, hashes[0])
-    monkeypatch.setattr(log_query, "SPAN_BLOCKS", 1)
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (1,))
     liar = start_node()
     liar.alter = lambda method, params, result: (
         [] if method == "eth_getLogs" and params[0]["fromBlock"] == hex(first + 1) else result
@@ -253,11 +239,23 @@ def test_two_of_three_providers_are_enough(chain: LocalChain, use_providers: Pro
 
 
 @pytest.mark.usefixtures("hashes")
+def test_one_provider_can_raise_neither_the_head_nor_the_final_block(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    liar = start_node()
+    liar.alter = lambda method, _params, result: (
+        result | {"number": hex(2**30)} if method == "eth_getBlockByNumber" else result
+    )
+    found = scan(chain, use_providers(chain.world["rpcUrl"], liar.url, chain.world["rpcUrl"]))
+    assert (found.head_number, found.final_number) == (chain.web3.eth.block_number, final_block(chain))
+
+
+@pytest.mark.usefixtures("hashes")
 def test_a_third_provider_that_shows_something_else_ends_the_scan_too(
     chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
     liar = start_node()
-    liar.alter = hiding
+    liar.alter = hiding_logs
     assert scan(chain, use_providers(chain.world["rpcUrl"], liar.url, chain.world["rpcUrl"])).spans == []
 
 
@@ -355,6 +353,45 @@ def test_they_are_fetched_in_batches_that_providers_take(
 ) -> None:
     monkeypatch.setattr(log_scan, "RECEIPTS_AT_ONCE", 2)
     assert list(receipts(chain, pool)) == hashes
+
+
+def refusing_more_than(count: int, *, hopeless: str = "") -> Callable[[list[dict[str, Any]]], bool]:
+    """Refuse batches of more receipts than that, and any with the hopeless one."""
+
+    def refuse(batch: list[dict[str, Any]]) -> bool:
+        asked = [call["params"][0] for call in batch if call["method"] == "eth_getTransactionReceipt"]
+        return len(asked) > count or hopeless in asked
+
+    return refuse
+
+
+def test_a_batch_that_is_too_large_is_halved_until_all_but_the_largest_receipt_is_shown(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
+) -> None:
+    node = start_node()
+    node.refuse = refusing_more_than(1)
+    assert list(receipts(chain, use_providers(node.url))) == hashes
+    node.refuse = refusing_more_than(3, hopeless=hashes[1])
+    assert list(receipts(chain, use_providers(node.url))) == [hashes[0], hashes[2]]
+
+
+def test_a_batch_is_halved_for_the_only_provider_that_has_the_receipts(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
+) -> None:
+    node, forgetful = start_node(), start_node()
+    node.refuse = refusing_more_than(1)
+    forgetful.alter = lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result
+    assert list(receipts(chain, use_providers(node.url, forgetful.url))) == hashes
+
+
+def test_a_batch_is_not_halved_for_providers_that_are_down(
+    chain: LocalChain, pool: ProviderPool, no_providers: ProviderPool, hashes: list[str], round_trips: list[list[str]]
+) -> None:
+    logs = logs_of(scan(chain, pool))
+    assert len(logs) == len(hashes)
+    round_trips.clear()
+    assert log_scan.receipts(no_providers, stream_of(chain), logs) == {}
+    assert len(round_trips) == 2
 
 
 @pytest.mark.parametrize(
