@@ -1,5 +1,6 @@
 """What each partner is owed and what can be paid out, and the page that records a payout."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -67,7 +68,7 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
         context = {
             "title": f"Record a payout to {partner}",
             "partner": partner,
-            "wallets": _wallets(partner, balances),
+            "wallets": list(_wallets(partner, balances)),
             "form": form,
         }
         if not form.is_valid():
@@ -101,13 +102,12 @@ def _confirmed(checked: CheckedPayout) -> str:
     return f"{checked.transfer.recipient} {'unchecked' if checked.payment is None else 'checked'}"
 
 
-def _wallets(partner: PartnerBooks, balances: list[Balance]) -> list[tuple[str, str]]:
-    """Return the partner's wallet on each network on which something can be paid to it."""
-    used = dict.fromkeys(balance.network for balance in balances)
-    return [
-        (networks.current().name_of(network), partner.recipient_on(network) or "none: add one first")
-        for network in used
-    ]
+def _wallets(partner: PartnerBooks, balances: list[Balance]) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield each network on which something can be paid, with the partner's wallet and those that may pay it."""
+    registry = networks.current()
+    for network in dict.fromkeys(balance.network for balance in balances):
+        senders = registry.chain(network).payout_senders if network in registry.known else ()
+        yield registry.name_of(network), partner.recipient_on(network) or "none: add one first", senders
 
 
 def _balances_table(balances: list[Balance]) -> SafeString:

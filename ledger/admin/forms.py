@@ -15,7 +15,7 @@ from sweepapi import networks
 class PayoutForm(forms.Form):
     """What an operator paid, in an asset in which the partner has accrued fees."""
 
-    asset = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+    asset = forms.ChoiceField(widget=UnfoldAdminSelectWidget, help_text="What is available of each asset.")
     amount = forms.RegexField(
         r"\A[0-9]{1,78}\Z",
         widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "numeric", "autocomplete": "off"}),
@@ -45,4 +45,4 @@ class ReversalForm(BaseDialogForm):
 
 def _label(balance: Balance, assets: KnownAssets) -> str:
     available = assets.amount(balance, max(balance.available, 0))
-    return f"{balance.asset} on {networks.current().name_of(balance.network)}, {available} available"
+    return f"{available} on {networks.current().name_of(balance.network)}, {balance.asset}"

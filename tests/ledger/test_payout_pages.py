@@ -137,7 +137,12 @@ def test_nothing_can_be_edited(ops: Client, partner: Partner, usdc: str) -> None
 def test_a_payout_is_shown_as_checked_and_recorded_once_it_is_confirmed(
     ops: Client, treasury: Treasury, partner: Partner, usdc: str
 ) -> None:
-    assert missing(text(ops.get(form(partner))), partner.payout_wallet, "1000 (0.001 USDC) available") == []
+    assert (
+        missing(
+            text(ops.get(form(partner))), partner.payout_wallet, treasury.account.address, "1000 (0.001 USDC) on local"
+        )
+        == []
+    )
     tx_hash = treasury.pay(partner.payout_wallet, 400)
     shown = text(ops.post(form(partner), given(usdc, 400, tx_hash)))
     block = treasury.chain.receipt(tx_hash)["blockNumber"]
