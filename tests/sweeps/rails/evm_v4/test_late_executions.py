@@ -170,20 +170,27 @@ def test_an_execution_counts_only_from_its_final_block_on(app: PartnerApp) -> No
 # --- executed otherwise -----------------------------------------------------------------------------------------------
 
 
-def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_logged_once(app: PartnerApp) -> None:
+def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_noted_once(app: PartnerApp) -> None:
     built = app.build()
     expire(app, built)
     other = app.build(output="USDT")
     tx_hash = execute(app, under_reference_of(built, other))
     with capture_logs() as logs:
         tasks.reconcile()
+        ScannedBlocks.objects.all().delete()
         tasks.reconcile()
     (warning,) = [entry for entry in logs if entry["event"] == "late_execution_differs"]
     assert (warning["sweep_id"], warning["tx_hash"], warning["log_level"]) == (built["sweepId"], tx_hash, "warning")
     assert warning["reason"].startswith("The event has ")
     assert state(built) == ("expired", False, [])
     assert accounts_booked(built) == set()
-    assert app.state(built["sweepId"])["events"][-1]["type"] == "closed"
+    assert [(event.kind, event.tx_hash) for event in stored(built).events.order_by("sequence")] == [
+        ("status", None),
+        ("status", None),
+        ("closed", None),
+        ("transaction_rejected", tx_hash),
+    ]
+    assert app.state(built["sweepId"])["events"][-1]["message"].endswith(warning["reason"])
 
 
 def test_an_open_sweep_whose_reference_was_used_on_other_terms_fails_and_is_not_warned_of_again(
