@@ -17,7 +17,7 @@ from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import ExecutionFactory, SweepFactory, executed_receipt, seen
+from tests.factories.sweeps import ExecutionFactory, executed_receipt, seen
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.indexer.reconciled import NETWORK, behind_final, cursor, state, warnings
 from tests.local_chain import FINAL_AFTER
@@ -201,10 +201,16 @@ def test_one_of_two_providers_changes_nothing(app: PartnerApp, executed: Sweep, 
     assert state(executed) == ("expired", False, [])
 
 
-@pytest.mark.usefixtures("no_providers")
-def test_a_chain_that_does_not_answer_is_logged_and_read_later() -> None:
-    SweepFactory.create()
+def test_a_chain_that_does_not_answer_is_logged_and_read_later(
+    app: PartnerApp, executed: Sweep, use_providers: Providers
+) -> None:
+    use_providers("http://127.0.0.1:1")
     assert warnings() == ["provider_failed", "scan_failed"]
+    assert state(executed) == ("expired", False, [])
+    use_providers(app.chain.world["rpcUrl"])
+    assert warnings() == []
+    assert state(executed) == ("completed", True, ["executed_after_close"])
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
 def test_without_its_receipt_an_execution_is_not_booked_and_not_passed_over(
