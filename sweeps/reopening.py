@@ -36,13 +36,13 @@ def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
 def reopen_executed(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> bool:
     """Open a closed sweep again if final blocks show an execution that it was closed without; return whether they do.
 
-    The sweep's row is locked; the caller settles the verdict and saves.
+    The sweep's row is locked. If they do, the caller settles the verdict and saves.
     """
     if not verdict.is_final:
         return False
     late = [one for one in executions if _shows_late(one, verdict.executions[one.id])]
     if not late:
-        _warn_of_other_uses(sweep, verdict)
+        _note_other_uses(sweep, verdict)
         return False
     for execution in late:
         execution.closed_at = None
@@ -57,8 +57,8 @@ def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
     return not is_known and any(tx.executed is not None for tx in verdict.transactions)
 
 
-def _warn_of_other_uses(sweep: Sweep, verdict: Verdict) -> None:
-    """Log what took the identity of a closed sweep and does not match its terms, unless the sweep's history says so."""
+def _note_other_uses(sweep: Sweep, verdict: Verdict) -> None:
+    """Note and log what took the identity of a closed sweep on other terms, unless the sweep's history says so."""
     known = set(sweep.events.filter(kind=EventKind.REJECTED).values_list("tx_hash", flat=True))
     for one in verdict.executions.values():
         seen = {tx.tx_hash: " ".join(mismatch.message for mismatch in tx.mismatches) for tx in one.transactions}
@@ -66,4 +66,6 @@ def _warn_of_other_uses(sweep: Sweep, verdict: Verdict) -> None:
             seen[one.ended.tx_hash] = one.ended.reason
         for tx_hash, reason in seen.items():
             if tx_hash not in known:
+                transitions.note(sweep, EventKind.REJECTED, tx_hash=tx_hash, reason=reason)
                 log.warning("late_execution_differs", sweep_id=str(sweep.id), tx_hash=tx_hash, reason=reason)
+    sweep.save(update_fields=["last_event"])

@@ -246,9 +246,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class FinalSpan:
-    """What a span of final blocks shows that the service does not know."""
-
-    looks: Sequence[tuple[UUID, Any]]  # sweeps, which may be closed, with what was seen of each
+    looks: Sequence[tuple[UUID, Any]]  # sweeps, open or closed, whose executions were not known, with what was seen
     blocks_left: int  # final blocks above the span that can be read now
 
 
@@ -369,10 +367,7 @@ class Rail(Protocol):
         ...
 
     def find_executed(self, network: str, venue: str) -> Iterator[FinalSpan]:
-        """Yield the next spans of final blocks, with the executions that they show and the service does not know.
-
-        A span is done once the caller has settled all of it and asked for the next; otherwise it is read again.
-        """
+        """Yield the next spans of final blocks; one is read again unless the caller settles it and asks for more."""
         ...
 
     def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own words

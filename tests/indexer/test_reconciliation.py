@@ -1,74 +1,32 @@
 """The worker compares the executions on final blocks with its own, whatever became of the sweeps meanwhile."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import UUID
 
 import pytest
-from celery import current_app
-from django.db import connection
-from eth_utils.address import to_checksum_address
-from structlog.testing import capture_logs
 
-from indexer import reconciliation, tasks
+from indexer import tasks
 from ledger.reading import postings_of
 from sweepapi.evm import log_query, log_scan
 from sweepapi.evm.responses import Block
 from sweepapi.evm.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
-from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.registry import RAILS
-from sweeps.settle import Settled, settle
+from sweeps.settle import settle
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import ExecutionFactory, SweepFactory, executed_receipt, seen, unused_after_deadline
+from tests.factories.sweeps import ExecutionFactory, executed_receipt, seen
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
+from tests.indexer.reconciled import NETWORK, behind_final, cursor, state, warnings
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
-NETWORK = "eip155:31337"
-FIRST, LAST = to_checksum_address("0x" + "00" * 20), to_checksum_address("0x" + "ff" * 20)  # of all contracts
-
 Providers = Callable[..., ProviderPool]
 Start = Callable[[], FakeNode]
-
-
-@pytest.fixture
-def executed(app: PartnerApp) -> Sweep:
-    """A V5 sweep that was executed on a final block, which was not reported, and that is closed by mistake."""
-    built = app.build()
-    app.execute(built)
-    app.chain.mine(FINAL_AFTER)
-    sweep = Sweep.objects.get(id=built["sweepId"])
-    settle(sweep_id=sweep.id, seen=unused_after_deadline(sweep))
-    assert state(sweep) == ("expired", False, [])
-    return sweep
-
-
-def state(sweep: Sweep) -> tuple[str, bool, list[str]]:
-    sweep.refresh_from_db()
-    return sweep.status, sweep.is_open, sweep.flags
-
-
-def cursor(contract: str) -> int:
-    return ScannedBlocks.objects.get(network=NETWORK, contract=contract).next_block
-
-
-def behind_final(app: PartnerApp) -> int:
-    """Return the block with which a scan goes on that has read all final blocks."""
-    return int(app.chain.web3.eth.get_block("finalized")["number"]) + 1
-
-
-def warnings() -> list[str]:
-    """Reconcile, and return what was warned of."""
-    with capture_logs() as logs:
-        tasks.reconcile()
-    return [entry["event"] for entry in logs if entry["log_level"] != "info"]
 
 
 # --- what is found ----------------------------------------------------------------------------------------------------
@@ -185,104 +143,6 @@ def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: Pa
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
-@pytest.fixture
-def unsettled(monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
-    """The sweeps that can't be settled until they leave this set."""
-    sweep_ids: set[UUID] = set()
-
-    def fail_for(*, sweep_id: UUID, seen: Seen) -> Settled:
-        if sweep_id in sweep_ids:
-            raise RuntimeError(str(sweep_id))
-        return settle(sweep_id=sweep_id, seen=seen)
-
-    monkeypatch.setattr(reconciliation, "settle", fail_for)
-    return sweep_ids
-
-
-def test_a_sweep_that_cannot_be_settled_keeps_only_itself_from_being_settled_and_is_found_again(
-    app: PartnerApp, executed: Sweep, unsettled: set[UUID]
-) -> None:
-    after = app.build()
-    app.execute(after)
-    app.chain.mine(FINAL_AFTER)
-    unsettled.add(executed.id)
-    with capture_logs() as logs, pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
-    assert [entry["sweep_id"] for entry in logs if entry["event"] == "settling_failed"] == [str(executed.id)]
-    assert Sweep.objects.get(id=after["sweepId"]).status == "completed"
-    assert cursor(app.chain.contracts["v5"]) < executed.executions.get().built_at_height
-    unsettled.clear()
-    tasks.reconcile()
-    assert state(executed)[0] == "completed"
-    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
-
-
-def test_the_other_contracts_have_their_turn_before_an_error_is_raised(
-    app: PartnerApp, executed: Sweep, unsettled: set[UUID]
-) -> None:
-    for venue in FIRST, LAST:
-        ExecutionFactory.create(venue=venue)
-    unsettled.add(executed.id)
-    with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
-    assert cursor(FIRST) == cursor(LAST) == behind_final(app)
-
-
-def test_no_error_hides_another(app: PartnerApp, executed: Sweep, unsettled: set[UUID]) -> None:
-    after = app.build()
-    app.execute(after)
-    app.chain.mine(FINAL_AFTER)
-    unsettled |= {executed.id, UUID(after["sweepId"])}
-    with pytest.RaisesGroup(RuntimeError, RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
-
-
-def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
-    monkeypatch: pytest.MonkeyPatch, executed: Sweep
-) -> None:
-    class BrokenRail(type(RAILS["evm_v4"])):  # type: ignore[misc]
-        def find_executed(self, network: str, venue: str) -> Any:
-            raise RuntimeError(network, venue)
-
-    for venue in FIRST, LAST:
-        ExecutionFactory.create(sweep__rail="evm_v4", venue=venue)
-    monkeypatch.setattr(reconciliation, "RAILS", RAILS | {"evm_v4": BrokenRail()})
-    with pytest.RaisesGroup(RuntimeError, RuntimeError):
-        tasks.reconcile()
-    assert state(executed)[0] == "completed"
-
-
-@pytest.fixture
-def short_spans(monkeypatch: pytest.MonkeyPatch) -> int:
-    """The blocks that one scan reads, in spans of one block each; fewer than there are."""
-    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (1,))
-    monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
-    return 2
-
-
-@pytest.mark.usefixtures("short_spans")
-def test_a_run_goes_on_until_it_has_caught_up(app: PartnerApp, executed: Sweep) -> None:
-    assert warnings() == []
-    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
-    assert state(executed)[0] == "completed"
-
-
-def test_when_its_time_is_up_a_run_has_read_some_of_each_contract_and_says_how_much_is_left(
-    app: PartnerApp, monkeypatch: pytest.MonkeyPatch, short_spans: int
-) -> None:
-    for venue in FIRST, LAST:
-        ExecutionFactory.create(venue=venue, built_at_height=SEARCH_MARGIN_BLOCKS)
-    app.chain.mine(FINAL_AFTER)
-    monkeypatch.setattr(reconciliation, "RUN_SECONDS", 0)
-    with capture_logs() as logs:
-        tasks.reconcile()
-    assert cursor(FIRST) == cursor(LAST) == short_spans
-    assert [(entry["event"], entry["venue"], entry["blocks"]) for entry in logs] == [
-        ("reconciliation_behind", FIRST, behind_final(app) - short_spans),
-        ("reconciliation_behind", LAST, behind_final(app) - short_spans),
-    ]
-
-
 def test_nothing_is_passed_over_while_a_receipt_of_an_earlier_span_is_missing(
     app: PartnerApp,
     executed: Sweep,
@@ -306,17 +166,6 @@ def test_nothing_is_passed_over_while_a_receipt_of_an_earlier_span_is_missing(
     assert state(executed)[0] == "completed"
     assert before == executed.transactions.get().block_number
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
-
-
-def test_a_run_that_comes_late_does_not_move_the_cursor_back(app: PartnerApp, executed: Sweep) -> None:
-    slow = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
-    ((sweep_id, _),) = next(slow).looks
-    assert sweep_id == executed.id
-    app.chain.mine(3)
-    tasks.reconcile()
-    ahead = cursor(app.chain.contracts["v5"])
-    assert list(slow) == []
-    assert cursor(app.chain.contracts["v5"]) == ahead
 
 
 # --- providers --------------------------------------------------------------------------------------------------------
@@ -352,10 +201,16 @@ def test_one_of_two_providers_changes_nothing(app: PartnerApp, executed: Sweep, 
     assert state(executed) == ("expired", False, [])
 
 
-@pytest.mark.usefixtures("no_providers")
-def test_a_chain_that_does_not_answer_is_logged_and_read_later() -> None:
-    SweepFactory.create()
+def test_a_chain_that_does_not_answer_is_logged_and_read_later(
+    app: PartnerApp, executed: Sweep, use_providers: Providers
+) -> None:
+    use_providers("http://127.0.0.1:1")
     assert warnings() == ["provider_failed", "scan_failed"]
+    assert state(executed) == ("expired", False, [])
+    use_providers(app.chain.world["rpcUrl"])
+    assert warnings() == []
+    assert state(executed) == ("completed", True, ["executed_after_close"])
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
 def test_without_its_receipt_an_execution_is_not_booked_and_not_passed_over(
@@ -414,51 +269,3 @@ def _doubled(log: dict[str, Any]) -> dict[str, Any]:
     words = [log["data"][2:][start : start + 64] for start in range(0, len(log["data"]) - 2, 64)]
     amounts = [f"{2 * int(word, 16) % 2**256:064x}" for word in words[4:]]
     return log | {"data": "0x" + "".join([*words[:4], *amounts])}
-
-
-# --- one run at a time -----------------------------------------------------------------------------------------------
-
-
-def run_in_another_process() -> list[str]:
-    """Reconcile in another session of the database, and return what was logged."""
-
-    def run() -> list[str]:
-        try:
-            with capture_logs() as logs:
-                tasks.reconcile()
-            return [entry["event"] for entry in logs]
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(run).result()
-
-
-def test_a_run_does_nothing_while_another_is_under_way(executed: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    meanwhile = []
-
-    def slow(*, sweep_id: UUID, seen: Seen) -> Settled:
-        meanwhile.extend(run_in_another_process())
-        return settle(sweep_id=sweep_id, seen=seen)
-
-    monkeypatch.setattr(reconciliation, "settle", slow)
-    tasks.reconcile()
-    assert meanwhile == ["reconciliation_is_under_way"]
-    assert state(executed)[0] == "completed"
-    assert run_in_another_process() == []
-
-
-def test_a_run_that_failed_is_not_under_way(executed: Sweep, unsettled: set[UUID]) -> None:
-    unsettled.add(executed.id)
-    with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
-    assert run_in_another_process() == []
-
-
-# --- when -------------------------------------------------------------------------------------------------------------
-
-
-def test_beat_runs_it_every_minute() -> None:
-    assert "indexer.reconcile" in current_app.tasks
-    schedule = current_app.conf.beat_schedule["reconcile"]
-    assert (schedule["task"], schedule["schedule"], schedule["options"]["expires"]) == ("indexer.reconcile", 60, 60)

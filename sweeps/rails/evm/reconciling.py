@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
+from django.db import transaction
 from django.db.models import Min
 
 from sweepapi import networks
@@ -68,6 +69,18 @@ def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalS
         if not ScannedBlocks.objects.filter(id=cursor.pk, next_block=cursor.next_block).update(next_block=done):
             return  # it was moved meanwhile; the next run goes on from there
         cursor.next_block = done
+
+
+def rescan(*, network: str, from_block: int) -> list[tuple[str, int]]:
+    """Have the contracts of a network read again from that block on; return those that were further, and how far.
+
+    A span that is being read meanwhile does not move them forward again.
+    """
+    with transaction.atomic():
+        ahead = ScannedBlocks.objects.select_for_update().filter(network=network, next_block__gt=from_block)
+        moved = [(cursor.contract, cursor.next_block) for cursor in ahead.order_by("contract")]
+        ahead.update(next_block=from_block)
+    return moved
 
 
 def _cursor(network: str, contract: str) -> ScannedBlocks:

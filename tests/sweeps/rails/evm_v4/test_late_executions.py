@@ -11,7 +11,10 @@ from eth_account.signers.local import LocalAccount
 from structlog.testing import capture_logs
 
 from indexer import checks, tasks
+from ledger.balances import Balance, balance_of
+from ledger.models import Finality
 from ledger.reading import postings_of
+from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
@@ -66,6 +69,13 @@ def accounts_booked(built: dict[str, Any]) -> set[str]:
     return {posting.account.name for posting in postings_of(UUID(built["sweepId"]))}
 
 
+def balance(partner: Partner, built: dict[str, Any]) -> Balance:
+    sweep = stored(built)
+    found = balance_of(partner, network=sweep.network, asset=sweep.output_asset)
+    assert found is not None
+    return found
+
+
 def look_again() -> None:
     """Let the worker look at the only open sweep."""
     Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
@@ -112,6 +122,35 @@ def test_the_next_look_finds_its_block_final_and_closes_it_again(app: PartnerApp
         "finality_reached",
         "closed",
     ]
+
+
+def test_its_fee_is_payable_from_the_closing_look_on(app: PartnerApp, partner: Partner) -> None:
+    built = app.build()
+    expire(app, built)
+    execute(app, built)
+    tasks.reconcile()
+    execution = stored(built).executions.get()
+    fee = execution.amounts.partner_fee
+    assert fee > 0
+    assert (balance(partner, built).owed, balance(partner, built).available) == (fee, 0)
+    look_again()
+    assert Finality.objects.get().entry == execution.ledger_entry
+    assert (balance(partner, built).owed, balance(partner, built).available) == (fee, fee)
+
+
+def test_a_reorganisation_takes_what_is_payable_with_it(app: PartnerApp, partner: Partner) -> None:
+    built = app.build()
+    expire(app, built)
+    before = app.chain.rpc("evm_snapshot")
+    execute(app, built)
+    tasks.reconcile()
+    assert balance(partner, built).owed > 0
+    app.chain.roll_back(before)
+    app.chain.mine(3 * FINAL_AFTER)
+    look_again()
+    assert state(built) == ("pending", True, ["reorganised"])
+    assert (balance(partner, built).owed, balance(partner, built).available) == (0, 0)
+    assert not Finality.objects.exists()
 
 
 def test_a_sweep_that_is_found_twice_is_booked_once(app: PartnerApp) -> None:
@@ -170,20 +209,27 @@ def test_an_execution_counts_only_from_its_final_block_on(app: PartnerApp) -> No
 # --- executed otherwise -----------------------------------------------------------------------------------------------
 
 
-def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_logged_once(app: PartnerApp) -> None:
+def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_noted_once(app: PartnerApp) -> None:
     built = app.build()
     expire(app, built)
     other = app.build(output="USDT")
     tx_hash = execute(app, under_reference_of(built, other))
     with capture_logs() as logs:
         tasks.reconcile()
+        ScannedBlocks.objects.all().delete()
         tasks.reconcile()
     (warning,) = [entry for entry in logs if entry["event"] == "late_execution_differs"]
     assert (warning["sweep_id"], warning["tx_hash"], warning["log_level"]) == (built["sweepId"], tx_hash, "warning")
     assert warning["reason"].startswith("outputToken: the event has ")
     assert state(built) == ("expired", False, [])
     assert accounts_booked(built) == set()
-    assert app.state(built["sweepId"])["events"][-1]["type"] == "closed"
+    assert [(event.kind, event.tx_hash) for event in stored(built).events.order_by("sequence")] == [
+        ("status", None),
+        ("status", None),
+        ("closed", None),
+        ("transaction_rejected", tx_hash),
+    ]
+    assert app.state(built["sweepId"])["events"][-1]["message"].endswith(warning["reason"])
 
 
 def test_an_open_sweep_whose_reference_was_used_on_other_terms_fails_and_is_not_warned_of_again(
