@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -18,6 +18,7 @@ from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at, payout_at, reversal_at
+from tests.sessions import rival_after_query
 
 pytestmark = pytest.mark.django_db
 
@@ -181,14 +182,32 @@ def test_only_the_first_lines_are_kept_and_all_are_summed_up(partner: Partner, m
     assert (november.line_count, november.totals.accrued) == (5, 111_110)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_both_or_neither(
+    partner: Partner, number: int
+) -> None:
+    fee = fee_at(day(30, Month(2026, 10)), partner, 400)
+
+    @transaction.atomic
+    def pay() -> None:
+        finalize(fee)
+        payout_at(day(1), partner, 400)
+
+    with rival_after_query(pay, number=number):
+        [asset] = statement(partner, NOVEMBER).assets
+    assert (asset.totals.closing, asset.totals.available) == ((0, 0) if number == 1 else (400, 0))
+    assert only_asset(partner).totals.closing == 0
+
+
 @pytest.mark.parametrize("count", [0, 1, 12])
-def test_a_statement_takes_three_queries(
+def test_a_statement_takes_two_queries(
     partner: Partner, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     for number in range(count):
         fee_at(day(1, Month(2026, 10)), partner, 10, network=f"eip155:{1 + number % 4}")
         fee_at(day(1), partner, 10, network=f"eip155:{1 + number % 4}")
-    with django_assert_num_queries(3):  # symbols, openings, lines
+    with django_assert_num_queries(2):  # symbols, openings with lines
         assert sum(asset.line_count for asset in statement(partner, NOVEMBER).assets) == count
 
 
