@@ -114,7 +114,7 @@ def _asset_context(asset: AssetStatement) -> dict[str, Any]:
         "Reversed": totals.reversed,
         "Paid": totals.paid,
         "Closing": totals.closing,
-        "Available": totals.available,
+        "Of it final": totals.final,
         "Settled on chain": totals.settled_on_chain,
     }
     return {

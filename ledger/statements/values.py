@@ -69,12 +69,12 @@ class Totals:
         return self.opening + self.accrued - self.reversed - self.paid
 
     @property
-    def available(self) -> int:
-        """What of it can be paid out; below zero if a reorganisation followed a payout."""
+    def final(self) -> int:
+        """The part of the closing balance whose executions are final; below zero if a reorganisation left a debt."""
         return self.closing - self.unavailable
 
     def after(self, line: Line) -> Self:
-        """Return the sums with one line more."""
+        """Return the sums after one more line."""
         unavailable = self.unavailable + (0 if line.is_available else line.effect)
         total: int = getattr(self, line.column)
         return replace(self, unavailable=unavailable, **{line.column: total + line.amount})

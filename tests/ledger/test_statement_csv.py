@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 MONTH = Month(2026, 11)
 HEADER = (
     "record,network,asset,symbol,decimals,posted_at,kind,sweep_id,tx_hash,entry_id,state,"
-    "accrued,reversed,paid,settled_on_chain,balance,available"
+    "accrued,reversed,paid,settled_on_chain,balance,final"
 )
 
 

@@ -1,5 +1,6 @@
 """Operators who may see a partner's books read its statements, print them and download them."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TypeAlias
@@ -84,6 +85,18 @@ def test_amounts_are_shown_in_whole_tokens_and_in_the_smallest_unit(ops: Client,
     assert f"WETH on base <small>{WETH}</small>" in page
     assert "1.500000000000000001<small>1500000000000000001</small>" in page
     assert "<em>not final</em>" in page
+
+
+def test_a_past_month_shows_how_much_of_its_closing_is_final_and_nothing_as_available(
+    ops: Client, partner: Partner
+) -> None:
+    finalize(fee_at(MONTH.start, partner, 300))
+    fee_at(MONTH.start, partner, 70)
+    payout_at(MONTH.end, partner, 300)
+    page = text_of(read(ops, page_url(partner)))
+    figures = dict(re.findall(r"<div><dt>([^<]+)</dt><dd>.*?([0-9]+)(?:</small>)? ?</dd></div>", page))
+    assert (figures["Closing"], figures["Of it final"]) == ("370", "300")
+    assert "vailable" not in page.split("<article")[1]
 
 
 def test_an_asset_without_known_decimals_is_shown_in_the_smallest_unit_only(ops: Client, partner: Partner) -> None:

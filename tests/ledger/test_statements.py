@@ -48,7 +48,7 @@ def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
     assert november.totals == Totals(
         opening=500, unavailable=20, accrued=390, reversed=70, paid=99, settled_on_chain=1_000
     )
-    assert (november.totals.closing, november.totals.available) == (721, 701)
+    assert (november.totals.closing, november.totals.final) == (721, 701)
     assert [(line.kind, line.column, line.amount, line.state, owed) for line, owed in november.lines] == [
         ("sweep_fee", "accrued", 300, "final", 800),
         ("sweep_fee", "accrued", 70, "reversed", 870),
@@ -107,15 +107,15 @@ def test_a_reversal_after_a_payout_leaves_a_debt(partner: Partner) -> None:
     payout_at(day(2), partner, 300)
     reversal_at(day(1, DECEMBER), fee)
     december = only_asset(partner, DECEMBER)
-    assert (december.totals.closing, december.totals.available) == (-300, -300)
+    assert (december.totals.closing, december.totals.final) == (-300, -300)
 
 
 def test_an_accrual_reversed_in_a_later_month_is_never_available(partner: Partner) -> None:
     fee = fee_at(day(1), partner, 300)
     reversal_at(day(1, DECEMBER), fee)
     november, december = only_asset(partner), only_asset(partner, DECEMBER)
-    assert (november.totals.closing, november.totals.available) == (300, 0)
-    assert (december.totals.closing, december.totals.available) == (0, 0)
+    assert (november.totals.closing, november.totals.final) == (300, 0)
+    assert (december.totals.closing, december.totals.final) == (0, 0)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
@@ -196,7 +196,7 @@ def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_bot
 
     with rival_after_query(pay, number=number):
         [asset] = statement(partner, NOVEMBER).assets
-    assert (asset.totals.closing, asset.totals.available) == ((0, 0) if number == 1 else (400, 0))
+    assert (asset.totals.closing, asset.totals.final) == ((0, 0) if number == 1 else (400, 0))
     assert only_asset(partner).totals.closing == 0
 
 

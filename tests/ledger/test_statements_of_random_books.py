@@ -191,7 +191,7 @@ def totals_of_csv(partner: Partner, month: Month) -> Iterator[tuple[AssetKey, To
         assert [record["record"] for record in own] == ["opening", *["line"] * (len(own) - 2), "closing"]
         sums = {column: sum(int(record[column] or 0) for record in own) for column in Column}
         opening, closing = int(own[0]["balance"]), int(own[-1]["balance"])
-        totals = Totals(opening=opening, unavailable=closing - int(own[-1]["available"]), **sums)
+        totals = Totals(opening=opening, unavailable=closing - int(own[-1]["final"]), **sums)
         assert totals.closing == closing == int(own[-2]["balance"])
         yield key, totals
 
