@@ -62,7 +62,6 @@ class StatementPages(ModelAdmin):
             "opts": self.opts,
             "title": f"Statement {parsed}",
             "statement": read,
-            "is_over": parsed.end <= read.generated_at,
             "columns": _COLUMNS.values(),
             "assets": [_asset_context(asset) for asset in read.assets],
             "older": parsed.shifted(-1),

@@ -1,4 +1,4 @@
-"""Reads statements from the ledger, in two queries however long they are."""
+"""Reads statements from the ledger, in the same number of queries however long they are."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -6,6 +6,7 @@ from itertools import chain, groupby, starmap
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import (
     Case,
     DateTimeField,
@@ -44,8 +45,16 @@ _CREDITED = (Column.ACCRUED, Column.SETTLED_ON_CHAIN)  # the others are debits o
 
 def statement(partner: Partner, month: Month) -> Statement:
     """Return a partner's statement with the first lines of each asset."""
-    generated_at = timezone.now()
+    generated_at = database_time()
     return Statement(partner, month, generated_at, tuple(_summed_up(section) for section in sections(partner, month)))
+
+
+def database_time() -> datetime:
+    """Return the time by which entries are posted; this host's clock may differ."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        time: datetime = cursor.fetchone()[0]
+    return time
 
 
 def _summed_up(section: Section) -> AssetStatement:

@@ -14,7 +14,7 @@ from ledger.statements.month import Month
 from ledger.statements.spreadsheet import csv_chunks
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH
-from tests.factories.past import fee_at, payout_at, reversal_at
+from tests.factories.past import fee_at, open_accounts, payout_at, reversal_at
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +55,7 @@ def test_an_empty_statement_has_a_header(partner: Partner) -> None:
 
 
 def test_the_columns_of_older_books_are_blank_where_nothing_is_known(partner: Partner) -> None:
+    open_accounts(partner)
     fee_at(MONTH.start, partner, 1)
     assert {(record["symbol"], record["decimals"]) for record in records(partner)} == {("", "")}
 

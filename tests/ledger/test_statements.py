@@ -17,7 +17,7 @@ from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee
 from tests.factories.partners import PartnerFactory
-from tests.factories.past import fee_at, payout_at, reversal_at
+from tests.factories.past import fee_at, open_accounts, payout_at, reversal_at
 from tests.sessions import rival_after_query
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
     finalize(fee_at(day(1), partner, 300))
     reversal_at(day(3), fee_at(day(2), partner, 70))
     fee_at(day(4), partner, 1_000, settlement=Settlement.ON_CHAIN)
-    reversal_at(day(6), payout_at(day(5), partner, 990))
+    reversal_at(day(6), payout_at(day(5), partner, 790))
     payout_at(day(7), partner, 99)
     fee_at(day(8), partner, 20)
     november = only_asset(partner)
@@ -54,15 +54,17 @@ def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
         ("sweep_fee", "accrued", 70, "reversed", 870),
         ("reversal", "reversed", 70, "", 800),
         ("sweep_fee", "settled_on_chain", 1_000, "", 800),
-        ("payout", "paid", 990, "reversed", -190),
-        ("payout_reversal", "paid", -990, "", 800),
+        ("payout", "paid", 790, "reversed", 10),
+        ("payout_reversal", "paid", -790, "", 800),
         ("payout", "paid", 99, "", 701),
         ("sweep_fee", "accrued", 20, "pending", 721),
     ]
 
 
 def test_a_line_names_its_sweep_or_its_transaction(partner: Partner) -> None:
-    fee, paid = fee_at(day(1), partner, 300), payout_at(day(2), partner, 100)
+    fee = fee_at(day(1), partner, 300)
+    finalize(fee)
+    paid = payout_at(day(2), partner, 100)
     (first, _), (second, _) = only_asset(partner).lines
     assert (first.sweep_ref, first.tx_hash, first.entry_id) == (fee.sweep_ref, fee.tx_hash, fee.pk)
     assert (second.sweep_ref, second.tx_hash, second.entry_id) == (None, paid.tx_hash, paid.pk)
@@ -158,6 +160,7 @@ def test_assets_are_kept_apart_and_ordered_by_network(partner: Partner) -> None:
 
 
 def test_an_asset_of_older_books_has_no_symbol(partner: Partner) -> None:
+    open_accounts(partner)
     fee_at(day(1), partner, 300)
     assert only_asset(partner).shown == ShownAsset(BASE, WETH, symbol=None, decimals=None)
 
@@ -183,7 +186,7 @@ def test_only_the_first_lines_are_kept_and_all_are_summed_up(partner: Partner, m
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", [2, 3])
 def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_both_or_neither(
     partner: Partner, number: int
 ) -> None:
@@ -196,19 +199,29 @@ def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_bot
 
     with rival_after_query(pay, number=number):
         [asset] = statement(partner, NOVEMBER).assets
-    assert (asset.totals.closing, asset.totals.final) == ((0, 0) if number == 1 else (400, 0))
+    assert (asset.totals.closing, asset.totals.final) == ((0, 0) if number == 2 else (400, 0))
     assert only_asset(partner).totals.closing == 0
 
 
 @pytest.mark.parametrize("count", [0, 1, 12])
-def test_a_statement_takes_two_queries(
+def test_a_statement_takes_three_queries(
     partner: Partner, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     for number in range(count):
         fee_at(day(1, Month(2026, 10)), partner, 10, network=f"eip155:{1 + number % 4}")
         fee_at(day(1), partner, 10, network=f"eip155:{1 + number % 4}")
-    with django_assert_num_queries(2):  # symbols, openings with lines
+    with django_assert_num_queries(3):  # the time, symbols, openings with lines
         assert sum(asset.line_count for asset in statement(partner, NOVEMBER).assets) == count
+
+
+def test_a_month_is_over_once_no_entry_can_be_added_to_it(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
+    for time, is_over in (
+        (NOVEMBER.end, False),
+        (NOVEMBER.end + timedelta(minutes=5) - LAST_MOMENT, False),
+        (NOVEMBER.end + timedelta(minutes=5), True),
+    ):
+        monkeypatch.setattr(reading, "database_time", lambda time=time: time)
+        assert statement(partner, NOVEMBER).is_over is is_over
 
 
 def test_months_reach_from_the_first_entry_to_now(partner: Partner) -> None:
