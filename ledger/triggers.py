@@ -60,6 +60,29 @@ entry_knows_its_transaction = pgtrigger.Trigger(
     func="NEW.posted_in := pg_current_xact_id()::text::bigint; RETURN NEW;",
 )
 
+# The database's clock decides on which statement an entry is: a host whose clock is wrong can't change a past month.
+entry_takes_the_time = pgtrigger.Trigger(
+    name="entry_takes_the_time",
+    when=pgtrigger.Before,
+    operation=pgtrigger.Insert,
+    func="NEW.posted_at := clock_timestamp(); RETURN NEW;",
+)
+
+# Statements wait for a minute more than this, which is left for the commit itself: ``values.ENTRIES_ARRIVE_WITHIN``.
+entry_is_committed_soon = pgtrigger.Trigger(
+    name="entry_is_committed_soon",
+    when=pgtrigger.After,
+    operation=pgtrigger.Insert,
+    timing=pgtrigger.Deferred,
+    func=_sql("""
+        IF clock_timestamp() > NEW.posted_at + interval '4 minutes' THEN
+            RAISE EXCEPTION 'journal entry % was posted at %, too long before its commit', NEW.id, NEW.posted_at
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        RETURN NULL;
+    """),
+)
+
 posting_fits_its_entry = pgtrigger.Trigger(
     name="posting_fits_its_entry",
     when=pgtrigger.Before,
@@ -101,6 +124,10 @@ reversal_mirrors_its_original = pgtrigger.Trigger(
                 GROUP BY account_id HAVING sum(amount) <> 0)
         THEN
             RAISE EXCEPTION 'journal entry % does not mirror %', NEW.id, NEW.reverses_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        IF NEW.posted_at < original.posted_at THEN
+            RAISE EXCEPTION 'journal entry % is dated before %, which it reverses', NEW.id, NEW.reverses_id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
         RETURN NULL;

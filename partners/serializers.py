@@ -1,9 +1,11 @@
 """The JSON of a partner, as the partner sees it."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
+from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
@@ -49,12 +51,17 @@ class PartnerSerializer(serializers.Serializer[Partner]):
     recipients = serializers.SerializerMethodField()
     scopes = serializers.SerializerMethodField(help_text="What the key may do; every key has all scopes.")
 
+    @cached_property
+    def _now(self) -> datetime:
+        """One time for the whole answer: a share that becomes effective meanwhile is either current or next."""
+        return timezone.now()
+
     def get_feeShareBps(self, partner: Partner) -> int:  # noqa: N802 - named after its field
-        return partner.share_bps_at(timezone.now())
+        return partner.share_bps_at(self._now)
 
     @extend_schema_field(NextFeeShareSerializer(allow_null=True))
     def get_nextFeeShare(self, partner: Partner) -> dict[str, object] | None:  # noqa: N802 - named after its field
-        share = partner.next_share_after(timezone.now())
+        share = partner.next_share_after(self._now)
         return None if share is None else NextFeeShareSerializer(share).data
 
     @extend_schema_field(PartnerRecipientSerializer(many=True))

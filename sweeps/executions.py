@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import structlog
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from ledger import posting
-from ledger.balances import balance_of
-from ledger.models import JournalEntry, Settlement
+from ledger.balances import balance_of, is_available
+from ledger.models import Account, JournalEntry, Settlement
 from sweepapi.fees import Split
 from sweeps import transitions
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepTransaction
@@ -178,8 +179,17 @@ class ExecutionSettlement:
         self.execution.closed_at = self.now
         if self.execution.ledger_entry is not None:
             posting.finalize(self.execution.ledger_entry)
-        if Flag.PARTNER_IN_DEBT in self.sweep.flags and not self._debt():
+        if Flag.PARTNER_IN_DEBT in self.sweep.flags and not self._others_lost_their_fee():
             transitions.clear_flag(self.sweep, Flag.PARTNER_IN_DEBT)
+
+    def _others_lost_their_fee(self) -> bool:
+        """Whether a final fee of another execution was reversed, and that execution is not final again."""
+        lost = JournalEntry.objects.filter(
+            execution_ref=OuterRef("pk"), finality__isnull=False, reversed_by__isnull=False
+        )
+        is_final = Q(status=Execution.Status.EXECUTED, closed_at__isnull=False)
+        others = self.sweep.executions.exclude(pk=self.execution.pk).exclude(is_final)
+        return others.filter(Exists(lost)).exists()
 
     def _undo(self, tx: SweepTransaction) -> None:
         sweep, execution = self.sweep, self.execution
@@ -204,17 +214,17 @@ class ExecutionSettlement:
         """Reverse the booking; what was paid out of it meanwhile leaves a debt, which no payout can hide."""
         reversal = posting.reverse(entry)
         transitions.note(self.sweep, EventKind.REVERSED, tx_hash=entry.tx_hash, entry=str(reversal.id))
-        debt = self._debt()
+        debt = self._debt_left_by_reversing(entry)
         if debt:
             transitions.raise_flag(self.sweep, Flag.PARTNER_IN_DEBT)
             log.warning("partner_in_debt", sweep_id=str(self.sweep.id), partner=self.sweep.partner.name, debt=debt)
 
-    def _debt(self) -> int:
-        """Return the partner's debt in the asset of this sweep; a sweep that is settled on chain has no part in it."""
-        sweep = self.sweep
-        if sweep.settlement != Settlement.PAYABLE:
+    def _debt_left_by_reversing(self, entry: JournalEntry) -> int:
+        """Return the partner's debt in this asset; 0 if nothing of this entry was available before."""
+        available = entry.postings.filter(is_available("entry"), account__name=Account.Name.PARTNER_PAYABLE)
+        if not available.exists():
             return 0
-        balance = balance_of(sweep.partner, network=sweep.network, asset=sweep.output_asset)
+        balance = balance_of(self.sweep.partner, network=entry.network, asset=entry.asset)
         return 0 if balance is None else balance.debt
 
     def _record_depth(self, tx: SweepTransaction, depth: Depth) -> None:

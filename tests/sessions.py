@@ -67,3 +67,20 @@ def rival_at_the_lock(work: Callable[[], Any], *, is_first: bool) -> Iterator[li
         yield rivals
     for rival in rivals:
         rival.join()
+
+
+@contextmanager
+def rival_after_query(work: Callable[[], Any], *, number: int) -> Iterator[None]:
+    """Run the work in another session, to its end, after this session's query of this number, counted from 1."""
+    queries: list[str] = []
+
+    def execute_with_rival(execute: Any, sql: str, *arguments: Any) -> Any:
+        result = execute(sql, *arguments)
+        queries.append(sql)
+        if len(queries) == number:
+            Session(work).join()
+        return result
+
+    with connection.execute_wrapper(execute_with_rival):
+        yield
+    assert len(queries) >= number

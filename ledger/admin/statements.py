@@ -62,7 +62,6 @@ class StatementPages(ModelAdmin):
             "opts": self.opts,
             "title": f"Statement {parsed}",
             "statement": read,
-            "is_over": parsed.end <= read.generated_at,
             "columns": _COLUMNS.values(),
             "assets": [_asset_context(asset) for asset in read.assets],
             "older": parsed.shifted(-1),
@@ -114,7 +113,7 @@ def _asset_context(asset: AssetStatement) -> dict[str, Any]:
         "Reversed": totals.reversed,
         "Paid": totals.paid,
         "Closing": totals.closing,
-        "Available": totals.available,
+        "Of it final": totals.final,
         "Settled on chain": totals.settled_on_chain,
     }
     return {

@@ -8,7 +8,7 @@ by another one. The triggers of ``ledger.triggers`` enforce this in PostgreSQL. 
 
 from django.db import models
 from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models.functions import Now
 from uuid_utils.compat import uuid7
 
 from ledger import triggers
@@ -107,7 +107,7 @@ class JournalEntry(models.Model):
     network = NetworkField()
     asset = AccountAddressField()
     tx_hash = TransactionHashField()
-    posted_at = models.DateTimeField(default=timezone.now)
+    posted_at = models.DateTimeField(db_default=Now(), editable=False)  # by the database's clock, set by trigger
     reverses = models.OneToOneField(
         "self", on_delete=models.PROTECT, null=True, related_name="reversed_by"
     )  # null unless a reversal
@@ -156,6 +156,8 @@ class JournalEntry(models.Model):
         ]
         triggers = [
             triggers.entry_knows_its_transaction,
+            triggers.entry_takes_the_time,
+            triggers.entry_is_committed_soon,
             triggers.entry_is_balanced,
             triggers.reversal_mirrors_its_original,
             *append_only(),

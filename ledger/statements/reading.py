@@ -1,12 +1,26 @@
-"""Reads statements from the ledger, in three queries however long they are."""
+"""Reads statements from the ledger, in the same number of queries however long they are."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from itertools import groupby, starmap
-from typing import NamedTuple
+from itertools import chain, groupby, starmap
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, Min, OuterRef, Sum
+from django.db import connection
+from django.db.models import (
+    Case,
+    DateTimeField,
+    Exists,
+    F,
+    Min,
+    OuterRef,
+    QuerySet,
+    Sum,
+    TextField,
+    UUIDField,
+    Value,
+    When,
+)
 from django.utils import timezone
 
 from ledger.balances import is_available
@@ -14,9 +28,11 @@ from ledger.models import Account, Asset, JournalEntry, Posting
 from ledger.statements.month import Month
 from ledger.statements.values import AssetStatement, Column, Line, Section, ShownAsset, Statement, Totals
 from partners.models import Partner
+from sweepapi.fields import SignedAmountField
 
 MAX_LINES = 1_000  # per asset, of a statement in memory; ``sections`` streams all of them
 _ROWS_AT_A_TIME = 2_000
+_OPENING = "opening"  # the kind of a row that is a sum
 
 _COLUMNS_OF_PAYABLE: Mapping[str, Column] = {
     JournalEntry.Kind.SWEEP_FEE: Column.ACCRUED,
@@ -29,8 +45,16 @@ _CREDITED = (Column.ACCRUED, Column.SETTLED_ON_CHAIN)  # the others are debits o
 
 def statement(partner: Partner, month: Month) -> Statement:
     """Return a partner's statement with the first lines of each asset."""
-    generated_at = timezone.now()
+    generated_at = database_time()
     return Statement(partner, month, generated_at, tuple(_summed_up(section) for section in sections(partner, month)))
+
+
+def database_time() -> datetime:
+    """Return the time by which entries are posted; this host's clock may differ."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        time: datetime = cursor.fetchone()[0]
+    return time
 
 
 def _summed_up(section: Section) -> AssetStatement:
@@ -45,16 +69,21 @@ def _summed_up(section: Section) -> AssetStatement:
 
 
 def sections(partner: Partner, month: Month) -> Iterator[Section]:
-    """Yield each asset that has lines in the month, then those that have an opening balance only.
+    """Yield each asset that has an opening balance or lines in the month, ordered by network and asset.
 
-    One query returns all lines, and totals are their sums, so a statement is consistent while entries are being posted.
+    One query returns both, and totals are their sums, so a statement is consistent while entries are posted, become
+    final and are paid out.
     """
-    shown, openings = _shown_assets(partner), _openings(partner, month)
+    shown = _shown_assets(partner)
     for key, rows in groupby(_rows(partner, month), key=lambda row: (row.network, row.asset)):
-        yield Section(shown.get(key, ShownAsset(*key)), openings.pop(key, Totals()), map(_line, rows))
-    for key, opening in openings.items():
-        if opening != Totals():
-            yield Section(shown.get(key, ShownAsset(*key)), opening, iter(()))
+        yield _section(shown.get(key, ShownAsset(*key)), rows)
+
+
+def _section(shown: ShownAsset, rows: Iterator["_Row"]) -> Section:
+    first = next(rows)
+    if first.kind == _OPENING:
+        return Section(shown, Totals(-first.debit, -first.unavailable), map(_line, rows))
+    return Section(shown, Totals(), map(_line, chain([first], rows)))
 
 
 def months_of(partner: Partner) -> list[Month]:
@@ -75,47 +104,59 @@ def _shown_assets(partner: Partner) -> Mapping[tuple[str, str], ShownAsset]:
     return {row[:2]: ShownAsset(*row) for row in rows}
 
 
-def _openings(partner: Partner, month: Month) -> dict[tuple[str, str], Totals]:
-    earlier = Posting.objects.filter(
-        account__partner=partner, account__name=Account.Name.PARTNER_PAYABLE, entry__posted_at__lt=month.start
-    )
-    per_asset = earlier.order_by("account__network", "account__asset").values("account__network", "account__asset")
-    debits = per_asset.annotate(
-        owed=Sum("amount"), unavailable=Sum("amount", filter=~is_available("entry"), default=0)
-    ).values_list("account__network", "account__asset", "owed", "unavailable")
-    return {(network, asset): Totals(-owed, -unavailable) for network, asset, owed, unavailable in debits}
-
-
 class _Row(NamedTuple):
-    """A posting on an account of the partner; an entry has at most one on those that statements show."""
+    """A posting on an account of the partner; an entry has at most one on those that statements show.
+
+    Or an opening: the sum of the earlier postings of one asset, which has no facts of an entry.
+    """
 
     network: str
     asset: str
     posted_at: datetime
     entry_id: UUID
-    kind: str
     sweep_ref: UUID | None
     tx_hash: str
     reversed_by: UUID | None
+    kind: str
     account: str
     debit: int
-    is_available: bool
+    unavailable: int  # the part of the debit that does not count towards what can be paid out
 
 
 def _rows(partner: Partner, month: Month) -> Iterator[_Row]:
+    """Return the rows of one asset after the other, its opening first unless that is zero."""
+    rows = _lines(partner, month).union(_openings(partner, month), all=True)
+    by_time = F("entry__posted_at").asc(nulls_first=True)
+    ordered = rows.order_by("entry__network", "entry__asset", by_time, "entry__id")
+    return starmap(_Row, ordered.iterator(chunk_size=_ROWS_AT_A_TIME))
+
+
+def _lines(partner: Partner, month: Month) -> QuerySet[Posting, tuple[Any, ...]]:
     postings = Posting.objects.filter(
         entry__partner=partner,
         entry__posted_at__gte=month.start,
         entry__posted_at__lt=month.end,
         account__name__in=[Account.Name.PARTNER_PAYABLE, Account.Name.PARTNER_SETTLED],
     )
-    of_entry = ("network", "asset", "posted_at", "id", "kind", "sweep_ref", "tx_hash", "reversed_by")
-    rows = (
-        postings.annotate(is_available=is_available("entry"))
-        .order_by("entry__network", "entry__asset", "entry__posted_at", "entry__id")
-        .values_list(*(f"entry__{name}" for name in of_entry), "account__name", "amount", "is_available")
+    of_entry = ("network", "asset", "posted_at", "id", "sweep_ref", "tx_hash", "reversed_by", "kind")
+    unavailable = Case(When(is_available("entry"), then=0), default=F("amount"), output_field=SignedAmountField())
+    return postings.order_by().values_list(
+        *(f"entry__{name}" for name in of_entry), "account__name", "amount", unavailable
     )
-    return starmap(_Row, rows.iterator(chunk_size=_ROWS_AT_A_TIME))
+
+
+def _openings(partner: Partner, month: Month) -> QuerySet[Posting, tuple[Any, ...]]:
+    earlier = Posting.objects.filter(
+        account__partner=partner, account__name=Account.Name.PARTNER_PAYABLE, entry__posted_at__lt=month.start
+    )
+    per_asset = earlier.order_by().values("account__network", "account__asset", "account__name")
+    sums = per_asset.annotate(
+        owed=Sum("amount"), unavailable=Sum("amount", filter=~is_available("entry"), default=0)
+    ).exclude(owed=0, unavailable=0)
+    no_facts = (Value(None, field) for field in (DateTimeField(), UUIDField(), UUIDField(), TextField(), UUIDField()))
+    return sums.values_list(
+        "account__network", "account__asset", *no_facts, Value(_OPENING), "account__name", "owed", "unavailable"
+    )
 
 
 def _line(row: _Row) -> Line:
@@ -130,6 +171,6 @@ def _line(row: _Row) -> Line:
         tx_hash=row.tx_hash,
         column=column,
         amount=-row.debit if column in _CREDITED else row.debit,
-        is_available=row.is_available,
+        is_available=row.unavailable == 0,
         is_reversed=row.reversed_by is not None,
     )

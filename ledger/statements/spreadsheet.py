@@ -1,7 +1,8 @@
 """A statement as CSV (RFC 4180, UTF-8), line by line, so that its length doesn't matter.
 
 Each asset has a record ``opening``, its lines, and a record ``closing``. Amounts of the month are on the lines only, so
-the sum of a column is the sum of the month; ``balance`` is what was owed after each record.
+the sum of a column is the sum of the month; ``balance`` is what was owed after each record, and ``final`` the part of
+the closing balance whose executions are final.
 """
 
 import csv
@@ -18,7 +19,7 @@ COLUMNS = (
     *("record", "network", "asset", "symbol", "decimals"),
     *("posted_at", "kind", "sweep_id", "tx_hash", "entry_id", "state"),
     *Column,
-    *("balance", "available"),
+    *("balance", "final"),
 )
 _RECORDS_AT_A_TIME = 500
 _FORMULA_STARTS = ("=", "+", "-", "@")  # of a cell that a spreadsheet runs
@@ -53,7 +54,7 @@ def _of_section(section: Section) -> Iterator[dict[str, object]]:
     for line in section.lines:
         totals = totals.after(line)
         yield _of_line(line) | {"balance": totals.closing}
-    yield {"record": "closing", "balance": totals.closing, "available": totals.available}
+    yield {"record": "closing", "balance": totals.closing, "final": totals.final}
 
 
 def _of_line(line: Line) -> dict[str, object]:

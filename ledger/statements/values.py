@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
 from uuid import UUID
 
 from ledger.statements.month import Month
 from partners.models import Partner
+
+# After this time no entry is added to a month: the database refuses what was posted long before its commit.
+ENTRIES_ARRIVE_WITHIN = timedelta(minutes=5)
 
 
 class Column(StrEnum):
@@ -69,12 +72,12 @@ class Totals:
         return self.opening + self.accrued - self.reversed - self.paid
 
     @property
-    def available(self) -> int:
-        """What of it can be paid out; below zero if a reorganisation followed a payout."""
+    def final(self) -> int:
+        """The part of the closing balance whose executions are final; below zero if a reorganisation left a debt."""
         return self.closing - self.unavailable
 
     def after(self, line: Line) -> Self:
-        """Return the sums with one line more."""
+        """Return the sums after one more line."""
         unavailable = self.unavailable + (0 if line.is_available else line.effect)
         total: int = getattr(self, line.column)
         return replace(self, unavailable=unavailable, **{line.column: total + line.amount})
@@ -115,5 +118,10 @@ class Statement:
 
     partner: Partner
     month: Month
-    generated_at: datetime
+    generated_at: datetime  # by the database's clock, before anything was read
     assets: tuple[AssetStatement, ...]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every entry of the month is on it."""
+        return self.generated_at >= self.month.end + ENTRIES_ARRIVE_WITHIN

@@ -37,7 +37,7 @@ class Flag(models.TextChoices):
     CANCELLED_ON_CHAIN = "cancelled_on_chain"  # it can never be executed
     PARTIAL = "partial"  # completed, and not all of its executions were
     REORGANISED = "reorganised"  # was completed, and its block left the chain
-    PARTNER_IN_DEBT = "partner_in_debt"  # as above, after the partner was paid out of its fee
+    PARTNER_IN_DEBT = "partner_in_debt"  # the reversal of its fee left a debt, and its fee is not final again
 
 
 class Sweep(models.Model):

@@ -1,76 +1,72 @@
-"""Books entries of the past: entries never change, so they are made with the time at which they were posted."""
+"""Books entries of other times than now, while the database's clock does not decide when they were posted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+import pgtrigger
+from django.db import connection, transaction
+from django.db.models.signals import pre_save
 
-from ledger.models import Account, JournalEntry, Posting, Settlement
+from ledger import triggers
+from ledger.models import Account, JournalEntry, Settlement
+from ledger.posting import reverse
 from partners.models import Partner
-from tests.factories.ledger import BASE, WETH, random_hash, sweep_fee
-
-Kind = JournalEntry.Kind
-ACCOUNTS = Account.Name
+from tests.factories.ledger import BASE, WETH, book_fee, book_payout, undo_payout
 
 
-def fee_at(posted_at: datetime, partner: Partner, amount: int, **facts: Any) -> JournalEntry:
+@contextmanager
+def posting_at(moment: datetime) -> Iterator[None]:
+    """Have the entries that are posted in this block, which is one transaction, posted at this time."""
+
+    def set_time(instance: JournalEntry, **_: object) -> None:
+        instance.posted_at = moment
+
+    pre_save.connect(set_time, sender=JournalEntry)
+    try:
+        with transaction.atomic(), switched_off(triggers.entry_takes_the_time, triggers.entry_is_committed_soon):
+            yield
+    finally:
+        pre_save.disconnect(set_time, sender=JournalEntry)
+
+
+@contextmanager
+def switched_off(*rules: pgtrigger.Trigger) -> Iterator[None]:
+    """Disable these triggers of entries in this block of a transaction; the others check what was posted in it."""
+    _alter("DISABLE", rules)
+    yield
+    _alter("ENABLE", rules)
+
+
+def _alter(action: str, rules: Iterable[pgtrigger.Trigger]) -> None:
+    connection.check_constraints()  # a table whose deferred checks are pending can't be altered
+    with connection.cursor() as cursor:
+        for rule in rules:
+            cursor.execute(f"ALTER TABLE ledger_journalentry {action} TRIGGER {rule.get_pgid(JournalEntry())}")
+
+
+def fee_at(moment: datetime, partner: Partner, amount: int, **facts: Any) -> JournalEntry:
     """Post a fee of which this amount is the partner's, and owed to it unless the facts differ."""
     facts = {"settlement": Settlement.PAYABLE, "total_fee": 2 * amount, "partner_fee": amount} | facts
-    fee = sweep_fee(partner, **facts)
-    return _entry_at(
-        posted_at,
-        fee.amounts(),
-        kind=Kind.SWEEP_FEE,
-        sweep_ref=fee.sweep_ref,
-        execution_ref=fee.execution_ref,
-        partner=partner,
-        network=fee.network,
-        asset=fee.asset,
-        tx_hash=fee.tx_hash,
-    )
+    with posting_at(moment):
+        return book_fee(partner, **facts)
 
 
-def payout_at(
-    posted_at: datetime, partner: Partner, amount: int, *, network: str = BASE, asset: str = WETH
-) -> JournalEntry:
-    """Post a payout, however much is available."""
-    return _entry_at(
-        posted_at,
-        {ACCOUNTS.PARTNER_PAYABLE: amount, ACCOUNTS.PARTNER_PAID: -amount},
-        kind=Kind.PAYOUT,
-        partner=partner,
-        network=network,
-        asset=asset,
-        tx_hash=random_hash(),
-        recorded_by="ops",
-    )
+def payout_at(moment: datetime, partner: Partner, amount: int, **facts: Any) -> JournalEntry:
+    """Post a payout of what is available."""
+    with posting_at(moment):
+        return book_payout(partner, amount, **facts)
 
 
-def reversal_at(posted_at: datetime, entry: JournalEntry) -> JournalEntry:
+def reversal_at(moment: datetime, entry: JournalEntry) -> JournalEntry:
     """Reverse a fee or a payout."""
-    is_payout = entry.kind == Kind.PAYOUT
-    by_hand = {"recorded_by": "ops", "note": "A typing error."} if is_payout else {}
-    return _entry_at(
-        posted_at,
-        {posting.account.name: -posting.amount for posting in entry.postings.select_related("account")},
-        kind=Kind.PAYOUT_REVERSAL if is_payout else Kind.REVERSAL,
-        sweep_ref=entry.sweep_ref,
-        execution_ref=entry.execution_ref,
-        partner=entry.partner,
-        network=entry.network,
-        asset=entry.asset,
-        tx_hash=entry.tx_hash,
-        reverses=entry,
-        **by_hand,
-    )
+    with posting_at(moment):
+        return undo_payout(entry) if entry.kind == JournalEntry.Kind.PAYOUT else reverse(entry)
 
 
-@transaction.atomic
-def _entry_at(posted_at: datetime, amounts: Mapping[str, int], **facts: Any) -> JournalEntry:
-    entry = JournalEntry.objects.create(posted_at=posted_at, booking_epoch=0, **facts)
-    for name, amount in amounts.items():
-        partner = entry.partner if name.startswith("partner_") else None
-        account, _ = Account.objects.get_or_create(name=name, partner=partner, network=entry.network, asset=entry.asset)
-        Posting.objects.create(entry=entry, account=account, amount=amount)
-    return entry
+def open_accounts(partner: Partner, *, network: str = BASE, asset: str = WETH) -> None:
+    """Open the accounts of an asset without storing how it is shown, as the ledger first did."""
+    for name in Account.Name.values:
+        owner = partner if name.startswith("partner_") else None
+        Account.objects.get_or_create(name=name, partner=owner, network=network, asset=asset)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,11 +10,14 @@ import pgtrigger
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from ledger import triggers
 from ledger.models import Account, JournalEntry, Payout, Posting
 from ledger.posting import finalize
+from ledger.statements.reading import database_time
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash
 from tests.factories.partners import PartnerFactory
+from tests.factories.past import fee_at, reversal_at, switched_off
 
 pytestmark = pytest.mark.django_db
 
@@ -314,6 +318,29 @@ def test_a_reversal_has_the_facts_of_its_original(
         made = entry(**(mirrored(original) | facts))
         post(made, account("fees_charged"), -1_000)
         post(made, account("protocol_revenue"), 1_000)
+
+
+def test_an_entry_is_posted_when_the_clock_of_the_database_says(payout: Callable[..., JournalEntry]) -> None:
+    before = database_time()
+    made = payout(posted_at=before - timedelta(days=30))
+    assert before < made.posted_at < database_time()
+    assert JournalEntry.objects.get(pk=made.pk).posted_at == made.posted_at
+
+
+def test_an_entry_that_is_committed_long_after_it_was_posted_is_refused(payout: Callable[..., JournalEntry]) -> None:
+    now = database_time()
+    with switched_off(triggers.entry_takes_the_time):
+        payout(posted_at=now - timedelta(minutes=3))
+    with refused("too long before its commit"), switched_off(triggers.entry_takes_the_time):
+        payout(posted_at=now - timedelta(minutes=4))
+
+
+def test_a_reversal_is_not_dated_before_its_original(partner: Partner) -> None:
+    moment = database_time()
+    original = fee_at(moment, partner, 5)
+    with refused("is dated before"):
+        reversal_at(moment - timedelta(microseconds=1), original)
+    assert reversal_at(moment, original).posted_at == moment
 
 
 def test_a_payout_is_booked_once_per_transaction_partner_asset_and_epoch(payout: Callable[..., JournalEntry]) -> None:

@@ -9,14 +9,14 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from ledger.models import JournalEntry, Posting
 from ledger.posting import reverse
 from ledger.reading import postings_of
 from ledger.serializers import PostingSerializer
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
-from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
+from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, undo_payout
 from tests.factories.partners import PartnerFactory
+from tests.factories.past import fee_at
 
 pytestmark = pytest.mark.django_db
 
@@ -113,22 +113,9 @@ def test_pages_have_neither_gaps_nor_repetitions(api: Client, partner: Partner) 
 
 
 def test_postings_of_the_same_moment_are_paged_by_their_id(api: Client, partner: Partner) -> None:
-    accounts = [posting.account for posting in book_fee(PartnerFactory.create(), partner_fee=0).postings.all()]
     moment = timezone.now()
     for _ in range(3):
-        entry = JournalEntry.objects.create(
-            kind="sweep_fee",
-            sweep_ref=uuid4(),
-            execution_ref=uuid4(),
-            booking_epoch=0,
-            partner=partner,
-            network=BASE,
-            asset=WETH,
-            tx_hash=random_hash(),
-            posted_at=moment,
-        )
-        for account, amount in zip(accounts, (1, -1), strict=True):
-            Posting.objects.create(entry=entry, account=account, amount=amount)
+        fee_at(moment, partner, 1, partner_fee=1, total_fee=1)
     first = page_of(api, limit=4)
     second = page_of(api, limit=4, cursor=first["nextCursor"])
     ids = [item["id"] for item in first["items"] + second["items"]]

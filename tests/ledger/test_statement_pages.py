@@ -1,7 +1,8 @@
 """Operators who may see a partner's books read its statements, print them and download them."""
 
+import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 import pytest
@@ -19,7 +20,7 @@ from ledger.statements.month import Month
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH
 from tests.factories.partners import PartnerFactory
-from tests.factories.past import fee_at, payout_at, reversal_at
+from tests.factories.past import fee_at, open_accounts, payout_at, reversal_at
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
 
@@ -86,7 +87,20 @@ def test_amounts_are_shown_in_whole_tokens_and_in_the_smallest_unit(ops: Client,
     assert "<em>not final</em>" in page
 
 
+def test_a_past_month_shows_how_much_of_its_closing_is_final_and_nothing_as_available(
+    ops: Client, partner: Partner
+) -> None:
+    finalize(fee_at(MONTH.start, partner, 300))
+    fee_at(MONTH.start, partner, 70)
+    payout_at(MONTH.end, partner, 300)
+    page = text_of(read(ops, page_url(partner)))
+    figures = dict(re.findall(r"<div><dt>([^<]+)</dt><dd>.*?([0-9]+)(?:</small>)? ?</dd></div>", page))
+    assert (figures["Closing"], figures["Of it final"]) == ("370", "300")
+    assert "vailable" not in page.split("<article")[1]
+
+
 def test_an_asset_without_known_decimals_is_shown_in_the_smallest_unit_only(ops: Client, partner: Partner) -> None:
+    open_accounts(partner)
     fee_at(MONTH.start, partner, 1_500_000)
     page = text_of(read(ops, page_url(partner)))
     assert f"<h2> base <small>{WETH}</small>" in page
@@ -99,11 +113,14 @@ def test_a_symbol_is_escaped(ops: Client, partner: Partner) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt; on base" in read(ops, page_url(partner))
 
 
-def test_the_page_names_partner_period_and_when_it_was_made(ops: Client, partner: Partner) -> None:
+def test_the_page_names_partner_period_and_when_it_was_made(
+    ops: Client, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "database_time", lambda: datetime(2026, 11, 22, 5, 59, 58, tzinfo=UTC))
     page = text_of(read(ops, page_url(partner)))
     assert f"{partner.name} <small>{partner.pk}</small>" in page
     assert "2026-10-01 00:00 to 2026-11-01 00:00 UTC, exclusive" in page
-    assert f"<dd>{timezone.now():%Y-%m-%d %H:}" in page
+    assert "<dd>2026-11-22 05:59:58 UTC</dd>" in page
     assert "Nothing was booked" in page
 
 
@@ -115,12 +132,15 @@ def test_times_on_the_page_are_utc_in_any_time_zone(ops: Client, partner: Partne
     assert ">2026-10-31 23:59:59</time>" in page
 
 
-def test_a_month_that_is_not_over_says_so(ops: Client, partner: Partner) -> None:
-    current = Month.of(timezone.now())
-    assert "the month is not over" in read(ops, page_url(partner, current))
-    past = read(ops, page_url(partner, current.shifted(-1)))
-    assert "the month is not over" not in past
-    assert page_url(partner, current) in past
+def test_a_month_to_which_entries_may_still_be_added_is_not_over(
+    ops: Client, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "database_time", lambda: MONTH.end + timedelta(minutes=4))
+    assert "the month is not over" in read(ops, page_url(partner))
+    monkeypatch.setattr(reading, "database_time", lambda: MONTH.end + timedelta(minutes=5))
+    page = read(ops, page_url(partner))
+    assert "the month is not over" not in page
+    assert page_url(partner, MONTH.shifted(1)) in page
 
 
 def test_a_page_says_how_many_lines_are_in_the_csv_only(

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -17,7 +17,8 @@ from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee
 from tests.factories.partners import PartnerFactory
-from tests.factories.past import fee_at, payout_at, reversal_at
+from tests.factories.past import fee_at, open_accounts, payout_at, reversal_at
+from tests.sessions import rival_after_query
 
 pytestmark = pytest.mark.django_db
 
@@ -40,28 +41,30 @@ def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
     finalize(fee_at(day(1), partner, 300))
     reversal_at(day(3), fee_at(day(2), partner, 70))
     fee_at(day(4), partner, 1_000, settlement=Settlement.ON_CHAIN)
-    reversal_at(day(6), payout_at(day(5), partner, 990))
+    reversal_at(day(6), payout_at(day(5), partner, 790))
     payout_at(day(7), partner, 99)
     fee_at(day(8), partner, 20)
     november = only_asset(partner)
     assert november.totals == Totals(
         opening=500, unavailable=20, accrued=390, reversed=70, paid=99, settled_on_chain=1_000
     )
-    assert (november.totals.closing, november.totals.available) == (721, 701)
+    assert (november.totals.closing, november.totals.final) == (721, 701)
     assert [(line.kind, line.column, line.amount, line.state, owed) for line, owed in november.lines] == [
         ("sweep_fee", "accrued", 300, "final", 800),
         ("sweep_fee", "accrued", 70, "reversed", 870),
         ("reversal", "reversed", 70, "", 800),
         ("sweep_fee", "settled_on_chain", 1_000, "", 800),
-        ("payout", "paid", 990, "reversed", -190),
-        ("payout_reversal", "paid", -990, "", 800),
+        ("payout", "paid", 790, "reversed", 10),
+        ("payout_reversal", "paid", -790, "", 800),
         ("payout", "paid", 99, "", 701),
         ("sweep_fee", "accrued", 20, "pending", 721),
     ]
 
 
 def test_a_line_names_its_sweep_or_its_transaction(partner: Partner) -> None:
-    fee, paid = fee_at(day(1), partner, 300), payout_at(day(2), partner, 100)
+    fee = fee_at(day(1), partner, 300)
+    finalize(fee)
+    paid = payout_at(day(2), partner, 100)
     (first, _), (second, _) = only_asset(partner).lines
     assert (first.sweep_ref, first.tx_hash, first.entry_id) == (fee.sweep_ref, fee.tx_hash, fee.pk)
     assert (second.sweep_ref, second.tx_hash, second.entry_id) == (None, paid.tx_hash, paid.pk)
@@ -106,15 +109,15 @@ def test_a_reversal_after_a_payout_leaves_a_debt(partner: Partner) -> None:
     payout_at(day(2), partner, 300)
     reversal_at(day(1, DECEMBER), fee)
     december = only_asset(partner, DECEMBER)
-    assert (december.totals.closing, december.totals.available) == (-300, -300)
+    assert (december.totals.closing, december.totals.final) == (-300, -300)
 
 
 def test_an_accrual_reversed_in_a_later_month_is_never_available(partner: Partner) -> None:
     fee = fee_at(day(1), partner, 300)
     reversal_at(day(1, DECEMBER), fee)
     november, december = only_asset(partner), only_asset(partner, DECEMBER)
-    assert (november.totals.closing, november.totals.available) == (300, 0)
-    assert (december.totals.closing, december.totals.available) == (0, 0)
+    assert (november.totals.closing, november.totals.final) == (300, 0)
+    assert (december.totals.closing, december.totals.final) == (0, 0)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
@@ -157,6 +160,7 @@ def test_assets_are_kept_apart_and_ordered_by_network(partner: Partner) -> None:
 
 
 def test_an_asset_of_older_books_has_no_symbol(partner: Partner) -> None:
+    open_accounts(partner)
     fee_at(day(1), partner, 300)
     assert only_asset(partner).shown == ShownAsset(BASE, WETH, symbol=None, decimals=None)
 
@@ -181,6 +185,24 @@ def test_only_the_first_lines_are_kept_and_all_are_summed_up(partner: Partner, m
     assert (november.line_count, november.totals.accrued) == (5, 111_110)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("number", [2, 3])
+def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_both_or_neither(
+    partner: Partner, number: int
+) -> None:
+    fee = fee_at(day(30, Month(2026, 10)), partner, 400)
+
+    @transaction.atomic
+    def pay() -> None:
+        finalize(fee)
+        payout_at(day(1), partner, 400)
+
+    with rival_after_query(pay, number=number):
+        [asset] = statement(partner, NOVEMBER).assets
+    assert (asset.totals.closing, asset.totals.final) == ((0, 0) if number == 2 else (400, 0))
+    assert only_asset(partner).totals.closing == 0
+
+
 @pytest.mark.parametrize("count", [0, 1, 12])
 def test_a_statement_takes_three_queries(
     partner: Partner, django_assert_num_queries: DjangoAssertNumQueries, count: int
@@ -188,8 +210,18 @@ def test_a_statement_takes_three_queries(
     for number in range(count):
         fee_at(day(1, Month(2026, 10)), partner, 10, network=f"eip155:{1 + number % 4}")
         fee_at(day(1), partner, 10, network=f"eip155:{1 + number % 4}")
-    with django_assert_num_queries(3):  # symbols, openings, lines
+    with django_assert_num_queries(3):  # the time, symbols, openings with lines
         assert sum(asset.line_count for asset in statement(partner, NOVEMBER).assets) == count
+
+
+def test_a_month_is_over_once_no_entry_can_be_added_to_it(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
+    for time, is_over in (
+        (NOVEMBER.end, False),
+        (NOVEMBER.end + timedelta(minutes=5) - LAST_MOMENT, False),
+        (NOVEMBER.end + timedelta(minutes=5), True),
+    ):
+        monkeypatch.setattr(reading, "database_time", lambda time=time: time)
+        assert statement(partner, NOVEMBER).is_over is is_over
 
 
 def test_months_reach_from_the_first_entry_to_now(partner: Partner) -> None:

@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from partners import keys
 from partners.models import ApiKey, Partner
+from partners.serializers import PartnerSerializer
 from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory
 from tests.openapi import assert_documented
 
@@ -53,6 +54,17 @@ def test_a_partner_sees_its_current_share_and_the_next_one(api: Client, partner:
     data = response.json()["data"]
     assert data["feeShareBps"] == 3000
     assert data["nextFeeShare"] == {"feeShareBps": 2000, "effectiveFrom": "2998-01-01T00:00:00Z"}
+
+
+def test_a_share_that_becomes_effective_during_the_answer_is_not_left_out(
+    partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = datetime(2998, 1, 1, tzinfo=UTC)
+    FeeShareFactory.create(partner=partner, share_bps=2000, effective_from=start)
+    times = iter([start - timedelta(seconds=1), start])
+    monkeypatch.setattr(timezone, "now", lambda: next(times))
+    data = PartnerSerializer(partner).data
+    assert (data["feeShareBps"], data["nextFeeShare"]["feeShareBps"]) == (4000, 2000)
 
 
 def test_each_key_authenticates_its_own_partner(api: Client, partner: Partner) -> None:

@@ -1,18 +1,21 @@
 """Where the partner is paid later, finality makes its part available, and a reorganisation may leave a debt."""
 
+from typing import Any
+
 import pytest
 from structlog.testing import capture_logs
 
 from ledger.balances import balance_of
 from ledger.models import Finality
 from sweeps.models import Sweep
+from sweeps.rails.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
 from sweeps.reopening import reopen
 from tests.factories.ledger import book_payable, book_payout
 from tests.factories.sweeps import ExecutionFactory, SweepFactory
 from tests.sessions import rival_at_the_lock
 from tests.sweeps.settle.looks import execution_of, fees_booked
-from tests.sweeps.settle.verdicts import FINAL, GONE, NOTHING_NEW, PAID, JudgedRail, apply, executed
+from tests.sweeps.settle.verdicts import FINAL, GONE, NOTHING_NEW, PAID, RAN_OUT, JudgedRail, apply, executed
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +30,11 @@ def _judged(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def sweep() -> Sweep:
     """A sweep whose partner is paid later."""
-    return SweepFactory.create(rail=JudgedRail.name, settlement="payable", partner_recipient=None)
+    return payable_sweep()
+
+
+def payable_sweep(**facts: Any) -> Sweep:
+    return SweepFactory.create(rail=JudgedRail.name, settlement="payable", partner_recipient=None, **facts)
 
 
 def balance(sweep: Sweep) -> tuple[int, int]:
@@ -41,10 +48,17 @@ def pay_out(sweep: Sweep, amount: int = OWED) -> None:
     book_payout(sweep.partner, amount, network=sweep.network, asset=sweep.output_asset)
 
 
-def final_again(sweep: Sweep) -> Sweep:
-    """Reopen a closed sweep and find its block as it was."""
+def looked_at_again(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
+    """Open a closed sweep again and find this about its executions."""
     assert reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
-    return apply(sweep, FINAL)
+    return apply(sweep, *verdicts)
+
+
+def reversed_after_payout(sweep: Sweep) -> Sweep:
+    """Execute a sweep, pay its fee out, and find that its block left the chain."""
+    apply(apply(sweep, executed()), FINAL)
+    pay_out(sweep)
+    return looked_at_again(sweep, GONE)
 
 
 def test_the_partners_part_is_available_when_the_worker_sees_its_block_final(sweep: Sweep) -> None:
@@ -78,7 +92,7 @@ def test_an_execution_without_a_fee_becomes_final_without_an_entry() -> None:
 
 def test_a_block_that_is_found_final_twice_is_recorded_once(sweep: Sweep) -> None:
     apply(apply(sweep, executed()), FINAL)
-    assert not final_again(sweep).is_open
+    assert not looked_at_again(sweep, FINAL).is_open
     assert balance(sweep) == (OWED, OWED)
     assert Finality.objects.count() == 1
 
@@ -103,39 +117,72 @@ def test_a_reorganisation_after_a_payout_is_flagged_and_logged_with_the_debt(swe
 
 def test_a_sweep_that_was_settled_on_chain_is_not_flagged_for_a_debt_of_others(sweep: Sweep) -> None:
     settled = SweepFactory.create(rail=JudgedRail.name, partner=sweep.partner)
-    apply(settled, executed())
-    apply(apply(sweep, executed()), FINAL)
-    pay_out(sweep)
-    reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
-    assert "partner_in_debt" in apply(sweep, GONE).flags
-    assert apply(settled, GONE).flags == ["reorganised"]
+    apply(apply(settled, executed()), FINAL)
+    assert "partner_in_debt" in reversed_after_payout(sweep).flags
+    assert looked_at_again(settled, GONE).flags == ["reorganised"]
+
+
+def test_a_sweep_whose_fee_was_not_final_is_not_flagged_for_a_debt_of_others(sweep: Sweep) -> None:
+    pending = payable_sweep(partner=sweep.partner)
+    apply(pending, executed())
+    assert "partner_in_debt" in reversed_after_payout(sweep).flags
+    assert apply(pending, GONE).flags == ["reorganised"]
+
+
+def test_a_sweep_without_a_share_for_the_partner_is_not_flagged_for_a_debt_of_others(sweep: Sweep) -> None:
+    unshared = payable_sweep(partner=sweep.partner)
+    apply(apply(unshared, executed(type(PAID)(1_000_000, 7_500, 0, 7_500, 992_500))), FINAL)
+    assert "partner_in_debt" in reversed_after_payout(sweep).flags
+    assert looked_at_again(unshared, GONE).flags == ["reorganised"]
 
 
 def test_what_other_sweeps_earned_covers_a_payout(sweep: Sweep) -> None:
-    apply(apply(sweep, executed()), FINAL)
-    pay_out(sweep)
     book_payable(sweep.partner, OWED, network=sweep.network, asset=sweep.output_asset)
-    reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
-    assert apply(sweep, GONE).flags == ["reorganised"]
+    assert reversed_after_payout(sweep).flags == ["reorganised"]
 
 
 def test_the_flag_is_cleared_when_the_sweep_is_final_again(sweep: Sweep) -> None:
-    apply(apply(sweep, executed()), FINAL)
-    pay_out(sweep)
-    reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
-    for verdict, is_flagged in ((GONE, True), (executed(), True), (FINAL, False)):
+    assert "partner_in_debt" in reversed_after_payout(sweep).flags
+    for verdict, is_flagged in ((executed(), True), (FINAL, False)):
         assert ("partner_in_debt" in apply(sweep, verdict).flags) is is_flagged
     assert balance(sweep) == (0, 0)
 
 
-def test_the_flag_stays_while_the_new_execution_does_not_cover_the_payout(sweep: Sweep) -> None:
-    apply(apply(sweep, executed()), FINAL)
-    pay_out(sweep)
-    reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
-    apply(sweep, GONE)
+def test_the_flag_of_each_sweep_is_cleared_when_its_own_fee_is_final_again(sweep: Sweep) -> None:
+    other = payable_sweep(partner=sweep.partner)
+    for each in (sweep, other):
+        apply(apply(each, executed()), FINAL)
+    pay_out(sweep, 2 * OWED)
+    for each in (sweep, other):
+        assert "partner_in_debt" in looked_at_again(each, GONE).flags
+    assert apply(apply(sweep, executed()), FINAL).flags == ["reorganised"]
+    assert balance(sweep) == (-OWED, -OWED)
+    assert apply(apply(other, executed()), FINAL).flags == ["reorganised"]
+    assert balance(sweep) == (0, 0)
+
+
+def test_the_flag_is_cleared_by_a_lower_fee_too_and_the_balance_shows_the_rest_of_the_debt(sweep: Sweep) -> None:
+    reversed_after_payout(sweep)
     less = type(PAID)(1_000_000, 7_500, OWED - 1, 7_501 - OWED, 992_500)
-    assert "partner_in_debt" in apply(apply(sweep, executed(less)), FINAL).flags
+    assert apply(apply(sweep, executed(less)), FINAL).flags == ["reorganised"]
     assert balance(sweep) == (-1, -1)
+
+
+def test_the_flag_stays_until_every_execution_whose_reversal_left_a_debt_is_final_again(sweep: Sweep) -> None:
+    ExecutionFactory.create(sweep=sweep, token=None, position=1)
+    apply(apply(sweep, executed(), executed()), FINAL, FINAL)
+    pay_out(sweep, 2 * OWED)
+    assert "partner_in_debt" in looked_at_again(sweep, GONE, FINAL).flags
+    assert "partner_in_debt" in apply(sweep, executed(), NOTHING_NEW).flags
+    assert "partner_in_debt" not in apply(sweep, FINAL, NOTHING_NEW).flags
+
+
+def test_the_flag_stays_on_a_sweep_that_is_never_mined_again(sweep: Sweep) -> None:
+    reversed_after_payout(sweep)
+    book_payable(sweep.partner, OWED, network=sweep.network, asset=sweep.output_asset)
+    ended = apply(sweep, RAN_OUT)
+    assert (ended.status, ended.flags) == ("failed", ["partner_in_debt", "reorganised"])
+    assert balance(sweep) == (0, 0)
 
 
 @pytest.mark.django_db(transaction=True)
