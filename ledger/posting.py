@@ -181,7 +181,7 @@ def _post(entry: JournalEntry, amounts: Mapping[str, int], *, asset: Asset | Non
 def _accounts(entry: JournalEntry, *, names: list[str], asset: Asset | None) -> Mapping[str, Account]:
     """Return the entry's accounts by name; creates the missing ones, which another session may do at the same time.
 
-    Only then is the asset stored, too, so that an entry on known accounts costs no query more.
+    Only then is the asset stored, too, so that an entry on known accounts needs no extra query.
     """
     found = _find_accounts(entry, names=names)
     missing = sorted(set(names) - set(found))

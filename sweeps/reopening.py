@@ -10,7 +10,7 @@ from django.utils import timezone
 from sweeps import transitions
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepStatus
 from sweeps.nudge import nudge
-from sweeps.rails.rail import ExecutionVerdict, Verdict
+from sweeps.rails.rail import Ending, ExecutionVerdict, Verdict
 
 log = structlog.get_logger(__name__)
 
@@ -61,8 +61,12 @@ def _note_other_uses(sweep: Sweep, verdict: Verdict) -> None:
     """Note and log what took the identity of a closed sweep on other terms, unless the sweep's history says so."""
     known = set(sweep.events.filter(kind=EventKind.REJECTED).values_list("tx_hash", flat=True))
     for one in verdict.executions.values():
-        seen = {tx.tx_hash: " ".join(mismatch.message for mismatch in tx.mismatches) for tx in one.transactions}
-        if one.ended is not None and one.ended.tx_hash is not None:
+        seen = {
+            tx.tx_hash: " ".join(mismatch.message for mismatch in tx.mismatches)
+            for tx in one.transactions
+            if tx.mismatches
+        }
+        if one.ended is not None and one.ended.ending is Ending.TAKEN and one.ended.tx_hash is not None:
             seen[one.ended.tx_hash] = one.ended.reason
         for tx_hash, reason in seen.items():
             if tx_hash not in known:

@@ -20,7 +20,7 @@ from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory
-from tests.factories.past import fee_at
+from tests.factories.past import fee_at, open_accounts
 from tests.factories.sweeps import LOCAL, random_checksum_address
 from tests.payments import Treasury
 
@@ -100,6 +100,7 @@ def test_the_page_shows_what_is_owed_and_what_is_available(ops: Client, partner:
 
 
 def test_amounts_of_an_asset_that_the_ledger_does_not_know_are_shown_in_units(ops: Client, partner: Partner) -> None:
+    open_accounts(partner)
     finalize(fee_at(timezone.now(), partner, 1_077))
     paid = book_payout(partner, 77)
     assert '<td data-head="Owed">1000</td>' in text(ops.get(books(partner)))

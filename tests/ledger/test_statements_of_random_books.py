@@ -25,7 +25,7 @@ from ledger.statements.values import AssetStatement, Column, Totals
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH
-from tests.factories.partners import PartnerFactory
+from tests.factories.partners import PartnerFactory, PayoutWalletFactory
 from tests.factories.past import fee_at, payout_at, reversal_at
 
 AssetKey: TypeAlias = tuple[str, str]
@@ -261,6 +261,8 @@ def totals_of_csv(partner: Partner, month: Month) -> Iterator[tuple[AssetKey, To
 @pytest.mark.django_db
 def test_random_books_add_up() -> None:
     partners = PartnerFactory.create_batch(PARTNERS)
+    for partner in partners:
+        PayoutWalletFactory.create(partner=partner, network=ASSETS[-1][0], address=ASSETS[-1][1])
 
     @settings(max_examples=20, deadline=None, derandomize=True, database=None)
     @given(books)
