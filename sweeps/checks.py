@@ -31,7 +31,8 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         configured = Networks.from_settings()  # not the registry of this process, which is made after a fork
     except ChainsFileError as error:
         return [Error(f"{settings.CHAINS_FILE}: {error}.", id="sweeps.E004")]
-    return [*_unknown_modes(configured), *_unknown_chains(configured), *_differing_fees(configured)]
+    checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees)
+    return [problem for check in checks for problem in check(configured)]
 
 
 def _unknown_modes(configured: Networks) -> Iterator[CheckMessage]:
@@ -46,6 +47,13 @@ def _unknown_chains(configured: Networks) -> Iterator[CheckMessage]:
         if name not in configured.chains:
             chains = f"the chains of {settings.CHAINS_FILE.name} are {', '.join(configured.chains)}"
             yield Error(f"{_variable(name)} is set for an unknown chain; {chains}.", id="sweeps.E005")
+
+
+def _missing_contracts(configured: Networks) -> Iterator[CheckMessage]:
+    for chain in configured.enabled:
+        if configured.build_modes.get(chain.name) == FALLBACK and chain.v4_contract is None:
+            contract = f"{settings.CHAINS_FILE.name} has no V4 contract of {chain.name}"
+            yield Error(f"{_variable(chain.name)} is {FALLBACK}, and {contract}.", id="sweeps.E007")
 
 
 def _differing_fees(configured: Networks) -> Iterator[CheckMessage]:

@@ -75,11 +75,19 @@ def test_a_fee_that_differs_from_v4s_is_refused_where_a_chain_is_in_the_fallback
     assert [found.msg for found in problems()] == ([sentence] if refused else [])
 
 
-def test_a_chain_without_contracts_may_be_in_the_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chain_without_contracts_does_not_keep_the_others_from_the_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
     monkeypatch.setattr(settings, "RPC_URLS", {"base": ["http://127.0.0.1:1"]})
     monkeypatch.setattr(settings, "EVM_BUILD_MODE", "v4_fallback")
     assert problems() == []
+
+
+def test_a_chain_without_a_v4_contract_is_not_put_into_the_fallback_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
+    monkeypatch.setattr(settings, "RPC_URLS", {"base": ["http://127.0.0.1:1"]})
+    monkeypatch.setattr(settings, "EVM_BUILD_MODES", {"base": "v4_fallback"})
+    sentence = "SERVICE_EVM_BUILD_MODE_BASE is v4_fallback, and chains.toml has no V4 contract of base."
+    assert [found.msg for found in problems()] == [sentence]
 
 
 def test_a_malformed_chains_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
