@@ -16,7 +16,7 @@ class SolanaV1:
     def withdraw(self, _sweep: Sweep) -> None:
         """Refuse: nothing on chain can invalidate a blockhash early."""
         raise SweepNotCancellable(
-            "A sweep on Solana can't be cancelled: its transactions expire by themselves, with their blockhash, in minutes."
+            "A sweep on Solana can't be cancelled; its transactions expire with their blockhash, within minutes."
         )
 
     def send_withdrawals(self) -> None:
