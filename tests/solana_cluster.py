@@ -13,10 +13,11 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 
-from dev.solana.bank import Bank, Landed
+from dev.solana.bank import Bank
 from dev.solana.blocks import BLOCKHASH_BLOCKS
 from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
 from dev.solana.node import FINAL_AFTER_SLOTS, Node
+from dev.solana.records import Landed
 from dev.solana.server import serving
 
 
@@ -79,7 +80,7 @@ class SolanaCluster:
         """Land a transaction, successful or not."""
         outcome = self.bank.send(transaction)
         assert outcome.executed, outcome.err
-        landed = self.bank.landed(transaction.signatures[0])
+        landed = self.bank.records.get(transaction.signatures[0])
         assert landed is not None
         return landed
 
@@ -92,7 +93,7 @@ class SolanaCluster:
         self.bank.advance(BLOCKHASH_BLOCKS + 1 + FINAL_AFTER_SLOTS)
 
     def drop(self, signature: Signature) -> None:
-        """Remove a transaction from the records, as when its fork is abandoned."""
+        """Remove a transaction from the records, as when its fork is abandoned; sent again, it lands again."""
         self.bank.drop(signature)
 
     def lamports(self, key: Pubkey) -> int:
