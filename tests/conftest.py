@@ -12,10 +12,10 @@ from django.test import Client
 from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
-from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.networks import Networks
+from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
-from sweeps.rails.registry import BY_MODE
+from sweeps.rails.registry import V2_MODES
 from tests import fake_node, solana_cluster
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -83,10 +83,26 @@ def chain() -> Iterator[LocalChain]:
 
 
 @pytest.fixture
-def cluster() -> Iterator[SolanaCluster]:
-    """A local Solana cluster of the test's own."""
+def cluster(change_networks: Callable[..., Networks]) -> Iterator[SolanaCluster]:
+    """A local Solana cluster of the test's own, which the service reads from its first node."""
     with solana_cluster.running() as local:
+        change_networks(
+            clusters={"solana": local.facts()},
+            rpc_urls={**networks.current().rpc_urls, "solana": [local.url]},
+            fee_wallet=str(local.fee_wallet),
+        )
         yield local
+
+
+@pytest.fixture
+def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
+    """Let the service read the local cluster from these URLs, in this order, and from nowhere else."""
+
+    def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:
+        changed = change_networks(rpc_urls={"solana": urls}, rpc_timeout_seconds=timeout_seconds)
+        return changed.pool(cluster.network)
+
+    return use
 
 
 @pytest.fixture
@@ -107,7 +123,7 @@ def use_mode(change_networks: Callable[..., Networks]) -> Callable[[str], object
     return lambda mode: change_networks(default_build_mode=mode)
 
 
-@pytest.fixture(params=list(BY_MODE))
+@pytest.fixture(params=V2_MODES)
 def each_mode(request: pytest.FixtureRequest, use_mode: Callable[[str], object]) -> str:
     """Run the test once in every build mode, whose name this is."""
     mode: str = request.param
