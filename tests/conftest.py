@@ -16,13 +16,14 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
-from tests import fake_node
+from tests import fake_node, solana_cluster
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.guards import watch_io
 from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
+from tests.solana_cluster import SolanaCluster
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +80,13 @@ def chain() -> Iterator[LocalChain]:
     local.catch_up()
     yield local
     local.roll_back(snapshot)
+
+
+@pytest.fixture
+def cluster() -> Iterator[SolanaCluster]:
+    """A local Solana cluster of the test's own."""
+    with solana_cluster.running() as local:
+        yield local
 
 
 @pytest.fixture
