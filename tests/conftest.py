@@ -83,10 +83,26 @@ def chain() -> Iterator[LocalChain]:
 
 
 @pytest.fixture
-def cluster() -> Iterator[SolanaCluster]:
-    """A local Solana cluster of the test's own."""
+def cluster(change_networks: Callable[..., Networks]) -> Iterator[SolanaCluster]:
+    """A local Solana cluster of the test's own, which the service reads from its first node."""
     with solana_cluster.running() as local:
+        change_networks(
+            clusters={"solana": local.facts()},
+            rpc_urls={**networks.current().rpc_urls, "solana": [local.url]},
+            fee_wallet=str(local.fee_wallet),
+        )
         yield local
+
+
+@pytest.fixture
+def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
+    """Let the service read the local cluster from these URLs, in this order, and from nowhere else."""
+
+    def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:
+        changed = change_networks(rpc_urls={"solana": urls}, rpc_timeout_seconds=timeout_seconds)
+        return changed.pool(cluster.network)
+
+    return use
 
 
 @pytest.fixture

@@ -12,16 +12,24 @@ from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
+from spl.token.constants import NATIVE_DECIMALS, WRAPPED_SOL_MINT
 
-from dev.solana.bank import Bank, Landed
+from dev.solana.bank import Bank
 from dev.solana.blocks import BLOCKHASH_BLOCKS
 from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
 from dev.solana.node import FINAL_AFTER_SLOTS, Node
+from dev.solana.records import Landed
 from dev.solana.server import serving
+from sweepapi.solana.clusters import Cluster, OutputToken
+
+USDC_DECIMALS = 6
 
 
 class SolanaCluster:
-    """A cluster of its own for one test; `node` is its first provider, at `url`."""
+    """A cluster of its own for one test; `node` is its first provider, at `url`.
+
+    Sweeps can end in `usdc` and in wrapped SOL: `fee_wallet` has an account for each.
+    """
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -29,10 +37,34 @@ class SolanaCluster:
         self.faucet = Faucet(self.bank)
         self.node = Node(self.bank)
         self.url = stack.enter_context(serving(self.node))
+        self.usdc = self.faucet.create_mint(USDC_DECIMALS)
+        self.fee_wallet = self.create_wallet().pubkey()
+        for mint in (self.usdc, WRAPPED_SOL_MINT):
+            self.faucet.create_account(self.fee_wallet, mint)
+
+    def facts(self) -> Cluster:
+        """Return the cluster's public facts, as the clusters file would have them."""
+        usdc = OutputToken(mint=str(self.usdc), symbol="USDC", decimals=USDC_DECIMALS)
+        return Cluster(
+            name="solana",
+            genesis_hash=self.genesis_hash,
+            native_symbol="SOL",
+            block_explorer_url="https://explorer.example",
+            output_tokens=(usdc, OutputToken(mint=str(WRAPPED_SOL_MINT), symbol="SOL", decimals=NATIVE_DECIMALS)),
+            swap_programs=frozenset(),
+            max_priority_fee_lamports=500_000,
+            recheck_seconds=5,
+            payout_senders=(),
+        )
 
     @property
     def genesis_hash(self) -> str:
         return str(self.bank.genesis_hash)
+
+    @property
+    def network(self) -> str:
+        """The cluster's CAIP-2 identifier."""
+        return self.facts().network
 
     def add_node(self, **view: Any) -> str:
         """Start another provider of the same cluster, with fields of Node such as `lag_slots`; returns its URL."""
@@ -79,7 +111,7 @@ class SolanaCluster:
         """Land a transaction, successful or not."""
         outcome = self.bank.send(transaction)
         assert outcome.executed, outcome.err
-        landed = self.bank.landed(transaction.signatures[0])
+        landed = self.bank.records.get(transaction.signatures[0])
         assert landed is not None
         return landed
 
@@ -92,7 +124,7 @@ class SolanaCluster:
         self.bank.advance(BLOCKHASH_BLOCKS + 1 + FINAL_AFTER_SLOTS)
 
     def drop(self, signature: Signature) -> None:
-        """Remove a transaction from the records, as when its fork is abandoned."""
+        """Remove a transaction from the records, as when its fork is abandoned; sent again, it lands again."""
         self.bank.drop(signature)
 
     def lamports(self, key: Pubkey) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from solders.address_lookup_table_account import LOOKUP_TABLE_META_SIZE
-from solders.message import Message, MessageV0
+from solders.message import Message, MessageV0, MessageV1
 from solders.pubkey import Pubkey
 
 from dev.solana.balances import ReadAccount
@@ -24,7 +24,7 @@ class Keys:
         return [*self.static, *self.writable, *self.readonly]
 
 
-def resolve(read: ReadAccount, message: Message | MessageV0) -> Keys:
+def resolve(read: ReadAccount, message: Message | MessageV0 | MessageV1) -> Keys:
     """Look up the accounts; indexes that a table does not have are left out, since such a transaction cannot land."""
     writable: list[Pubkey] = []
     readonly: list[Pubkey] = []

@@ -5,8 +5,6 @@ does, removes it from the records and leaves the accounts as they are.
 """
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from threading import RLock
 
 from solders.account import Account
@@ -18,28 +16,13 @@ from solders.token.state import Mint
 from solders.transaction import VersionedTransaction
 from spl.token.constants import NATIVE_DECIMALS, TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
 
-from dev.solana.addresses import Keys, resolve
-from dev.solana.balances import Balances, read_balances
+from dev.solana.addresses import resolve
+from dev.solana.balances import read_balances
 from dev.solana.blocks import Block, Blocks
 from dev.solana.outcome import Outcome, outcome_of
+from dev.solana.records import Landed, Records
 
 GENESIS_HASH = Hash.hash(b"the local Solana cluster")
-
-
-@dataclass(frozen=True)
-class Landed:
-    """A transaction in a block, successful or not."""
-
-    transaction: VersionedTransaction
-    block: Block
-    keys: Keys
-    outcome: Outcome
-    before: Balances
-    after: Balances
-
-    @property
-    def signature(self) -> Signature:
-        return self.transaction.signatures[0]
 
 
 class Bank:
@@ -52,8 +35,7 @@ class Bank:
         self.priority_fee = 0  # of blocks to come, in micro-lamports per compute unit
         # The blocks here decide which blockhashes are recent, and the records whether a transaction is a duplicate.
         self.svm = LiteSVM().with_blockhash_check(check=False).with_transaction_history(0)
-        self._landed: dict[Signature, Landed] = {}  # in the order of landing
-        self._dropped: dict[Signature, Landed] = {}
+        self.records = Records()
         self._set_clock()
         self._create_wrapped_sol()
 
@@ -64,13 +46,16 @@ class Bank:
             refused = self._refusal(transaction, block.height)
             if refused:
                 return Outcome(err=refused)
+            dropped = self.records.dropped(transaction.signatures[0])
+            if dropped:
+                self.records.restore(dropped.signature, block)
+                return dropped.outcome
             keys = resolve(self.svm.get_account, transaction.message)
             before = read_balances(self.svm.get_account, keys.all)
             outcome = outcome_of(self.svm.send_transaction(transaction))
             if outcome.executed:
                 after = read_balances(self.svm.get_account, keys.all)
-                landed = Landed(transaction, block, keys, outcome, before, after)
-                self._landed[landed.signature] = landed
+                self.records.add(Landed(transaction, block, keys, outcome, before, after))
             return outcome
 
     def simulate(
@@ -81,6 +66,9 @@ class Bank:
             refused = None if any_blockhash else self._refusal(transaction, self.blocks.latest.height)
             if refused:
                 return Outcome(err=refused)
+            dropped = self.records.dropped(transaction.signatures[0])
+            if dropped:
+                return dropped.outcome
             self.svm.with_sigverify(verify_signatures)
             try:
                 return outcome_of(self.svm.simulate_transaction(transaction))
@@ -103,25 +91,9 @@ class Bank:
             self.svm.set_account(address, account)
 
     def drop(self, signature: Signature) -> None:
-        """Remove a landed transaction from the records, as when its fork is abandoned."""
+        """Remove a landed transaction from the records, as when its fork is abandoned; sent again, it lands again."""
         with self.lock:
-            self._dropped[signature] = self._landed.pop(signature)
-
-    def restore(self, signature: Signature) -> None:
-        """Land a dropped transaction again, in a new block."""
-        with self.lock:
-            self._landed[signature] = replace(self._dropped.pop(signature), block=self._add_block())
-
-    def landed(self, signature: Signature) -> Landed | None:
-        with self.lock:
-            return self._landed.get(signature)
-
-    def newest_first(self) -> Iterable[Landed]:
-        return reversed(self._landed.values())
-
-    @property
-    def transaction_count(self) -> int:
-        return len(self._landed)
+            self.records.drop(signature)
 
     def is_recent(self, blockhash: Hash, height: int) -> bool:
         """Whether a block of this height accepts a transaction with this blockhash."""
@@ -131,8 +103,7 @@ class Bank:
     def _refusal(self, transaction: VersionedTransaction, height: int) -> str | None:
         if not self.is_recent(transaction.message.recent_blockhash, height):
             return "BlockhashNotFound"
-        signature = transaction.signatures[0]
-        return "AlreadyProcessed" if signature in self._landed or signature in self._dropped else None
+        return "AlreadyProcessed" if self.records.get(transaction.signatures[0]) else None
 
     def _create_wrapped_sol(self) -> None:
         """Write the mint of wrapped SOL, which a real cluster has from its genesis."""

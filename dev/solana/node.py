@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from solders.hash import Hash
+from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from dev.solana.bank import Bank, Landed
+from dev.solana.bank import Bank
 from dev.solana.blocks import FIRST_SLOT, Block
 from dev.solana.errors import HistoryNotAvailableError, MinContextSlotError
 from dev.solana.params import Config
+from dev.solana.records import Landed
 
 FINAL_AFTER_SLOTS = 32
 
@@ -60,14 +62,14 @@ class Node:
 
     def find(self, signature: Signature, *, until: Block) -> Landed | None:
         """Return a transaction if this node has its block and the block is not above the given one."""
-        landed = self.bank.landed(signature)
+        landed = self.bank.records.get(signature)
         if landed is None or not self.first_available_slot <= landed.block.slot <= until.slot:
             return None
         return landed
 
-    def newest_first(self, *, until: Block) -> Iterator[Landed]:
-        """Yield the transactions of the blocks that this node has, up to the given block."""
-        for landed in self.bank.newest_first():
+    def newest_first(self, account: Pubkey, *, until: Block) -> Iterator[Landed]:
+        """Yield the transactions that name an account, from the blocks that this node has up to the given one."""
+        for landed in self.bank.records.newest_first(account):
             if self.first_available_slot <= landed.block.slot <= until.slot:
                 yield landed
 

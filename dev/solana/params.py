@@ -85,12 +85,10 @@ class Config:
             raise InvalidParamsError(f"unknown variant `{commitment}`, expected one of {COMMITMENTS}")
         return str(commitment)
 
-    @property
-    def history_commitment(self) -> str:
-        """The commitment of a method that reads history, which has no unconfirmed blocks."""
+    def require_history_commitment(self) -> None:
+        """Refuse to read unconfirmed blocks, which are not in a node's history."""
         if self.commitment == "processed":
             raise InvalidParamsError("Method does not support commitment below `confirmed`")
-        return self.commitment
 
     def flag(self, name: str) -> bool:
         return _expect(self._fields.get(name, False), bool, "boolean")

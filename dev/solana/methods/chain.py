@@ -43,7 +43,7 @@ def get_epoch_info(node: Node, params: Params) -> dict[str, int]:
         "epoch": epoch,
         "slotIndex": index,
         "slotsInEpoch": SLOTS_PER_EPOCH,
-        "transactionCount": node.bank.transaction_count,
+        "transactionCount": len(node.bank.records),
     }
 
 
@@ -86,7 +86,8 @@ def get_block(node: Node, params: Params) -> dict[str, Any]:
     config = params.config(1, *options)
     if config.text("transactionDetails") != "none":
         raise InvalidParamsError("only `transactionDetails` none is supported by the local cluster")
-    if slot > node.head(config.history_commitment).slot:
+    config.require_history_commitment()
+    if slot > node.head(config.commitment).slot:
         raise BlockNotAvailableError(slot)
     if slot < node.first_available_slot:
         raise BlockCleanedUpError(slot, node.first_available_slot)

@@ -3,15 +3,15 @@
 import base64
 from typing import Any
 
-from solders.message import MessageV0
+from solders.message import Message
 from solders.signature import Signature
 
-from dev.solana.bank import Landed
-from dev.solana.blocks import BLOCKHASH_BLOCKS, Block
-from dev.solana.errors import InvalidParamsError, InvalidRequestError, UnsupportedVersionError
+from dev.solana.blocks import BLOCKHASH_BLOCKS
+from dev.solana.errors import InvalidParamsError, UnsupportedVersionError
 from dev.solana.node import Node, with_context
 from dev.solana.params import Params
 from dev.solana.params import signature as signature_of
+from dev.solana.records import Landed
 
 MAX_SIGNATURES = 1000
 MAX_STATUSES = 256
@@ -27,18 +27,19 @@ def get_signatures_for_address(node: Node, params: Params) -> list[dict[str, Any
     if not 0 < limit <= MAX_SIGNATURES:
         raise InvalidParamsError(f"Invalid limit; max {MAX_SIGNATURES}")
     before, until = config.signature("before"), config.signature("until")
-    _ = config.history_commitment
-    found = [each for each in _page(node, node.head_for(config), before, until) if address in each.keys.all]
+    config.require_history_commitment()
+    head = node.head_for(config)
+    found = _between(node, list(node.newest_first(address, until=head)), before, until)
     return [_signature_info(node, each) for each in found[:limit]]
 
 
-def _page(node: Node, head: Block, before: Signature | None, until: Signature | None) -> list[Landed]:
-    """Return what landed before one transaction and after another; nothing if the first of them is unknown."""
-    page = list(node.newest_first(until=head))
-    signatures = [each.signature for each in page]
-    start = 0 if before is None else signatures.index(before) + 1 if before in signatures else len(page)
-    end = signatures.index(until) if until in signatures else len(page)
-    return page[start:end]
+def _between(node: Node, newest_first: list[Landed], before: Signature | None, until: Signature | None) -> list[Landed]:
+    """Return what is older than one transaction, which must exist, and newer than another; neither need be listed."""
+    if before is not None:
+        start = node.bank.records.get(before)
+        newest_first = [each for each in newest_first if start and each.block.slot < start.block.slot]
+    end = node.bank.records.get(until) if until else None
+    return newest_first if end is None else [each for each in newest_first if each.block.slot > end.block.slot]
 
 
 def _signature_info(node: Node, landed: Landed) -> dict[str, Any]:
@@ -82,12 +83,13 @@ def get_transaction(node: Node, params: Params) -> dict[str, Any] | None:
     node.require_history()
     signature = params.signature(0)
     config = params.config(1, "encoding", "commitment", "maxSupportedTransactionVersion")
+    config.require_history_commitment()
     if config.text("encoding") != "base64":
-        raise InvalidRequestError("only the encoding base64 is supported by the local cluster")
-    landed = node.find(signature, until=node.head(config.history_commitment))
+        raise InvalidParamsError("only the encoding base64 is supported by the local cluster")
+    landed = node.find(signature, until=node.head(config.commitment))
     if landed is None:
         return None
-    version = 0 if isinstance(landed.transaction.message, MessageV0) else "legacy"
+    version = "legacy" if isinstance(landed.transaction.message, Message) else 0
     if version == 0 and config.integer("maxSupportedTransactionVersion") is None:
         raise UnsupportedVersionError(version)
     return {
