@@ -1,6 +1,6 @@
 """All settings of the project, in one file, read from the environment.
 
-Public facts of the chains are in ``chains.toml``; secrets come only from the environment.
+Public facts of the chains are in ``chains.toml`` and ``clusters.toml``; secrets come only from the environment.
 """
 
 import math
@@ -33,6 +33,10 @@ CHAINS_FILE = Path(env.str("CHAINS_FILE", default=str(BASE_DIR / "config" / "cha
 RPC_URLS = {
     name.removeprefix("RPC_URLS_").lower(): env.list(name) for name in env.ENVIRON if name.startswith("RPC_URLS_")
 }
+CLUSTERS_FILE = Path(env.str("CLUSTERS_FILE", default=str(BASE_DIR / "config" / "clusters.toml")))
+SOLANA_FEE_WALLET = env.str("SOLANA_FEE_WALLET", default="")
+SWAP_API_URL = env.str("SWAP_API_URL", default="")
+SWAP_API_KEY = env.str("SWAP_API_KEY", default="")
 FEE_SIGNER_KEY = env.str("FEE_SIGNER_KEY")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 API_KEY_MODE = env.str("API_KEY_MODE", default="live")

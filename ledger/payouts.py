@@ -16,9 +16,9 @@ from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.payments import Expected, Payment, PaymentError, check_payment
 from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
+from sweepapi.rpc.errors import ChainUnavailableError
 
 
 @dataclass(frozen=True)

@@ -151,5 +151,13 @@ class ChainUnavailable(SweepApiError):
     """No RPC provider of this chain is responding."""
 
 
+class InsufficientBalance(SweepApiError):
+    """The wallet does not hold what the sweep needs; details says what is missing."""
+
+
+class SwapUnavailable(SweepApiError):
+    """The swap service gave no answer that could be used; nothing was stored."""
+
+
 class BuildDisabled(SweepApiError):
     """Building sweeps is temporarily disabled."""

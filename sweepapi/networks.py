@@ -1,7 +1,7 @@
 """The registry of this process: the networks with their build modes and providers, and the key that signs for them.
 
-A chain is *known* when the chains file names it, and *enabled* when the environment gives it providers. Networks are
-named by their CAIP-2 identifiers, such as ``eip155:8453``.
+A network is an EVM chain or a Solana cluster. It is *known* when its file names it, and *enabled* when the environment
+gives it providers. Networks are identified as CAIP-2 says, such as ``eip155:8453``.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,8 +16,13 @@ from django.conf import settings
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.evm.deployment.roles import Roles, load_roles
 from sweepapi.evm.deployment.specification import Specification
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.providers import evm_pool
 from sweepapi.evm.signer import FeeSigner
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana.clusters import Cluster, load_clusters
+from sweepapi.solana.providers import solana_pool
+
+SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,26 +30,34 @@ class Networks:
     """The configuration of all networks, and what is made from it once: provider pools and the signer."""
 
     chains: Mapping[str, Chain]  # every chain of the chains file, by name
+    clusters: Mapping[str, Cluster]  # every cluster of the clusters file, by name
     roles: Roles  # the same on every chain
-    rpc_urls: Mapping[str, Sequence[str]] = field(repr=False)  # by the chain's name; they may contain credentials
+    rpc_urls: Mapping[str, Sequence[str]] = field(repr=False)  # by the network's name; they may contain credentials
     rpc_timeout_seconds: float
     fee_signer_key: str = field(repr=False)
     default_build_mode: str
     build_modes: Mapping[str, str]  # of the chains that have a mode of their own, by the chain's name
+    fee_wallet: str  # that is paid the fees of sweeps on Solana; blank if no cluster is enabled
+    swap_api_url: str  # as above
+    swap_api_key: str = field(repr=False)
     _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
     _pools_lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     @classmethod
     def from_settings(cls) -> Self:
-        """Read the chains file and the roles; raises ``ChainsFileError`` if the former is wrong."""
+        """Read the files; raises ``ChainsFileError`` or ``ClustersFileError`` if one is wrong."""
         return cls(
             chains=load_chains(settings.CHAINS_FILE),
+            clusters=load_clusters(settings.CLUSTERS_FILE),
             roles=load_roles(settings.BASE_DIR / "contracts" / "roles.json"),
             rpc_urls=settings.RPC_URLS,
             rpc_timeout_seconds=settings.RPC_TIMEOUT_SECONDS,
             fee_signer_key=settings.FEE_SIGNER_KEY,
             default_build_mode=settings.EVM_BUILD_MODE,
             build_modes=settings.EVM_BUILD_MODES,
+            fee_wallet=settings.SOLANA_FEE_WALLET,
+            swap_api_url=settings.SWAP_API_URL,
+            swap_api_key=settings.SWAP_API_KEY,
         )
 
     @cached_property
@@ -53,13 +66,26 @@ class Networks:
         return tuple(chain for chain in self.chains.values() if self.rpc_urls.get(chain.name))
 
     @cached_property
+    def enabled_clusters(self) -> tuple[Cluster, ...]:
+        """The clusters that have providers, in the file's order."""
+        return tuple(cluster for cluster in self.clusters.values() if self.rpc_urls.get(cluster.name))
+
+    @cached_property
     def fee_signer(self) -> FeeSigner:
         """The key that signs fee authorizations."""
         return FeeSigner(self.fee_signer_key)
 
     @cached_property
-    def _by_network(self) -> Mapping[str, Chain]:
+    def _chains(self) -> Mapping[str, Chain]:
         return {chain.network: chain for chain in self.chains.values()}
+
+    @cached_property
+    def _clusters(self) -> Mapping[str, Cluster]:
+        return {cluster.network: cluster for cluster in self.clusters.values()}
+
+    @cached_property
+    def _by_network(self) -> Mapping[str, Chain | Cluster]:
+        return {**self._chains, **self._clusters}
 
     @property
     def known(self) -> Collection[str]:
@@ -70,41 +96,57 @@ class Networks:
         """Return the enabled chain of this name, or None."""
         return next((chain for chain in self.enabled if chain.name == name), None)
 
+    def network_named(self, name: str) -> str | None:
+        """Return the identifier of the enabled network of this name, or None."""
+        enabled: tuple[Chain | Cluster, ...] = (*self.enabled, *self.enabled_clusters)
+        return next((one.network for one in enabled if one.name == name), None)
+
     def chain(self, network: str) -> Chain:
         """Return a known chain; ``KeyError`` if the file no longer has it, although it must keep every chain in use."""
-        return self._by_network[network]
+        return self._chains[network]
+
+    def cluster(self, network: str) -> Cluster:
+        """Return a known cluster; ``KeyError`` as ``chain`` raises it."""
+        return self._clusters[network]
 
     def name_of(self, network: str) -> str:
-        """Return the network's name, or its CAIP-2 identifier if the file no longer names it."""
-        chain = self._by_network.get(network)
-        return network if chain is None else chain.name
+        """Return the network's name, or its CAIP-2 identifier if its file no longer names it."""
+        found = self._by_network.get(network)
+        return network if found is None else found.name
 
     def build_mode(self, network: str) -> str:
-        """Return the mode in which new sweeps are built on a chain; sweeps built before keep theirs."""
+        """Return the mode in which new sweeps are built on a network; sweeps built before keep theirs."""
+        if network in self._clusters:
+            return SOLANA_BUILD_MODE
         return self.build_modes.get(self.name_of(network), self.default_build_mode)
 
     def explorer_url(self, network: str, tx_hash: str) -> str:
         """Return where people can look at a transaction; blank if the file names no explorer for its network."""
-        chain = self._by_network.get(network)
-        if chain is None or not chain.block_explorer_url:
+        found = self._by_network.get(network)
+        if found is None or not found.block_explorer_url:
             return ""
-        return f"{chain.block_explorer_url}/tx/{tx_hash}"
+        return f"{found.block_explorer_url}/tx/{tx_hash}"
 
     def pool(self, network: str) -> ProviderPool:
-        """Return the connections to a known chain, the same ones each time.
+        """Return the connections to a known network, the same ones each time.
 
-        A chain without providers gets a pool that never answers. Raises ``KeyError`` as ``chain`` does.
+        A network without providers gets a pool that never answers. Raises ``KeyError`` as ``chain`` does.
         """
-        chain = self.chain(network)
+        known = self._by_network[network]
         with self._pools_lock:
             if network not in self._pools:
-                self._pools[network] = ProviderPool.of_urls(
-                    urls=self.rpc_urls.get(chain.name, ()),
-                    chain_id=chain.chain_id,
-                    timeout_seconds=self.rpc_timeout_seconds,
-                    max_head_age_seconds=chain.finality.max_head_age_seconds,
-                )
+                self._pools[network] = self._new_pool(known, self.rpc_urls.get(known.name, ()))
             return self._pools[network]
+
+    def _new_pool(self, known: Chain | Cluster, urls: Sequence[str]) -> ProviderPool:
+        if isinstance(known, Cluster):
+            return solana_pool(urls=urls, cluster=known, timeout_seconds=self.rpc_timeout_seconds)
+        return evm_pool(
+            urls=urls,
+            chain_id=known.chain_id,
+            timeout_seconds=self.rpc_timeout_seconds,
+            max_head_age_seconds=known.finality.max_head_age_seconds,
+        )
 
     def specification(self, chain: Chain) -> Specification:
         """Return what has to be deployed on a chain; ``SpecificationError`` if the chains file lacks part of it."""

@@ -8,7 +8,9 @@ from django.core.checks import CheckMessage, Error, register
 
 from sweepapi.evm.errors import ChainsFileError
 from sweepapi.networks import Networks
-from sweeps.rails.registry import BY_MODE, FALLBACK, V2
+from sweepapi.solana.addresses import public_key
+from sweepapi.solana.errors import ClustersFileError
+from sweeps.rails.registry import FALLBACK, V2, V2_MODES
 
 MODE_VARIABLE = "SERVICE_EVM_BUILD_MODE"
 
@@ -31,15 +33,17 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         configured = Networks.from_settings()  # not the registry of this process, which is made after a fork
     except ChainsFileError as error:
         return [Error(f"{settings.CHAINS_FILE}: {error}.", id="sweeps.E004")]
-    checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees)
+    except ClustersFileError as error:
+        return [Error(f"{settings.CLUSTERS_FILE}: {error}.", id="sweeps.E008")]
+    checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees, _incomplete_clusters)
     return [problem for check in checks for problem in check(configured)]
 
 
 def _unknown_modes(configured: Networks) -> Iterator[CheckMessage]:
     of_chains = {_variable(name): mode for name, mode in configured.build_modes.items()}
     for variable, mode in {MODE_VARIABLE: configured.default_build_mode, **of_chains}.items():
-        if mode not in BY_MODE:
-            yield Error(f"{variable} is {mode!r}; it must be one of {', '.join(BY_MODE)}.", id="sweeps.E001")
+        if mode not in V2_MODES:
+            yield Error(f"{variable} is {mode!r}; it must be one of {', '.join(V2_MODES)}.", id="sweeps.E001")
 
 
 def _unknown_chains(configured: Networks) -> Iterator[CheckMessage]:
@@ -67,6 +71,23 @@ def _differing_fees(configured: Networks) -> Iterator[CheckMessage]:
                 f"{fees} {settings.TOTAL_FEE_BPS}. They must be equal.",
                 id="sweeps.E006",
             )
+
+
+def _incomplete_clusters(configured: Networks) -> Iterator[CheckMessage]:
+    """Yield an error for each thing that sweeps on Solana need and the environment does not give."""
+    if not configured.enabled_clusters:
+        return
+    if not _is_key(configured.fee_wallet):
+        yield Error("SOLANA_FEE_WALLET must be a wallet's key in base58.", id="sweeps.E009")
+    if not configured.swap_api_url.startswith(("https://", "http://")):
+        yield Error("SWAP_API_URL must be the URL of a swap API.", id="sweeps.E010")
+
+
+def _is_key(text: str) -> bool:
+    try:
+        return public_key(text).is_on_curve()
+    except ValueError:
+        return False
 
 
 def _variable(chain_name: str) -> str:

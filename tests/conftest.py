@@ -12,10 +12,10 @@ from django.test import Client
 from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
-from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.networks import Networks
+from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
-from sweeps.rails.registry import BY_MODE
+from sweeps.rails.registry import V2_MODES
 from tests import fake_node
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -99,7 +99,7 @@ def use_mode(change_networks: Callable[..., Networks]) -> Callable[[str], object
     return lambda mode: change_networks(default_build_mode=mode)
 
 
-@pytest.fixture(params=list(BY_MODE))
+@pytest.fixture(params=V2_MODES)
 def each_mode(request: pytest.FixtureRequest, use_mode: Callable[[str], object]) -> str:
     """Run the test once in every build mode, whose name this is."""
     mode: str = request.param

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from kombu import Producer
 
-from sweepapi.evm.rpc import Provider
+from sweepapi.rpc import Provider
 
 IO = ((Provider, "_post"), (Producer, "publish"))
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.test import Client
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 
 
 def assert_documented(response: Any, *, path: str) -> None:

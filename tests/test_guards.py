@@ -6,7 +6,7 @@ from django.db import transaction
 
 from sweepapi import networks
 from sweepapi.evm import responses
-from sweepapi.evm.rpc import Call
+from sweepapi.rpc import Call
 
 pytestmark = pytest.mark.django_db
 

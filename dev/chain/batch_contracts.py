@@ -18,8 +18,9 @@ from sweepapi.evm.deployment.roles import load_roles
 from sweepapi.evm.deployment.runner import Deployment
 from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.errors import BuildError, EvmError
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.providers import evm_pool
 from sweepapi.evm.sending import GWEI
+from sweepapi.rpc.errors import RpcError
 
 _TIMEOUT_SECONDS = 60
 _MAX_FEE_GWEI = 100
@@ -34,7 +35,7 @@ def deploy_batch_contracts(rpc: Rpc, keys: Keys, chains_file: Path) -> dict[str,
         ),
         artifacts=Artifacts(CONTRACTS / "out"),
         account=Account.from_key(keys.deployer),
-        pool=ProviderPool.of_urls(urls=[rpc.url], chain_id=chain.chain_id, timeout_seconds=_TIMEOUT_SECONDS),
+        pool=evm_pool(urls=[rpc.url], chain_id=chain.chain_id, timeout_seconds=_TIMEOUT_SECONDS),
         max_fee_cap=_MAX_FEE_GWEI * GWEI,
     )
     block = int(rpc.call("eth_blockNumber"), 16)
@@ -43,7 +44,7 @@ def deploy_batch_contracts(rpc: Rpc, keys: Keys, chains_file: Path) -> dict[str,
         at = deployment.plan().at
     except BuildError as error:
         raise NotInstalledError(str(error)) from error
-    except EvmError as error:
+    except (EvmError, RpcError) as error:
         raise NodeError(f"the batch contracts could not be deployed: {error}") from error
     contracts = {"accessManager": at.manager, "v5": at.v5, "v4": at.v4}
     with chains_file.open("a") as facts:

@@ -100,9 +100,15 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=("buildSweep",),
         example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
     ),
+    errors.InsufficientBalance: ErrorRow(
+        "insufficient_balance",
+        422,
+        example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports and has 890880."),
+    ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
     errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=("buildSweep",)),
+    errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True),
     errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=("buildSweep",)),
 }

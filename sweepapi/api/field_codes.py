@@ -27,6 +27,7 @@ FIELD_CODES = {
     "transfer_refused": "The token cannot be transferred.",
     "output_too_small": "The minimum output of this amount rounds to zero.",
     "accepted_hash": "`message` is the hash of the transaction that was accepted.",
+    "insufficient": "The wallet holds less than the sweep needs.",
     "missing": "The transaction did not emit the event of this sweep.",
     "differs": "The value in the event differs from the signed one.",
     "inconsistent": "The amounts in the event contradict the signed fee.",

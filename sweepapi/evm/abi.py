@@ -11,7 +11,7 @@ from eth_abi.exceptions import DecodingError
 from eth_abi.grammar import TupleType, parse
 from eth_utils.crypto import keccak
 
-from sweepapi.evm.errors import BadResponseError
+from sweepapi.rpc.errors import BadResponseError
 
 
 @cache

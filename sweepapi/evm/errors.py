@@ -9,18 +9,6 @@ class ChainsFileError(EvmError):
     """The chains file is malformed."""
 
 
-class ChainUnavailableError(EvmError):
-    """No provider of the chain returned a usable response in time."""
-
-
-class BadResponseError(EvmError):
-    """A provider returned something that its method can't return."""
-
-
-class CallFailedError(EvmError):
-    """The node returned an error that the caller accepts as a result (see ``ErrorPolicy``)."""
-
-
 class SpecificationError(EvmError):
     """The chains file lacks something that a deployment needs."""
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sweepapi.evm import responses
-from sweepapi.evm.errors import BadResponseError, ChainUnavailableError
 from sweepapi.evm.responses import MinedLog, Receipt
-from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 
 # Providers cap the blocks of a log query at a thousand or more, and the calls of a batch at a hundred or more.
 SPAN_BLOCKS = 1_000

@@ -13,10 +13,10 @@ import structlog
 
 from sweepapi.evm import log_query
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadResponseError, ChainUnavailableError
 from sweepapi.evm.log_query import Span
 from sweepapi.evm.responses import Log, MinedLog, Receipt
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 
 log = structlog.get_logger(__name__)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from sweepapi.evm import log_query
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.log_query import Span, Topics
 from sweepapi.evm.responses import Log, MinedLog, Receipt
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, Provider, ProviderPool
+from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, Provider, ProviderPool
+from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 
 MAX_SEARCHES = 10
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from sweepapi.evm import responses
 from sweepapi.evm.abi import Function
-from sweepapi.evm.errors import BadResponseError, CallFailedError
-from sweepapi.evm.rpc import Call, ErrorPolicy
+from sweepapi.rpc import Call, ErrorPolicy
+from sweepapi.rpc.errors import BadResponseError, CallFailedError
 
 AGGREGATE3 = Function("aggregate3((address,bool,bytes)[])", "((bool,bytes)[])")
 BLOCK_TIMESTAMP = Function("getCurrentBlockTimestamp()", "(uint256)")

@@ -14,9 +14,10 @@ from eth_utils.address import to_checksum_address
 from sweepapi.evm import responses
 from sweepapi.evm.addresses import NATIVE_COIN, keccak_hex
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import ChainUnavailableError, EvmError
+from sweepapi.evm.errors import EvmError
 from sweepapi.evm.responses import Log, Receipt, Transaction
-from sweepapi.evm.rpc import Call, Provider, ProviderPool
+from sweepapi.rpc import Call, Provider, ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 
 _TRANSFER_TOPIC = keccak_hex(b"Transfer(address,address,uint256)")
 _TRANSFER_TOPICS, _WORD_BYTES = 3, 32

@@ -16,7 +16,7 @@ from eth_utils.address import to_checksum_address
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.multicall import plain_call
-from sweepapi.evm.rpc import Call, ErrorPolicy
+from sweepapi.rpc import Call, ErrorPolicy
 
 PROBE = Function("probe(address,uint256,address)", "(uint256,uint256,uint256)")
 PEER = to_checksum_address(keccak_hex(b"sweepapi transfer probe")[:42])

@@ -9,7 +9,7 @@ from typing import Any
 
 from eth_utils.address import is_address, to_checksum_address
 
-from sweepapi.evm.errors import BadResponseError
+from sweepapi.rpc.errors import BadResponseError
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")

@@ -15,7 +15,7 @@ from eth_account.types import TransactionDictType
 
 from sweepapi.evm import responses
 from sweepapi.evm.responses import Block
-from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.rpc import Call, ProviderPool
 
 GWEI = 10**9
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.responses import Block, Receipt
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
+from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
+from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Identity:
 
     venue: str
     execution_id: str
-    tokens: range
+    tokens: Sequence[int]
     min_gross: int
 
 

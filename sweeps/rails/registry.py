@@ -10,6 +10,7 @@ _EVM: tuple[EvmRail, ...] = (EvmV5(), EvmV4())
 RAILS: dict[str, Rail] = {rail.name: rail for rail in _EVM}
 # By their names in SERVICE_EVM_BUILD_MODE and in the API.
 BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _EVM}
+V2_MODES = tuple(rail.mode for rail in _EVM)
 FALLBACK = EvmV4.mode
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.
 V2_RAILS = tuple(rail.name for rail in _EVM)

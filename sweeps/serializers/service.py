@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.schema import example
-from sweeps.rails.registry import BY_MODE, V2
+from sweeps.rails.registry import V2, V2_MODES
 from sweeps.service_status import ServiceStatus
 
 
@@ -47,7 +47,7 @@ class ServiceStatusSerializer(serializers.Serializer[ServiceStatus]):
     available = serializers.BooleanField(source="is_available", help_text="Whether any chain is available.")
     evmBuildMode = serializers.ChoiceField(
         source="default_build_mode",
-        choices=list(BY_MODE),
+        choices=V2_MODES,
         help_text="The mode of chains without one of their own; `buildMode` is that of each chain.",
     )
     chains = V2.network(many=True)

@@ -15,8 +15,8 @@ from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import look
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import following
 from sweeps.withdrawal import void

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from indexer import checks
 from sweepapi import networks
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from sweeps.rails.evm import following
 from tests.factories.ledger import random_hash

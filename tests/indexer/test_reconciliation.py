@@ -9,7 +9,7 @@ from indexer import tasks
 from ledger.reading import postings_of
 from sweepapi.evm import log_query, log_scan
 from sweepapi.evm.responses import Block
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
 from sweeps.rails.evm.models import ScannedBlocks

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from indexer import reconciliation, tasks
 from sweepapi.evm import log_query, log_scan
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks

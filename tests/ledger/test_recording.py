@@ -13,8 +13,8 @@ from ledger.payouts import CheckedPayout, check_payout, record_payout, reverse_p
 from partners.models import Partner
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.fields import UINT256_MAX
+from sweepapi.rpc import ProviderPool
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory
 from tests.factories.sweeps import LOCAL, random_checksum_address

@@ -16,9 +16,9 @@ from sweepapi.evm.deployment.comparison import checks, compare
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
 from sweepapi.evm.routes.finder import swaps
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.signer import FeeSigner
 from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from tests.administration import Administration
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain

@@ -23,8 +23,8 @@ from sweepapi.evm.deployment.runner import CONFIGURE, Deployment
 from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5
 from sweepapi.evm.errors import BuildError
-from sweepapi.evm.rpc import Call, Provider, ProviderPool
 from sweepapi.evm.sending import GWEI
+from sweepapi.rpc import Call, Provider, ProviderPool
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 
@@ -289,7 +289,7 @@ def test_a_lost_transaction_is_sent_again_with_the_same_bytes(
     node: FakeNode,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sweepapi.evm.rpc.CIRCUIT_SECONDS", 0.0)
+    monkeypatch.setattr("sweepapi.rpc.provider.CIRCUIT_SECONDS", 0.0)
     monkeypatch.setattr(sender, "RESEND_SECONDS", 0.0)
     seen: list[str] = []
 

@@ -10,9 +10,9 @@ import pytest
 
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import ChainUnavailableError
-from sweepapi.evm.rpc import Call, ProviderPool
 from sweepapi.networks import Networks
+from sweepapi.rpc import Call, ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from tests.local_chain import LocalChain
 
 LOCAL = "eip155:31337"

@@ -12,7 +12,7 @@ from partners.models import ApiKey, Partner
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.partner_app import BUILD, PartnerApp, details_of, error_of
 

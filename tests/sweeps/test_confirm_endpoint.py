@@ -16,7 +16,7 @@ from pytest_django import Settings
 from indexer import checks
 from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm import following
 from sweeps.rails.registry import RAILS

@@ -11,7 +11,7 @@ import pytest
 from celery import current_app
 from django.utils import timezone
 
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, nudge_cancellations
 from tests.partner_app import PartnerApp
 

@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from dev.chain.sender import calldata
 from indexer import checks
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.factories.ledger import random_hash
 from tests.fake_node import FakeNode

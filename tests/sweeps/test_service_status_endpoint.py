@@ -9,8 +9,8 @@ from pytest_django import Settings
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from sweeps.rails.evm import availability
 from tests.administration import Administration
 from tests.fake_node import FakeNode

@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from partners.models import ApiKey, Partner
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.models import EventKind
 from tests.factories.ledger import random_hash

@@ -6,8 +6,9 @@ from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.differences import Difference
 from sweepapi.evm.deployment.history import Findings, find_unspecified
 from sweepapi.evm.deployment.specification import Specification, deployed
-from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.evm.errors import SpecificationError
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 
 
 @dataclass(frozen=True)

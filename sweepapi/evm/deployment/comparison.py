@@ -12,10 +12,10 @@ from sweepapi.evm.deployment.differences import Check, Difference
 from sweepapi.evm.deployment.permissions import permissions
 from sweepapi.evm.deployment.specification import BATCHES, CONTRACTS, Addresses, Specification
 from sweepapi.evm.deployment.values import values
-from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.multicall import multicall
 from sweepapi.evm.responses import Block
-from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import CallFailedError
 
 # All views together use a tenth of this; it bounds what another contract at one of the addresses can burn or return.
 GAS_LIMIT = 10_000_000

@@ -19,10 +19,10 @@ from sweepapi.evm.deployment.differences import Difference, display
 from sweepapi.evm.deployment.permissions import access_text
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Specification
-from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.responses import Log
-from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 
 # Providers limit the range, the number of logs or the time: a refused range is halved, an accepted one doubled.
 FIRST_CHUNK_BLOCKS = 10_000

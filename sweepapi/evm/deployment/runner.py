@@ -23,7 +23,7 @@ from sweepapi.evm.deployment.sender import Mined, Sender, Sent, Step
 from sweepapi.evm.deployment.specification import MANAGER, Addresses, Specification, deployed
 from sweepapi.evm.errors import DeploymentError, SpecificationError
 from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.rpc import Call, ProviderPool
 
 CONFIGURE = "configure and hand over"
 # Upper bounds of the gas of steps that can't be estimated before the previous step is mined. A test checks that the

@@ -8,9 +8,8 @@ from typing import Any
 from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm import responses
-from sweepapi.evm.errors import CallFailedError, ChainUnavailableError, DeploymentError
+from sweepapi.evm.errors import DeploymentError
 from sweepapi.evm.responses import Receipt
-from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.evm.sending import (
     AccountState,
     BroadcastResult,
@@ -21,6 +20,8 @@ from sweepapi.evm.sending import (
     account_state_of,
     send,
 )
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 
 MINED_WITHIN_SECONDS = 300.0
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 3.0

@@ -11,9 +11,10 @@ from typing import Any
 from eth_utils.address import is_address
 
 from sweepapi.evm import responses
-from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.reverts.decoding import RevertReason, decode_revert
-from sweepapi.evm.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPool, is_execution_failure
+from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.calls import is_execution_failure
+from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 
 # Nodes do not relay a transaction that carries more (geth's ``txMaxSize``).
 MAX_INPUT_BYTES = 2**17

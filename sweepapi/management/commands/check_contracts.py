@@ -16,7 +16,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.audit import Audit, audit
-from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
+from sweepapi.evm.errors import SpecificationError
+from sweepapi.rpc.errors import ChainUnavailableError
 
 DIFFERENT, INVALID, NO_ANSWER = 1, 2, 3
 

@@ -25,6 +25,7 @@ from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import CONTRACTS, Specification
 from sweepapi.evm.errors import EvmError
 from sweepapi.evm.sending import GWEI
+from sweepapi.rpc.errors import RpcError
 
 KEY = "DEPLOYER_KEY"
 WEI = Decimal(10) ** 18
@@ -59,7 +60,7 @@ class Command(BaseCommand):
                 return
             self._run(deployment, chain)
             self._compare(deployment.recorded_specification())
-        except EvmError as error:
+        except (EvmError, RpcError) as error:
             raise CommandError(f"{chain.name}: {error}", returncode=FAILED) from error
 
     def _show(self, plan: Plan, chain: Chain) -> None:

@@ -19,7 +19,8 @@ from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.specification import BATCHES, deployed
-from sweepapi.evm.errors import ChainUnavailableError, SpecificationError
+from sweepapi.evm.errors import SpecificationError
+from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.rails.evm.rail import EvmRail
 
 log = structlog.get_logger(__name__)

@@ -15,10 +15,10 @@ from sweepapi.errors import (
 )
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.probe import Probe, TransferTest
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 from sweepapi.fields import UINT256_MAX
+from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 from sweeps.rails.evm.draft import BuildWarning, EvmDraft, EvmToken
 from sweeps.rails.evm.market import Contract, Facts, Market, Quotes
 from sweeps.rails.evm.sealing import permit_words

@@ -13,10 +13,10 @@ import structlog
 from sweepapi import networks
 from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_search import MAX_SEARCHES, Finding, Search, find
-from sweepapi.evm.rpc import Call, ProviderPool
 from sweepapi.evm.sightings import Sighting, look
+from sweepapi.rpc import Call, ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import schedule
 from sweeps.models import Flag
 from sweeps.rails.evm.watching import Watched

@@ -16,7 +16,6 @@ from sweepapi.evm.abi import Function
 from sweepapi.evm.batch import PAUSED
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
-from sweepapi.evm.errors import CallFailedError
 from sweepapi.evm.multicall import Read, multicall, plain_call
 from sweepapi.evm.permit2 import NONCE_BITMAP
 from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
@@ -24,7 +23,8 @@ from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.finder import PoolKey
 from sweepapi.evm.routes.types import Quote, Route
-from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import CallFailedError
 from sweeps.rails.rail import TokenInput
 
 APPROVAL_GAS_LIMIT = 1_000_000

@@ -15,11 +15,11 @@ from django.db.models import Min
 
 from sweepapi import networks
 from sweepapi.evm import log_scan
-from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_scan import Scan, ScannedSpan, Stream
 from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.responses import MinedLog, Receipt
 from sweepapi.evm.sightings import Sighting
+from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Execution
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks

@@ -20,9 +20,7 @@ from django.utils import timezone
 from sweepapi import networks
 from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.rpc import Call, ErrorPolicy
 from sweepapi.evm.sending import (
     GWEI,
     AccountState,
@@ -34,6 +32,8 @@ from sweepapi.evm.sending import (
     send_all,
 )
 from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
+from sweepapi.rpc import Call, ErrorPolicy
+from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweeps.models import NO_PROVIDER_ANSWERED, Execution, Sweep, SweepStatus
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 

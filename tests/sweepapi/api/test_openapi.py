@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.core.management import call_command
 from django.test import Client
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from eth_account import Account
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 
 from sweepapi.evm.permit2 import BatchPermit
 from sweepapi.evm.v5 import SweepOrder

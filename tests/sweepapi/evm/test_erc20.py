@@ -6,7 +6,7 @@ import pytest
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.erc20 import MAX_SYMBOL_CHARACTERS, TokenFacts, token_facts
-from sweepapi.evm.errors import BadResponseError
+from sweepapi.rpc.errors import BadResponseError
 
 PLAIN: list[Any] = [(6,), (100,), (7,), ("USDC",), None]
 NUL, RIGHT_TO_LEFT = "\x00", "\N{RIGHT-TO-LEFT OVERRIDE}"

@@ -13,10 +13,10 @@ from structlog.testing import capture_logs
 from sweepapi import networks
 from sweepapi.evm import log_query, log_scan, v5
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_scan import Scan, Stream
 from sweepapi.evm.responses import MinedLog, Receipt
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.local_chain import FINAL_AFTER, LocalChain

@@ -13,10 +13,10 @@ from eth_utils.address import to_checksum_address
 from sweepapi import networks
 from sweepapi.evm import log_query, log_search, v5
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.log_search import Event, Finding, Hit, Search
 from sweepapi.evm.responses import Log
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
 from tests.fake_node import Alter, FakeNode
 from tests.local_chain import SAFE_AFTER, LocalChain

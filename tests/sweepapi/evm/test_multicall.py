@@ -6,10 +6,10 @@ import pytest
 
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS, SYMBOL
-from sweepapi.evm.errors import CallFailedError, ChainUnavailableError
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
-from sweepapi.evm.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 from tests.local_chain import LocalChain
 
 BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS = "fe", "00", "60006000fd"

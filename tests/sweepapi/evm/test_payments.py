@@ -8,9 +8,9 @@ import pytest
 from sweepapi import networks
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.errors import ChainUnavailableError
 from sweepapi.evm.payments import Expected, Payment, PaymentError, check_payment
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import random_checksum_address
 from tests.fake_node import FakeNode

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sweepapi.evm import responses
-from sweepapi.evm.errors import BadResponseError
+from sweepapi.rpc.errors import BadResponseError
 
 HASH = "0x" + "ab" * 32
 ADDRESS = "0x" + "cd" * 20

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm import responses, rpc
-from sweepapi.evm.errors import BadResponseError, CallFailedError, ChainUnavailableError
-from sweepapi.evm.rpc import CIRCUIT_FAILURES, Call, ErrorPolicy, Health, Provider, ProviderPool
+from sweepapi import rpc
+from sweepapi.evm import responses
+from sweepapi.evm.providers import evm_pool, target_of
+from sweepapi.rpc import Call, ErrorPolicy, Provider, ProviderPool
+from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
+from sweepapi.rpc.provider import CIRCUIT_FAILURES, Health
 from tests import fake_node
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -30,11 +33,11 @@ def node(start_node: Callable[[], FakeNode]) -> FakeNode:
 
 
 def provider_of(url: str, *, chain_id: int = 31337) -> Provider:
-    return Provider(url=f"{url}/{SECRET}", chain_id=chain_id, position=0)
+    return Provider(url=f"{url}/{SECRET}", target=target_of(chain_id), position=0)
 
 
 def pool_of(*urls: str) -> ProviderPool:
-    return ProviderPool.of_urls(urls=urls, chain_id=31337, timeout_seconds=2)
+    return evm_pool(urls=urls, chain_id=31337, timeout_seconds=2)
 
 
 def results(*values: Any) -> Reply:
@@ -156,7 +159,7 @@ def test_a_node_that_trickles_times_out() -> None:
 
 
 def test_a_response_over_the_limit_is_not_read_to_the_end(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc, "MAX_RESPONSE_BYTES", 1_000)
+    monkeypatch.setattr(rpc.provider, "MAX_RESPONSE_BYTES", 1_000)
     node.raw = lambda _batch: (200, b" " * 1_001)
     with pytest.raises(BadResponseError, match="ValueError"):
         provider_of(node.url).batch([NUMBER], timeout_seconds=2)
@@ -231,7 +234,7 @@ def test_a_real_revert_is_a_result(chain: LocalChain) -> None:
 def test_a_head_too_far_from_the_servers_clock_is_refused(node: FakeNode, seconds: int) -> None:
     head = {"number": "0x1", "hash": "0x" + "11" * 32, "timestamp": hex(int(time.time()) + seconds)}
     node.alter = lambda method, _params, result: head if method == "eth_getBlockByNumber" else result
-    provider = Provider(url=node.url, chain_id=31337, position=0, max_head_age_seconds=120)
+    provider = Provider(url=node.url, target=target_of(31337, max_head_age_seconds=120), position=0)
     with pytest.raises(BadResponseError, match="too far from the server"):
         provider.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)], timeout_seconds=2)
 
@@ -240,7 +243,7 @@ def test_a_provider_on_another_chain_is_never_used(node: FakeNode) -> None:
     node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
     provider = provider_of(node.url)
     for _ in range(2):
-        with pytest.raises(BadResponseError, match="is on chain 1"):
+        with pytest.raises(BadResponseError, match="another network: eth_chainId is 1"):
             provider.batch([NUMBER], timeout_seconds=2)
     assert provider.health.open_until > 0, "its circuit is open"
     assert all(methods[0] == "eth_chainId" for methods in node.asked), "the chain is checked every time"
@@ -249,9 +252,9 @@ def test_a_provider_on_another_chain_is_never_used(node: FakeNode) -> None:
 def test_the_chain_is_checked_again_after_a_while(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     provider = provider_of(node.url)
     provider.batch([NUMBER], timeout_seconds=2)
-    monkeypatch.setattr(rpc, "CHAIN_ID_RECHECK_SECONDS", -1)
+    monkeypatch.setattr(rpc.provider, "PROOF_RECHECK_SECONDS", -1)
     node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
-    with pytest.raises(BadResponseError, match="is on chain 1"):
+    with pytest.raises(BadResponseError, match="another network: eth_chainId is 1"):
         provider.batch([NUMBER], timeout_seconds=2)
 
 

@@ -9,8 +9,6 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm import responses
-from sweepapi.evm.errors import BadResponseError, ChainUnavailableError
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sending import (
     GWEI,
     AccountState,
@@ -22,6 +20,8 @@ from sweepapi.evm.sending import (
     broadcast_result_of,
     send,
 )
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 

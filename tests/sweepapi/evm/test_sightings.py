@@ -8,9 +8,9 @@ import pytest
 
 from sweepapi import networks
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sightings import Sighting, Subject, look
 from sweepapi.evm.v5 import IS_NONCE_USED
+from sweepapi.rpc import ProviderPool
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 

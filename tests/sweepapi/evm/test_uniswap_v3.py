@@ -4,9 +4,9 @@ import pytest
 
 from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import multicall
+from sweepapi.evm.providers import evm_pool
 from sweepapi.evm.routes import uniswap_v3
 from sweepapi.evm.routes.types import Hop, Route
-from sweepapi.evm.rpc import ProviderPool
 from tests.local_chain import LocalChain
 from tests.thin_pools import open_thin_pool
 
@@ -20,7 +20,7 @@ def quoted(chain: LocalChain, hops: tuple[Hop, ...], amount: int) -> int | None:
     at = chain.contracts
     router = Router("v3", "uniswap_v3", at["swapRouter02"], at["uniswapV3Factory"], at["quoterV2"], (FEE,))
     read = uniswap_v3.quote_read(Route(router, hops, pools=()), amount)
-    pool = ProviderPool.of_urls(urls=[chain.world["rpcUrl"]], chain_id=chain.world["chainId"], timeout_seconds=10)
+    pool = evm_pool(urls=[chain.world["rpcUrl"]], chain_id=chain.world["chainId"], timeout_seconds=10)
     ((values,),) = pool.batch([multicall(multicall3=at["multicall3"], reads=[read])])
     return uniswap_v3.quoted_output(values)
 

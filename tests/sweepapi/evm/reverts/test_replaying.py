@@ -10,10 +10,11 @@ from eth_utils.crypto import keccak
 
 from dev.chain.sender import calldata
 from sweepapi.evm import responses
+from sweepapi.evm.providers import evm_pool
 from sweepapi.evm.responses import Receipt
 from sweepapi.evm.reverts.decoding import MAX_TEXT_CHARACTERS, RevertReason
 from sweepapi.evm.reverts.replaying import MAX_INPUT_BYTES, read_revert, replay
-from sweepapi.evm.rpc import Call, ProviderPool
+from sweepapi.rpc import Call, ProviderPool
 from tests.fake_node import FakeNode
 from tests.partner_app import PartnerApp
 
@@ -25,7 +26,7 @@ PAUSED = "0xd93c0665"  # EnforcedPause()
 
 def pool_of(app: PartnerApp, *nodes: FakeNode) -> ProviderPool:
     urls = [node.url for node in nodes] or [app.chain.world["rpcUrl"]]
-    return ProviderPool.of_urls(urls=urls, chain_id=app.chain.world["chainId"], timeout_seconds=10)
+    return evm_pool(urls=urls, chain_id=app.chain.world["chainId"], timeout_seconds=10)
 
 
 def receipt_of(app: PartnerApp, tx_hash: str) -> Receipt:

@@ -22,9 +22,9 @@ from dev.waiting import wait_until
 from indexer import checks, tasks
 from indexer.claims import MESSAGE_GRACE
 from sweepapi import networks
-from sweepapi.evm.rpc import ProviderPool
 from sweepapi.evm.sending import GWEI, BroadcastResult, send_all
 from sweepapi.evm.v5 import IS_NONCE_USED
+from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.cancelling import send_requested

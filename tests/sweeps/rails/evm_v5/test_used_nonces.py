@@ -12,7 +12,7 @@ from indexer import checks
 from ledger.reading import postings_of
 from sweepapi import networks
 from sweepapi.evm import log_query
-from sweepapi.evm.rpc import ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import watching
 from sweeps.withdrawal import void
