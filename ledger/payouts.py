@@ -16,8 +16,9 @@ from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm.payments import Expected, Payment, PaymentError, check_payment
+from sweepapi.evm.payments import check_payment
 from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
+from sweepapi.payments import Expected, Payment, PaymentError
 from sweepapi.rpc.errors import ChainUnavailableError
 
 
