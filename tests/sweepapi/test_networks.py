@@ -7,15 +7,18 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana.clusters import load_clusters
 from tests.local_chain import LocalChain
 
 LOCAL = "eip155:31337"
+SHIPPED_CLUSTERS = settings.BASE_DIR / "config" / "clusters.toml"
 
 
 def test_the_registry_is_made_from_the_settings_once(chain: LocalChain) -> None:
@@ -106,3 +109,31 @@ def test_the_text_of_a_registry_has_no_secrets(change_networks: Callable[..., Ne
     assert registry.pool(LOCAL)
     assert "provider-key" not in repr(registry)
     assert "07" * 32 not in repr(registry)
+
+
+def test_chains_and_clusters_are_known_and_found_by_name_and_identifier(
+    two_chains: tuple[Chain, ...], change_networks: Callable[..., Networks]
+) -> None:
+    urls = {"base": ["http://127.0.0.1:1"], "solana": ["http://127.0.0.1:1"]}
+    registry = change_networks(clusters=load_clusters(SHIPPED_CLUSTERS), rpc_urls=urls)
+    (cluster,) = registry.enabled_clusters
+    assert {two_chains[0].network, cluster.network} <= set(registry.known)
+    assert [registry.network_named(name) for name in ("base", "solana", "arbitrum", "other")] == [
+        "eip155:8453",
+        cluster.network,
+        None,
+        None,
+    ]
+    assert registry.cluster(cluster.network) is cluster
+    assert registry.name_of(cluster.network) == "solana"
+    assert registry.explorer_url(cluster.network, "5sig") == "https://explorer.solana.com/tx/5sig"
+    with pytest.raises(KeyError, match="eip155:8453"):
+        registry.cluster("eip155:8453")
+    with pytest.raises(KeyError, match="solana:"):
+        registry.chain(cluster.network)
+
+
+def test_no_setting_of_evm_changes_the_build_mode_of_a_cluster(change_networks: Callable[..., Networks]) -> None:
+    modes = {"default_build_mode": "v4_fallback", "build_modes": {"solana": "v4_fallback"}}
+    registry = change_networks(clusters=load_clusters(SHIPPED_CLUSTERS), **modes)
+    assert registry.build_mode(registry.clusters["solana"].network) == "v1_solana"

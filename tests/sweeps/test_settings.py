@@ -10,6 +10,9 @@ from django.core.checks import CheckMessage
 
 from sweeps.checks import check_build_modes, check_build_settings
 
+WALLET = "AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9"
+OFF_CURVE = "Co24yjRpSdUBaycV24uZe9j7PnAqVmdiTrHqesV5U4XT"  # derived by a program, so that no key signs for it
+
 
 def problems() -> Sequence[CheckMessage]:
     return [*check_build_settings(None), *check_build_modes(None)]
@@ -95,3 +98,43 @@ def test_a_malformed_chains_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp
     chains_file.write_text("[chains.base]\n")
     monkeypatch.setattr(settings, "CHAINS_FILE", chains_file)
     assert [found.msg for found in problems()] == [f"{chains_file}: chain 'base': 'chain_id' is missing."]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("SOLANA_FEE_WALLET", "", "sweeps.E009"),
+        ("SOLANA_FEE_WALLET", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "sweeps.E009"),
+        ("SOLANA_FEE_WALLET", OFF_CURVE, "sweeps.E009"),
+        ("SWAP_API_URL", "", "sweeps.E010"),
+        ("SWAP_API_URL", "api.example", "sweeps.E010"),
+    ],
+)
+def test_a_cluster_with_providers_needs_a_fee_wallet_and_a_swap_api(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, problem: str
+) -> None:
+    monkeypatch.setattr(settings, "CLUSTERS_FILE", settings.BASE_DIR / "config" / "clusters.toml")
+    monkeypatch.setattr(settings, "SOLANA_FEE_WALLET", WALLET)
+    monkeypatch.setattr(settings, "SWAP_API_URL", "https://api.example/swap")
+    monkeypatch.setattr(settings, "RPC_URLS", {**settings.RPC_URLS, "solana": ["https://rpc.example"]})
+    assert problems() == []
+    monkeypatch.setattr(settings, name, value)
+    assert [found.id for found in problems()] == [problem]
+
+
+def test_without_providers_nothing_of_solana_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    without = {name: urls for name, urls in settings.RPC_URLS.items() if name != "solana"}
+    monkeypatch.setattr(settings, "RPC_URLS", without)
+    monkeypatch.setattr(settings, "SOLANA_FEE_WALLET", "")
+    monkeypatch.setattr(settings, "SWAP_API_URL", "")
+    assert problems() == []
+
+
+def test_a_malformed_clusters_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "clusters.toml"
+    file.write_text('[clusters.solana]\ngenesis_hash = "x"')
+    monkeypatch.setattr(settings, "CLUSTERS_FILE", file)
+    (problem,) = problems()
+    assert problem.id == "sweeps.E008"
+    assert str(file) in problem.msg
+    assert "cluster 'solana'" in problem.msg
