@@ -8,7 +8,13 @@ from rest_framework import serializers
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
+from sweepapi.api.fields import (
+    AccountAddressField,
+    AmountOutputField,
+    StrictCharField,
+    TransactionHashField,
+    UtcDateTimeField,
+)
 from sweepapi.api.pagination import PageQuery
 from sweepapi.api.schema import example
 from sweepapi.errors import FieldError, UnsupportedChain
@@ -24,13 +30,13 @@ class PostingSerializer(serializers.Serializer[Any]):
         source="account.name",
         choices=Account.Name.choices,
         help_text="Your part of a fee is credited to partner_settled if the sweep itself paid it (V5), and to "
-        "partner_payable if it is paid out later (V4); payouts are credited to partner_paid.",
+        "partner_payable if it is paid out later (V4, V1); payouts are credited to partner_paid.",
     )
     direction = serializers.ChoiceField(choices=["debit", "credit"])
     amount = AmountOutputField(source="magnitude")
-    token = EvmAddressField(source="entry.asset")
+    token = AccountAddressField(source="entry.asset")
     chain = serializers.SerializerMethodField()
-    txHash = HashField(source="entry.tx_hash")
+    txHash = TransactionHashField(source="entry.tx_hash")
     postedAt = UtcDateTimeField(source="entry.posted_at")
     reverses = serializers.UUIDField(
         source="entry.reverses_id", allow_null=True, help_text="The entry that this one reverses."
@@ -43,7 +49,7 @@ class PostingSerializer(serializers.Serializer[Any]):
 class LedgerQuery(PageQuery):
     """Which postings to list."""
 
-    chain = StrictCharField(required=False, help_text="Name of a chain, as in GET /v2/status.")
+    chain = StrictCharField(required=False, help_text="Name of a chain, as in GET /v2/status and /v1/status.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add ``from``, which is a Python keyword, and ``to``."""
@@ -53,10 +59,11 @@ class LedgerQuery(PageQuery):
 
     def validate_chain(self, name: str) -> str:
         """Return the chain's CAIP-2 identifier."""
-        chain = networks.current().find(name)
-        if chain is None:
-            raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
-        return chain.network
+        network = networks.current().network_named(name)
+        if network is None:
+            message = "GET /v2/status and /v1/status list the chains."
+            raise UnsupportedChain(details=[FieldError("chain", "unsupported", message)])
+        return network
 
 
 @extend_schema_serializer(

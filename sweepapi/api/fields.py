@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from sweepapi import fields as columns
 from sweepapi.fields import UINT256_MAX, BadChecksumError, checksum_address, normal_hash
 
 _AMOUNT = re.compile(r"[1-9][0-9]{0,77}", re.ASCII)
@@ -152,3 +153,27 @@ class OpenEnumField(serializers.CharField):
     def __init__(self, *, values: Iterable[str], **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
         super().__init__(**kwargs)
         extend_schema_field({"type": "string", "examples": list(values)})(self)  # type: ignore[type-var]  # any object will do
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": f"^({columns.AccountAddressField.pattern})$",
+        "examples": ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"],
+        "description": "EVM address, or on Solana the base58 key of an account",
+    }
+)
+class AccountAddressField(serializers.CharField):
+    """A wallet or a token in a response, on a network of any family."""
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": f"^({columns.TransactionHashField.pattern})$",
+        "examples": ["0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"],
+        "description": "Hash of a transaction, or on Solana its first signature in base58",
+    }
+)
+class TransactionHashField(serializers.CharField):
+    """A transaction in a response, on a network of any family."""
