@@ -8,16 +8,9 @@ from rest_framework import serializers
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
-from sweepapi.api.fields import (
-    AccountAddressField,
-    AmountOutputField,
-    StrictCharField,
-    TransactionHashField,
-    UtcDateTimeField,
-)
-from sweepapi.api.pagination import PageQuery
+from sweepapi.api.fields import AccountAddressField, AmountOutputField, TransactionHashField, UtcDateTimeField
+from sweepapi.api.listing import ListQuery
 from sweepapi.api.schema import example
-from sweepapi.errors import FieldError, UnsupportedChain
 
 
 class PostingSerializer(serializers.Serializer[Any]):
@@ -46,24 +39,10 @@ class PostingSerializer(serializers.Serializer[Any]):
         return networks.current().name_of(posting.entry.network)
 
 
-class LedgerQuery(PageQuery):
+class LedgerQuery(ListQuery):
     """Which postings to list."""
 
-    chain = StrictCharField(required=False, help_text="Name of a chain, as in GET /v2/status and /v1/status.")
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add ``from``, which is a Python keyword, and ``to``."""
-        since = UtcDateTimeField(required=False, source="since", help_text="Posted at or after this time.")
-        until = UtcDateTimeField(required=False, source="until", help_text="Posted before this time.")
-        return {**super().get_fields(), "from": since, "to": until}
-
-    def validate_chain(self, name: str) -> str:
-        """Return the chain's CAIP-2 identifier."""
-        network = networks.current().network_named(name)
-        if network is None:
-            message = "GET /v2/status and /v1/status list the chains."
-            raise UnsupportedChain(details=[FieldError("chain", "unsupported", message)])
-        return network
+    verb = "Posted"
 
 
 @extend_schema_serializer(
