@@ -6,15 +6,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from ledger.models import Settlement
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, OpenEnumField, UtcDateTimeField
 from sweepapi.api.schema import example
 from sweepapi.evm.routes.finder import KINDS
 from sweeps.models import SweepStatus
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed
 from sweeps.rails.rail import Offered
+from sweeps.serializers.state import FeeModeField
 
-FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
 CONTRACT_VERSIONS = ("v5", "v4")
 MODES = ("v5_partner_fees", "v4_fallback")
 HEX = r"^0x([0-9a-f]{2})*$"
@@ -238,7 +237,7 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     mode = serializers.ChoiceField(source="rail.mode", choices=MODES)
     contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
     contractAddress = EvmAddressField(source="sealed.draft.contract")
-    feeMode = serializers.SerializerMethodField()
+    feeMode = FeeModeField(source="sealed.draft.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sealed.deadline", help_text="What was signed can't be executed later.")
     tokens = BuiltTokenSerializer(source="sealed.draft.tokens", many=True)
@@ -253,10 +252,6 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     transaction = TransactionRequestSerializer(source="sealed")
     transactionTemplate = TransactionTemplateSerializer(source="sealed")
     issues = BuildIssuesSerializer(source="sealed.draft")
-
-    @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
-    def get_feeMode(self, offered: Offered[EvmSealed]) -> str:  # noqa: N802 - named after its field
-        return FEE_MODES[offered.sealed.draft.fees.settlement]
 
     @extend_schema_field(SkippedTokenSerializer(many=True))
     def get_skippedTokens(self, _offered: Offered[EvmSealed]) -> list[Any]:  # noqa: N802 - named after its field
