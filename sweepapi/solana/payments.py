@@ -64,7 +64,7 @@ def _final_slot(result: object) -> int | None:
     match responses.in_context(result):
         case [{"confirmationStatus": "finalized", "slot": slot}]:
             return responses.counter(slot)
-        case [None] | [{"confirmationStatus": str(), "slot": int()}]:
+        case [None] | [{"confirmationStatus": str() | None, "slot": int()}]:
             return None
     raise BadResponseError("getSignatureStatuses: malformed")
 
@@ -76,9 +76,10 @@ def _landed_of(signature: str, senders: Collection[str]) -> Callable[[object], _
         match result:
             case None:
                 return None
-            case {"transaction": [content, "base64"], "slot": slot, "meta": {"err": error, **meta}}:
+            case {"transaction": [content, "base64"], "slot": slot, "meta": {"err": error} as meta}:
                 if _signature_of(responses.encoded(content)) == signature:
-                    return _Landed(responses.counter(slot), error is None, tuple(_changes(meta)), senders)
+                    changes = tuple(_changes(responses.mapping(meta)))
+                    return _Landed(responses.counter(slot), error is None, changes, senders)
         raise BadResponseError("getTransaction: malformed, or another transaction")
 
     return decode
