@@ -81,7 +81,8 @@ class PayoutWalletInline(TabularInline):
         """Offer networks by name: the enabled ones, and those that already have a wallet."""
         if db_field.name == "network":
             registry = networks.current()
-            enabled = {one.network: one.name for one in (*registry.enabled, *registry.enabled_clusters)}
+            enabled = {chain.network: chain.name for chain in registry.enabled}
+            enabled |= {cluster.network: cluster.name for cluster in registry.enabled_clusters}
             used = PayoutWallet.objects.order_by().values_list("network", flat=True).distinct()
             choices = {network: registry.name_of(network) for network in used} | enabled
             return forms.ChoiceField(choices=list(choices.items()), widget=UnfoldAdminSelectWidget)

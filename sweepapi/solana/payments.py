@@ -5,18 +5,18 @@ Wrapped SOL is a token like any other; SOL itself, and SOL that is wrapped in th
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from solders.transaction import VersionedTransaction
 
 from sweepapi.payments import Expected, Movement, Opinion, Payment, find_payment
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweepapi.rpc.errors import BadResponseError
-from sweepapi.solana.addresses import public_key
+from sweepapi.solana import responses
 
-_SLOT_END = 2**40
 _AMOUNT = re.compile(r"[0-9]{1,20}", re.ASCII)  # fits 64 bits
-_OPTIONS = {"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}
+_OPTIONS = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}
 
 
 @dataclass(frozen=True)
@@ -59,53 +59,53 @@ def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: 
     return Opinion(provider, landed, is_final=landed is not None and final_slot == landed.slot)
 
 
-def _final_slot(result: Any) -> int | None:  # noqa: ANN401 - JSON of any shape
-    """Return the slot of a finalized transaction."""
-    try:
-        (status,) = result["value"]
-        return _slot(status["slot"]) if status and status["confirmationStatus"] == "finalized" else None
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadResponseError("getSignatureStatuses: malformed") from error
+def _final_slot(result: object) -> int | None:
+    """Return the slot of the transaction if it is finalized."""
+    match responses.in_context(result):
+        case [{"confirmationStatus": "finalized", "slot": slot}]:
+            return responses.counter(slot)
+        case [None] | [{"confirmationStatus": str() | None, "slot": int()}]:
+            return None
+    raise BadResponseError("getSignatureStatuses: malformed")
 
 
-def _landed_of(signature: str, senders: Collection[str]) -> Callable[[Any], _Landed | None]:
+def _landed_of(signature: str, senders: Collection[str]) -> Callable[[object], _Landed | None]:
     """Return the decoder of a transaction, which has to have this signature."""
 
-    def decode(result: Any) -> _Landed | None:  # noqa: ANN401 - as above
-        try:
-            return None if result is None else _landed(result, signature, senders)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise BadResponseError("getTransaction: malformed, or another transaction") from error
+    def decode(result: object) -> _Landed | None:
+        match result:
+            case None:
+                return None
+            case {"transaction": [content, "base64"], "slot": slot, "meta": {"err": error} as meta}:
+                if _signature_of(responses.encoded(content)) == signature:
+                    changes = tuple(_changes(responses.mapping(meta)))
+                    return _Landed(responses.counter(slot), error is None, changes, senders)
+        raise BadResponseError("getTransaction: malformed, or another transaction")
 
     return decode
 
 
-def _landed(result: Any, signature: str, senders: Collection[str]) -> _Landed:  # noqa: ANN401 - as above
-    if result["transaction"]["signatures"][0] != signature:
-        raise ValueError("another transaction")
-    meta = result["meta"]
-    return _Landed(_slot(result["slot"]), meta["err"] is None, tuple(_changes(meta)), senders)
+def _signature_of(transaction: bytes) -> str:
+    try:
+        return str(VersionedTransaction.from_bytes(transaction).signatures[0])
+    except (IndexError, ValueError) as error:
+        raise BadResponseError("getTransaction: not a transaction") from error
 
 
-def _slot(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _SLOT_END:
-        raise ValueError("not a slot")
-    return value
-
-
-def _changes(meta: Any) -> Iterator[tuple[str, str, int]]:  # noqa: ANN401 - as above
+def _changes(meta: Mapping[str, object]) -> Iterator[tuple[str, str, int]]:
     """Yield the changes of balances; a wallet may have several accounts of a token."""
     changes: Counter[tuple[str, str]] = Counter()
     for name, sign in (("preTokenBalances", -1), ("postTokenBalances", 1)):
-        for balance in meta[name]:
-            mint, owner = (str(public_key(balance[key])) for key in ("mint", "owner"))
-            changes[mint, owner] += sign * _amount(balance["uiTokenAmount"]["amount"])
+        for balance in map(responses.mapping, responses.sequence(meta.get(name))):
+            holding = str(responses.key(balance.get("mint"))), str(responses.key(balance.get("owner")))
+            changes[holding] += sign * _amount(responses.mapping(balance.get("uiTokenAmount")).get("amount"))
     for (mint, owner), change in sorted(changes.items()):
         if change:
             yield mint, owner, change
 
 
-def _amount(text: str) -> int:
+def _amount(value: object) -> int:
+    text = responses.text(value)
     if not _AMOUNT.fullmatch(text):
-        raise ValueError("not an amount")
+        raise BadResponseError("expected an amount")
     return int(text)
