@@ -17,17 +17,21 @@ LOADER = Pubkey.from_string("BPFLoaderUpgradeab1e11111111111111111111111")
 FUNDED_LAMPORTS = 10**9
 
 
-def call(program: Pubkey, data: bytes, writable: list[Pubkey], readonly: list[Pubkey], signer: Pubkey) -> Instruction:
+def writable(key: Pubkey) -> AccountMeta:
+    return AccountMeta(key, is_signer=False, is_writable=True)
+
+
+def readonly(key: Pubkey) -> AccountMeta:
+    return AccountMeta(key, is_signer=False, is_writable=False)
+
+
+def signing(key: Pubkey) -> AccountMeta:
+    return AccountMeta(key, is_signer=True, is_writable=False)
+
+
+def call(program: Pubkey, data: bytes, changed: list[Pubkey], read: list[Pubkey], signer: Pubkey) -> Instruction:
     """Return an instruction whose accounts are these, in this order; the signer comes last."""
-    return Instruction(
-        program,
-        data,
-        [
-            *(AccountMeta(key, is_signer=False, is_writable=True) for key in writable),
-            *(AccountMeta(key, is_signer=False, is_writable=False) for key in readonly),
-            AccountMeta(signer, is_signer=True, is_writable=False),
-        ],
-    )
+    return Instruction(program, data, [*map(writable, changed), *map(readonly, read), signing(signer)])
 
 
 # Tokens
@@ -127,9 +131,24 @@ def guard_against_programs(scene: Scene) -> list[Instruction]:
 
 
 def withheld_fees(scene: Scene) -> list[Instruction]:
-    """Take the fees that another's account withheld, which the wallet may as the mint's authority."""
-    account, thief = scene.give_extended()
-    return [call(TOKEN_2022, b"\x1a\x03\x01", [], [scene.extended, thief, scene.wallet, account], scene.wallet)]
+    """Take the fees that another's account withheld, which the wallet may as an authority of the mint."""
+    received = scene.withholding()
+    thief = scene.account(scene.thief, scene.extended)
+    take = call(TOKEN_2022, b"\x1a\x03\x01", [scene.extended, thief], [], scene.wallet)
+    return [Instruction(TOKEN_2022, take.data, [*take.accounts, writable(received)])]
+
+
+def withheld_fees_of_the_mint(scene: Scene) -> list[Instruction]:
+    received = scene.withholding()
+    thief = scene.account(scene.thief, scene.extended)
+    scene.faucet.run([Instruction(TOKEN_2022, b"\x1a\x04", [writable(scene.extended), writable(received)])])
+    return [call(TOKEN_2022, b"\x1a\x02", [scene.extended, thief], [], scene.wallet)]
+
+
+def anothers_account_frozen(scene: Scene) -> list[Instruction]:
+    mint = scene.mint_of_wallet()
+    account = scene.faucet.create_account(scene.maker, mint)
+    return [call(TOKEN, b"\x0a", [account], [mint], scene.wallet)]
 
 
 def confidential_transfer(scene: Scene) -> list[Instruction]:
@@ -215,9 +234,7 @@ def stake_authority(scene: Scene) -> list[Instruction]:
 
 def program_authority(scene: Scene) -> list[Instruction]:
     program = scene.put(pack("<IQB32s", 3, 0, 1, bytes(scene.wallet)) + bytes(100), LOADER)
-    keys = [AccountMeta(program, is_signer=False, is_writable=True)]
-    keys += [AccountMeta(scene.wallet, is_signer=True, is_writable=False)]
-    return [Instruction(LOADER, pack("<I", 4), [*keys, AccountMeta(scene.thief, is_signer=False, is_writable=False)])]
+    return [Instruction(LOADER, pack("<I", 4), [writable(program), signing(scene.wallet), readonly(scene.thief)])]
 
 
 def lookup_table_deactivated(scene: Scene) -> list[Instruction]:

@@ -131,10 +131,28 @@ class Scene:
             self.faucet.create_account(self.thief, self.extended),
         )
 
+    def withholding(self) -> Pubkey:
+        """Return an account of another for `extended`, which withheld a fee of what it received."""
+        self.give_extended()
+        payer = self.cluster.create_wallet()
+        source = self.faucet.give_tokens(payer.pubkey(), self.extended, 200)
+        received = self.faucet.create_account(self.maker, self.extended)
+        params = models.TransferCheckedParams(
+            program_id=TOKEN_2022,
+            source=source,
+            mint=self.extended,
+            dest=received,
+            owner=payer.pubkey(),
+            amount=200,
+            decimals=6,
+        )
+        self.faucet.run([token.transfer_checked(params)], payer)
+        return received
+
     def mint_of_wallet(self) -> Pubkey:
-        """Return a mint of which the wallet is the authority."""
+        """Return a mint of which the wallet is every authority."""
         mint = self.faucet.create_mint(6)
-        self.change(mint, {4: bytes(self.wallet)})
+        self.change(mint, {4: bytes(self.wallet), 50: bytes(self.wallet)})
         return mint
 
     def put(self, data: bytes, program: Pubkey) -> Pubkey:
