@@ -199,7 +199,7 @@ class TransactionVerdict:
     inclusion: Inclusion
     executed: Split | None = None
     reverted: bool = False
-    mismatches: Sequence[Mismatch] = ()
+    mismatches: Sequence[Mismatch] = ()  # of one that reverted: why, if the rail can tell already
 
 
 class Ending(Enum):
