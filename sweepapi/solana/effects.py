@@ -21,7 +21,7 @@ from sweepapi.solana.addresses import (
 from sweepapi.solana.errors import UnsafeSwapError
 
 # Programs whose accounts obey an authority that no balance shows: nonces, stakes, votes, tables, programs, metadata.
-GUARDED_PROGRAMS = {
+_GUARDED_PROGRAMS = {
     SYSTEM,
     LOOKUP_TABLE,
     METADATA,
@@ -141,7 +141,8 @@ def _is_unwrapped(key: Pubkey, terms: Terms) -> bool:
 
 def _check_created(change: _Change, created: TokenAccount, terms: Terms) -> None:
     """Check a token account that the wallet did not have before."""
-    if not _is_unused(change.before) or not created.is_associated(change.key):
+    associated = associated_account(created.owner, created.mint, created.program)
+    if not _is_unused(change.before) or change.key != associated:
         raise UnsafeSwapError(f"it makes the wallet the owner of {change.key}, which is not an associated account")
     if created.delegate is not None or created.close_authority is not None or created.is_frozen:
         raise UnsafeSwapError(f"it lets others use the new token account {change.key}")
@@ -159,11 +160,22 @@ def _check_foreign(change: _Change, wallet: Pubkey) -> None:
     """Check an account that is not a token account of the wallet, but may obey it."""
     if change.before is None or change.before == change.after or not change.before.data:
         return
-    if change.before.owner in GUARDED_PROGRAMS:
+    if change.before.owner in _GUARDED_PROGRAMS:
         raise UnsafeSwapError(f"it changes {change.key}, an account of the program {change.before.owner}")
-    is_mint_or_multisig = change.before.owner in TOKEN_PROGRAMS and token_account(change.before) is None
-    if is_mint_or_multisig and bytes(wallet) in change.before.data:
+    if change.before.owner in TOKEN_PROGRAMS:
+        _check_foreign_tokens(change, change.before, wallet)
+
+
+def _check_foreign_tokens(change: _Change, before: Account, wallet: Pubkey) -> None:
+    """Check what the wallet can do as a mint's authority: change the mint, freeze accounts, take fees they withheld."""
+    was, becomes = token_account(before), token_account(change.after) if change.after is not None else None
+    if was is None and bytes(wallet) in before.data:
         raise UnsafeSwapError(f"it changes {change.key}, of which the wallet is an authority")
+    if was is not None and becomes is not None:
+        if was.is_frozen != becomes.is_frozen:
+            raise UnsafeSwapError(f"it freezes or thaws the token account {change.key}")
+        if was.has_hidden_balance and not becomes.has_hidden_balance:
+            raise UnsafeSwapError(f"it takes withheld fees out of the token account {change.key}")
 
 
 def _check_totals(effects: Effects, terms: Terms) -> None:
