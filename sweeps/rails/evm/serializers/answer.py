@@ -70,7 +70,8 @@ class SkippedTokenSerializer(serializers.Serializer[Any]):
 class EstimatedOutputSerializer(OutputAmountsSerializer):
     """The expected and minimum output, before the fee and for the user."""
 
-    token = EvmAddressField(source="draft.output.asset")
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {"token": EvmAddressField(source="draft.output.asset"), **super().get_fields()}
 
 
 class TypedDataSerializer(serializers.Serializer[Any]):
