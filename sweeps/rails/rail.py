@@ -42,6 +42,7 @@ class BuildRequest:
     tokens: Sequence[TokenInput]
     output_asset: str
     slippage_bps: int
+    close_empty_accounts: bool = True  # where a network takes rent for token accounts
 
 
 @dataclass(frozen=True)

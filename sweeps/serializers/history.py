@@ -10,7 +10,8 @@ from sweepapi.api.fields import OpenEnumField, UtcDateTimeField, WalletField
 from sweepapi.api.listing import ListQuery
 from sweepapi.api.schema import example
 from sweeps.models import Flag, SweepStatus
-from sweeps.serializers.state import FeeModeField, FeesSerializer, SweepFactsSerializer
+from sweeps.serializers.answer import FeeModeField
+from sweeps.serializers.state import FeesSerializer, SweepFactsSerializer
 
 
 class HistoryQuery(ListQuery):

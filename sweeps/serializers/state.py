@@ -2,29 +2,18 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ledger.models import Settlement
 from ledger.serializers import PostingSerializer
 from sweepapi import networks
 from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps import timeline
 from sweeps.models import EventKind, SweepEvent, SweepStatus, SweepToken, SweepTransaction
 
-FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
 EVENT_TYPES = (
     *(f"sweep_{status}" for status in SweepStatus.values),
     *(kind for kind in EventKind.values if kind != EventKind.STATUS),
 )
-
-
-@extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
-class FeeModeField(serializers.Field[str, str, str, Any]):
-    """Whether the sweep itself pays the partner, or the partner's share is accounted for and paid out later."""
-
-    def to_representation(self, settlement: str) -> str:
-        return FEE_MODES[Settlement(settlement)]
 
 
 class SweepTransactionSerializer(serializers.Serializer[SweepTransaction]):
