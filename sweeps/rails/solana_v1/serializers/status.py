@@ -1,15 +1,16 @@
 """The Solana clusters' part of the service status."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from sweepapi import networks
 from sweepapi.api.fields import SolanaKeyField
+from sweepapi.networks import SOLANA_BUILD_MODE
+from sweepapi.solana.clusters import Cluster
+from sweeps.rails.solana_v1.availability import ClusterStatus
 
 
-class ClusterFinalitySerializer(serializers.Serializer[Any]):
+class ClusterFinalitySerializer(serializers.Serializer[Cluster]):
     """The commitments at which a transaction counts as included and as final."""
 
     included = serializers.CharField(default="confirmed")
@@ -17,12 +18,15 @@ class ClusterFinalitySerializer(serializers.Serializer[Any]):
     recheckSeconds = serializers.IntegerField(source="recheck_seconds")
 
 
-class ClusterSerializer(serializers.Serializer[Any]):
+class ClusterSerializer(serializers.Serializer[ClusterStatus]):
     """One cluster that sweeps can be built on."""
 
     name = serializers.CharField(source="cluster.name")
     network = serializers.CharField(source="cluster.network", help_text="The CAIP-2 identifier of the cluster.")
     genesisHash = SolanaKeyField(source="cluster.genesis_hash")
+    buildMode = serializers.ChoiceField(
+        source="build_mode", choices=[SOLANA_BUILD_MODE], help_text="The mode in which new sweeps are built on it."
+    )
     available = serializers.BooleanField(
         source="is_available", help_text="Whether sweeps can be built on this cluster now."
     )
@@ -38,8 +42,8 @@ class ClusterSerializer(serializers.Serializer[Any]):
     finality = ClusterFinalitySerializer(source="cluster")
 
     @extend_schema_field(serializers.ListField(child=SolanaKeyField()))
-    def get_swapPrograms(self, status: Any) -> list[str]:  # noqa: ANN401, N802 - a status of a cluster; as below
+    def get_swapPrograms(self, status: ClusterStatus) -> list[str]:  # noqa: N802 - named after its field
         return sorted(status.cluster.swap_programs)
 
-    def get_feeWallet(self, _status: object) -> str:  # noqa: N802 - named after its field
+    def get_feeWallet(self, _status: object) -> str:  # noqa: N802 - as above
         return networks.current().fee_wallet
