@@ -15,6 +15,7 @@ from typing import Any
 import requests
 
 from dev.engines.postgres import RUNTIME
+from dev.engines.solana import LocalCluster
 from dev.errors import DatabaseError
 from dev.keys import address_of
 from dev.ports import free_port
@@ -44,12 +45,12 @@ class Service:
         return {**urls, "apiKeys": self.api_keys, "admin": admin}
 
 
-def start(supervisor: Supervisor, world: World) -> Service:
+def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Service:
     """Migrate, seed and start the processes; returns when both APIs answer and the worker is ready."""
     api_keys = _seed_database(world)
     # Someone is watching: check far more often than in production.
     pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
-    environment = world.environment(database_url=world.databases.runtime) | pace
+    environment = world.environment(database_url=world.databases.runtime) | cluster.environment() | pace
     log = supervisor.folder
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
     quiet = ["--without-gossip", "--without-mingle"]  # there is only one worker
