@@ -8,6 +8,7 @@ from typing import Any
 
 import requests
 from solders.keypair import Keypair
+from solders.pubkey import Pubkey
 
 from dev.chain.rpc import Rpc
 from dev.errors import NodeError
@@ -18,6 +19,7 @@ from dev.solana.bank import GENESIS_HASH
 from dev.solana.clusters_file import CLUSTER, render
 from dev.solana.market import PRICES_MICRO_USD, lookup_table, mints
 from dev.supervisor import Supervisor
+from sweepapi.solana.clusters import load_clusters
 
 CLUSTERS_FILE = "clusters.toml"
 MAKER_FILE = "maker.json"
@@ -33,6 +35,12 @@ class LocalCluster:
     clusters_file: Path
     fee_wallet: Keypair
     users: tuple[Keypair, ...]
+    payout_wallets: tuple[Pubkey, ...]  # of the partners
+
+    @property
+    def network(self) -> str:
+        """The cluster's CAIP-2 identifier."""
+        return load_clusters(self.clusters_file)[CLUSTER].network
 
     def environment(self) -> dict[str, str]:
         """Return the service's environment variables that concern Solana."""
@@ -70,6 +78,7 @@ def start(supervisor: Supervisor, keys: Keys) -> LocalCluster:
         clusters_file=clusters_file,
         fee_wallet=Keypair.from_base58_string(keys.solana_fee_wallet),
         users=tuple(Keypair.from_base58_string(key) for key in keys.solana_users),
+        payout_wallets=tuple(Keypair.from_base58_string(key).pubkey() for key in keys.solana_partner_payouts),
     )
     maker = Keypair.from_base58_string(keys.solana_maker)
     supervisor.start(_cluster_program(supervisor, cluster, maker), ready=lambda: _answers(rpc))
