@@ -21,6 +21,7 @@ from sweepapi.evm.signer import FeeSigner
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.clusters import Cluster, load_clusters
 from sweepapi.solana.providers import solana_pool
+from sweepapi.solana.swap_api import SwapApi
 
 SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other
 
@@ -74,6 +75,11 @@ class Networks:
     def fee_signer(self) -> FeeSigner:
         """The key that signs fee authorizations."""
         return FeeSigner(self.fee_signer_key)
+
+    @cached_property
+    def swap_api(self) -> SwapApi:
+        """The swap API that quotes sweeps on Solana."""
+        return SwapApi(self.swap_api_url, self.swap_api_key, self.rpc_timeout_seconds)
 
     @cached_property
     def _chains(self) -> Mapping[str, Chain]:

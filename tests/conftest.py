@@ -16,13 +16,15 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
-from tests import fake_node
+from tests import fake_node, solana_cluster, solana_swap_api
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.guards import watch_io
 from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
+from tests.solana_cluster import SolanaCluster
+from tests.solana_swap_api import SwapMarket
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +81,37 @@ def chain() -> Iterator[LocalChain]:
     local.catch_up()
     yield local
     local.roll_back(snapshot)
+
+
+@pytest.fixture
+def cluster(change_networks: Callable[..., Networks]) -> Iterator[SolanaCluster]:
+    """A local Solana cluster of the test's own, which the service reads from its first node."""
+    with solana_cluster.running() as local:
+        change_networks(
+            clusters={"solana": local.facts()},
+            rpc_urls={**networks.current().rpc_urls, "solana": [local.url]},
+            fee_wallet=str(local.fee_wallet),
+        )
+        yield local
+
+
+@pytest.fixture
+def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Iterator[SwapMarket]:
+    """A swap API of the local cluster, which the service asks for quotes."""
+    with solana_swap_api.running(cluster) as market:
+        change_networks(swap_api_url=market.api.url, swap_api_key=solana_swap_api.KEY)
+        yield market
+
+
+@pytest.fixture
+def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
+    """Let the service read the local cluster from these URLs, in this order, and from nowhere else."""
+
+    def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:
+        changed = change_networks(rpc_urls={"solana": urls}, rpc_timeout_seconds=timeout_seconds)
+        return changed.pool(cluster.network)
+
+    return use
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Fails tests that call a chain or the broker inside a database transaction, which would hold its locks meanwhile."""
+"""Fails tests that do network I/O inside a database transaction, which would hold its locks meanwhile."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +8,10 @@ from django.db import connection
 from kombu import Producer
 
 from sweepapi.rpc import Provider
+from sweepapi.solana.swap_api import SwapApi
 
-IO = ((Provider, "_post"), (Producer, "publish"))
+# The swap API's requests run in threads of their own, so the call that starts them is watched.
+IO = ((Provider, "_post"), (SwapApi, "quotes"), (Producer, "publish"))
 
 
 def in_own_transaction() -> bool:
@@ -18,7 +20,7 @@ def in_own_transaction() -> bool:
 
 
 def watch_io(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Make every call to a chain or the broker inside a transaction fail; returns the list that records them."""
+    """Make every call over the network inside a transaction fail; returns the list that records them."""
     breaches: list[str] = []
     for owner, name in IO:
         monkeypatch.setattr(owner, name, _guarded(getattr(owner, name), f"{owner.__name__}.{name}", breaches))

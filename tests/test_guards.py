@@ -7,6 +7,7 @@ from django.db import transaction
 from sweepapi import networks
 from sweepapi.evm import responses
 from sweepapi.rpc import Call
+from sweepapi.solana.swap_api import SwapApi
 
 pytestmark = pytest.mark.django_db
 
@@ -22,8 +23,13 @@ def send_a_message() -> None:
     current_app.send_task("no.such.task", queue="guarded", expires=1)
 
 
+def ask_for_quotes() -> None:
+    SwapApi("http://127.0.0.1:1", "no key", timeout_seconds=1).quotes([])
+
+
 def test_calls_outside_of_transactions_are_allowed(io_inside_transactions: list[str]) -> None:
     read_the_chain()
+    ask_for_quotes()
     send_a_message()
     assert io_inside_transactions == []
 
@@ -32,6 +38,13 @@ def test_a_chain_read_inside_a_transaction_is_caught(io_inside_transactions: lis
     with pytest.raises(AssertionError, match=r"Provider\._post"), transaction.atomic():
         read_the_chain()
     assert io_inside_transactions == ["Provider._post"]
+    io_inside_transactions.clear()
+
+
+def test_a_request_for_quotes_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
+    with pytest.raises(AssertionError, match=r"SwapApi\.quotes"), transaction.atomic():
+        ask_for_quotes()
+    assert io_inside_transactions == ["SwapApi.quotes"]
     io_inside_transactions.clear()
 
 

@@ -1,0 +1,114 @@
+"""The HTTP requests to a swap API: in parallel within a bound, each with a time limit and all with one deadline."""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
+
+from sweepapi.solana.addresses import WRAPPED_SOL
+from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
+from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
+
+WORKERS = 8
+MAX_REQUEST_SECONDS = 3.0
+MAX_RESPONSE_BYTES = 2**20
+MAX_RETRY_AFTER_SECONDS = 3600
+CHUNK_BYTES = 2**16
+
+
+class SwapApi:
+    """The swap API as the service uses it; thread-safe, one per process.
+
+    Its URL may contain a key, so neither leaves this object: not in an error, a log or a redirect.
+    """
+
+    def __init__(self, url: str, key: str, timeout_seconds: float) -> None:
+        self._url = f"{url.rstrip('/')}/build"
+        self._timeout_seconds = timeout_seconds
+        self._session = requests.Session()
+        self._session.headers.update({"Accept": "application/json", "x-api-key": key})
+        adapter = HTTPAdapter(pool_maxsize=WORKERS * 2, max_retries=0)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+
+    def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[Quote | NoQuote]:
+        """Return the answer to each request, in order.
+
+        Raises ``SwapApiError`` if one of them could not be answered, or not all within the time limit.
+        """
+        deadline = time.monotonic() + self._timeout_seconds
+        executor = ThreadPoolExecutor(WORKERS, thread_name_prefix="swap-api")
+        try:
+            futures = [executor.submit(self._quote, request, deadline) for request in quote_requests]
+            done, waiting = wait(futures, self._timeout_seconds, FIRST_EXCEPTION)
+        finally:
+            # Threads that still read end with their request's time limit; nothing waits for them.
+            executor.shutdown(wait=False, cancel_futures=True)
+        _raise_first_error(done)
+        if waiting:
+            raise SwapApiError("the swap API did not answer in time")
+        return [future.result() for future in futures]
+
+    def _quote(self, request: QuoteRequest, deadline: float) -> Quote | NoQuote:
+        seconds = min(MAX_REQUEST_SECONDS, deadline - time.monotonic())
+        if seconds <= 0:
+            raise SwapApiError("the swap API did not answer in time")
+        try:
+            status, headers, body = self._get(query_of(request), seconds)
+        except (requests.RequestException, HTTPError, ValueError) as error:
+            # Not chained: the text of these errors contains the URL.
+            raise SwapApiError(f"the swap API did not answer ({type(error).__name__})") from None
+        if status == requests.codes.ok:
+            return quote(parsed(body), request)
+        if status == requests.codes.bad_request:
+            return no_quote(parsed(body))
+        retry_after = _retry_after_seconds(headers) if status == requests.codes.too_many_requests else None
+        raise SwapApiError(f"the swap API answered with status {status}", retry_after_seconds=retry_after)
+
+    def _get(self, query: Mapping[str, str], seconds: float) -> tuple[int, Mapping[str, str], bytes]:
+        """Return status, headers and body; the time limit is checked after every chunk."""
+        deadline = time.monotonic() + seconds
+        body = bytearray()
+        # A redirect would send the key to another host.
+        with self._session.get(
+            self._url, params=query, timeout=seconds, stream=True, allow_redirects=False
+        ) as response:
+            while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
+                body += chunk
+                if time.monotonic() > deadline or len(body) > MAX_RESPONSE_BYTES:
+                    raise ValueError("response is too slow or too long")
+            return response.status_code, response.headers, bytes(body)
+
+
+def query_of(request: QuoteRequest) -> dict[str, str]:
+    """Return the query parameters of a request."""
+    query = {
+        "inputMint": request.input_mint,
+        "outputMint": request.output_mint,
+        "amount": str(request.amount),
+        "taker": request.taker,
+        "slippageBps": str(request.slippage_bps),
+        "platformFeeBps": str(request.platform_fee_bps),
+        "maxAccounts": str(request.max_accounts),
+        # Wrapped SOL is swept from its token account like any token; as output, users receive SOL itself.
+        "wrapAndUnwrapSol": "false" if request.input_mint == str(WRAPPED_SOL) else "true",
+    }
+    return query | {"feeAccount": request.fee_account} if request.platform_fee_bps else query
+
+
+def _raise_first_error(done: set[Future[Any]]) -> None:
+    for future in done:
+        future.result()
+
+
+def _retry_after_seconds(headers: Mapping[str, str]) -> int | None:
+    """Return the seconds that the swap API wants us to wait; None if it does not say, or gives a date."""
+    text = headers.get("Retry-After", "")
+    if re.fullmatch(r"[0-9]{1,9}", text) is None:
+        return None
+    return min(int(text), MAX_RETRY_AFTER_SECONDS)

@@ -1,0 +1,60 @@
+"""What is asked of a swap API for one token, and what it answers."""
+
+from dataclasses import dataclass
+
+from solders.instruction import Instruction
+
+from sweepapi.solana.errors import SolanaError
+
+
+class SwapApiError(SolanaError):
+    """The swap API did not answer in time, refused to, or answered what its document does not allow.
+
+    ``retry_after_seconds`` is None unless the swap API said when to try again.
+    """
+
+    def __init__(self, message: str, *, retry_after_seconds: int | None = None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuoteRequest:
+    """A swap of an exact amount of one token; keys are base58, amounts are in the token's smallest unit."""
+
+    input_mint: str
+    output_mint: str
+    amount: int
+    taker: str  # the wallet that signs and pays
+    slippage_bps: int
+    platform_fee_bps: int  # of the output
+    fee_account: str = ""  # the token account of the output mint that is paid the platform fee, if there is one
+    max_accounts: int = 64  # that the route may use
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """A swap that the swap API offers. Its form was checked, and that it is of the tokens and the amount requested.
+
+    What the instructions do was not: see ``inspection`` and ``simulation``.
+    """
+
+    input_mint: str
+    output_mint: str
+    in_amount: int
+    out_amount: int  # expected by the taker, after the platform fee
+    threshold: int  # the swap fails if the taker would receive less
+    price_impact_bps: int | None  # None if the swap API does not say
+    labels: tuple[str, ...]  # of the exchanges on the route
+    setup: tuple[Instruction, ...]  # run before ``swap``
+    swap: Instruction
+    other: tuple[Instruction, ...]  # run after ``swap``
+    cleanup: Instruction | None  # runs last
+    lookup_tables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NoQuote:
+    """The swap API has no swap for this token and amount; ``reason`` is its own text, cleaned."""
+
+    reason: str
