@@ -332,6 +332,15 @@ def test_a_mint_can_hold_its_own_name(cluster: SolanaCluster) -> None:
     assert mint.lamports == cluster.bank.svm.minimum_balance_for_rent_exemption(len(mint.data))
 
 
+def test_rent_falls_for_new_accounts_only(cluster: SolanaCluster, wallet: Keypair) -> None:
+    before = cluster.rpc("getMinimumBalanceForRentExemption", 165)
+    old = cluster.faucet.create_account(wallet.pubkey(), cluster.usdc)
+    cluster.set_rent(lamports_per_byte=5080)
+    assert cluster.rpc("getMinimumBalanceForRentExemption", 165) == 1_488_440
+    new = cluster.faucet.create_account(wallet.pubkey(), WRAPPED_SOL_MINT)
+    assert (cluster.lamports(old), cluster.lamports(new)) == (before, 1_488_440)
+
+
 def test_wrapped_sol_is_given_as_lamports(cluster: SolanaCluster, wallet: Keypair) -> None:
     account = cluster.faucet.give_tokens(wallet.pubkey(), WRAPPED_SOL_MINT, 10**9)
     assert cluster.token_balance(wallet.pubkey(), WRAPPED_SOL_MINT) == 10**9
