@@ -45,11 +45,16 @@ class TokenAccount:
 
 @dataclass(frozen=True)
 class Holding:
-    """A token account of a wallet, with its key and the lamports that closing it gives back."""
+    """A token account of a wallet."""
 
     key: Pubkey
     lamports: int
     token: TokenAccount
+
+    @property
+    def rent_lamports(self) -> int:
+        """What closing it gives back, without a balance of SOL."""
+        return self.lamports - (self.token.amount if self.token.is_native else 0)
 
     @property
     def is_associated(self) -> bool:

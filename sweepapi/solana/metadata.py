@@ -1,4 +1,4 @@
-"""The names of tokens, from Token-2022's metadata extension or from the account that Metaplex's program keeps of a mint.
+"""The names of tokens, from Token-2022's metadata extension or the account that Metaplex's program keeps of a mint.
 
 Whoever made a mint wrote them, so they are cleaned, and nothing is decided by them.
 """

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sweeps.models import Sweep
 from sweeps.rails.solana_v1.models import BuiltTransaction
+from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
 
 # No program enforces these; partners get the same limits as on EVM chains.
 HARD_CAP_BPS = 300
@@ -13,6 +14,7 @@ MAX_TOKENS = 30
 class SolanaPresentation:
     """The shapes of V1."""
 
+    answer = SolanaBuiltSerializer
     hard_cap_bps = HARD_CAP_BPS
     max_tokens = MAX_TOKENS
 
