@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "sweeps",
     "sweeps.rails.evm",
     "sweeps.rails.evm_v5",
+    "sweeps.rails.solana_v1",
     "indexer",
 ]
 MIDDLEWARE = [

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 Tx = SweepTransaction.Status
 Finality = SweepTransaction.Finality
-REVERTED = "The transaction reverted."  # the reason until a confirm explains it
+REVERTED = "The transaction reverted."  # the reason until a confirm explains it, unless the rail knows it at once
 # Why a candidate that was never mined is given up, by how the execution ended.
 DROPPED = {
     Ending.RAN_OUT: "The deadline passed before the transaction was mined.",
@@ -76,12 +76,13 @@ class ExecutionSettlement:
         seen = verdict.inclusion
         tx.block_number, tx.block_hash, tx.gas_used = seen.block_number, seen.block_hash, seen.gas_used
         self._record_depth(tx, Depth.INCLUDED)
+        reason = " ".join(mismatch.message for mismatch in verdict.mismatches)
         if verdict.executed is not None:
             self._execute(tx, verdict.executed)
         elif verdict.reverted:
-            self._judged(tx, Tx.REVERTED, EventKind.REVERTED, tx.reason if tx.status == Tx.REVERTED else REVERTED)
+            explained = tx.reason if tx.status == Tx.REVERTED else reason
+            self._judged(tx, Tx.REVERTED, EventKind.REVERTED, explained or REVERTED)
         else:
-            reason = " ".join(mismatch.message for mismatch in verdict.mismatches)
             self._judged(tx, Tx.REJECTED, EventKind.REJECTED, reason)
 
     def _candidate(self, verdict: TransactionVerdict) -> SweepTransaction:

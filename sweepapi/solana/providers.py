@@ -1,4 +1,4 @@
-"""The providers of a Solana cluster: proven by its genesis hash, with the slot that ``getSlot`` and others show."""
+"""The providers of a Solana cluster: proven by its genesis hash, with the slot that some of their methods show."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,4 +32,6 @@ def _genesis_hash(result: object) -> str:
 
 
 def _head(call: Call, value: Any) -> Head | None:  # noqa: ANN401 - what the call decodes to
+    if call.method == "getEpochInfo":
+        return Head(value.slot)
     return Head(value) if call.method == "getSlot" else None

@@ -42,6 +42,7 @@ class BuildRequest:
     tokens: Sequence[TokenInput]
     output_asset: str
     slippage_bps: int
+    close_empty_accounts: bool = True  # where a network takes rent for token accounts
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ class TransactionVerdict:
     inclusion: Inclusion
     executed: Split | None = None
     reverted: bool = False
-    mismatches: Sequence[Mismatch] = ()
+    mismatches: Sequence[Mismatch] = ()  # of one that reverted: why, if the rail can tell already
 
 
 class Ending(Enum):

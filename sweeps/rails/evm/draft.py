@@ -9,6 +9,7 @@ from sweepapi.evm.erc20 import APPROVE, UNLIMITED
 from sweepapi.evm.responses import Block
 from sweepapi.evm.routes.types import Route
 from sweeps.rails.rail import Draft, DraftToken
+from sweeps.warnings import BuildWarning
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,6 @@ class EvmToken(DraftToken):
             return ShownRoute("wrapped_native", "unwrap", self.asset, (self.asset, NATIVE_COIN))
         router = self.route.router
         return ShownRoute(router.name, router.kind, router.address, self.route.path, self.route.fee_tiers)
-
-
-@dataclass(frozen=True)
-class BuildWarning:
-    """Something that the partner should know, and that does not stop the sweep."""
-
-    code: str
-    message: str
-    token: str
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from sweepapi.evm.probe import Probe, TransferTest
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 from sweepapi.fields import UINT256_MAX
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
-from sweeps.rails.evm.draft import BuildWarning, EvmDraft, EvmToken
+from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.evm.market import Contract, Facts, Market, Quotes
 from sweeps.rails.evm.sealing import permit_words
 from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, TokenInput
+from sweeps.warnings import symbol_warnings
 
 TransferTests = Mapping[Probe, TransferTest | CallFailedError]
 
@@ -55,7 +56,7 @@ def draft(*, partner: Partner, request: BuildRequest, chain: Chain, contract: Co
         output_token=market.output,
         head=facts.head,
         used_permit_words=facts.used_permit_words,
-        warnings=list(_symbol_warnings(request, facts)),
+        warnings=list(symbol_warnings(request.tokens, {a: known.symbol for a, known in facts.tokens.items()})),
     )
 
 
@@ -92,13 +93,6 @@ def _contradictions(token: TokenInput, facts: Facts, *, field: str) -> Iterator[
         yield FieldError(f"{field}.mint", "not_a_token", "This is not the address of an ERC-20 token.")
     elif token.decimals is not None and token.decimals != known.decimals:
         yield FieldError(f"{field}.decimals", "contradicts_chain", f"The token has {known.decimals} decimals.")
-
-
-def _symbol_warnings(request: BuildRequest, facts: Facts) -> Iterator[BuildWarning]:
-    for token in request.tokens:
-        symbol = facts.tokens[token.asset].symbol
-        if token.symbol is not None and token.symbol != symbol:
-            yield BuildWarning("symbol_differs", f"The token's symbol is {symbol!r}.", token.asset)
 
 
 def _transfer_probes(request: BuildRequest, market: Market, facts: Facts, quotes: Quotes) -> list[Probe]:

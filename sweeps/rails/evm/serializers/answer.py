@@ -6,15 +6,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from ledger.models import Settlement
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, OpenEnumField, UtcDateTimeField
 from sweepapi.api.schema import example
 from sweepapi.evm.routes.finder import KINDS
 from sweeps.models import SweepStatus
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed
 from sweeps.rails.rail import Offered
+from sweeps.serializers.answer import FEE_MODES, WARNING_CODES, FeeSummarySerializer, OutputAmountsSerializer
 
-FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
 CONTRACT_VERSIONS = ("v5", "v4")
 MODES = ("v5_partner_fees", "v4_fallback")
 HEX = r"^0x([0-9a-f]{2})*$"
@@ -68,27 +67,11 @@ class SkippedTokenSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class EstimatedOutputSerializer(serializers.Serializer[Any]):
+class EstimatedOutputSerializer(OutputAmountsSerializer):
     """The expected and minimum output, before the fee and for the user."""
 
-    token = EvmAddressField(source="draft.output.asset")
-    symbol = serializers.CharField(source="draft.output.symbol")
-    decimals = serializers.IntegerField(source="draft.output.decimals")
-    gross = AmountOutputField(source="draft.expected.gross_output")
-    minGross = AmountOutputField(source="minimum.gross_output")
-    user = AmountOutputField(source="draft.expected.user_amount")
-    minUser = AmountOutputField(source="minimum.user_amount")
-
-
-class FeeSummarySerializer(serializers.Serializer[Any]):
-    """The fee terms, and the fee at the expected output; in every mode."""
-
-    totalFeeBps = serializers.IntegerField(source="fees.total_fee_bps")
-    partnerShareBps = serializers.IntegerField(source="fees.partner_share_bps")
-    totalFee = AmountOutputField(source="expected.total_fee")
-    partnerFee = AmountOutputField(source="expected.partner_fee")
-    protocolFee = AmountOutputField(source="expected.protocol_fee")
-    userAmount = AmountOutputField(source="expected.user_amount")
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {"token": EvmAddressField(source="draft.output.asset"), **super().get_fields()}
 
 
 class TypedDataSerializer(serializers.Serializer[Any]):
@@ -216,7 +199,7 @@ class BuildIssuesSerializer(serializers.Serializer[Any]):
 class BuildWarningSerializer(serializers.Serializer[Any]):
     """A warning that does not stop the sweep."""
 
-    code = OpenEnumField(values=["symbol_differs"], help_text="Stable; new codes may be added.")
+    code = OpenEnumField(values=WARNING_CODES, help_text="Stable; new codes may be added.")
     message = serializers.CharField()
     token = EvmAddressField(help_text="The token that the warning is about.")
 

@@ -1,0 +1,1 @@
+"""The V1 rail on Solana: the user signs transactions composed of a swap API's instructions; partners are paid later."""

@@ -1,0 +1,88 @@
+"""Composes the transactions of a sweep from the swap API's instructions.
+
+Every instruction is inspected first, and lookup tables are read from the cluster, together with the blockhash and the
+prices of recent blocks, in one HTTP request. What the swap API wants beyond the sweep raises ``UnsafeSwapError``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from solders.address_lookup_table_account import AddressLookupTableAccount
+from solders.instruction import Instruction
+from solders.pubkey import Pubkey
+
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana import compute_budget, reads
+from sweepapi.solana.addresses import public_key
+from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.inspection import inspect
+from sweepapi.solana.lookup_tables import lookup_table
+from sweepapi.solana.packing import Leg, Packed, pack
+from sweepapi.solana.responses import LatestBlockhash
+from sweepapi.solana.swap_api import Quote
+from sweeps.rails.solana_v1.closings import closing, emptied, empty_before
+from sweeps.rails.solana_v1.draft import SolanaToken
+from sweeps.rails.solana_v1.facts import Facts
+
+
+@dataclass(frozen=True)
+class Market:
+    """What transactions need that grows old within seconds."""
+
+    tables: Mapping[Pubkey, AddressLookupTableAccount]
+    blockhash: LatestBlockhash
+    block_height: int
+    recent_prices: Sequence[int]  # micro-lamports for a unit of compute
+
+
+def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Cluster) -> None:
+    """Check what each token's quote would have the wallet sign; raises ``UnsafeSwapError``."""
+    mints_of = {key: holding.token.mint for key, holding in facts.holdings.items()}
+    allowed_programs = [public_key(program) for program in cluster.swap_programs]
+    for token in tokens:
+        inspect(
+            _instructions(token.quote),
+            wallet=facts.wallet,
+            swept={token.holding.key: token.amount},
+            mints_of=mints_of,
+            allowed_programs=allowed_programs,
+        )
+
+
+def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
+    """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged."""
+    keys = list(dict.fromkeys(public_key(key) for token in tokens for key in token.quote.lookup_tables))
+    written = [
+        account.pubkey
+        for token in tokens
+        for one in _instructions(token.quote)
+        for account in one.accounts
+        if account.is_writable
+    ]
+    fees = compute_budget.recent_fees_call(list(dict.fromkeys(written)))
+    blockhash, epoch, prices, *found = pool.batch(
+        [reads.LATEST_BLOCKHASH, reads.EPOCH_INFO, fees, *reads.multiple_accounts(keys)]
+    )
+    tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
+    return Market(tables, blockhash, epoch.block_height, prices)
+
+
+def compose(tokens: Sequence[SolanaToken], facts: Facts, market: Market, *, closes_accounts: bool) -> list[Packed]:
+    """Return the transactions that sell all tokens, as few as possible; raises ``LegTooLargeError``."""
+    legs = [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
+    extra = empty_before(facts, [leg.instructions for leg in legs]) if closes_accounts else []
+    return pack(facts.wallet, legs, extra_closings=[closing(holding) for holding in extra])
+
+
+def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
+    is_closed = closes_accounts and emptied(token.holding, token.amount)
+    return Leg(
+        instructions=_instructions(token.quote),
+        closing=closing(token.holding) if is_closed else None,
+        lookup_tables=tuple(market.tables[public_key(key)] for key in token.quote.lookup_tables),
+    )
+
+
+def _instructions(quote: Quote) -> tuple[Instruction, ...]:
+    cleanup = () if quote.cleanup is None else (quote.cleanup,)
+    return (*quote.setup, quote.swap, *quote.other, *cleanup)

@@ -1,0 +1,158 @@
+"""Drafts a sweep on Solana: facts, quotes, and transactions that simulations have proven.
+
+Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), beside the quotes.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+from solders.pubkey import Pubkey
+
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailable
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana import compute_budget
+from sweepapi.solana.addresses import WRAPPED_SOL
+from sweepapi.solana.effects import Terms
+from sweepapi.solana.errors import LegTooLargeError, UnsafeSwapError
+from sweepapi.solana.packing import Packed
+from sweepapi.solana.swap_api import SwapApiError
+from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset
+from sweeps.rails.solana_v1.closings import closed_by
+from sweeps.rails.solana_v1.composing import Market, check_instructions, compose, read_market
+from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransaction
+from sweeps.rails.solana_v1.facts import Facts, read_facts
+from sweeps.rails.solana_v1.proving import Simulated, prove, simulate
+from sweeps.rails.solana_v1.quoting import quote_tokens
+from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_fee_account
+from sweeps.rails.solana_v1.terms import SwapTerms, fees_of_today, output_of
+from sweeps.warnings import symbol_warnings
+
+log = structlog.get_logger(__name__)
+
+RETRY_AFTER_SECONDS = 5
+
+
+def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> SolanaDraft:
+    """Plan a sweep under these fee terms, or those of today.
+
+    Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``BuildDisabled`` if the
+    fee can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or wants too much.
+    """
+    cluster = networks.current().cluster(request.network)
+    pool = networks.current().pool(request.network)
+    output = output_of(cluster, request.output_asset)
+    fees = fees or fees_of_today(partner)
+    with _failures_named(request):
+        facts = read_facts(pool, request)
+        sellable = sellable_tokens(request, facts)
+        drafting = _Drafting(request, facts, fees, usable_fee_account(facts), cluster.max_priority_fee_lamports)
+        tokens = quote_tokens(sellable, facts, drafting.swap_terms)
+        check_instructions(tokens, facts, cluster)
+        market = read_market(pool, tokens)
+        transactions = drafting.transactions(pool, tokens, market)
+    symbols = {str(key): name.symbol for key, name in facts.names.items()}
+    return SolanaDraft(
+        partner=partner,
+        request=request,
+        output=OutputAsset(output.mint, output.symbol, output.decimals),
+        fees=fees,
+        tokens=tokens,
+        height=facts.slot,
+        cluster=cluster,
+        fee_account=drafting.fee_account,
+        transactions=transactions,
+        blocks_left=market.blockhash.last_valid_block_height - market.block_height,
+        warnings=list(symbol_warnings(request.tokens, symbols)),
+    )
+
+
+@contextmanager
+def _failures_named(request: BuildRequest) -> Iterator[None]:
+    """Turn the failures of the cluster and of the swap API into the errors of a build."""
+    try:
+        yield
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from error
+    except SwapApiError as error:
+        log.warning("swap_api_failed", network=request.network, error=str(error))
+        raise SwapUnavailable(retry_after_seconds=error.retry_after_seconds or RETRY_AFTER_SECONDS) from error
+    except UnsafeSwapError as error:
+        log.exception("unsafe_swap_refused", network=request.network, wallet=request.wallet, reason=str(error))
+        raise SwapUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from error
+    except LegTooLargeError as error:
+        message = "The swap of this amount does not fit into a transaction."
+        raise NoRoute(details=[FieldError(f"tokens[{error.index}].mint", "too_large", message)]) from error
+
+
+@dataclass(frozen=True)
+class _Drafting:
+    """What the transactions of one sweep have in common."""
+
+    request: BuildRequest
+    facts: Facts
+    fees: FeeTerms
+    fee_account: Pubkey
+    max_priority_fee_lamports: int
+
+    @property
+    def swap_terms(self) -> SwapTerms:
+        return SwapTerms(
+            wallet=self.request.wallet,
+            output_mint=self.request.output_asset,
+            fee_account=self.fee_account,
+            slippage_bps=self.request.slippage_bps,
+            fee_bps=self.fees.total_fee_bps,
+        )
+
+    def transactions(
+        self, pool: ProviderPool, tokens: Sequence[SolanaToken], market: Market
+    ) -> list[SolanaTransaction]:
+        """Compose the transactions and prove them; raises if one does more, or is worth less, than it should."""
+        packed = compose(tokens, self.facts, market, closes_accounts=self.request.close_empty_accounts)
+        simulated = simulate(pool, packed)
+        transactions = [
+            self._transaction(one, simulation, tokens, market)
+            for one, simulation in zip(packed, simulated, strict=True)
+        ]
+        refuse_poor_wallet(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
+        if self.facts.output_mint == WRAPPED_SOL:
+            refuse_losses(transactions)
+        return transactions
+
+    def _transaction(
+        self, packed: Packed, simulated: Simulated, tokens: Sequence[SolanaToken], market: Market
+    ) -> SolanaTransaction:
+        sold = [tokens[position] for position in packed.legs]
+        closes = closed_by(packed, self.facts.holdings.values())
+        terms = Terms(
+            wallet=self.facts.wallet,
+            swept={token.holding.key: token.amount for token in sold},
+            output_mint=self.facts.output_mint,
+            minimum=sum(token.quote.threshold for token in sold),
+            fee_account=self.fee_account,
+            fee_bps=self.fees.total_fee_bps,
+            legs=len(sold),
+            closed=frozenset(holding.key for holding in closes),
+            fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
+            token_account_rent=self.facts.token_account_rent,
+        )
+        effects = prove(simulated, terms)
+        limit = compute_budget.unit_limit(simulated.simulation.units)
+        price = compute_budget.unit_price(
+            market.recent_prices, unit_limit=limit, max_lamports=self.max_priority_fee_lamports
+        )
+        return SolanaTransaction(
+            packed=packed,
+            mints=[token.asset for token in sold],
+            message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
+            last_valid_block_height=market.blockhash.last_valid_block_height,
+            unit_limit=limit,
+            unit_price=price,
+            effects=effects,
+            closes=closes,
+        )

@@ -1,0 +1,25 @@
+"""The tables of the Solana rail: what was composed for each execution, by which its transaction is recognised."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from sweepapi.fields import AccountAddressField
+from sweepapi.triggers import append_only
+from sweeps.models import Execution
+
+
+class BuiltTransaction(models.Model):
+    """The transaction that the user was given for one execution."""
+
+    execution = models.OneToOneField(Execution, on_delete=models.PROTECT, related_name="built")
+    last_valid_block_height = models.PositiveBigIntegerField()  # of its blockhash; it can't land in a higher block
+    fee_account = AccountAddressField()  # the token account that is paid the fee
+    # All but those of the compute budget, which wallets change: {program, accounts, data in base64}, in their order.
+    instructions = models.JSONField()
+
+    class Meta:
+        triggers: ClassVar = append_only()
+
+    def __str__(self) -> str:
+        return f"transaction for {self.execution_id}"

@@ -1,0 +1,52 @@
+"""What keeps a wallet's tokens from being swept, as discovery and builds say it."""
+
+from dataclasses import dataclass
+
+from sweepapi.solana.accounts import Holding
+from sweepapi.solana.mints import Mint
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A stable code and a sentence."""
+
+    code: str
+    message: str
+
+
+UNKNOWN_MINT = Obstacle("unknown_mint", "This is not the mint of a token.")
+FROZEN = Obstacle("frozen", "The token's issuer froze the wallet's account.")
+PAUSED = Obstacle("paused", "The token's issuer paused its transfers.")
+NON_TRANSFERABLE = Obstacle("non_transferable", "The token can't be transferred.")
+TRANSFER_FEE = Obstacle("transfer_fee", "The token charges a fee on transfer, so no output can be guaranteed.")
+TRANSFER_HOOK = Obstacle("transfer_hook", "The token calls another program on each transfer.")
+NOT_ASSOCIATED = Obstacle("not_associated", "Swaps take from the wallet's associated token account only.")
+REFUSES_PROGRAMS = Obstacle("refuses_programs", "The wallet forbids programs to transfer from this account.")
+NO_ROUTE = Obstacle("no_route", "The swap API can't swap this amount.")
+COLLECTIBLE = Obstacle("collectible", "There is only one of it.")
+IS_OUTPUT = Obstacle("is_output", "This is the output token.")
+DUST = Obstacle("dust", "It is worth less than it costs to sweep.")
+NOT_QUOTED = Obstacle(
+    "not_quoted", "It was not quoted: there are too many tokens, or the swap API did not answer in time."
+)
+
+
+def of_mint(mint: Mint, *, epoch: int) -> Obstacle | None:
+    """Return what keeps every wallet from selling a token, or None."""
+    found = {
+        NON_TRANSFERABLE: mint.is_non_transferable,
+        TRANSFER_HOOK: mint.transfer_hook is not None,
+        TRANSFER_FEE: mint.charges_fee(epoch),
+        PAUSED: mint.is_paused,
+    }
+    return next((obstacle for obstacle, is_met in found.items() if is_met), None)
+
+
+def of_holding(holding: Holding) -> Obstacle | None:
+    """Return what keeps a wallet from selling what this account holds, or None."""
+    found = {
+        FROZEN: holding.token.is_frozen,
+        NOT_ASSOCIATED: not holding.is_associated,
+        REFUSES_PROGRAMS: holding.token.refuses_programs,
+    }
+    return next((obstacle for obstacle, is_met in found.items() if is_met), None)

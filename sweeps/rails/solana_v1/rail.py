@@ -1,0 +1,40 @@
+"""The Solana rail, as the rest of the service sees it."""
+
+from collections.abc import Sequence
+
+from sweepapi.errors import SweepNotCancellable
+from sweepapi.networks import SOLANA_BUILD_MODE
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.rails.rail import Mismatch
+from sweeps.rails.solana_v1 import drafting, following, judging, sealing, watching
+from sweeps.rails.solana_v1.presenting import SolanaPresentation
+
+
+class SolanaV1:
+    """Sweeps through transactions that the user signs, composed of a swap API's instructions."""
+
+    name = "solana_v1"
+    mode = SOLANA_BUILD_MODE
+    present = SolanaPresentation()
+
+    draft = staticmethod(drafting.draft_v1)
+    seal = staticmethod(sealing.seal)
+    store = staticmethod(sealing.store)
+    watch = staticmethod(watching.watch)
+    see = staticmethod(following.see)
+    judge = staticmethod(judging.judge)
+    next_look = staticmethod(following.next_look)
+    clock = staticmethod(following.clock)
+
+    def explain_revert(self, _tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:  # noqa: ARG002
+        """Return nothing: the look that finds a failed transaction explains it."""
+        return ()
+
+    def withdraw(self, _sweep: Sweep) -> None:
+        """Refuse: nothing on chain can invalidate a blockhash early."""
+        raise SweepNotCancellable(
+            "A sweep on Solana can't be cancelled; its transactions expire with their blockhash, within minutes."
+        )
+
+    def send_withdrawals(self) -> None:
+        """There is nothing to send."""

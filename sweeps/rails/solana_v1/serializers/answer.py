@@ -1,0 +1,121 @@
+"""The answer to a build on Solana: the transactions to sign, and everything the partner shows."""
+
+import base64
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+
+from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
+from sweepapi.networks import SOLANA_BUILD_MODE
+from sweeps.models import SweepStatus
+from sweeps.rails.rail import Offered
+from sweeps.rails.solana_v1.draft import SolanaTransaction
+from sweeps.rails.solana_v1.sealing import SolanaSealed
+from sweeps.serializers.answer import FEE_MODES, WARNING_CODES, FeeSummarySerializer, OutputAmountsSerializer
+
+
+class SolanaTokenSerializer(serializers.Serializer[Any]):
+    """One token, with its expected and minimum output in the output token's smallest unit, before the fee."""
+
+    mint = serializers.CharField(source="token.asset")
+    account = serializers.CharField(source="token.holding.key", help_text="The token account that it is taken from.")
+    amount = AmountOutputField(source="token.amount")
+    symbol = serializers.CharField(source="token.symbol")
+    decimals = serializers.IntegerField(source="token.decimals")
+    expectedOutput = AmountOutputField(source="token.expected_output")
+    minOutput = AmountOutputField(source="token.min_output")
+    priceImpactBps = serializers.IntegerField(
+        source="token.quote.price_impact_bps", allow_null=True, help_text="Null: not known."
+    )
+    exchanges = serializers.ListField(
+        source="token.quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
+    )
+    transaction = serializers.IntegerField(
+        source="transaction_index", help_text="The position of the transaction that sells it."
+    )
+
+
+class SolanaOutputSerializer(OutputAmountsSerializer):
+    """The expected and minimum output, before the fee and for the user."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {"token": serializers.CharField(source="draft.output.asset"), **super().get_fields()}
+
+
+class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
+    """A transaction for the wallet to sign and send; each is executed on its own."""
+
+    transaction = serializers.SerializerMethodField(
+        help_text="A v0 transaction in base64, with an empty signature in the place of the wallet's."
+    )
+    reference = serializers.CharField(
+        source="packed.reference", help_text="The key by which the service finds the transaction on chain."
+    )
+    lastValidBlockHeight = serializers.IntegerField(
+        source="last_valid_block_height", help_text="It can't land in a higher block."
+    )
+    computeUnitLimit = serializers.IntegerField(source="unit_limit")
+    networkFeeLamports = AmountOutputField(source="fee_lamports")
+    priorityFeeLamports = AmountOutputField(
+        source="priority_fee_lamports", help_text="The part of the network fee that buys priority."
+    )
+    tokens = serializers.ListField(
+        source="mints", child=serializers.CharField(), help_text="The mints of the tokens that it sells."
+    )
+    closes = serializers.SerializerMethodField(help_text="The token accounts that it closes.")
+
+    def get_transaction(self, transaction: SolanaTransaction) -> str:
+        return base64.b64encode(transaction.unsigned).decode()
+
+    def get_closes(self, transaction: SolanaTransaction) -> list[str]:
+        return [str(holding.key) for holding in transaction.closes]
+
+
+class ClosedAccountSerializer(serializers.Serializer[Any]):
+    """A token account that the sweep closes."""
+
+    account = serializers.CharField(source="key")
+    mint = serializers.CharField(source="token.mint")
+    lamports = AmountOutputField(source="rent_lamports", help_text="The rent that the wallet gets back.")
+
+
+class SolanaWarningSerializer(serializers.Serializer[Any]):
+    """A warning that does not stop the sweep."""
+
+    code = OpenEnumField(values=WARNING_CODES, help_text="Stable; new codes may be added.")
+    message = serializers.CharField()
+    token = serializers.CharField(help_text="The token that the warning is about.")
+
+
+@extend_schema_serializer(component_name="BuiltSolanaSweep")
+class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
+    """A sweep ready to be signed and sent; it is found on chain, so nothing needs to be reported."""
+
+    sweepId = serializers.UUIDField(source="sweep.id")
+    status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
+    chain = serializers.CharField(source="sealed.draft.cluster.name")
+    network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
+    mode = serializers.ChoiceField(source="rail.mode", choices=[SOLANA_BUILD_MODE])
+    feeMode = serializers.SerializerMethodField()
+    createdAt = UtcDateTimeField(source="sweep.created_at")
+    expiresAt = UtcDateTimeField(
+        source="sealed.deadline",
+        help_text="About when the transactions can't land any more; the cluster decides by lastValidBlockHeight.",
+    )
+    tokens = SolanaTokenSerializer(source="sealed.draft.placed_tokens", many=True)
+    warnings = SolanaWarningSerializer(source="sealed.draft.warnings", many=True)
+    estimatedOutput = SolanaOutputSerializer(source="sealed")
+    feeSummary = FeeSummarySerializer(source="sealed.draft")
+    networkFeeLamports = AmountOutputField(
+        source="sealed.draft.network_fee_lamports", help_text="What the wallet pays for all transactions."
+    )
+    closedAccounts = ClosedAccountSerializer(source="sealed.draft.closed_accounts", many=True)
+    reclaimedLamports = AmountOutputField(source="sealed.draft.reclaimed_lamports")
+    transactions = SolanaTransactionSerializer(
+        source="sealed.draft.transactions", many=True, help_text="In any order; each may land without the others."
+    )
+
+    @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
+    def get_feeMode(self, offered: Offered[SolanaSealed]) -> str:  # noqa: N802 - named after its field
+        return FEE_MODES[offered.sealed.draft.fees.settlement]

@@ -1,0 +1,76 @@
+"""The answer to a look at a wallet."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from sweepapi.api.fields import AmountOutputField, OpenEnumField
+from sweeps.rails.solana_v1 import obstacles
+from sweeps.rails.solana_v1.found import Discovery, EmptyAccount, FoundToken
+
+REASONS = sorted(one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle))
+
+
+class FoundTokenSerializer(serializers.Serializer[FoundToken]):
+    """A token account with a balance."""
+
+    mint = serializers.CharField()
+    account = serializers.CharField()
+    amount = AmountOutputField()
+    decimals = serializers.IntegerField(allow_null=True, help_text="Null: the mint is unknown.")
+    symbol = serializers.CharField()
+    name = serializers.CharField()
+    estimatedOutput = AmountOutputField(
+        source="estimated_output", allow_null=True, help_text="For the user, after the fee. Null: not quoted."
+    )
+    routable = serializers.BooleanField(
+        source="is_routable", allow_null=True, help_text="Whether it can be swept. Null: not found out."
+    )
+    reason = OpenEnumField(
+        source="obstacle.code",
+        values=REASONS,
+        default=None,
+        allow_null=True,
+        help_text="Why it can't be swept, or why that was not found out; new values may be added.",
+    )
+    message = serializers.CharField(source="obstacle.message", default=None, allow_null=True)
+
+
+class EmptyAccountSerializer(serializers.Serializer[EmptyAccount]):
+    """A token account that holds nothing but its rent."""
+
+    account = serializers.CharField()
+    mint = serializers.CharField()
+    lamports = AmountOutputField(help_text="The rent that closing it gives back.")
+
+
+class DiscoveryTotalsSerializer(serializers.Serializer[Discovery]):
+    """The sums."""
+
+    estimatedOutput = AmountOutputField(source="estimated_output", help_text="Of the tokens that can be swept.")
+    reclaimableLamports = AmountOutputField(source="reclaimable_lamports", help_text="Of the empty accounts.")
+
+
+class DiscoveryOutputSerializer(serializers.Serializer[Any]):
+    """The token that the estimates are in."""
+
+    mint = serializers.CharField()
+    symbol = serializers.CharField()
+    decimals = serializers.IntegerField()
+
+
+@extend_schema_serializer(component_name="Discovery")
+class DiscoverySerializer(serializers.Serializer[Discovery]):
+    """What was found in a wallet."""
+
+    chain = serializers.CharField(source="cluster.name")
+    network = serializers.CharField(source="cluster.network", help_text="The CAIP-2 identifier of the cluster.")
+    wallet = serializers.CharField()
+    output = DiscoveryOutputSerializer()
+    tokens = FoundTokenSerializer(many=True)
+    emptyAccounts = EmptyAccountSerializer(source="empty_accounts", many=True)
+    omittedAccounts = serializers.IntegerField(
+        source="omitted_accounts", help_text="How many more token accounts the wallet has, which were not looked at."
+    )
+    totals = DiscoveryTotalsSerializer(source="*")

@@ -1,0 +1,33 @@
+"""The parts of a build's answer that do not depend on the rail."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from ledger.models import Settlement
+from sweepapi.api.fields import AmountOutputField
+
+FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
+WARNING_CODES = ("symbol_differs",)
+
+
+class OutputAmountsSerializer(serializers.Serializer[Any]):
+    """The expected and minimum output, before the fee and for the user; each family adds the token's field."""
+
+    symbol = serializers.CharField(source="draft.output.symbol")
+    decimals = serializers.IntegerField(source="draft.output.decimals")
+    gross = AmountOutputField(source="draft.expected.gross_output")
+    minGross = AmountOutputField(source="minimum.gross_output")
+    user = AmountOutputField(source="draft.expected.user_amount")
+    minUser = AmountOutputField(source="minimum.user_amount")
+
+
+class FeeSummarySerializer(serializers.Serializer[Any]):
+    """The fee terms, and the fee at the expected output; in every mode."""
+
+    totalFeeBps = serializers.IntegerField(source="fees.total_fee_bps")
+    partnerShareBps = serializers.IntegerField(source="fees.partner_share_bps")
+    totalFee = AmountOutputField(source="expected.total_fee")
+    partnerFee = AmountOutputField(source="expected.partner_fee")
+    protocolFee = AmountOutputField(source="expected.protocol_fee")
+    userAmount = AmountOutputField(source="expected.user_amount")
