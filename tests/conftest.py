@@ -25,6 +25,7 @@ from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
+from tests.solana_user import SolanaUser
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +102,12 @@ def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -
     with solana_swap_api.running(cluster) as market:
         change_networks(swap_api_url=market.api.url, swap_api_key=solana_swap_api.KEY)
         yield market
+
+
+@pytest.fixture
+def user(swap_api: SwapMarket, partner: Partner) -> SolanaUser:
+    """A user of the partner's application on the local Solana cluster."""
+    return SolanaUser(swap_api, partner)
 
 
 @pytest.fixture
