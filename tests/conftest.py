@@ -15,7 +15,9 @@ from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
+from sweeps.rails.measured import Measured
 from sweeps.rails.registry import V2_MODES
+from sweeps.rails.solana_v1 import availability as solana_availability
 from tests import fake_node, solana_cluster, solana_swap_api
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -123,8 +125,11 @@ def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) 
 
 @pytest.fixture
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what an earlier request to `/v2/status` measured."""
-    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
+    """Forget what an earlier request to the status of the service measured."""
+    monkeypatch.setattr(availability, "_differences", {})
+    for module in (availability, solana_availability):
+        measured = module.measured
+        monkeypatch.setattr(module, "measured", Measured(measured.measure, type(measured.latest)()))
 
 
 @pytest.fixture
