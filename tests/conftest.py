@@ -26,6 +26,7 @@ from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
+from tests.solana_payments import ClusterTreasury
 from tests.solana_swap_api import SwapMarket
 from tests.solana_user import SolanaUser
 
@@ -208,3 +209,11 @@ def treasury(chain: LocalChain, change_chain: Callable[..., Chain]) -> Treasury:
     """The only wallet on the local chain that pays partners."""
     change_chain(payout_senders=(chain.users[0].address,))
     return Treasury(chain, chain.users[0])
+
+
+@pytest.fixture
+def cluster_treasury(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> ClusterTreasury:
+    """The only wallet on the local cluster that pays partners."""
+    treasury = ClusterTreasury(cluster, cluster.create_wallet())
+    change_networks(clusters={"solana": replace(cluster.facts(), payout_senders=(treasury.address,))})
+    return treasury
