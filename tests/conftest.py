@@ -16,7 +16,7 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
-from tests import fake_node, solana_cluster
+from tests import fake_node, solana_cluster, solana_swap_api
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.guards import watch_io
@@ -25,6 +25,7 @@ from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
 from tests.solana_payments import ClusterTreasury
+from tests.solana_swap_api import SwapMarket
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +94,14 @@ def cluster(change_networks: Callable[..., Networks]) -> Iterator[SolanaCluster]
             fee_wallet=str(local.fee_wallet),
         )
         yield local
+
+
+@pytest.fixture
+def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Iterator[SwapMarket]:
+    """A swap API of the local cluster, which the service asks for quotes."""
+    with solana_swap_api.running(cluster) as market:
+        change_networks(swap_api_url=market.api.url, swap_api_key=solana_swap_api.KEY)
+        yield market
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from solders.instruction import Instruction
 from solders.keypair import Keypair
 from solders.message import MessageV0
 from solders.pubkey import Pubkey
+from solders.rent import Rent
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 from spl.token.constants import NATIVE_DECIMALS, WRAPPED_SOL_MINT
@@ -126,6 +127,10 @@ class SolanaCluster:
     def drop(self, signature: Signature) -> None:
         """Remove a transaction from the records, as when its fork is abandoned; sent again, it lands again."""
         self.bank.drop(signature)
+
+    def set_rent(self, lamports_per_byte: int) -> None:
+        """Change what new accounts must hold; existing ones keep what they have, as when rent falls on mainnet."""
+        self.bank.svm.set_rent(Rent(lamports_per_byte))
 
     def lamports(self, key: Pubkey) -> int:
         return self.bank.svm.get_balance(key) or 0

@@ -26,7 +26,7 @@ GENESIS_HASH = Hash.hash(b"the local Solana cluster")
 
 
 class Bank:
-    """The accounts, blocks and transactions. Whoever reads more than one thing holds `lock` meanwhile."""
+    """The accounts, blocks and transactions. To read more than one thing at one moment, hold `lock`."""
 
     def __init__(self, genesis_hash: Hash = GENESIS_HASH) -> None:
         self.lock = RLock()

@@ -9,6 +9,7 @@ from solders.hash import Hash
 # As on mainnet, a block's height is far below its slot: code that takes one for the other fails a test.
 FIRST_SLOT = 435_888_000
 FIRST_HEIGHT = 413_977_000
+FIRST_BLOCKS = 64  # so that even a fresh cluster has a final block, and a lagging node another head than its first
 BLOCKHASH_BLOCKS = 150  # how many blocks later a transaction with a blockhash may still land
 
 
@@ -43,6 +44,8 @@ class Blocks:
         )
         self._blocks = [first]
         self._by_hash = {first.blockhash: first}
+        for _ in range(FIRST_BLOCKS):
+            self.add(skipped_slots=0, priority_fee=0)
 
     @property
     def latest(self) -> Block:

@@ -15,7 +15,7 @@ from solders.system_program import CreateAccountParams, TransferParams, create_a
 from solders.transaction import VersionedTransaction
 from spl.token import instructions as token
 from spl.token import models
-from spl.token.constants import TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
+from spl.token.constants import ACCOUNT_LEN, TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
 
 from dev.solana.bank import Bank
 from dev.solana.extensions import Extension, mint_space
@@ -81,37 +81,42 @@ class Faucet:
 
     def create_account(self, wallet: Pubkey, mint: Pubkey) -> Pubkey:
         """Create a wallet's associated token account if it is missing; returns its address."""
-        program = self.program_of(mint)
-        self.run([token.create_idempotent_associated_token_account(self.key, wallet, mint, program)])
+        self.run([self._associate(wallet, mint)])
         return self.associated_account(wallet, mint)
 
     def give_tokens(self, wallet: Pubkey, mint: Pubkey, amount: int) -> Pubkey:
         """Mint tokens to a wallet's associated account, which is created if missing; returns its address."""
-        account = self.create_account(wallet, mint)
+        account = self.associated_account(wallet, mint)
         if mint == WRAPPED_SOL_MINT:
+            give = transfer(TransferParams(from_pubkey=self.key, to_pubkey=account, lamports=amount))
             sync = token.sync_native(models.SyncNativeParams(program_id=TOKEN_PROGRAM_ID, account=account))
-            give = TransferParams(from_pubkey=self.key, to_pubkey=account, lamports=amount)
-            self.run([transfer(give), sync])
+            self.run([self._associate(wallet, mint), give, sync])
         else:
-            self.mint_to(account, mint, amount)
+            self.run([self._associate(wallet, mint), self._mint_to(account, mint, amount)])
         return account
 
     def mint_to(self, account: Pubkey, mint: Pubkey, amount: int) -> None:
         """Mint tokens to a token account."""
-        params = models.MintToParams(
-            program_id=self.program_of(mint), mint=mint, dest=account, mint_authority=self.key, amount=amount
+        self.run([self._mint_to(account, mint, amount)])
+
+    def _associate(self, wallet: Pubkey, mint: Pubkey) -> Instruction:
+        return token.create_idempotent_associated_token_account(self.key, wallet, mint, self.program_of(mint))
+
+    def _mint_to(self, account: Pubkey, mint: Pubkey, amount: int) -> Instruction:
+        return token.mint_to(
+            models.MintToParams(
+                program_id=self.program_of(mint), mint=mint, dest=account, mint_authority=self.key, amount=amount
+            )
         )
-        self.run([token.mint_to(params)])
 
     def create_other_account(self, wallet: Pubkey, mint: Pubkey) -> Pubkey:
         """Create a token account of the wallet at an address of its own, not the associated one."""
         keypair, program = Keypair(), self.program_of(mint)
-        size = 165
         account = CreateAccountParams(
             from_pubkey=self.key,
             to_pubkey=keypair.pubkey(),
-            lamports=self.bank.svm.minimum_balance_for_rent_exemption(size),
-            space=size,
+            lamports=self.bank.svm.minimum_balance_for_rent_exemption(ACCOUNT_LEN),
+            space=ACCOUNT_LEN,
             owner=program,
         )
         initialize = models.InitializeAccount3Params(

@@ -32,6 +32,7 @@ FIELD_CODES = {
     "missing": "The transaction did not emit the event of this sweep.",
     "differs": "The value in the event differs from the signed one.",
     "inconsistent": "The amounts in the event contradict the signed fee.",
+    "used": "Another transaction has already executed the sweep.",
     "reverted": "`message` is the decoded revert reason of the transaction, `field` the token that caused it.",
 }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.multicall import Read
+from sweepapi.text import clean
 
 BALANCE_OF = Function("balanceOf(address)", "(uint256)")
 ALLOWANCE = Function("allowance(address,address)", "(uint256)")
@@ -45,5 +46,4 @@ def token_facts(results: list[Any]) -> TokenFacts | None:
     if decimals is None or balance is None or allowance is None:
         return None
     symbol = text[0] if text is not None else raw[0].decode("utf-8", "replace") if raw is not None else ""
-    printable = "".join(character for character in symbol if character.isprintable())
-    return TokenFacts(printable.strip()[:MAX_SYMBOL_CHARACTERS], decimals[0], balance[0], allowance[0])
+    return TokenFacts(clean(symbol, MAX_SYMBOL_CHARACTERS), decimals[0], balance[0], allowance[0])

@@ -42,9 +42,19 @@ class TokenAccount:
         """Whether its owner could close it once its amount is zero, and get its lamports."""
         return not self.has_hidden_balance and self.close_authority in (None, self.owner)
 
-    def is_associated(self, key: Pubkey) -> bool:
-        """Whether the account with this key is the associated one of its owner and mint."""
-        return key == associated_account(self.owner, self.mint, self.program)
+
+@dataclass(frozen=True)
+class Holding:
+    """A token account of a wallet, with its key and the lamports that closing it gives back."""
+
+    key: Pubkey
+    lamports: int
+    token: TokenAccount
+
+    @property
+    def is_associated(self) -> bool:
+        """Whether it is the associated account of its owner and mint, which swaps take from."""
+        return self.key == associated_account(self.token.owner, self.token.mint, self.token.program)
 
 
 def token_account(account: Account) -> TokenAccount | None:

@@ -27,9 +27,9 @@ def by_key(keys: Sequence[Pubkey], answers: Sequence[Sequence[Account | None]]) 
 
 
 def token_accounts_of(wallet: Pubkey, program: Pubkey) -> Call:
-    """Return the call that reads all accounts of a token program that a wallet owns, by key."""
+    """Return the call that reads all accounts of a token program that a wallet owns."""
     params = (str(wallet), {"programId": str(program)}, IN_BASE64)
-    return Call("getTokenAccountsByOwner", params, responses.accounts_by_key)
+    return Call("getTokenAccountsByOwner", params, responses.holdings(wallet, program))
 
 
 def rent_of(data_bytes: int) -> Call:

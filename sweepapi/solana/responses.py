@@ -13,7 +13,7 @@ from solders.hash import Hash
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc.errors import BadResponseError
-from sweepapi.solana.accounts import Account
+from sweepapi.solana.accounts import Account, Holding, token_account
 from sweepapi.solana.addresses import public_key
 
 U64_END = 2**64
@@ -79,13 +79,21 @@ def accounts(keys: int) -> Callable[[object], list[Account | None]]:
     return decode
 
 
-def accounts_by_key(value: object) -> dict[Pubkey, Account]:
-    """Return the accounts that ``getTokenAccountsByOwner`` found."""
-    found = {}
-    for row in sequence(in_context(value)):
-        fields = mapping(row)
-        found[key(fields.get("pubkey"))] = _account(fields.get("account"))
-    return found
+def holdings(wallet: Pubkey, program: Pubkey) -> Callable[[object], list[Holding]]:
+    """Return the decoder of ``getTokenAccountsByOwner`` for a wallet and a token program."""
+
+    def decode(value: object) -> list[Holding]:
+        found = []
+        for row in sequence(in_context(value)):
+            fields = mapping(row)
+            account = _account(fields.get("account"))
+            token = token_account(account)
+            if token is None or token.owner != wallet or token.program != program:
+                raise BadResponseError("expected token accounts of this wallet")
+            found.append(Holding(key(fields.get("pubkey")), account.lamports, token))
+        return found
+
+    return decode
 
 
 def latest_blockhash(value: object) -> LatestBlockhash:

@@ -1,6 +1,6 @@
 """The endpoints of /v2: sweeps on EVM chains."""
 
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -10,30 +10,14 @@ from sweeps.build import build_sweep
 from sweeps.confirm import confirm_sweep
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V2, V2_RAILS
-from sweeps.serializers.history import HistoryQuery, SweepPage
 from sweeps.serializers.requests import BuildRequestSerializer, ConfirmRequestSerializer
 from sweeps.state import SweepState
-from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, sweep_id_of
+from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, documented, sweep_id_of
 
-TAGS = ["Sweeps"]
+TAG = "Sweeps"
 
 
-@extend_schema_view(
-    retrieve=extend_schema(
-        operation_id="getSweep",
-        summary="Get the state of a sweep",
-        parameters=[SWEEP_ID],
-        tags=TAGS,
-        responses={200: V2.state, **failures("getSweep")},
-    ),
-    list=extend_schema(
-        operation_id="listSweeps",
-        summary="List your sweeps, newest first",
-        tags=TAGS,
-        parameters=[HistoryQuery],
-        responses={200: SweepPage, **failures("listSweeps")},
-    ),
-)
+@documented(get="getSweep", listing="listSweeps", where="an EVM chain", tag=TAG, state=V2.state)
 class SweepViewSet(StoredSweepViewSet):
     rails = V2_RAILS
     state = V2.state
@@ -41,7 +25,7 @@ class SweepViewSet(StoredSweepViewSet):
     @extend_schema(
         operation_id="buildSweep",
         summary="Build a sweep for a user to sign and send",
-        tags=TAGS,
+        tags=[TAG],
         request=BuildRequestSerializer,
         responses={201: V2.answer, **failures("buildSweep")},
     )
@@ -56,7 +40,7 @@ class SweepViewSet(StoredSweepViewSet):
         operation_id="confirmSweep",
         summary="Report the transaction that the user sent",
         parameters=[SWEEP_ID],
-        tags=TAGS,
+        tags=[TAG],
         request=ConfirmRequestSerializer,
         responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},
     )

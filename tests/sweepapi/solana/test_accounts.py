@@ -5,6 +5,7 @@ from dataclasses import replace
 from solders.pubkey import Pubkey
 
 from dev.solana import extensions
+from sweepapi.solana import reads
 from sweepapi.solana.accounts import Account, token_account
 from sweepapi.solana.addresses import SYSTEM, TOKEN, TOKEN_2022
 from sweepapi.solana.responses import account
@@ -27,7 +28,6 @@ def test_an_account_shows_its_mint_owner_and_amount(cluster: SolanaCluster) -> N
     assert found is not None
     assert (found.program, found.mint, found.owner, found.amount) == (TOKEN, mint, wallet, 1_500_000)
     assert (found.delegate, found.close_authority, found.is_frozen, found.is_native) == (None, None, False, False)
-    assert found.is_associated(key)
     assert found.is_closable
 
 
@@ -40,7 +40,6 @@ def test_an_account_with_extensions_is_read(cluster: SolanaCluster) -> None:
 
     assert found is not None
     assert (found.program, found.amount) == (TOKEN_2022, 7)
-    assert found.is_associated(key)
     assert not found.has_hidden_balance
 
 
@@ -58,12 +57,14 @@ def test_a_frozen_account_is_known(cluster: SolanaCluster) -> None:
 
 def test_another_account_of_the_wallet_is_not_the_associated_one(cluster: SolanaCluster) -> None:
     wallet = cluster.create_wallet().pubkey()
-    key = cluster.faucet.create_other_account(wallet, cluster.faucet.create_mint(6))
+    for program in (TOKEN, TOKEN_2022):
+        mint = cluster.faucet.create_mint(6, program=program)
+        own, other = cluster.faucet.create_account(wallet, mint), cluster.faucet.create_other_account(wallet, mint)
+        call = reads.token_accounts_of(wallet, program)
 
-    found = token_account(read(cluster, key))
+        found = call.decode(cluster.rpc(call.method, *call.params))
 
-    assert found is not None
-    assert not found.is_associated(key)
+        assert {holding.key: holding.is_associated for holding in found} == {own: True, other: False}
 
 
 def test_what_no_token_program_wrote_is_not_a_token_account(cluster: SolanaCluster) -> None:

@@ -37,7 +37,16 @@ def test_token_accounts_of_a_wallet_are_read_by_key(cluster: SolanaCluster) -> N
     wallet = cluster.create_wallet().pubkey()
     keys = {cluster.faucet.give_tokens(wallet, cluster.faucet.create_mint(6), 5) for _ in range(3)}
 
-    assert ask(cluster, reads.token_accounts_of(wallet, TOKEN)).keys() == keys
+    assert {holding.key for holding in ask(cluster, reads.token_accounts_of(wallet, TOKEN))} == keys
+
+
+def test_token_accounts_of_another_wallet_are_refused(cluster: SolanaCluster) -> None:
+    wallet, other = cluster.create_wallet().pubkey(), cluster.create_wallet().pubkey()
+    cluster.faucet.give_tokens(wallet, cluster.usdc, 5)
+    call = reads.token_accounts_of(wallet, TOKEN)
+
+    with pytest.raises(BadResponseError):
+        responses.holdings(other, TOKEN)(cluster.rpc(call.method, *call.params))
 
 
 def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
@@ -84,9 +93,9 @@ REFUSED: list[tuple[Callable[[Any], Any], object]] = [
     (responses.accounts(1), in_context(None)),
     (responses.accounts(1), [None]),
     (responses.accounts(1), {"context": {}, "value": [None]}),
-    (responses.accounts_by_key, in_context([{"pubkey": str(TOKEN), "account": None}])),
-    (responses.accounts_by_key, in_context([{"pubkey": "x", "account": SOME}])),
-    (responses.accounts_by_key, in_context([SOME, None])),
+    (responses.holdings(SYSTEM, TOKEN), in_context([{"pubkey": str(TOKEN), "account": None}])),
+    (responses.holdings(SYSTEM, TOKEN), in_context([{"pubkey": str(TOKEN), "account": SOME}])),
+    (responses.holdings(SYSTEM, TOKEN), in_context([None])),
     (responses.latest_blockhash, in_context({"blockhash": HASH})),
     (responses.latest_blockhash, in_context({"blockhash": "x", "lastValidBlockHeight": 1})),
     (responses.latest_blockhash, in_context({"blockhash": HASH, "lastValidBlockHeight": 2**40})),

@@ -1,0 +1,132 @@
+"""Serves the swap API over HTTP, and misbehaves as a test requires: slow, down, wrong or hostile answers."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from dev.errors import NodeError
+from dev.solana.swap_api.orders import Order, RefusedError, order_of
+
+Body: TypeAlias = dict[str, Any]
+Query: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the service sent."""
+
+    path: str
+    query: list[tuple[str, str]]
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Response:
+    """What it is sent; the parts of the body one by one, if a test replaces it."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    parts: Iterable[bytes] | None = None  # instead of a body of known length
+
+
+def unaltered(_query: Query, body: Body) -> Body:
+    return body
+
+
+@dataclass
+class LocalSwapApi:
+    """Who builds the answers, and how a test changes them."""
+
+    build: Callable[[Order], Body]
+    url: str = ""  # set when it is served
+    alter: Callable[[Query, Body], Body] = unaltered  # the body of a quote
+    replace: Callable[[], Response] | None = None  # the whole response to any request
+    observe: Callable[[Request, Response | None], None] = lambda _request, _response: None  # None: a test changed it
+    _may_answer: Event = field(default_factory=Event)
+
+    def __post_init__(self) -> None:
+        self._may_answer.set()
+
+    @contextmanager
+    def hung(self) -> Iterator[None]:
+        """Accept requests, and answer them only after the `with` block."""
+        self._may_answer.clear()
+        try:
+            yield
+        finally:
+            self._may_answer.set()
+
+    def respond(self, request: Request) -> Response:
+        self._may_answer.wait()
+        if self.replace is not None:
+            self.observe(request, None)
+            return self.replace()
+        query = dict(request.query)
+        status, body = self._honest(request, query)
+        altered = self.alter(query, deepcopy(body)) if status == 200 else body  # noqa: PLR2004
+        response = Response(status, json.dumps(altered).encode())
+        self.observe(request, response if altered == body else None)
+        return response
+
+    def _honest(self, request: Request, query: Query) -> tuple[int, Body]:
+        if request.path != "/build":
+            return 404, {"error": "Not found"}
+        if not request.headers.get("x-api-key"):
+            return 401, {"error": "Unauthorized"}
+        try:
+            return 200, self.build(order_of(query))
+        except RefusedError as refused:
+            return 400, {"error": str(refused)}
+        except NodeError as error:
+            return 500, {"error": str(error)}
+
+
+def create_server(api: LocalSwapApi, port: int = 0) -> ThreadingHTTPServer:
+    """Listen on the loopback interface, by default on a free port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            query = parse_qsl(url.query, keep_blank_values=True)
+            response = api.respond(
+                Request(url.path, query, {name.lower(): value for name, value in self.headers.items()})
+            )
+            self.send_response(response.status)
+            for name, value in response.headers.items():
+                self.send_header(name, value)
+            if response.parts is None:
+                self.send_header("Content-Length", str(len(response.body)))
+            else:
+                self.close_connection = True
+            self.end_headers()
+            with suppress(ConnectionError):  # the client does not have to wait
+                for part in response.parts or [response.body]:
+                    self.wfile.write(part)
+                    self.wfile.flush()
+
+        def log_message(self, *_arguments: object) -> None:
+            """Log nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    api.url = f"http://127.0.0.1:{server.server_address[1]}"
+    return server
+
+
+@contextmanager
+def serving(api: LocalSwapApi) -> Iterator[LocalSwapApi]:
+    """Serve in a thread."""
+    with create_server(api) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield api
+        server.shutdown()

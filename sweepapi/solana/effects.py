@@ -1,0 +1,241 @@
+"""What a simulated transaction may do to a wallet: take swept tokens and the fee, give the minimum, nothing else.
+
+Every account that the transaction can write to is compared before and after, so nothing that it does can stay unseen.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from solders.pubkey import Pubkey
+
+from sweepapi.solana.accounts import Account, TokenAccount, token_account
+from sweepapi.solana.addresses import (
+    LOOKUP_TABLE,
+    METADATA,
+    SYSTEM,
+    TOKEN,
+    TOKEN_PROGRAMS,
+    WRAPPED_SOL,
+    associated_account,
+)
+from sweepapi.solana.errors import UnsafeSwapError
+
+# Programs whose accounts obey an authority that no balance shows: nonces, stakes, votes, tables, programs, metadata.
+_GUARDED_PROGRAMS = {
+    SYSTEM,
+    LOOKUP_TABLE,
+    METADATA,
+    Pubkey.from_string("Stake11111111111111111111111111111111111111"),
+    Pubkey.from_string("Vote111111111111111111111111111111111111111"),
+    Pubkey.from_string("Config1111111111111111111111111111111111111"),
+    Pubkey.from_string("BPFLoaderUpgradeab1e11111111111111111111111"),
+    Pubkey.from_string("LoaderV411111111111111111111111111111111111"),
+}
+_AMOUNT = slice(64, 72)  # of a token account's data
+_ACCOUNT_BYTES = 165  # of a token account without extensions
+_MAX_ACCOUNT_BYTES = 512  # with all that a mint can require
+_RENT_BASE_BYTES = 128  # for which every account pays rent, beside its data
+_BPS = 10_000
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What one transaction was composed to do."""
+
+    wallet: Pubkey
+    swept: Mapping[Pubkey, int]  # the amount of each token account that its legs sell
+    output_mint: Pubkey  # wrapped SOL means that the wallet receives SOL
+    minimum: int
+    fee_account: Pubkey
+    fee_bps: int
+    legs: int
+    closed: frozenset[Pubkey]  # the accounts that our instructions close
+    fee_lamports: int  # of the transaction, as simulated
+    token_account_rent: int  # of an account without extensions
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the transaction does, in the output token's units."""
+
+    user_gain: int
+    fee_gain: int
+    lamports_lost: int  # by the wallet and its token accounts, without output: at most the transaction's fee
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One account before and after, with its token account if that is the wallet's."""
+
+    key: Pubkey
+    before: Account | None
+    after: Account | None
+    was: TokenAccount | None
+    becomes: TokenAccount | None
+
+
+def check_effects(
+    before: Mapping[Pubkey, Account | None], after: Mapping[Pubkey, Account | None], terms: Terms
+) -> Effects:
+    """Compare every writable account of a transaction; raises ``UnsafeSwapError`` for any effect beyond the terms."""
+    for account in (before[terms.wallet], after[terms.wallet]):
+        _check_wallet(account)
+    changes = [_change(key, before[key], after[key], terms.wallet) for key in before if key != terms.wallet]
+    for change in changes:
+        _check(change, terms)
+    lost = _lamports_lost(before[terms.wallet], after[terms.wallet], changes)
+    user_gain = _token_gain(changes, terms.output_mint)
+    if terms.output_mint == WRAPPED_SOL:
+        user_gain, lost = user_gain + terms.fee_lamports - lost, terms.fee_lamports
+    effects = Effects(user_gain, _fee_gain(before, after, terms.fee_account), lost)
+    _check_totals(effects, terms)
+    return effects
+
+
+def _change(key: Pubkey, before: Account | None, after: Account | None, wallet: Pubkey) -> _Change:
+    return _Change(key, before, after, _of_wallet(before, wallet), _of_wallet(after, wallet))
+
+
+def _of_wallet(account: Account | None, wallet: Pubkey) -> TokenAccount | None:
+    found = token_account(account) if account is not None else None
+    return found if found is not None and found.owner == wallet else None
+
+
+def _check_wallet(account: Account | None) -> None:
+    if account is not None and (account.owner != SYSTEM or account.data or account.executable):
+        raise UnsafeSwapError("it assigns the wallet to a program")
+
+
+def _check(change: _Change, terms: Terms) -> None:
+    if change.was is not None:
+        _check_kept(change, change.was, terms)
+    elif change.becomes is not None:
+        _check_created(change, change.becomes, terms)
+    else:
+        _check_foreign(change, terms.wallet)
+
+
+def _check_kept(change: _Change, was: TokenAccount, terms: Terms) -> None:
+    """Check a token account that the wallet had before."""
+    if change.becomes is not None:
+        if not _differ_in_amount_only(change.before, change.after):
+            raise UnsafeSwapError(f"it changes who may use the token account {change.key}")
+        lost = was.amount - change.becomes.amount
+    elif not _is_unused(change.after):
+        raise UnsafeSwapError(f"it takes the token account {change.key} away from the wallet")
+    elif _is_unwrapped(change.key, terms):
+        return
+    elif change.key not in terms.closed:
+        raise UnsafeSwapError(f"it closes the token account {change.key}")
+    else:
+        lost = was.amount
+    swept = terms.swept.get(change.key, 0)
+    if lost > swept:
+        raise UnsafeSwapError(f"it takes {lost} of {was.mint}, of which {swept} are swept")
+
+
+def _is_unwrapped(key: Pubkey, terms: Terms) -> bool:
+    """Whether closing this account is how the wallet receives SOL; its balance arrives there too."""
+    return terms.output_mint == WRAPPED_SOL and key == associated_account(terms.wallet, WRAPPED_SOL, TOKEN)
+
+
+def _check_created(change: _Change, created: TokenAccount, terms: Terms) -> None:
+    """Check a token account that the wallet did not have before."""
+    associated = associated_account(created.owner, created.mint, created.program)
+    if not _is_unused(change.before) or change.key != associated:
+        raise UnsafeSwapError(f"it makes the wallet the owner of {change.key}, which is not an associated account")
+    if created.delegate is not None or created.close_authority is not None or created.is_frozen:
+        raise UnsafeSwapError(f"it lets others use the new token account {change.key}")
+    if change.after is not None and _own_lamports(change.after, created) > _max_rent(change.after, terms):
+        raise UnsafeSwapError(f"it pays more rent than the new token account {change.key} needs")
+
+
+def _max_rent(account: Account, terms: Terms) -> int:
+    """Return the rent of an account of this size; rent is proportional to it."""
+    data_bytes = min(len(account.data), _MAX_ACCOUNT_BYTES)
+    return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + _ACCOUNT_BYTES)
+
+
+def _check_foreign(change: _Change, wallet: Pubkey) -> None:
+    """Check an account that is not a token account of the wallet, but may obey it."""
+    if change.before is None or change.before == change.after or not change.before.data:
+        return
+    if change.before.owner in _GUARDED_PROGRAMS:
+        raise UnsafeSwapError(f"it changes {change.key}, an account of the program {change.before.owner}")
+    if change.before.owner in TOKEN_PROGRAMS:
+        _check_foreign_tokens(change, change.before, wallet)
+
+
+def _check_foreign_tokens(change: _Change, before: Account, wallet: Pubkey) -> None:
+    """Check what the wallet can do as a mint's authority: change the mint, freeze accounts, take fees they withheld."""
+    was, becomes = token_account(before), token_account(change.after) if change.after is not None else None
+    if was is None and bytes(wallet) in before.data:
+        raise UnsafeSwapError(f"it changes {change.key}, of which the wallet is an authority")
+    if was is not None and becomes is not None:
+        if was.is_frozen != becomes.is_frozen:
+            raise UnsafeSwapError(f"it freezes or thaws the token account {change.key}")
+        if was.has_hidden_balance and not becomes.has_hidden_balance:
+            raise UnsafeSwapError(f"it takes withheld fees out of the token account {change.key}")
+
+
+def _check_totals(effects: Effects, terms: Terms) -> None:
+    if effects.lamports_lost > terms.fee_lamports:
+        raise UnsafeSwapError(f"it takes {effects.lamports_lost} lamports, for a fee of {terms.fee_lamports}")
+    if effects.user_gain < terms.minimum:
+        raise UnsafeSwapError(f"the wallet receives {effects.user_gain}, less than the minimum {terms.minimum}")
+    gross = effects.user_gain + effects.fee_gain
+    if abs(effects.fee_gain * _BPS - gross * terms.fee_bps) > terms.legs * _BPS:
+        raise UnsafeSwapError(f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fee_bps} bps")
+
+
+def _token_gain(changes: Iterable[_Change], mint: Pubkey) -> int:
+    held = [
+        (
+            change.was.amount if change.was and change.was.mint == mint else 0,
+            change.becomes.amount if change.becomes and change.becomes.mint == mint else 0,
+        )
+        for change in changes
+    ]
+    return sum(after - before for before, after in held)
+
+
+def _lamports_lost(before: Account | None, after: Account | None, changes: Iterable[_Change]) -> int:
+    """Return what the wallet and its token accounts lose together, without wrapped SOL; rent between them cancels."""
+    lost = _own_lamports(before, None) - _own_lamports(after, None)
+    for change in changes:
+        if change.was is not None:
+            lost += _own_lamports(change.before, change.was)
+        if change.becomes is not None:
+            lost -= _own_lamports(change.after, change.becomes)
+    return lost
+
+
+def _own_lamports(account: Account | None, token: TokenAccount | None) -> int:
+    """Return an account's lamports without those that are its balance of wrapped SOL."""
+    if account is None:
+        return 0
+    return account.lamports - (token.amount if token is not None and token.is_native else 0)
+
+
+def _fee_gain(
+    before: Mapping[Pubkey, Account | None], after: Mapping[Pubkey, Account | None], fee_account: Pubkey
+) -> int:
+    return _balance(after.get(fee_account)) - _balance(before.get(fee_account))
+
+
+def _balance(account: Account | None) -> int:
+    found = token_account(account) if account is not None else None
+    return found.amount if found is not None else 0
+
+
+def _differ_in_amount_only(before: Account | None, after: Account | None) -> bool:
+    return before is not None and after is not None and _without_amount(before) == _without_amount(after)
+
+
+def _without_amount(account: Account) -> tuple[Pubkey, bytes]:
+    return account.owner, account.data[: _AMOUNT.start] + account.data[_AMOUNT.stop :]
+
+
+def _is_unused(account: Account | None) -> bool:
+    """Whether there is nothing under a key, or only lamports."""
+    return account is None or (account.owner == SYSTEM and not account.data)

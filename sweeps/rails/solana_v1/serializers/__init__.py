@@ -1,0 +1,1 @@
+"""The shapes in which sweeps on Solana are answered."""
