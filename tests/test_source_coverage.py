@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = {
-    "1": "1, 2, 3a, 3b, 3c, 3d, 4, 5, 6, 8",
+    "1": "1, 2, 3a, 3b, 3c, 3d, 4, 5, 6, 7, 8",
     "2.1": "envelope, ok, data, failures",
     "2.2": "mint, amount, symbol, decimals, required",
     "2.3": "chain, wallet, tokens, outputMint, slippageBps, bounds, forbidden",
@@ -26,11 +26,12 @@ SENTENCES = {
     "4.2": "request, response, next, shapes",
     "4.3": "request, 1, 2, 3, 4, 5, 6, 7, shape",
     "4.4": "request, response",
-    "5": "1, 2, 3, 4, 5, 6, 6a, 6b, 6c, 6d, 6e, 6f, 6g, 6h, 8",
+    "4.5": "status/:id, history, output-tokens",
+    "5": "1, 2, 3, 4, 5, 6, 6a, 6b, 6c, 6d, 6e, 6f, 6g, 6h, 7, 8",
     "6": "own, emitted, decoded, matched, ledger, fields",
     "7": "row 1, row 2, row 3, row 4, row 5, row 6, reverts, shape, input",
     "8": "fee, denominator, authorization, cap, expiry, rates, lifetime, backoff, tokens",
-    "9": "2, 3, 4, v5_partner_fees, v4_fallback, 5, 6",
+    "9": "1, 2, 3, 4, v5_partner_fees, v4_fallback, 5, 6",
 }
 ROW = re.compile(r"\| (?P<sentence>[1-9].*?) \| (?P<says>.*?) \| (?P<built>.*?) \| (?P<shown>.*?) \|")
 SOLIDITY_NAME = re.compile(r"\b(?:contract|event|function) (\w+)")

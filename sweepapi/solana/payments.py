@@ -3,32 +3,22 @@
 Wrapped SOL is a token like any other; SOL itself, and SOL that is wrapped in the same transaction, are not payments.
 """
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-
-from solders.transaction import VersionedTransaction
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from sweepapi.payments import Expected, Movement, Opinion, Payment, find_payment
-from sweepapi.rpc import Call, Provider, ProviderPool
-from sweepapi.rpc.errors import BadResponseError
-from sweepapi.solana import responses
-
-_AMOUNT = re.compile(r"[0-9]{1,20}", re.ASCII)  # fits 64 bits
-_OPTIONS = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}
+from sweepapi.rpc import ErrorPolicy, Provider, ProviderPool
+from sweepapi.solana.history import statuses_call
+from sweepapi.solana.landed import Landed, transaction_call
 
 
 @dataclass(frozen=True)
-class _Landed:
-    slot: int
+class _Included:
+    block_number: int  # the slot
     has_succeeded: bool
     changes: tuple[tuple[str, str, int], ...]  # mint, owner and the change of the owner's balance; sorted, none is zero
     senders: Collection[str]
-
-    @property
-    def block_number(self) -> int:
-        return self.slot
 
     def movements(self, asset: str) -> Sequence[Movement]:
         """Return what each wallet gained, from the wallet that lost it.
@@ -51,61 +41,23 @@ def check_payment(expected: Expected, *, senders: Collection[str], pool: Provide
 
 
 def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: Provider | None) -> Opinion:
-    calls = [
-        Call("getTransaction", (signature, _OPTIONS), _landed_of(signature, senders)),
-        Call("getSignatureStatuses", ([signature], {"searchTransactionHistory": True}), _final_slot),
-    ]
-    provider, (landed, final_slot) = pool.ask(calls, exclude=exclude)
-    return Opinion(provider, landed, is_final=landed is not None and final_slot == landed.slot)
+    calls = [transaction_call(signature, commitment="confirmed"), statuses_call([signature])]
+    # A provider that refuses, because it keeps no history, has no opinion.
+    required = [replace(call, error_policy=ErrorPolicy.NONE) for call in calls]
+    provider, (landed, (status,)) = pool.ask(required, exclude=exclude)
+    if landed is None:
+        return Opinion(provider, None, is_final=False)
+    included = _Included(landed.slot, not landed.error, tuple(_changes(landed)), senders)
+    is_final = status is not None and status.is_final and status.slot == landed.slot
+    return Opinion(provider, included, is_final=is_final)
 
 
-def _final_slot(result: object) -> int | None:
-    """Return the slot of the transaction if it is finalized."""
-    match responses.in_context(result):
-        case [{"confirmationStatus": "finalized", "slot": slot}]:
-            return responses.counter(slot)
-        case [None] | [{"confirmationStatus": str() | None, "slot": int()}]:
-            return None
-    raise BadResponseError("getSignatureStatuses: malformed")
-
-
-def _landed_of(signature: str, senders: Collection[str]) -> Callable[[object], _Landed | None]:
-    """Return the decoder of a transaction, which has to have this signature."""
-
-    def decode(result: object) -> _Landed | None:
-        match result:
-            case None:
-                return None
-            case {"transaction": [content, "base64"], "slot": slot, "meta": {"err": error} as meta}:
-                if _signature_of(responses.encoded(content)) == signature:
-                    changes = tuple(_changes(responses.mapping(meta)))
-                    return _Landed(responses.counter(slot), error is None, changes, senders)
-        raise BadResponseError("getTransaction: malformed, or another transaction")
-
-    return decode
-
-
-def _signature_of(transaction: bytes) -> str:
-    try:
-        return str(VersionedTransaction.from_bytes(transaction).signatures[0])
-    except (IndexError, ValueError) as error:
-        raise BadResponseError("getTransaction: not a transaction") from error
-
-
-def _changes(meta: Mapping[str, object]) -> Iterator[tuple[str, str, int]]:
+def _changes(landed: Landed) -> Iterator[tuple[str, str, int]]:
     """Yield the changes of balances; a wallet may have several accounts of a token."""
     changes: Counter[tuple[str, str]] = Counter()
-    for name, sign in (("preTokenBalances", -1), ("postTokenBalances", 1)):
-        for balance in map(responses.mapping, responses.sequence(meta.get(name))):
-            holding = str(responses.key(balance.get("mint"))), str(responses.key(balance.get("owner")))
-            changes[holding] += sign * _amount(responses.mapping(balance.get("uiTokenAmount")).get("amount"))
+    for sign, holdings in ((-1, landed.before), (1, landed.after)):
+        for holding in holdings.values():
+            changes[holding.mint, holding.owner] += sign * holding.amount
     for (mint, owner), change in sorted(changes.items()):
         if change:
             yield mint, owner, change
-
-
-def _amount(value: object) -> int:
-    text = responses.text(value)
-    if not _AMOUNT.fullmatch(text):
-        raise BadResponseError("expected an amount")
-    return int(text)
