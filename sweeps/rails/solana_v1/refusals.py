@@ -123,7 +123,9 @@ def _find(token: TokenInput, facts: Facts) -> Sellable | Obstacle | Short:
     if mint is None:
         return obstacles.UNKNOWN_MINT
     holding = facts.associated(key)
-    obstacle = obstacles.of_mint(mint, epoch=facts.epoch) or (holding and obstacles.of_holding(holding))
+    obstacle = obstacles.of_mint(mint, epoch=facts.epoch)
+    if obstacle is None and holding is not None:
+        obstacle = obstacles.of_holding(holding)
     if obstacle is not None:
         return obstacle
     if holding is not None and holding.token.amount >= token.amount:
