@@ -6,7 +6,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.rail import Mismatch
-from sweeps.rails.solana_v1 import drafting, following, judging, sealing, watching
+from sweeps.rails.solana_v1 import discovery, drafting, following, judging, sealing, watching
 from sweeps.rails.solana_v1.presenting import SolanaPresentation
 
 
@@ -20,6 +20,7 @@ class SolanaV1:
     draft = staticmethod(drafting.draft_v1)
     seal = staticmethod(sealing.seal)
     store = staticmethod(sealing.store)
+    discover = staticmethod(discovery.discover)
     watch = staticmethod(watching.watch)
     see = staticmethod(following.see)
     judge = staticmethod(judging.judge)
