@@ -86,7 +86,8 @@ def _reconcile() -> None:
 def _places() -> Iterator[Place]:
     """Yield them all; each is found by one step through the unique index."""
     registry = networks.current()
-    for network in (one.network for one in (*registry.enabled, *registry.enabled_clusters)):
+    chains = [chain.network for chain in registry.enabled]
+    for network in [*chains, *(cluster.network for cluster in registry.enabled_clusters)]:
         executions = Execution.objects.filter(network=network).order_by("venue")
         found = executions.values_list("venue", "sweep__rail")
         first = found.first()

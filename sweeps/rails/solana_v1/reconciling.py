@@ -5,7 +5,7 @@ expired. Each pays the fee, so it is among the transactions of a fee account, an
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 import structlog
@@ -17,6 +17,7 @@ from sweepapi.solana.account_scan import AccountScan, read_agreed, scan
 from sweepapi.solana.history import Head, Listed
 from sweepapi.solana.opinions import Found
 from sweepapi.solana.searching import SearchSighting
+from sweepapi.solana.sightings import Sighting
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.rail import FinalSpan
 from sweeps.rails.solana_v1.following import Seen
@@ -108,7 +109,7 @@ def _looks(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> 
     named = Execution.objects.filter(network=network, venue=venue, execution_id__in=by_key)
     for watched in watch(list(Sweep.objects.filter(executions__in=named).distinct())):
         ours = {one.id: _executing(one, by_key[one.reference]) for one in watched.executions}
-        sightings = {key: _sighting(head, each) for key, each in ours.items() if each}
+        sightings: dict[Hashable, Sighting] = {key: _sighting(head, each) for key, each in ours.items() if each}
         if sightings:
             log.info("execution_found", sweep_id=str(watched.sweep_id), network=network)
             yield watched.sweep_id, Seen(sightings, is_final=True)
