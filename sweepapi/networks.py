@@ -120,6 +120,13 @@ class Networks:
         found = self._by_network.get(network)
         return network if found is None else found.name
 
+    def payout_senders(self, network: str) -> Sequence[str]:
+        """Return the wallets that pay partners on a network; none where its file no longer names it."""
+        found = self._by_network.get(network)
+        if isinstance(found, Cluster) and not found.payout_senders:
+            return (self.fee_wallet,) if self.fee_wallet else ()
+        return () if found is None else found.payout_senders
+
     def build_mode(self, network: str) -> str:
         """Return the mode in which new sweeps are built on a network; sweeps built before keep theirs."""
         if network in self._clusters:

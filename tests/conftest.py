@@ -26,7 +26,9 @@ from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
+from tests.solana_payments import ClusterTreasury
 from tests.solana_swap_api import SwapMarket
+from tests.solana_user import SolanaUser
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +105,12 @@ def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -
     with solana_swap_api.running(cluster) as market:
         change_networks(swap_api_url=market.api.url, swap_api_key=solana_swap_api.KEY)
         yield market
+
+
+@pytest.fixture
+def user(swap_api: SwapMarket, partner: Partner) -> SolanaUser:
+    """A user of the partner's application on the local Solana cluster."""
+    return SolanaUser(swap_api, partner)
 
 
 @pytest.fixture
@@ -201,3 +209,11 @@ def treasury(chain: LocalChain, change_chain: Callable[..., Chain]) -> Treasury:
     """The only wallet on the local chain that pays partners."""
     change_chain(payout_senders=(chain.users[0].address,))
     return Treasury(chain, chain.users[0])
+
+
+@pytest.fixture
+def cluster_treasury(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> ClusterTreasury:
+    """The only wallet on the local cluster that pays partners."""
+    treasury = ClusterTreasury(cluster, cluster.create_wallet())
+    change_networks(clusters={"solana": replace(cluster.facts(), payout_senders=(treasury.address,))})
+    return treasury

@@ -10,7 +10,8 @@ from sweepapi.errors import FieldError
 
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
 WITH_BODY = ("buildSweep", "confirmSweep")
-WITH_KEY = (*WITH_BODY, "getSweep", "listLedgerEntries", "getPartner")
+LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
+WITH_KEY = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens", "getPartner")
 EVERY = (*WITH_KEY, "getServiceStatus")
 
 
@@ -33,7 +34,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InvalidRequest: ErrorRow(
         "invalid_request",
         400,
-        operations=(*WITH_BODY, "listLedgerEntries"),
+        operations=(*WITH_BODY, *LISTING),
         example=FieldError("slippageBps", "required", "This field is required."),
     ),
     errors.ForbiddenField: ErrorRow(
@@ -45,7 +46,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.UnsupportedChain: ErrorRow(
         "unsupported_chain",
         400,
-        operations=("buildSweep", "listLedgerEntries"),
+        operations=("buildSweep", *LISTING),
         example=FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
     ),
     errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
@@ -53,7 +54,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.PartnerSuspended: ErrorRow("partner_suspended", 403, operations=WITH_KEY),
     errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
-    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=("confirmSweep", "getSweep")),
+    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=("confirmSweep", "getSweep", "getSweepV1")),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
     errors.SweepAlreadyConfirmed: ErrorRow(

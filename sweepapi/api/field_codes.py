@@ -17,6 +17,7 @@ FIELD_CODES = {
     "unsupported": "The value is not supported, such as a chain that is not enabled.",
     "bad_checksum": "The address is in mixed case, but does not match its EIP-55 checksum.",
     "zero_address": "The zero address cannot take part in a sweep.",
+    "off_curve": "The key is not on the curve, so no wallet can sign for it.",
     "native_coin": "The native coin cannot be used in this field.",
     "duplicate": "The token occurs twice.",
     "is_output": "The token is also the output token.",
@@ -31,6 +32,7 @@ FIELD_CODES = {
     "missing": "The transaction did not emit the event of this sweep.",
     "differs": "The value in the event differs from the signed one.",
     "inconsistent": "The amounts in the event contradict the signed fee.",
+    "used": "Another transaction has already executed the sweep.",
     "reverted": "`message` is the decoded revert reason of the transaction, `field` the token that caused it.",
 }
 

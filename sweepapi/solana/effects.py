@@ -146,7 +146,9 @@ def _check_created(change: _Change, created: TokenAccount, terms: Terms) -> None
         raise UnsafeSwapError(f"it makes the wallet the owner of {change.key}, which is not an associated account")
     if created.delegate is not None or created.close_authority is not None or created.is_frozen:
         raise UnsafeSwapError(f"it lets others use the new token account {change.key}")
-    if change.after is not None and _own_lamports(change.after, created) > _max_rent(change.after, terms):
+    # What was there before the account was created, another gave.
+    given = change.before.lamports if change.before is not None else 0
+    if change.after is not None and _own_lamports(change.after, created) > max(_max_rent(change.after, terms), given):
         raise UnsafeSwapError(f"it pays more rent than the new token account {change.key} needs")
 
 

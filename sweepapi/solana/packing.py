@@ -12,7 +12,7 @@ from functools import cached_property
 from solders.address_lookup_table_account import AddressLookupTableAccount
 from solders.hash import Hash
 from solders.instruction import AccountMeta, Instruction
-from solders.message import CompileError, MessageV0
+from solders.message import CompileError, MessageV0, to_bytes_versioned
 from solders.pubkey import Pubkey
 from solders.system_program import TransferParams, transfer
 
@@ -64,7 +64,7 @@ class Packed:
             len(used.writable_indexes) + len(used.readonly_indexes) for used in message.address_table_lookups
         )
         is_lockable = len(message.account_keys) + looked_up <= MAX_ACCOUNTS
-        return _SIGNATURE_BYTES + len(bytes(message)) if is_lockable else _TOO_MANY_BYTES
+        return _SIGNATURE_BYTES + len(to_bytes_versioned(message)) if is_lockable else _TOO_MANY_BYTES
 
     @property
     def fits(self) -> bool:

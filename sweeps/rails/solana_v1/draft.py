@@ -15,7 +15,6 @@ from sweepapi.solana.accounts import Holding
 from sweepapi.solana.clusters import Cluster
 from sweepapi.solana.effects import Effects
 from sweepapi.solana.packing import Packed
-from sweepapi.solana.responses import LatestBlockhash
 from sweepapi.solana.swap_api import Quote
 from sweeps.rails.rail import Draft, DraftToken
 from sweeps.warnings import BuildWarning
@@ -39,7 +38,9 @@ class SolanaTransaction:
     """One transaction as the user signs it, and what its simulation showed."""
 
     packed: Packed
+    mints: Sequence[str]  # of the tokens that it sells
     message: MessageV0
+    last_valid_block_height: int
     unit_limit: int
     unit_price: int  # micro-lamports
     effects: Effects
@@ -61,6 +62,14 @@ class SolanaTransaction:
 
 
 @dataclass(frozen=True)
+class PlacedToken:
+    """A token, and the position of the transaction that sells it."""
+
+    token: SolanaToken
+    transaction_index: int
+
+
+@dataclass(frozen=True)
 class SolanaDraft(Draft):
     """A draft on a Solana cluster."""
 
@@ -68,8 +77,7 @@ class SolanaDraft(Draft):
     cluster: Cluster
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
-    blockhash: LatestBlockhash
-    blocks_left: int  # until the blockhash expires, when it was read
+    blocks_left: int  # until the transactions expire, when their blockhash was read
     warnings: Sequence[BuildWarning]
 
     @cached_property
@@ -77,6 +85,12 @@ class SolanaDraft(Draft):
         """The split of what the simulations paid: the user's gain and the fee account's."""
         gains = [transaction.effects for transaction in self.transactions]
         return self.fees.split(sum(gain.user_gain + gain.fee_gain for gain in gains))
+
+    @property
+    def placed_tokens(self) -> list[PlacedToken]:
+        """The tokens in the order of the request."""
+        placed = {leg: index for index, transaction in enumerate(self.transactions) for leg in transaction.packed.legs}
+        return [PlacedToken(token, placed[leg]) for leg, token in enumerate(self.tokens)]
 
     @property
     def network_fee_lamports(self) -> int:

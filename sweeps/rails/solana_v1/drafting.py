@@ -66,7 +66,6 @@ def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
         cluster=cluster,
         fee_account=drafting.fee_account,
         transactions=transactions,
-        blockhash=market.blockhash,
         blocks_left=market.blockhash.last_valid_block_height - market.block_height,
         warnings=list(symbol_warnings(request.tokens, symbols)),
     )
@@ -149,7 +148,9 @@ class _Drafting:
         )
         return SolanaTransaction(
             packed=packed,
+            mints=[token.asset for token in sold],
             message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
+            last_valid_block_height=market.blockhash.last_valid_block_height,
             unit_limit=limit,
             unit_price=price,
             effects=effects,

@@ -7,7 +7,7 @@ from sweeps.rails.solana_v1.availability import cluster_statuses
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
 from sweeps.rails.solana_v1.serializers.status import ClusterSerializer
-from sweeps.serializers.state import SweepStateSerializer
+from sweeps.serializers.offchain_state import OffchainStateSerializer
 
 # No program enforces these; partners get the same limits as on EVM chains.
 HARD_CAP_BPS = 300
@@ -18,7 +18,7 @@ class SolanaPresentation:
     """The shapes of V1."""
 
     answer = SolanaBuiltSerializer
-    state = SweepStateSerializer
+    state = OffchainStateSerializer
     network = ClusterSerializer
     networks = staticmethod(cluster_statuses)
     hard_cap_bps = HARD_CAP_BPS

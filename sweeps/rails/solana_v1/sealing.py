@@ -62,7 +62,7 @@ def store(offered: Offered[SolanaSealed]) -> None:
     BuiltTransaction.objects.bulk_create(
         BuiltTransaction(
             execution=executions[str(transaction.packed.reference)],
-            last_valid_block_height=draft.blockhash.last_valid_block_height,
+            last_valid_block_height=transaction.last_valid_block_height,
             fee_account=str(draft.fee_account),
             instructions=[_stored(instruction) for instruction in transaction.packed.instructions],
         )

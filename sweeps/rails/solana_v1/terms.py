@@ -21,7 +21,7 @@ MAX_ROUTE_ACCOUNTS = 48
 
 
 def fees_of_today(partner: Partner) -> FeeTerms:
-    """Return the terms of a sweep that is built now: the platform is paid the whole fee and owes the partner its part."""
+    """Return the terms of a sweep that is built now: the platform gets the whole fee and owes the partner its part."""
     return FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
         partner_share_bps=partner.share_bps_at(timezone.now()),

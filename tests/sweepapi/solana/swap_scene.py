@@ -71,8 +71,8 @@ class Scene:
             self.pay_fee(),
         ]
 
-    def create_account(self, mint: Pubkey) -> Instruction:
-        return token.create_idempotent_associated_token_account(self.wallet, self.wallet, mint)
+    def create_account(self, mint: Pubkey, program: Pubkey = TOKEN) -> Instruction:
+        return token.create_idempotent_associated_token_account(self.wallet, self.wallet, mint, program)
 
     def sell(self, amount: int) -> Instruction:
         return self.move(self.sold_account, self.account(self.maker, self.sold), self.sold, amount)
@@ -120,16 +120,17 @@ class Scene:
     def account(self, owner: Pubkey, mint: Pubkey) -> Pubkey:
         return associated_account(owner, mint, self.faucet.program_of(mint))
 
+    def create_extended_mint(self) -> None:
+        """Make `extended` a mint of Token-2022 that takes fees, which the wallet may withdraw."""
+        fee = transfer_fee(500)
+        owned = Extension(fee.value_bytes, lambda mint, _authority: fee.instruction(mint, self.wallet))
+        self.extended = self.faucet.create_mint(6, program=TOKEN_2022, extensions=[owned])
+
     def give_extended(self) -> tuple[Pubkey, Pubkey]:
-        """Return accounts of the wallet and the thief for `extended`, whose withheld fees the wallet may withdraw."""
-        if not hasattr(self, "extended"):
-            fee = transfer_fee(500)
-            owned = Extension(fee.value_bytes, lambda mint, _authority: fee.instruction(mint, self.wallet))
-            self.extended = self.faucet.create_mint(6, program=TOKEN_2022, extensions=[owned])
-        return (
-            self.faucet.give_tokens(self.wallet, self.extended, 500),
-            self.faucet.create_account(self.thief, self.extended),
-        )
+        """Return the accounts of the wallet and of the thief for `extended`; the wallet's holds 500."""
+        self.create_extended_mint()
+        held = self.faucet.give_tokens(self.wallet, self.extended, 500)
+        return held, self.faucet.create_account(self.thief, self.extended)
 
     def withholding(self) -> Pubkey:
         """Return an account of another for `extended`, which withheld a fee of what it received."""

@@ -1,11 +1,20 @@
-"""An honest transaction passes all checks, with the amounts that it moves."""
+"""What a simulated transaction gives and takes: honest ones pass with their amounts, and bad prices or fees do not."""
+
+from collections.abc import Sequence
 
 import pytest
+from solders.instruction import Instruction
+from solders.system_program import transfer
 
+from sweepapi.solana.accounts import Account
+from sweepapi.solana.addresses import SYSTEM, TOKEN_2022, WRAPPED_SOL
 from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.effects import Effects
+from sweepapi.solana.effects import Effects, check_effects
+from sweepapi.solana.errors import UnsafeSwapError
 from tests.solana_cluster import SolanaCluster
-from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, Scene
+from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, MINIMUM, SOLD, Scene
+
+HONEST = Effects(BOUGHT - FEE, FEE, LAMPORTS_PER_SIGNATURE)
 
 
 @pytest.fixture
@@ -13,9 +22,148 @@ def scene(cluster: SolanaCluster) -> Scene:
     return Scene(cluster)
 
 
+def to_sol(scene: Scene) -> list[Instruction]:
+    """Sell for SOL, as the swap API does it: through a wrapped account that is closed afterwards."""
+    wrapped = scene.account(scene.wallet, WRAPPED_SOL)
+    return [
+        scene.create_account(WRAPPED_SOL),
+        scene.sell(SOLD),
+        scene.buy(BOUGHT - FEE, mint=WRAPPED_SOL),
+        scene.pay_fee(mint=WRAPPED_SOL),
+        scene.close(wrapped, scene.wallet),
+    ]
+
+
+def sol_effects(scene: Scene, instructions: Sequence[Instruction], **changed: object) -> Effects:
+    fee_account = scene.account(scene.cluster.fee_wallet, WRAPPED_SOL)
+    return scene.effects(instructions, output_mint=WRAPPED_SOL, fee_account=fee_account, **changed)
+
+
 def test_an_honest_swap_moves_what_was_agreed(scene: Scene) -> None:
     instructions = scene.honest()
 
     scene.inspect(instructions)
 
-    assert scene.effects(instructions) == Effects(BOUGHT - FEE, FEE, LAMPORTS_PER_SIGNATURE)
+    assert scene.effects(instructions) == HONEST
+
+
+def test_the_output_may_reach_an_account_that_exists_and_holds_some(scene: Scene) -> None:
+    scene.faucet.give_tokens(scene.wallet, scene.cluster.usdc, 77)
+
+    assert scene.effects(scene.honest()) == HONEST
+
+
+def test_a_swap_to_sol_gives_lamports(scene: Scene) -> None:
+    instructions = to_sol(scene)
+
+    scene.inspect(instructions)
+
+    assert sol_effects(scene, instructions) == HONEST
+
+
+def test_wrapped_sol_that_a_swap_to_sol_unwraps_is_not_counted_as_its_output(scene: Scene) -> None:
+    scene.faucet.give_tokens(scene.wallet, WRAPPED_SOL, 10**9)
+
+    assert sol_effects(scene, to_sol(scene)) == HONEST
+
+
+def test_wrapped_sol_is_swept_like_any_token(scene: Scene) -> None:
+    wrapped = scene.faucet.give_tokens(scene.wallet, WRAPPED_SOL, 10**9)
+    scene.faucet.create_account(scene.maker, WRAPPED_SOL)
+    sold = scene.move(wrapped, scene.account(scene.maker, WRAPPED_SOL), WRAPPED_SOL, 10**9)
+
+    effects = scene.effects([*scene.honest(), sold], swept={**scene.swept, wrapped: 10**9})
+
+    assert effects == HONEST
+
+
+def test_wrapped_sol_that_is_not_swept_stays(scene: Scene) -> None:
+    wrapped = scene.faucet.give_tokens(scene.wallet, WRAPPED_SOL, 10**9)
+
+    with pytest.raises(UnsafeSwapError, match="closes the token account"):
+        scene.effects([*scene.honest(), scene.close(wrapped, scene.wallet)])
+
+
+def test_rent_that_comes_back_is_not_output_in_sol(scene: Scene) -> None:
+    instructions = [*to_sol(scene), scene.close(scene.empty_account, scene.wallet)]
+
+    closed = frozenset([scene.sold_account, scene.empty_account])
+
+    assert sol_effects(scene, instructions, closed=closed) == HONEST
+
+
+def test_lamports_that_a_swap_to_sol_takes_count_against_its_output(scene: Scene) -> None:
+    stolen = BOUGHT - FEE - MINIMUM + 1
+    theft = transfer({"from_pubkey": scene.wallet, "to_pubkey": scene.thief, "lamports": stolen})
+
+    with pytest.raises(UnsafeSwapError, match=f"receives {MINIMUM - 1}, less than the minimum {MINIMUM}"):
+        sol_effects(scene, [*to_sol(scene), theft])
+
+
+def test_a_token_2022_account_with_extensions_is_created_for_the_wallet(scene: Scene) -> None:
+    """Its mint takes a fee of every transfer, so the account has room for it, and costs more rent."""
+    scene.create_extended_mint()
+    scene.faucet.create_account(scene.thief, scene.extended)
+
+    effects = scene.effects([*scene.honest(), scene.create_account(scene.extended, TOKEN_2022)])
+
+    assert effects == HONEST
+
+
+def test_lamports_under_the_key_of_a_new_account_do_no_harm(scene: Scene) -> None:
+    scene.faucet.give_lamports(scene.account(scene.wallet, scene.cluster.usdc), 10**7)
+
+    assert scene.effects(scene.honest()).user_gain == BOUGHT - FEE
+
+
+@pytest.mark.parametrize("gain", [MINIMUM - 1, 0])
+def test_less_than_the_minimum_is_refused(scene: Scene, gain: int) -> None:
+    instructions = [scene.create_account(scene.cluster.usdc), scene.sell(SOLD), *([scene.buy(gain)] if gain else [])]
+
+    with pytest.raises(UnsafeSwapError, match=f"receives {gain}, less than the minimum {MINIMUM}"):
+        scene.effects(instructions)
+
+
+def test_output_for_another_is_refused(scene: Scene) -> None:
+    scene.faucet.create_account(scene.wallet, scene.cluster.usdc)
+    instructions = [scene.sell(SOLD), scene.buy(BOUGHT - FEE, recipient=scene.thief), scene.pay_fee()]
+
+    with pytest.raises(UnsafeSwapError, match="receives 0, less than the minimum"):
+        scene.effects(instructions)
+
+
+def test_a_fee_to_another_account_is_refused(scene: Scene) -> None:
+    instructions = [*scene.honest()[:-1], scene.pay_fee(scene.thief)]
+
+    with pytest.raises(UnsafeSwapError, match="the fee account receives 0 of 9900, not 100 bps"):
+        scene.effects(instructions)
+
+
+@pytest.mark.parametrize("fee", [FEE - 3, FEE + 3])
+def test_a_fee_beyond_rounding_is_refused(scene: Scene, fee: int) -> None:
+    instructions = [*scene.honest()[:-1], scene.buy(fee, recipient=scene.cluster.fee_wallet)]
+
+    with pytest.raises(UnsafeSwapError, match=f"the fee account receives {fee}"):
+        scene.effects(instructions)
+
+
+@pytest.mark.parametrize("fee", [FEE - 1, FEE + 1])
+def test_each_leg_may_round_its_fee(scene: Scene, fee: int) -> None:
+    instructions = [*scene.honest()[:-1], scene.buy(fee, recipient=scene.cluster.fee_wallet)]
+
+    assert scene.effects(instructions).fee_gain == fee
+
+
+def test_a_new_account_with_more_lamports_than_its_rent_is_refused(scene: Scene) -> None:
+    account = scene.account(scene.wallet, scene.cluster.usdc)
+    filled = transfer({"from_pubkey": scene.wallet, "to_pubkey": account, "lamports": 1})
+
+    with pytest.raises(UnsafeSwapError, match="more rent than"):
+        scene.effects([*scene.honest(), filled])
+
+
+def test_a_wallet_that_is_not_a_plain_account_is_refused(scene: Scene) -> None:
+    wallet = {scene.wallet: Account(10**9, SYSTEM, b"nonce", executable=False)}
+
+    with pytest.raises(UnsafeSwapError, match="assigns the wallet"):
+        check_effects(wallet, wallet, scene.terms())

@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
@@ -12,31 +12,35 @@ from sweeps.models import SweepStatus
 from sweeps.rails.rail import Offered
 from sweeps.rails.solana_v1.draft import SolanaTransaction
 from sweeps.rails.solana_v1.sealing import SolanaSealed
-from sweeps.serializers.answer import FEE_MODES, WARNING_CODES, FeeSummarySerializer, OutputAmountsSerializer
+from sweeps.serializers.answer import WARNING_CODES, FeeModeField, FeeSummarySerializer, OutputAmountsSerializer
 
 
 class SolanaTokenSerializer(serializers.Serializer[Any]):
     """One token, with its expected and minimum output in the output token's smallest unit, before the fee."""
 
-    mint = serializers.CharField(source="asset")
-    account = serializers.CharField(source="holding.key", help_text="The token account that it is taken from.")
-    amount = AmountOutputField()
-    symbol = serializers.CharField()
-    decimals = serializers.IntegerField()
-    expectedOutput = AmountOutputField(source="expected_output")
-    minOutput = AmountOutputField(source="min_output")
+    mint = serializers.CharField(source="token.asset")
+    account = serializers.CharField(source="token.holding.key", help_text="The token account that it is taken from.")
+    amount = AmountOutputField(source="token.amount")
+    symbol = serializers.CharField(source="token.symbol")
+    decimals = serializers.IntegerField(source="token.decimals")
+    expectedOutput = AmountOutputField(source="token.expected_output")
+    minOutput = AmountOutputField(source="token.min_output")
     priceImpactBps = serializers.IntegerField(
-        source="quote.price_impact_bps", allow_null=True, help_text="Null: not known."
+        source="token.quote.price_impact_bps", allow_null=True, help_text="Null: not known."
     )
     exchanges = serializers.ListField(
-        source="quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
+        source="token.quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
+    )
+    transaction = serializers.IntegerField(
+        source="transaction_index", help_text="The position of the transaction that sells it."
     )
 
 
 class SolanaOutputSerializer(OutputAmountsSerializer):
     """The expected and minimum output, before the fee and for the user."""
 
-    token = serializers.CharField(source="draft.output.asset")
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {"token": serializers.CharField(source="draft.output.asset"), **super().get_fields()}
 
 
 class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
@@ -48,13 +52,16 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
     reference = serializers.CharField(
         source="packed.reference", help_text="The key by which the service finds the transaction on chain."
     )
+    lastValidBlockHeight = serializers.IntegerField(
+        source="last_valid_block_height", help_text="It can't land in a higher block."
+    )
     computeUnitLimit = serializers.IntegerField(source="unit_limit")
     networkFeeLamports = AmountOutputField(source="fee_lamports")
     priorityFeeLamports = AmountOutputField(
         source="priority_fee_lamports", help_text="The part of the network fee that buys priority."
     )
     tokens = serializers.ListField(
-        source="packed.legs", child=serializers.IntegerField(), help_text="The positions of the tokens that it sells."
+        source="mints", child=serializers.CharField(), help_text="The mints of the tokens that it sells."
     )
     closes = serializers.SerializerMethodField(help_text="The token accounts that it closes.")
 
@@ -90,14 +97,13 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     chain = serializers.CharField(source="sealed.draft.cluster.name")
     network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
     mode = serializers.ChoiceField(source="rail.mode", choices=[SOLANA_BUILD_MODE])
-    feeMode = serializers.SerializerMethodField()
+    feeMode = FeeModeField(source="sealed.draft.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
         source="sealed.deadline",
         help_text="About when the transactions can't land any more; the cluster decides by lastValidBlockHeight.",
     )
-    lastValidBlockHeight = serializers.IntegerField(source="sealed.draft.blockhash.last_valid_block_height")
-    tokens = SolanaTokenSerializer(source="sealed.draft.tokens", many=True)
+    tokens = SolanaTokenSerializer(source="sealed.draft.placed_tokens", many=True)
     warnings = SolanaWarningSerializer(source="sealed.draft.warnings", many=True)
     estimatedOutput = SolanaOutputSerializer(source="sealed")
     feeSummary = FeeSummarySerializer(source="sealed.draft")
@@ -109,7 +115,3 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     transactions = SolanaTransactionSerializer(
         source="sealed.draft.transactions", many=True, help_text="In any order; each may land without the others."
     )
-
-    @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
-    def get_feeMode(self, offered: Offered[SolanaSealed]) -> str:  # noqa: N802 - named after its field
-        return FEE_MODES[offered.sealed.draft.fees.settlement]
