@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 def is_available(cluster: SolanaCluster) -> bool:
     (status,) = V1.networks({cluster.network: BY_MODE["v1_solana"]})
     assert V1.network(status).data["available"] is status.is_available
-    return status.is_available
+    return bool(status.is_available)
 
 
 def close_fee_account(cluster: SolanaCluster, *, of_sol: bool) -> None:
