@@ -173,7 +173,7 @@ def tokens(*mints: str) -> Change:
         (whole("slippageBps", 50.0), ("slippageBps", "invalid_type")),
         *[
             (whole("closeEmptyAccounts", value), ("closeEmptyAccounts", "invalid_type"))
-            for value in ("true", 1, 0, None, [])
+            for value in ("true", 1, 0, None, [True])
         ],
     ],
 )
@@ -258,7 +258,7 @@ def test_a_wallet_without_sol_is_named(api: Client, user: SolanaUser, cluster: S
     cluster.faucet.give_tokens(poor, mint, 5 * DOLLAR)
     response = post(api, BUILD, body_of(user, mint) | {"wallet": str(poor)})
     assert error_of(response) == (422, "insufficient_balance")
-    assert details_of(response) == {("wallet", "insufficient_sol")}
+    assert details_of(response) == {("wallet", "insufficient")}
     assert_documented(response, path=BUILD)
 
 
