@@ -24,10 +24,7 @@ def empty_before(facts: Facts, legs: Iterable[Sequence[Instruction]]) -> list[Ho
     found = [
         holding
         for holding in facts.holdings.values()
-        if holding.token.amount == 0
-        and holding.token.is_closable
-        and holding.token.mint != facts.output_mint
-        and holding.key not in used
+        if holding.token.amount == 0 and holding.token.is_closable and holding.key not in used
     ]
     return found[:MAX_EXTRA_CLOSINGS]
 

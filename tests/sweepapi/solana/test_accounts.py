@@ -99,8 +99,11 @@ def test_an_account_that_can_not_be_closed_by_its_owner_is_known(cluster: Solana
 
     closed_by_another = token_account(replace(good, data=good.data[:129] + other))
     holding_fees = token_account(replace(good, owner=TOKEN_2022, data=withheld))
+    confidential = token_account(replace(good, owner=TOKEN_2022, data=good.data + b"\x02" + b"\x05\0\0\0"))
 
     assert closed_by_another is not None
     assert holding_fees is not None
+    assert confidential is not None
     assert not closed_by_another.is_closable
     assert not holding_fees.is_closable
+    assert not confidential.is_closable

@@ -9,7 +9,8 @@ import pytest
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana import reads, responses
-from sweepapi.solana.addresses import SYSTEM, TOKEN
+from sweepapi.solana.addresses import SYSTEM, TOKEN, TOKEN_2022
+from sweepapi.solana.providers import solana_pool
 from tests.solana_cluster import SolanaCluster
 
 SOME = {"lamports": 5, "owner": str(TOKEN), "data": ["AQI=", "base64"], "executable": False, "rentEpoch": 2**64 - 1}
@@ -45,8 +46,12 @@ def test_token_accounts_of_another_wallet_are_refused(cluster: SolanaCluster) ->
     cluster.faucet.give_tokens(wallet, cluster.usdc, 5)
     call = reads.token_accounts_of(wallet, TOKEN)
 
-    with pytest.raises(BadResponseError):
-        responses.holdings(other, TOKEN)(cluster.rpc(call.method, *call.params))
+    response = cluster.rpc(call.method, *call.params)
+
+    assert responses.holdings(wallet, TOKEN)(response)
+    for asked_for in ((other, TOKEN), (wallet, TOKEN_2022)):
+        with pytest.raises(BadResponseError):
+            responses.holdings(*asked_for)(response)
 
 
 def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
@@ -57,6 +62,13 @@ def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
     assert ask(cluster, reads.SLOT) == latest.slot
     assert ask(cluster, reads.EPOCH_INFO).block_height == latest.height
     assert ask(cluster, reads.rent_of(165)) == cluster.bank.svm.minimum_balance_for_rent_exemption(165)
+
+
+def test_a_provider_is_ranked_by_the_slot_that_it_shows(cluster: SolanaCluster) -> None:
+    for call in (reads.SLOT, reads.EPOCH_INFO):
+        pool = solana_pool(urls=[cluster.url], cluster=cluster.facts(), timeout_seconds=5)
+        provider, _ = pool.ask([call])
+        assert provider.health.head_number == cluster.bank.blocks.latest.slot
 
 
 @pytest.mark.parametrize(

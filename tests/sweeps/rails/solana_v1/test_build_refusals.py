@@ -133,6 +133,25 @@ def test_a_token_that_restricts_transfers_is_refused(
     assert refused(user, {mint: DOLLAR}) == (NoRoute, [f"tokens[0].mint {code}"])
 
 
+def extend(cluster: SolanaCluster, key: Pubkey, value: bytes) -> None:
+    """Append an extension to a mint or token account of Token-2022."""
+    account = cluster.bank.account(key)
+    assert account is not None
+    cluster.bank.set_account(key, Account(account.lamports, account.data + value, account.owner))
+
+
+def test_an_account_that_refuses_programs_is_refused(user: SolanaUser, cluster: SolanaCluster) -> None:
+    mint = user.hold(program=TOKEN_2022)
+    extend(cluster, cluster.faucet.associated_account(user.key, mint), b"\x0b\0\x01\0" + b"\x01")
+    assert refused(user, {mint: DOLLAR}) == (NoRoute, ["tokens[0].mint refuses_programs"])
+
+
+def test_a_paused_token_is_refused(user: SolanaUser, cluster: SolanaCluster) -> None:
+    mint = user.hold(program=TOKEN_2022, extensions=[extensions.transfer_fee(0)])
+    extend(cluster, mint, b"\x1a\0\x21\0" + bytes(32) + b"\x01")
+    assert refused(user, {mint: DOLLAR}) == (NoRoute, ["tokens[0].mint paused"])
+
+
 def test_a_balance_outside_of_the_associated_account_is_refused(user: SolanaUser, cluster: SolanaCluster) -> None:
     mint = user.market.create_token()
     cluster.faucet.mint_to(cluster.faucet.create_other_account(user.key, mint), mint, DOLLAR)

@@ -81,7 +81,16 @@ def test_the_user_receives_what_was_promised_and_the_fee_account_its_fee(
     # The fee is rounded down leg by leg, that of the summary once.
     assert 0 <= int(fees["totalFee"]) - paid < len(tokens)
     assert user.balance(cluster.usdc) == gross - paid
-    assert user.balance(cluster.usdc) >= int(estimated["user"]) >= int(estimated["minUser"])
+    assert user.balance(cluster.usdc) >= int(estimated["user"])
+
+
+def test_the_minimum_is_what_the_slippage_leaves_with_the_fee_on_top(user: SolanaUser) -> None:
+    built = user.build({user.hold(): 5 * DOLLAR}, slippage_bps=100)
+
+    net = 4_962_500 * 99 // 100  # what the swap fails below
+    minimum = gross_of(net, FEE_BPS)
+    assert built["tokens"][0]["minOutput"] == built["estimatedOutput"]["minGross"] == str(minimum)
+    assert built["estimatedOutput"]["minUser"] == str(net)
 
 
 def test_emptied_accounts_are_closed_and_their_rent_returns(user: SolanaUser) -> None:
