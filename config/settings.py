@@ -212,6 +212,7 @@ SPECTACULAR_SETTINGS = {
         "TransactionFinality": "sweeps.models.SweepTransaction.Finality",
         "FeeMode": ["onchain_partner_fees", "offchain_accounting"],
         "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
+        "SolanaBuildMode": ["v1_solana"],
         "ContractVersion": "sweeps.rails.evm.serializers.answer.CONTRACT_VERSIONS",
         "UnroutablePolicy": ["reject"],
         "SimulationStatus": ["ok", "reverted", "skipped"],

@@ -39,7 +39,7 @@ class Networks:
     default_build_mode: str
     build_modes: Mapping[str, str]  # of the chains that have a mode of their own, by the chain's name
     fee_wallet: str  # that is paid the fees of sweeps on Solana; blank if no cluster is enabled
-    swap_api_url: str  # as above
+    swap_api_url: str = field(repr=False)  # as above; it may contain a key
     swap_api_key: str = field(repr=False)
     _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
     _pools_lock: Lock = field(default_factory=Lock, init=False, repr=False)

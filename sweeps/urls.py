@@ -7,6 +7,9 @@ from sweeps.views.v1 import SweepV1ViewSet
 from sweeps.views.v2 import SweepViewSet
 
 urlpatterns = [
+    path("v1/status", ServiceStatusViewSet.as_view({"get": "v1"})),
+    path("v1/sweep/discover", SweepV1ViewSet.as_view({"post": "discover"})),
+    path("v1/sweep/build", SweepV1ViewSet.as_view({"post": "build"})),
     path("v1/sweep/status/<str:sweep_id>", SweepV1ViewSet.as_view({"get": "retrieve"})),
     path("v1/sweep/history", SweepV1ViewSet.as_view({"get": "list"})),
     path("v1/sweep/output-tokens", OutputTokenViewSet.as_view({"get": "list"})),

@@ -9,10 +9,11 @@ from sweepapi import errors
 from sweepapi.errors import FieldError
 
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
-WITH_BODY = ("buildSweep", "confirmSweep")
+BUILDS = ("buildSweep", "buildSolanaSweep")
+WITH_BODY = (*BUILDS, "confirmSweep", "discoverTokens")
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
 WITH_KEY = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens", "getPartner")
-EVERY = (*WITH_KEY, "getServiceStatus")
+EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.UnsupportedChain: ErrorRow(
         "unsupported_chain",
         400,
-        operations=("buildSweep", *LISTING),
+        operations=(*BUILDS, "discoverTokens", *LISTING),
         example=FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
     ),
     errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
@@ -76,7 +77,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.NoRoute: ErrorRow(
         "no_route",
         422,
-        operations=("buildSweep",),
+        operations=BUILDS,
         example=FieldError("tokens[0].mint", "no_route", "No router can swap this amount."),
     ),
     errors.EventMismatch: ErrorRow(
@@ -98,18 +99,19 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InsufficientOutput: ErrorRow(
         "insufficient_output",
         422,
-        operations=("buildSweep",),
+        operations=BUILDS,
         example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
     ),
     errors.InsufficientBalance: ErrorRow(
         "insufficient_balance",
         422,
-        example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports and has 890880."),
+        operations=("buildSolanaSweep",),
+        example=FieldError("wallet", "insufficient", "It needs 2044280 lamports for fees and rent, and has 890880."),
     ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
-    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=("buildSweep",)),
-    errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True),
-    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=("buildSweep",)),
+    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=(*BUILDS, "discoverTokens")),
+    errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True, operations=("buildSolanaSweep",)),
+    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=BUILDS),
 }

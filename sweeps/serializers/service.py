@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.schema import example
-from sweeps.rails.registry import V2, V2_MODES
+from sweeps.rails.registry import V1, V2, V2_MODES
 from sweeps.service_status import OfferedToken, ServiceStatus
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -66,6 +66,14 @@ class ServiceStatusSerializer(SharedStatusSerializer):
     )
     chains = V2.network(many=True)
     limits = BuildLimitsSerializer(source="*")
+
+
+@extend_schema_serializer(examples=[example(EXAMPLES / "solana_status.json", "One cluster, available")])
+class SolanaServiceStatusSerializer(SharedStatusSerializer):
+    """/v1 as it is now."""
+
+    chains = V1.network(many=True)
+    limits = SolanaLimitsSerializer(source="*")
 
 
 class OutputTokenSerializer(serializers.Serializer[OfferedToken]):

@@ -9,6 +9,7 @@ from sweepapi.api.schema import failures
 from sweeps.serializers.service import (
     OutputTokensSerializer,
     ServiceStatusSerializer,
+    SolanaServiceStatusSerializer,
 )
 from sweeps.service_status import ServiceStatus, output_tokens
 
@@ -20,8 +21,19 @@ class ServiceStatusViewSet(ViewSet):
     permission_classes = []
 
     @extend_schema(
+        operation_id="getServiceStatusV1",
+        summary="Get the availability and limits of the service on Solana",
+        tags=["Service"],
+        auth=[],
+        responses={200: SolanaServiceStatusSerializer, **failures("getServiceStatusV1")},
+    )
+    def v1(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
+        """Return availability as measured in the last seconds, clusters, fees, limits and the indexer's pace."""
+        return Response(SolanaServiceStatusSerializer(ServiceStatus.v1()).data)
+
+    @extend_schema(
         operation_id="getServiceStatus",
-        summary="Get the availability and limits of the service",
+        summary="Get the availability and limits of the service on EVM chains",
         tags=["Service"],
         auth=[],
         responses={200: ServiceStatusSerializer, **failures("getServiceStatus")},

@@ -6,6 +6,7 @@ from sweeps.models import Sweep
 from sweeps.rails.solana_v1.availability import cluster_statuses
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
+from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
 from sweeps.rails.solana_v1.serializers.status import ClusterSerializer
 from sweeps.serializers.offchain_state import OffchainStateSerializer
 
@@ -18,6 +19,7 @@ class SolanaPresentation:
     """The shapes of V1."""
 
     answer = SolanaBuiltSerializer
+    discovery = DiscoverySerializer
     state = OffchainStateSerializer
     network = ClusterSerializer
     networks = staticmethod(cluster_statuses)

@@ -123,6 +123,7 @@ MALFORMED: list[tuple[str, Any]] = [
     ("swapInstruction", INSTRUCTION | {"programId": "1"}),
     ("swapInstruction", INSTRUCTION | {"data": None}),
     ("swapInstruction", INSTRUCTION | {"data": "AA"}),
+    ("swapInstruction", INSTRUCTION | {"data": "A A=="}),
     ("swapInstruction", INSTRUCTION | {"data": "é"}),
     ("swapInstruction", INSTRUCTION | {"data": "AAAA" * 411}),
     ("swapInstruction", INSTRUCTION | {"accounts": [ACCOUNT] * 65}),
@@ -164,7 +165,9 @@ def test_a_well_formed_theft_is_left_to_the_inspection(api: LocalSwapApi, attack
         (" ", ""),
     ],
 )
-def test_a_400_means_that_there_is_no_quote_and_its_reason_is_cleaned(api: LocalSwapApi, answered: str, reason: str) -> None:
+def test_a_400_means_that_there_is_no_quote_and_its_reason_is_cleaned(
+    api: LocalSwapApi, answered: str, reason: str
+) -> None:
     api.replace = lambda: Response(400, json.dumps({"error": answered}).encode())
     assert client_of(api).quotes([REQUEST]) == [NoQuote(reason)]
 

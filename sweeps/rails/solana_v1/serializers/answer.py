@@ -1,12 +1,14 @@
 """The answer to a build on Solana: the transactions to sign, and everything the partner shows."""
 
 import base64
+from pathlib import Path
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
+from sweepapi.api.schema import example
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import SweepStatus
 from sweeps.rails.rail import Offered
@@ -88,7 +90,10 @@ class SolanaWarningSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="The token that the warning is about.")
 
 
-@extend_schema_serializer(component_name="BuiltSolanaSweep")
+@extend_schema_serializer(
+    component_name="BuiltSolanaSweep",
+    examples=[example(Path(__file__).parent / "examples" / "built.json", "Four tokens in one transaction")],
+)
 class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     """A sweep ready to be signed and sent; it is found on chain, so nothing needs to be reported."""
 

@@ -12,6 +12,7 @@ from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from dev.solana.swap_api.server import Response
 from partners.models import Partner
+from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.errors import (
     BuildDisabled,
     ChainUnavailable,
@@ -48,6 +49,7 @@ def refused(user: SolanaUser, sold: dict[Pubkey, int], **fields: Any) -> tuple[t
     """Return the error of a build, and its details as `field code`."""
     with pytest.raises(SweepApiError) as caught:
         user.build(sold, **fields)
+    assert {detail.code for detail in caught.value.details} <= FIELD_CODES.keys()
     return type(caught.value), [f"{detail.field} {detail.code}" for detail in caught.value.details]
 
 
@@ -66,7 +68,7 @@ def test_a_wallet_without_the_sol_for_fees_and_rent_is_refused(
     swap_api: SwapMarket, partner: Partner, lamports: int
 ) -> None:
     user = SolanaUser(swap_api, partner, lamports=lamports)
-    assert refused(user, {user.hold(): DOLLAR}) == (InsufficientBalance, ["wallet insufficient_sol"])
+    assert refused(user, {user.hold(): DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
 
 
 def test_a_wallet_with_just_enough_sol_is_served(swap_api: SwapMarket, partner: Partner) -> None:
@@ -83,7 +85,7 @@ def test_priority_fees_that_the_wallet_can_not_pay_are_refused(
     mint = user.hold()
     cluster.bank.priority_fee = 10**9
     cluster.bank.advance(150)
-    assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient_sol"])
+    assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
 
 
 # --- the tokens -------------------------------------------------------------------------------------------------------
@@ -94,7 +96,7 @@ def test_more_than_the_wallet_holds_is_refused(user: SolanaUser) -> None:
     sold = {short: 5 * DOLLAR + 1, enough: 5 * DOLLAR, none: 1}
     assert refused(user, sold) == (
         InsufficientBalance,
-        ["tokens[0].amount insufficient_balance", "tokens[2].amount insufficient_balance"],
+        ["tokens[0].amount insufficient", "tokens[2].amount insufficient"],
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
@@ -34,7 +35,7 @@ SIGNATURE_FEE = 5_000
 MAX_PRIORITY_FEE = 500_000
 
 
-def opened(answer: dict[str, str]) -> VersionedTransaction:
+def opened(answer: dict[str, Any]) -> VersionedTransaction:
     return VersionedTransaction.from_bytes(base64.b64decode(answer["transaction"]))
 
 
@@ -213,6 +214,7 @@ def test_a_transaction_is_unsigned_and_carries_its_reference_read_only(user: Sol
     assert transaction.signatures == [Signature.default()]
     assert transaction.message.header.num_required_signatures == 1
     assert transaction.message.account_keys[0] == user.key
+    assert isinstance(transaction.message, MessageV0)
     assert not transaction.message.is_maybe_writable(at)
     assert not transaction.message.is_signer(at)
 
@@ -266,7 +268,7 @@ def test_every_transaction_is_an_execution_with_what_was_composed(user: SolanaUs
         assert_is_stored(execution.built, answer, cluster)
 
 
-def assert_is_stored(stored: BuiltTransaction, answer: dict[str, str], cluster: SolanaCluster) -> None:
+def assert_is_stored(stored: BuiltTransaction, answer: dict[str, Any], cluster: SolanaCluster) -> None:
     """Check that the stored instructions are those of the message behind the compute budget's two."""
     message = opened(answer).message
     assert stored.last_valid_block_height == answer["lastValidBlockHeight"]
@@ -291,6 +293,7 @@ def test_the_worker_looks_soon_and_the_expiry_follows_the_blockhash(user: Solana
     built = user.build({user.hold(): 5 * DOLLAR})
 
     sweep = Sweep.objects.get(id=built["sweepId"])
+    assert sweep.next_check_at is not None
     assert sweep.next_check_at - sweep.created_at < timedelta(seconds=10)
     assert timedelta(seconds=40) < sweep.deadline - timezone.now() < timedelta(seconds=61)
 

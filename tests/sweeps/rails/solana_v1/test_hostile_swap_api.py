@@ -42,8 +42,9 @@ class Scene:
         return self.faucet.associated_account(self.wallet, mint)
 
     def transfer(self, source: Pubkey, recipient: Pubkey, amount: int) -> Instruction:
-        params = {"program_id": TOKEN, "source": source, "dest": recipient, "owner": self.wallet, "amount": amount}
-        return token.transfer(models.TransferParams(**params))
+        return token.transfer(
+            models.TransferParams(program_id=TOKEN, source=source, dest=recipient, owner=self.wallet, amount=amount)
+        )
 
 
 @pytest.fixture
@@ -61,8 +62,10 @@ def added(part: str, make: Callable[[Scene], Instruction]) -> Callable[[Scene, B
 
 
 def approval(scene: Scene) -> Instruction:
-    params = {"program_id": TOKEN, "source": scene.account(scene.kept), "delegate": ATTACKER, "owner": scene.wallet}
-    return token.approve(models.ApproveParams(**params, amount=1))
+    kept = scene.account(scene.kept)
+    return token.approve(
+        models.ApproveParams(program_id=TOKEN, source=kept, delegate=ATTACKER, owner=scene.wallet, amount=1)
+    )
 
 
 def ownership(scene: Scene) -> Instruction:
@@ -83,8 +86,10 @@ def foreign_signer(scene: Scene) -> Instruction:
 
 
 def rent_thief(scene: Scene) -> Instruction:
-    params = {"program_id": TOKEN, "account": scene.account(scene.swept), "dest": ATTACKER, "owner": scene.wallet}
-    return token.close_account(models.CloseAccountParams(**params))
+    swept = scene.account(scene.swept)
+    return token.close_account(
+        models.CloseAccountParams(program_id=TOKEN, account=swept, dest=ATTACKER, owner=scene.wallet)
+    )
 
 
 def paid_for_another(scene: Scene) -> Instruction:
