@@ -26,7 +26,7 @@ SENTENCES = {
     "4.2": "request, response, next, shapes",
     "4.3": "request, 1, 2, 3, 4, 5, 6, 7, shape",
     "4.4": "request, response",
-    "4.5": "status, discover, build, status/:id, history, output-tokens",
+    "4.5": "status, discover, build, status/:id, history, output-tokens, shapes",
     "5": "1, 2, 3, 4, 5, 6, 6a, 6b, 6c, 6d, 6e, 6f, 6g, 6h, 7, 8",
     "6": "own, emitted, decoded, matched, ledger, fields",
     "7": "row 1, row 2, row 3, row 4, row 5, row 6, reverts, shape, input",

@@ -18,6 +18,16 @@ from sweepapi.solana.addresses import (
     WRAPPED_SOL,
     associated_account,
 )
+from sweepapi.solana.changes import (
+    Accounts,
+    Change,
+    change_of,
+    fee_gain,
+    is_unused,
+    lamports_lost,
+    own_lamports,
+    token_gain,
+)
 from sweepapi.solana.errors import UnsafeSwapError
 
 # Programs whose accounts obey an authority that no balance shows: nonces, stakes, votes, tables, programs, metadata.
@@ -35,6 +45,7 @@ _AMOUNT = slice(64, 72)  # of a token account's data
 _ACCOUNT_BYTES = 165  # of a token account without extensions
 _MAX_ACCOUNT_BYTES = 512  # with all that a mint can require
 _RENT_BASE_BYTES = 128  # for which every account pays rent, beside its data
+_MAX_CREATED_PER_LEG = 4  # the output's, and those between the steps of a route
 _BPS = 10_000
 
 
@@ -63,42 +74,21 @@ class Effects:
     lamports_lost: int  # by the wallet and its token accounts, without output: at most the transaction's fee
 
 
-@dataclass(frozen=True)
-class _Change:
-    """One account before and after, with its token account if that is the wallet's."""
-
-    key: Pubkey
-    before: Account | None
-    after: Account | None
-    was: TokenAccount | None
-    becomes: TokenAccount | None
-
-
-def check_effects(
-    before: Mapping[Pubkey, Account | None], after: Mapping[Pubkey, Account | None], terms: Terms
-) -> Effects:
+def check_effects(before: Accounts, after: Accounts, terms: Terms) -> Effects:
     """Compare every writable account of a transaction; raises ``UnsafeSwapError`` for any effect beyond the terms."""
     for account in (before[terms.wallet], after[terms.wallet]):
         _check_wallet(account)
-    changes = [_change(key, before[key], after[key], terms.wallet) for key in before if key != terms.wallet]
+    changes = [change_of(key, before[key], after[key], terms.wallet) for key in before if key != terms.wallet]
     for change in changes:
         _check(change, terms)
-    lost = _lamports_lost(before[terms.wallet], after[terms.wallet], changes)
-    user_gain = _token_gain(changes, terms.output_mint)
+    _check_number_created(changes, terms)
+    lost = lamports_lost(before[terms.wallet], after[terms.wallet], changes)
+    user_gain = token_gain(changes, terms.output_mint)
     if terms.output_mint == WRAPPED_SOL:
         user_gain, lost = user_gain + terms.fee_lamports - lost, terms.fee_lamports
-    effects = Effects(user_gain, _fee_gain(before, after, terms.fee_account), lost)
+    effects = Effects(user_gain, fee_gain(before, after, terms.fee_account), lost)
     _check_totals(effects, terms)
     return effects
-
-
-def _change(key: Pubkey, before: Account | None, after: Account | None, wallet: Pubkey) -> _Change:
-    return _Change(key, before, after, _of_wallet(before, wallet), _of_wallet(after, wallet))
-
-
-def _of_wallet(account: Account | None, wallet: Pubkey) -> TokenAccount | None:
-    found = token_account(account) if account is not None else None
-    return found if found is not None and found.owner == wallet else None
 
 
 def _check_wallet(account: Account | None) -> None:
@@ -106,7 +96,7 @@ def _check_wallet(account: Account | None) -> None:
         raise UnsafeSwapError("it assigns the wallet to a program")
 
 
-def _check(change: _Change, terms: Terms) -> None:
+def _check(change: Change, terms: Terms) -> None:
     if change.was is not None:
         _check_kept(change, change.was, terms)
     elif change.becomes is not None:
@@ -115,13 +105,13 @@ def _check(change: _Change, terms: Terms) -> None:
         _check_foreign(change, terms.wallet)
 
 
-def _check_kept(change: _Change, was: TokenAccount, terms: Terms) -> None:
+def _check_kept(change: Change, was: TokenAccount, terms: Terms) -> None:
     """Check a token account that the wallet had before."""
     if change.becomes is not None:
         if not _differ_in_amount_only(change.before, change.after):
             raise UnsafeSwapError(f"it changes who may use the token account {change.key}")
         lost = was.amount - change.becomes.amount
-    elif not _is_unused(change.after):
+    elif not is_unused(change.after):
         raise UnsafeSwapError(f"it takes the token account {change.key} away from the wallet")
     elif _is_unwrapped(change.key, terms):
         return
@@ -139,17 +129,24 @@ def _is_unwrapped(key: Pubkey, terms: Terms) -> bool:
     return terms.output_mint == WRAPPED_SOL and key == associated_account(terms.wallet, WRAPPED_SOL, TOKEN)
 
 
-def _check_created(change: _Change, created: TokenAccount, terms: Terms) -> None:
+def _check_created(change: Change, created: TokenAccount, terms: Terms) -> None:
     """Check a token account that the wallet did not have before."""
     associated = associated_account(created.owner, created.mint, created.program)
-    if not _is_unused(change.before) or change.key != associated:
+    if not is_unused(change.before) or change.key != associated:
         raise UnsafeSwapError(f"it makes the wallet the owner of {change.key}, which is not an associated account")
     if created.delegate is not None or created.close_authority is not None or created.is_frozen:
         raise UnsafeSwapError(f"it lets others use the new token account {change.key}")
     # What was there before the account was created, another gave.
     given = change.before.lamports if change.before is not None else 0
-    if change.after is not None and _own_lamports(change.after, created) > max(_max_rent(change.after, terms), given):
+    if change.after is not None and own_lamports(change.after, created) > max(_max_rent(change.after, terms), given):
         raise UnsafeSwapError(f"it pays more rent than the new token account {change.key} needs")
+
+
+def _check_number_created(changes: Iterable[Change], terms: Terms) -> None:
+    """Check that the wallet does not pay the rent of accounts that a swap does not need."""
+    created = sum(change.was is None and change.becomes is not None for change in changes)
+    if created > terms.legs * _MAX_CREATED_PER_LEG:
+        raise UnsafeSwapError(f"it creates {created} token accounts for {terms.legs} swaps")
 
 
 def _max_rent(account: Account, terms: Terms) -> int:
@@ -158,7 +155,7 @@ def _max_rent(account: Account, terms: Terms) -> int:
     return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + _ACCOUNT_BYTES)
 
 
-def _check_foreign(change: _Change, wallet: Pubkey) -> None:
+def _check_foreign(change: Change, wallet: Pubkey) -> None:
     """Check an account that is not a token account of the wallet, but may obey it."""
     if change.before is None or change.before == change.after or not change.before.data:
         return
@@ -168,7 +165,7 @@ def _check_foreign(change: _Change, wallet: Pubkey) -> None:
         _check_foreign_tokens(change, change.before, wallet)
 
 
-def _check_foreign_tokens(change: _Change, before: Account, wallet: Pubkey) -> None:
+def _check_foreign_tokens(change: Change, before: Account, wallet: Pubkey) -> None:
     """Check what the wallet can do as a mint's authority: change the mint, freeze accounts, take fees they withheld."""
     was, becomes = token_account(before), token_account(change.after) if change.after is not None else None
     if was is None and bytes(wallet) in before.data:
@@ -190,54 +187,9 @@ def _check_totals(effects: Effects, terms: Terms) -> None:
         raise UnsafeSwapError(f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fee_bps} bps")
 
 
-def _token_gain(changes: Iterable[_Change], mint: Pubkey) -> int:
-    held = [
-        (
-            change.was.amount if change.was and change.was.mint == mint else 0,
-            change.becomes.amount if change.becomes and change.becomes.mint == mint else 0,
-        )
-        for change in changes
-    ]
-    return sum(after - before for before, after in held)
-
-
-def _lamports_lost(before: Account | None, after: Account | None, changes: Iterable[_Change]) -> int:
-    """Return what the wallet and its token accounts lose together, without wrapped SOL; rent between them cancels."""
-    lost = _own_lamports(before, None) - _own_lamports(after, None)
-    for change in changes:
-        if change.was is not None:
-            lost += _own_lamports(change.before, change.was)
-        if change.becomes is not None:
-            lost -= _own_lamports(change.after, change.becomes)
-    return lost
-
-
-def _own_lamports(account: Account | None, token: TokenAccount | None) -> int:
-    """Return an account's lamports without those that are its balance of wrapped SOL."""
-    if account is None:
-        return 0
-    return account.lamports - (token.amount if token is not None and token.is_native else 0)
-
-
-def _fee_gain(
-    before: Mapping[Pubkey, Account | None], after: Mapping[Pubkey, Account | None], fee_account: Pubkey
-) -> int:
-    return _balance(after.get(fee_account)) - _balance(before.get(fee_account))
-
-
-def _balance(account: Account | None) -> int:
-    found = token_account(account) if account is not None else None
-    return found.amount if found is not None else 0
-
-
 def _differ_in_amount_only(before: Account | None, after: Account | None) -> bool:
     return before is not None and after is not None and _without_amount(before) == _without_amount(after)
 
 
 def _without_amount(account: Account) -> tuple[Pubkey, bytes]:
     return account.owner, account.data[: _AMOUNT.start] + account.data[_AMOUNT.stop :]
-
-
-def _is_unused(account: Account | None) -> bool:
-    """Whether there is nothing under a key, or only lamports."""
-    return account is None or (account.owner == SYSTEM and not account.data)

@@ -16,6 +16,7 @@ from sweepapi.solana import compute_budget, reads
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
 from sweepapi.solana.inspection import inspect
+from sweepapi.solana.jupiter import check_route
 from sweepapi.solana.lookup_tables import lookup_table
 from sweepapi.solana.packing import Leg, Packed, pack
 from sweepapi.solana.responses import LatestBlockhash
@@ -35,18 +36,21 @@ class Market:
     recent_prices: Sequence[int]  # micro-lamports for a unit of compute
 
 
-def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Cluster) -> None:
+def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Cluster, *, fee_bps: int) -> None:
     """Check what each token's quote would have the wallet sign; raises ``UnsafeSwapError``."""
     mints_of = {key: holding.token.mint for key, holding in facts.holdings.items()}
     allowed_programs = [public_key(program) for program in cluster.swap_programs]
     for token in tokens:
+        instructions = _instructions(token.quote)
         inspect(
-            _instructions(token.quote),
+            instructions,
             wallet=facts.wallet,
             swept={token.holding.key: token.amount},
             mints_of=mints_of,
             allowed_programs=allowed_programs,
         )
+        for instruction in instructions:
+            check_route(instruction, amount=token.amount, minimum=token.quote.threshold, fee_bps=fee_bps)
 
 
 def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:

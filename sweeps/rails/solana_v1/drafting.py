@@ -52,7 +52,7 @@ def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
         sellable = sellable_tokens(request, facts)
         drafting = _Drafting(request, facts, fees, usable_fee_account(facts), cluster.max_priority_fee_lamports)
         tokens = quote_tokens(sellable, facts, drafting.swap_terms)
-        check_instructions(tokens, facts, cluster)
+        check_instructions(tokens, facts, cluster, fee_bps=fees.total_fee_bps)
         market = read_market(pool, tokens)
         transactions = drafting.transactions(pool, tokens, market)
     symbols = {str(key): name.symbol for key, name in facts.names.items()}

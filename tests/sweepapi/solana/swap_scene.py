@@ -38,7 +38,9 @@ class Scene:
 
     def __init__(self, cluster: SolanaCluster) -> None:
         self.cluster, self.faucet = cluster, cluster.faucet
-        self.wallet, self.maker, self.thief = (cluster.create_wallet().pubkey() for _ in range(3))
+        self.keypair = cluster.create_wallet()
+        self.wallet = self.keypair.pubkey()
+        self.maker, self.thief = (cluster.create_wallet().pubkey() for _ in range(2))
         self.sold, self.kept, self.empty = (self.faucet.create_mint(6) for _ in range(3))
         self.sold_account = self.faucet.give_tokens(self.wallet, self.sold, SOLD)
         self.kept_account = self.faucet.give_tokens(self.wallet, self.kept, 500)

@@ -110,6 +110,14 @@ def test_a_token_2022_account_with_extensions_is_created_for_the_wallet(scene: S
     assert effects == HONEST
 
 
+def test_a_swap_creates_four_accounts_at_most(scene: Scene) -> None:
+    others = [scene.create_account(scene.faucet.create_mint(6)) for _ in range(4)]
+
+    assert scene.effects([*scene.honest(), *others[:3]]) == HONEST
+    with pytest.raises(UnsafeSwapError, match="creates 5 token accounts for 1 swaps"):
+        scene.effects([*scene.honest(), *others])
+
+
 def test_lamports_under_the_key_of_a_new_account_do_no_harm(scene: Scene) -> None:
     scene.faucet.give_lamports(scene.account(scene.wallet, scene.cluster.usdc), 10**7)
 
