@@ -1,6 +1,6 @@
 """Judges what was seen of a sweep on Solana: plain values in, a verdict out, so every case is easy to test.
 
-A transaction is ours if it holds all instructions that were built, in their order, and none but those that wallets
+A transaction is ours if it holds all instructions that were built, in their order, and only such others as wallets
 change or add. The reference key alone proves nothing: anyone can name it.
 """
 

@@ -176,7 +176,7 @@ NOT_LISTS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("change", NOT_LISTS.values(), ids=NOT_LISTS)
-def test_what_is_not_a_list_of_signatures_proves_nothing_and_the_other_provider_is_asked(
+def test_what_is_not_a_list_of_signatures_proves_nothing_and_another_provider_is_used(
     local: SolanaCluster, node: FakeNode, change: Callable[[Any], Any]
 ) -> None:
     node.alter = lambda method, _params, result: change(result) if method == "getSignaturesForAddress" else result

@@ -10,6 +10,8 @@ from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind
 from sweeps.rails.solana_v1 import reconciling
 from sweeps.rails.solana_v1.models import ScannedSlots
+from tests import fake_node
+from tests.fake_node import Alter
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import SWEPT, LocalSweep
 from tests.sweeps.rails.solana_v1.looks import candidates, the_worker_looks
@@ -93,6 +95,42 @@ def test_a_span_that_the_providers_do_not_agree_about_is_read_again(sweep: Local
         assert outcome_after_reconciliation(sweep) == ("expired", False, [])
     use_nodes(sweep.cluster.url, sweep.cluster.add_node())
     assert outcome_after_reconciliation(sweep)[0] == "completed"
+
+
+LIES: dict[str, Alter] = {
+    "hidden": lambda method, _params, result: result[1:] if method == "getSignaturesForAddress" else result,
+    "moved": lambda method, _params, result: (
+        [*result[:-1], result[-1] | {"slot": result[-1]["slot"] - 1}] if method == "getSignaturesForAddress" else result
+    ),
+    "failed": lambda method, _params, result: (
+        result | {"meta": result["meta"] | {"err": "AccountInUse"}} if method == "getTransaction" else result
+    ),
+    "of another block": lambda method, _params, result: (
+        result | {"blockhash": "1" * 32} if method == "getBlock" else result
+    ),
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+@pytest.mark.parametrize("liar_is_first", [True, False])
+def test_what_one_of_two_providers_shows_otherwise_is_not_passed(
+    sweep: LocalSweep, use_nodes: UseNodes, lie: Alter, *, liar_is_first: bool
+) -> None:
+    expire(sweep)
+    sweep.land()
+    sweep.cluster.finalize()
+    with fake_node.running(sweep.cluster.url) as node:
+        node.alter = lie
+        use_nodes(*([node.url, sweep.cluster.url] if liar_is_first else [sweep.cluster.url, node.url]))
+        assert outcome_after_reconciliation(sweep) == ("expired", False, [])
+        node.alter = fake_node.unaltered
+        assert outcome_after_reconciliation(sweep)[0] == "completed"
+
+
+def test_what_is_found_before_the_worker_looks_is_not_late(sweep: LocalSweep) -> None:
+    sweep.land()
+    sweep.cluster.finalize()
+    assert outcome_after_reconciliation(sweep) == ("completed", True, [])
 
 
 def test_strangers_who_pay_the_fee_account_and_name_the_key_change_nothing(sweep: LocalSweep) -> None:

@@ -1,5 +1,8 @@
 """Which transactions are ours: those with what was built, in its order, and nothing but what wallets change or add."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from solders.compute_budget import set_compute_unit_limit, set_compute_unit_price
 from solders.instruction import Instruction
@@ -7,16 +10,19 @@ from solders.pubkey import Pubkey
 from solders.system_program import TransferParams, transfer
 
 from ledger.models import JournalEntry
+from sweepapi.rpc import ProviderPool
 from sweepapi.solana import searching
 from sweepapi.solana.addresses import LIGHTHOUSE
 from sweeps.models import SweepTransaction
 from sweeps.rails.solana_v1.judging import MAX_REJECTED
+from tests import fake_node
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, SWEPT, LocalSweep, marker
 from tests.sweeps.rails.solana_v1.looks import candidates, reason, the_worker_looks
 
 pytestmark = pytest.mark.django_db
 
+UseNodes = Callable[..., ProviderPool]
 MEMO = Pubkey.from_string("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
 
 
@@ -101,6 +107,20 @@ def test_a_fee_that_is_not_that_of_the_output_is_flagged_and_not_booked(sweep: L
     assert not JournalEntry.objects.exists()
 
 
+def test_a_provider_that_shows_no_gain_books_nothing(sweep: LocalSweep, use_nodes: UseNodes) -> None:
+    def without_gain(method: str, _params: list[Any], result: Any) -> Any:
+        if method == "getTransaction":
+            result["meta"]["postTokenBalances"] = result["meta"]["preTokenBalances"]
+        return result
+
+    sweep.land()
+    with fake_node.running(sweep.cluster.url) as node:
+        node.alter = without_gain
+        use_nodes(node.url)
+        assert the_worker_looks(sweep) == ("pending", True, ["inconsistent_amounts"])
+    assert not JournalEntry.objects.exists()
+
+
 def test_a_fee_may_differ_by_a_unit_for_each_token(cluster: SolanaCluster) -> None:
     sweep = LocalSweep(cluster, fee=FEE + 1)
     sweep.land()
@@ -131,14 +151,23 @@ def test_ours_is_found_below_2500_transactions_of_strangers(sweep: LocalSweep) -
 
 def test_what_was_read_of_final_blocks_is_not_read_again(sweep: LocalSweep, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "MAX_READ", 15)
-    last = sweep.spam(count=40)[-1]
-    sweep.land()
+    sweep.spam(count=40)
+    landed = sweep.land()
     sweep.cluster.finalize()
     assert the_worker_looks(sweep)[0] == "pending"
     assert "could be read yet" in sweep.row.last_error
     assert the_worker_looks(sweep)[0] == "pending"
     assert the_worker_looks(sweep)[0] == "completed"
-    assert sweep.executions[0].search_cursor != str(last.signature), "what was accepted now is not passed"
+    assert sweep.executions[0].search_cursor != str(landed.signature), "its block may yet turn out not to be final"
+
+
+def test_what_was_read_of_other_blocks_is_read_again(sweep: LocalSweep) -> None:
+    (spam,) = sweep.spam()
+    the_worker_looks(sweep)
+    assert sweep.executions[0].search_cursor == ""
+    sweep.cluster.finalize()
+    the_worker_looks(sweep)
+    assert sweep.executions[0].search_cursor == str(spam.signature)
 
 
 def test_strangers_do_not_keep_a_sweep_from_expiring(sweep: LocalSweep) -> None:

@@ -1,14 +1,18 @@
 """The worker follows sweeps on the local cluster: found by their reference keys, booked, final, expired, reverted."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 from spl.token.constants import WRAPPED_SOL_MINT
 
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, SweepTransaction
+from sweeps.rails.registry import RAILS
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, PARTNER_FEE, LocalSweep
 from tests.sweeps.rails.solana_v1.looks import candidates, reason, the_worker_looks
@@ -219,3 +223,42 @@ def test_a_dropped_transaction_that_never_lands_again_leaves_a_failed_sweep(swee
     assert the_worker_looks(sweep) == ("failed", False, ["reorganised"])
     assert candidates(sweep) == [(str(landed.signature), "dropped")]
     assert sweep.row.events.filter(kind=EventKind.REVERSED).exists()
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_provider_that_stopped_is_passed_over_once_a_sweep_is_overdue(sweep: LocalSweep, use_nodes: UseNodes) -> None:
+    stopped = sweep.cluster.add_node(lag_slots=1_000)
+    use_nodes(stopped, sweep.cluster.url, sweep.cluster.add_node())
+    sweep.cluster.expire_blockhashes()
+    assert the_worker_looks(sweep) == ("pending", True, []), "nothing says that it stopped"
+    sweep.row.deadline = timezone.now() - timedelta(minutes=2)
+    sweep.row.save()
+    the_worker_looks(sweep)
+    assert the_worker_looks(sweep) == ("expired", False, [])
+
+
+def test_watching_many_sweeps_takes_four_queries(
+    cluster: SolanaCluster, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    sweeps = [LocalSweep(cluster, transactions=2).row for _ in range(3)]
+    with django_assert_num_queries(4):
+        watched = RAILS["solana_v1"].watch(sweeps)
+    assert [len(one.executions) for one in watched] == [2, 2, 2]
+
+
+def test_looks_are_minutes_apart_only_when_the_deadline_is_long_past(sweep: LocalSweep) -> None:
+    the_worker_looks(sweep)
+    assert seconds_to_next_look(sweep) == pytest.approx(5, abs=1)
+    sweep.row.deadline = timezone.now() - timedelta(hours=1)
+    sweep.row.save()
+    the_worker_looks(sweep)
+    assert seconds_to_next_look(sweep) == pytest.approx(300, abs=1)
+
+
+def seconds_to_next_look(sweep: LocalSweep) -> float:
+    at, looked = sweep.row.next_check_at, sweep.row.last_checked_at
+    assert at is not None
+    assert looked is not None
+    return (at - looked).total_seconds()
