@@ -176,7 +176,12 @@ SPECTACULAR_SETTINGS = {
         "3. `POST /v2/sweep/status/{sweep_id}/confirm` with the hash: 200 when it is settled, 202 while it is not; "
         "`GET /v2/sweep/status/{sweep_id}` shows the sweep at any time.\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
-        "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`."
+        "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
+        "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
+        "1. `POST /v1/sweep/discover` lists which of a wallet's tokens are worth sweeping, and rent to reclaim.\n"
+        "2. `POST /v1/sweep/build` answers with one or more transactions; the user signs and sends each of them.\n"
+        "3. There is no confirm: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows what "
+        "landed. Your share of the fee is accounted for and paid out later, as for sweeps on V4, which `/v1` shows too."
     ),
     "TAGS": [
         {"name": "Sweeps", "description": "Build a sweep, report its transaction, follow it."},

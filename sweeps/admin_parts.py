@@ -45,6 +45,7 @@ class TransactionInline(ReadOnly, TabularInline):
     hide_title = True
     fields = readonly_fields = [
         "show_hash",
+        "show_execution",
         "status",
         "source",
         "block_number",
@@ -59,6 +60,10 @@ class TransactionInline(ReadOnly, TabularInline):
     def show_hash(self, tx: SweepTransaction) -> SafeString:
         return transaction_link(tx.execution.network, tx.tx_hash)
 
+    @display(description="Execution")
+    def show_execution(self, tx: SweepTransaction) -> str:
+        return numbered(tx.execution)
+
     def get_queryset(self, _request: HttpRequest) -> QuerySet[SweepTransaction]:
         return SweepTransaction.objects.select_related("execution")
 
@@ -68,7 +73,11 @@ class ExecutionInline(ReadOnly, TabularInline):
 
     model = Execution
     hide_title = True
-    fields = readonly_fields = ["status", "venue", "execution_id", "booking_epoch", "show_amounts"]
+    fields = readonly_fields = ["show_number", "status", "venue", "execution_id", "booking_epoch", "show_amounts"]
+
+    @display(description="Number")
+    def show_number(self, execution: Execution) -> str:
+        return numbered(execution)
 
     @display(description="Amounts")
     def show_amounts(self, execution: Execution) -> SafeString:
@@ -85,11 +94,23 @@ class TokenInline(ReadOnly, TabularInline):
 
     model = SweepToken
     hide_title = True
-    fields = readonly_fields = ["symbol", "asset", "show_amount"]
+    fields = readonly_fields = ["symbol", "asset", "show_execution", "show_amount"]
+
+    @display(description="Execution")
+    def show_execution(self, token: SweepToken) -> str:
+        return numbered(token.execution)
 
     @display(description="Amount")
     def show_amount(self, token: SweepToken) -> str:
         return token_amount(token.amount, token.decimals, token.symbol)
+
+    def get_queryset(self, _request: HttpRequest) -> QuerySet[SweepToken]:
+        return SweepToken.objects.select_related("execution")
+
+
+def numbered(execution: Execution) -> str:
+    """Name one of a sweep's executions, counted from 1."""
+    return f"No. {execution.position + 1}"
 
 
 def emphasised(*sentences: str) -> SafeString:

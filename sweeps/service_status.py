@@ -11,7 +11,7 @@ from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.clusters import Cluster, OutputToken
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
-from sweeps.rails.rail import NetworkStatus, Presentation
+from sweeps.rails.presentation import NetworkStatus, Presentation
 from sweeps.rails.registry import BY_MODE, V1, V2
 
 

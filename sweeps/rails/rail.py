@@ -5,20 +5,20 @@ rest of the service does not depend on which rail it uses. It drafts, seals and 
 judge what it has seen, and applies the verdict.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from rest_framework.serializers import Serializer
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split, split
 from sweeps.models import Offer, Sweep, SweepTransaction
+from sweeps.rails.presentation import Presentation
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
@@ -90,6 +90,23 @@ class DraftToken:
     decimals: int
     expected_output: int
     min_output: int
+
+
+@dataclass(frozen=True)
+class BuildWarning:
+    """Something about one token that a partner should know, and that does not stop the sweep."""
+
+    code: str
+    message: str
+    token: str
+
+
+def symbol_warnings(tokens: Sequence[TokenInput], symbols: Mapping[str, str]) -> Iterator[BuildWarning]:
+    """Yield a warning for each symbol that was sent and is not the token's own."""
+    for token in tokens:
+        symbol = symbols[token.asset]
+        if token.symbol is not None and token.symbol != symbol:
+            yield BuildWarning("symbol_differs", f"The token's symbol is {symbol!r}.", token.asset)
 
 
 @dataclass(frozen=True)
@@ -263,60 +280,6 @@ class Outlook:
     submitted_at: datetime | None  # of the newest candidate that awaits its receipt; None if there is none
     is_searching: bool
     is_cancelling: bool
-
-
-# --- Presenting -------------------------------------------------------------------------------------------------------
-
-
-class NetworkStatus(Protocol):
-    """A network and the rail that builds on it; each presentation adds what its serializer shows."""
-
-    @property
-    def is_available(self) -> bool: ...
-
-
-class Presentation(Protocol):
-    """How a rail shows its sweeps."""
-
-    @property
-    def answer(self) -> type[Serializer[Any]]:
-        """The serializer of an ``Offered``."""
-        ...
-
-    @property
-    def state(self) -> type[Serializer[Any]]:
-        """The serializer of a ``SweepState``."""
-        ...
-
-    @property
-    def network(self) -> type[Serializer[Any]]:
-        """The serializer of a ``NetworkStatus``."""
-        ...
-
-    @property
-    def hard_cap_bps(self) -> int:
-        """The highest total fee that the rail allows."""
-        ...
-
-    @property
-    def max_tokens(self) -> int:
-        """How many tokens one sweep can take."""
-        ...
-
-    def networks(self, rails: Mapping[str, Any]) -> Sequence["NetworkStatus"]:
-        """Return whether sweeps can be built now on each of these networks with its rail; bounded in time.
-
-        The rails are those that share this presentation.
-        """
-        ...
-
-    def obstacles(self, sweep: Sweep) -> Iterable[str]:
-        """Return, as sentences for operations, what keeps an open sweep from being cancelled as they requested."""
-        ...
-
-    def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:
-        """Return the facts about a sweep that only this rail knows, as labels and values for operators."""
-        ...
 
 
 class Rail(Protocol):

@@ -3,7 +3,8 @@
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm_v4.rail import EvmV4
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.rail import Presentation, Rail
+from sweeps.rails.presentation import Presentation
+from sweeps.rails.rail import Rail
 from sweeps.rails.solana_v1.rail import SolanaV1
 
 _EVM: tuple[EvmRail, ...] = (EvmV5(), EvmV4())

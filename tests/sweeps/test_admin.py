@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
@@ -16,13 +17,16 @@ from sweepapi import networks
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
+from sweepapi.solana.clusters import load_clusters
 from sweeps import nudge, reopening, transitions, withdrawal
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
+from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.settle import settle
 from sweeps.withdrawal import void
 from tests.factories.ledger import book_fee
+from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory, random_key, random_signature
 from tests.factories.sweeps import (
     FeeAuthorizationFactory,
     SweepFactory,
@@ -138,6 +142,27 @@ def test_transactions_link_to_the_explorer_where_the_network_has_one(
     text = ops.get(page(tx.sweep)).content.decode()
     assert text.count(link) == len(["the timeline", "the transactions"])
     assert 'rel="noopener noreferrer"' in text
+
+
+def test_a_sweep_on_solana_is_shown_with_all_its_executions(
+    ops: Client, change_networks: Callable[..., Networks]
+) -> None:
+    shipped = load_clusters(settings.BASE_DIR / "config" / "clusters.toml")
+    change_networks(clusters=shipped)
+    sweep = SolanaSweepFactory.create()
+    second = SolanaExecutionFactory.create(sweep=sweep, position=1)
+    tx = SweepTransactionFactory.create(sweep=sweep, execution=second, tx_hash=random_signature())
+    for execution in sweep.executions.all():
+        BuiltTransaction.objects.create(
+            execution=execution, last_valid_block_height=10**9, fee_account=random_key(), instructions=[]
+        )
+    text = ops.get(page(sweep)).content.decode()
+    executions = [execution.execution_id for execution in sweep.executions.all()]
+    tokens = [token.asset for token in sweep.tokens.all()]
+    link = f'href="https://explorer.solana.com/tx/{tx.tx_hash}"'
+    assert missing(text, sweep.wallet, *executions, *tokens, "No. 1", "No. 2", link, "Transaction 2: reference") == []
+    listed = ops.get(reverse("admin:sweeps_sweep_changelist")).content.decode()
+    assert missing(listed, "solana_v1", f"{sweep.wallet[:6]}…{sweep.wallet[-4:]}") == []
 
 
 def test_tables_name_their_rows_and_columns(ops: Client) -> None:

@@ -8,8 +8,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, UNLIMITED
 from sweepapi.evm.responses import Block
 from sweepapi.evm.routes.types import Route
-from sweeps.rails.rail import Draft, DraftToken
-from sweeps.warnings import BuildWarning
+from sweeps.rails.rail import BuildWarning, Draft, DraftToken
 
 
 @dataclass(frozen=True)

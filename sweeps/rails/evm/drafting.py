@@ -22,8 +22,7 @@ from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.evm.market import Contract, Facts, Market, Quotes
 from sweeps.rails.evm.sealing import permit_words
-from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, TokenInput
-from sweeps.warnings import symbol_warnings
+from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, TokenInput, symbol_warnings
 
 TransferTests = Mapping[Probe, TransferTest | CallFailedError]
 

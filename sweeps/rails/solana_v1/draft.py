@@ -16,8 +16,7 @@ from sweepapi.solana.clusters import Cluster
 from sweepapi.solana.effects import Effects
 from sweepapi.solana.packing import Packed
 from sweepapi.solana.swap_api import Quote
-from sweeps.rails.rail import Draft, DraftToken
-from sweeps.warnings import BuildWarning
+from sweeps.rails.rail import BuildWarning, Draft, DraftToken
 
 
 def unsigned(message: MessageV0) -> VersionedTransaction:

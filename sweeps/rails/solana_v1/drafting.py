@@ -21,7 +21,7 @@ from sweepapi.solana.effects import Terms
 from sweepapi.solana.errors import LegTooLargeError, UnsafeSwapError
 from sweepapi.solana.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
-from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset
+from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.rails.solana_v1.closings import closed_by
 from sweeps.rails.solana_v1.composing import Market, check_instructions, compose, read_market
 from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransaction
@@ -30,7 +30,6 @@ from sweeps.rails.solana_v1.proving import Simulated, prove, simulate
 from sweeps.rails.solana_v1.quoting import quote_tokens
 from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_fee_account
 from sweeps.rails.solana_v1.terms import SwapTerms, fees_of_today, output_of
-from sweeps.warnings import symbol_warnings
 
 log = structlog.get_logger(__name__)
 
