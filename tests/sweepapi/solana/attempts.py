@@ -72,6 +72,16 @@ def checked_approval(scene: Scene) -> list[Instruction]:
     return [call(TOKEN, data, [scene.kept_account], [scene.kept, scene.thief], scene.wallet)]
 
 
+def approval_of_the_output(scene: Scene) -> list[Instruction]:
+    output = scene.account(scene.wallet, scene.cluster.usdc)
+    return [call(TOKEN, b"\x04" + pack("<Q", 1), [output], [scene.thief], scene.wallet)]
+
+
+def close_authority_of_the_output(scene: Scene) -> list[Instruction]:
+    output = scene.account(scene.wallet, scene.cluster.usdc)
+    return [call(TOKEN, bytes([6, 3, 1]) + bytes(scene.thief), [output], [], scene.wallet)]
+
+
 def larger_approval_of_an_old_delegate(scene: Scene) -> list[Instruction]:
     scene.change(scene.kept_account, {72: pack("<I32s", 1, bytes(scene.thief)), 121: pack("<Q", 1)})
     return [call(TOKEN, b"\x04" + pack("<Q", 500), [scene.kept_account], [scene.thief], scene.wallet)]

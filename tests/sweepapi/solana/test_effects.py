@@ -1,6 +1,7 @@
 """What a simulated transaction gives and takes: honest ones pass with their amounts, and bad prices or fees do not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from solders.instruction import Instruction
@@ -168,6 +169,18 @@ def test_a_new_account_with_more_lamports_than_its_rent_is_refused(scene: Scene)
 
     with pytest.raises(UnsafeSwapError, match="more rent than"):
         scene.effects([*scene.honest(), filled])
+
+
+def test_an_account_that_was_anothers_does_not_become_the_wallets(scene: Scene) -> None:
+    """Its former owner could have left a delegate or a close authority behind."""
+    key = scene.faucet.create_account(scene.wallet, scene.cluster.usdc)
+    before, simulation = scene.simulate(scene.honest())
+    held = before[key]
+    assert held is not None
+    before[key] = replace(held, data=held.data[:32] + bytes(scene.thief) + held.data[64:])
+
+    with pytest.raises(UnsafeSwapError, match="makes the wallet the owner of"):
+        check_effects(before, simulation.accounts, scene.terms())
 
 
 def test_a_wallet_that_is_not_a_plain_account_is_refused(scene: Scene) -> None:

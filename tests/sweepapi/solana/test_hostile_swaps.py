@@ -25,6 +25,12 @@ ATTEMPTS: dict[str, tuple[Attempt, str, str]] = {
     "burn": (attempts.burn, TOKEN_CALLS, "takes 1 of"),
     "approve a delegate": (attempts.approval, TOKEN_CALLS, "changes who may use"),
     "approve a delegate, checked": (attempts.checked_approval, TOKEN_CALLS, "changes who may use"),
+    "approve a delegate of the output": (attempts.approval_of_the_output, TOKEN_CALLS, "lets others use the new"),
+    "set a close authority of the output": (
+        attempts.close_authority_of_the_output,
+        TOKEN_CALLS,
+        "lets others use the new",
+    ),
     "raise an old approval": (attempts.larger_approval_of_an_old_delegate, TOKEN_CALLS, "changes who may use"),
     "set another owner": (attempts.ownership, TOKEN_CALLS, "away from the wallet"),
     "set a close authority": (attempts.close_authority, TOKEN_CALLS, "changes who may use"),
