@@ -180,6 +180,7 @@ SPECTACULAR_SETTINGS = {
     ),
     "TAGS": [
         {"name": "Sweeps", "description": "Build a sweep, report its transaction, follow it."},
+        {"name": "Sweeps on Solana", "description": "Find tokens, build a sweep, follow it; no confirm is needed."},
         {"name": "Service", "description": "What the service offers now."},
         {"name": "Partner", "description": "The partner that an API key belongs to."},
         {"name": "Ledger", "description": "The fees that were booked."},
@@ -207,14 +208,16 @@ SPECTACULAR_SETTINGS = {
         "SweepFlag": "sweeps.rails.evm.serializers.state.FLAGS",
         "TransactionStatus": "sweeps.models.SweepTransaction.Status",
         "TransactionSource": "sweeps.models.SweepTransaction.Source",
+        "ExecutionStatus": "sweeps.models.Execution.Status",
         "TransactionFinality": "sweeps.models.SweepTransaction.Finality",
         "FeeMode": ["onchain_partner_fees", "offchain_accounting"],
         "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
+        "SolanaBuildMode": ["v1_solana"],
         "ContractVersion": "sweeps.rails.evm.serializers.answer.CONTRACT_VERSIONS",
         "UnroutablePolicy": ["reject"],
         "SimulationStatus": ["ok", "reverted", "skipped"],
     },
-    "SCHEMA_PATH_PREFIX": "/v2",
+    "SCHEMA_PATH_PREFIX": "/v[12]",
 }
 UNFOLD = {
     "SITE_TITLE": "SweepAPI",

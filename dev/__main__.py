@@ -9,6 +9,7 @@ from itertools import count
 from signal import SIGINT
 
 from dev import service, world
+from dev.engines import solana
 from dev.errors import FolderInUseError, LocalWorldError, NotInstalledError
 from dev.process import Program
 from dev.supervisor import Interrupted, Supervisor, say
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("exec", help="run a command with a fresh database, broker and chain, then stop them")
     run.add_argument("argv", nargs="+", metavar="COMMAND", help="the command and its arguments, after --")
-    commands.add_parser("up", help="run web, worker, beat, PostgreSQL, Redis and the chain until Ctrl-C")
+    commands.add_parser("up", help="run web, worker, beat, PostgreSQL, Redis and both chains until Ctrl-C")
     commands.add_parser("demo", help="run sweeps from build to ledger and check every step")
     given = parser.parse_args(arguments)
     try:
@@ -51,9 +52,10 @@ def up() -> int:
     """Run the whole service until Ctrl-C; returns 0."""
     with Supervisor(world.VAR / "dev") as supervisor:
         local = world.start(supervisor)
-        running = service.start(supervisor, local)
-        local.write_description(running.describe())
-        say(_welcome(local, running))
+        cluster = solana.start(supervisor, local.keys)
+        running = service.start(supervisor, local, cluster)
+        local.write_description({**running.describe(), "solana": cluster.describe()})
+        say(_welcome(local, cluster, running))
         with suppress(Interrupted):
             supervisor.watch()
         say("stopping")
@@ -63,16 +65,18 @@ def up() -> int:
 def demo() -> int:
     """Run the demo against its own service; returns 0 only if every check passed."""
     with Supervisor(world.VAR / "demo") as supervisor:
-        say("starting PostgreSQL, Redis, the chain, web, worker and beat")
+        say("starting PostgreSQL, Redis, the chain, the Solana cluster, web, worker and beat")
         local = world.start(supervisor)
-        local.write_description(service.start(supervisor, local).describe())
+        cluster = solana.start(supervisor, local.keys)
+        running = service.start(supervisor, local, cluster)
+        local.write_description({**running.describe(), "solana": cluster.describe()})
         result = world.VAR / "demo.json"
         result.unlink(missing_ok=True)
         argv = [sys.executable, "-m", "dev.demo", str(local.world_file), str(result)]
         return supervisor.run(Program(name="demo", argv=argv))
 
 
-def _welcome(local: world.World, running: service.Service) -> str:
+def _welcome(local: world.World, cluster: solana.LocalCluster, running: service.Service) -> str:
     return f"""
   API        {running.base_url}/v2/status
   Rolled back {running.fallback_url}/v2/status (builds on V4)
@@ -81,6 +85,7 @@ def _welcome(local: world.World, running: service.Service) -> str:
   API keys   {running.api_keys[0]}
              {running.api_keys[1]}
   Chain      {local.rpc_url}
+  Solana     {cluster.rpc_url} (swap API {cluster.swap_api_url})
   Users, tokens, contracts and private keys: {local.world_file}
   Logs: {local.folder}/*.log
 

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from eth_account import Account
+from solders.keypair import Keypair
 
 USER_COUNT = 5
+SOLANA_USER_COUNT = 3
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Private keys are 0x hex; the other secrets are random strings."""
+    """Private keys are 0x hex, on Solana base58; the other secrets are random strings."""
 
     secret_key: str
     api_key_pepper: str
@@ -31,6 +33,11 @@ class Keys:
     protocol_recipient: str
     partner_payouts: tuple[str, str]
     users: tuple[str, ...]
+    swap_api_key: str
+    solana_maker: str  # of the local swap API
+    solana_fee_wallet: str
+    solana_partner_payouts: tuple[str, ...]
+    solana_users: tuple[str, ...]
 
 
 def load_or_create(path: Path) -> Keys:
@@ -46,7 +53,10 @@ def load_or_create(path: Path) -> Keys:
     if stored.keys() != generated.keys():  # an older checkout wrote the file
         stored = {name: stored.get(name, value) for name, value in generated.items()}
         _write_temporary(path, stored).rename(path)
-    return Keys(**{**stored, "partner_payouts": tuple(stored["partner_payouts"]), "users": tuple(stored["users"])})
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    return Keys(**fields)
 
 
 def _write_temporary(path: Path, keys: dict[str, Any]) -> Path:
@@ -80,4 +90,9 @@ def _generate() -> Keys:
         protocol_recipient=key(),
         partner_payouts=(key(), key()),
         users=tuple(key() for _ in range(USER_COUNT)),
+        swap_api_key=secrets.token_hex(16),
+        solana_maker=str(Keypair()),
+        solana_fee_wallet=str(Keypair()),
+        solana_partner_payouts=(str(Keypair()), str(Keypair())),
+        solana_users=tuple(str(Keypair()) for _ in range(SOLANA_USER_COUNT)),
     )

@@ -49,32 +49,33 @@ class SweepApi:
         """Build a sweep into the output token; `amounts` are in smallest units, by token address."""
         tokens = [{"mint": mint, "amount": str(amount)} for mint, amount in amounts.items()]
         body = {"chain": chain, "wallet": wallet, "tokens": tokens, "outputMint": output, "slippageBps": slippage_bps}
-        return self._call("POST", "/v2/sweep/build", json=body).data
+        return self.call("POST", "/v2/sweep/build", json=body).data
 
     def confirm(self, sweep_id: str, tx_hash: str) -> Answer:
         """Report the transaction that the user sent; safe to repeat."""
-        return self._call("POST", f"/v2/sweep/status/{sweep_id}/confirm", json={"txHash": tx_hash})
+        return self.call("POST", f"/v2/sweep/status/{sweep_id}/confirm", json={"txHash": tx_hash})
 
     def sweep(self, sweep_id: str) -> dict[str, Any]:
         """Return the sweep's status object."""
-        return self._call("GET", f"/v2/sweep/status/{sweep_id}").data
+        return self.call("GET", f"/v2/sweep/status/{sweep_id}").data
 
     def partner(self) -> dict[str, Any]:
         """Return the partner that the key belongs to."""
-        return self._call("GET", "/v2/partner").data
+        return self.call("GET", "/v2/partner").data
 
     def ledger_entries(self) -> list[dict[str, Any]]:
         """Return all postings of the partner, newest first, from every page."""
         items: list[dict[str, Any]] = []
         cursor: str | None = None
         while True:
-            page = self._call("GET", "/v2/ledger/entries", params={"cursor": cursor} if cursor else {}).data
+            page = self.call("GET", "/v2/ledger/entries", params={"cursor": cursor} if cursor else {}).data
             items += page["items"]
             cursor = page["nextCursor"]
             if cursor is None:
                 return items
 
-    def _call(self, method: str, path: str, **options: Any) -> Answer:  # noqa: ANN401 - options of requests
+    def call(self, method: str, path: str, **options: Any) -> Answer:  # noqa: ANN401 - options of requests
+        """Make one request; raises RefusedError unless it succeeds."""
         response = self._session.request(method, self._base_url + path, timeout=TIMEOUT_SECONDS, **options)
         envelope = response.json()
         if not envelope["ok"]:

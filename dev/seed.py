@@ -23,7 +23,7 @@ def main() -> None:
     if task["runtimeRole"]:
         call_command("grant_runtime_role", task["runtimeRole"], stdout=sys.stderr)
     _seed_admin(**task["admin"])
-    print(json.dumps([_seed_partner(*facts, wallet) for facts, wallet in zip(PARTNERS, task["payouts"], strict=True)]))
+    print(json.dumps([_seed_partner(*facts, **paid) for facts, paid in zip(PARTNERS, task["payouts"], strict=True)]))
 
 
 def _seed_admin(username: str, password: str) -> None:
@@ -36,14 +36,16 @@ def _seed_admin(username: str, password: str) -> None:
     user.save()
 
 
-def _seed_partner(name: str, fee_share_bps: int, payout_wallet: str) -> str:
-    """Create the partner or update its wallet; returns a new API key."""
-    from partners.models import ApiKey, FeeShare, Partner  # noqa: PLC0415 - models exist after django.setup()
+def _seed_partner(name: str, fee_share_bps: int, *, wallet: str, networks: dict[str, str]) -> str:
+    """Create the partner or update its wallets, of which some are for one network; returns a new API key."""
+    from partners.models import ApiKey, FeeShare, Partner, PayoutWallet  # noqa: PLC0415 - models exist after django.setup()
 
     with transaction.atomic():
-        partner, is_new = Partner.objects.update_or_create(name=name, defaults={"payout_wallet": payout_wallet})
+        partner, is_new = Partner.objects.update_or_create(name=name, defaults={"payout_wallet": wallet})
         if is_new:
             FeeShare.objects.create(partner=partner, share_bps=fee_share_bps)
+        for network, address in networks.items():
+            PayoutWallet.objects.update_or_create(partner=partner, network=network, defaults={"address": address})
     _, plaintext = ApiKey.issue(partner=partner, name="local world")
     return plaintext
 

@@ -15,6 +15,7 @@ from typing import Any
 import requests
 
 from dev.engines.postgres import RUNTIME
+from dev.engines.solana import LocalCluster
 from dev.errors import DatabaseError
 from dev.keys import address_of
 from dev.ports import free_port
@@ -44,12 +45,12 @@ class Service:
         return {**urls, "apiKeys": self.api_keys, "admin": admin}
 
 
-def start(supervisor: Supervisor, world: World) -> Service:
+def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Service:
     """Migrate, seed and start the processes; returns when both APIs answer and the worker is ready."""
-    api_keys = _seed_database(world)
+    api_keys = _seed_database(world, cluster)
     # Someone is watching: check far more often than in production.
     pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
-    environment = world.environment(database_url=world.databases.runtime) | pace
+    environment = world.environment(database_url=world.databases.runtime) | cluster.environment() | pace
     log = supervisor.folder
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
     quiet = ["--without-gossip", "--without-mingle"]  # there is only one worker
@@ -78,13 +79,16 @@ def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) 
     return f"http://127.0.0.1:{port}"
 
 
-def _seed_database(world: World) -> list[str]:
+def _seed_database(world: World, cluster: LocalCluster) -> list[str]:
     """Migrate and seed; returns the API keys of the two partners."""
     separate_roles = world.databases.runtime != world.databases.owner
     task = {
         "runtimeRole": RUNTIME if separate_roles else None,
         "admin": {"username": ADMIN, "password": world.keys.admin_password},
-        "payouts": [address_of(key) for key in world.keys.partner_payouts],
+        "payouts": [
+            {"wallet": address_of(key), "networks": {cluster.network: str(on_solana)}}
+            for key, on_solana in zip(world.keys.partner_payouts, cluster.payout_wallets, strict=True)
+        ],
     }
     seeded = subprocess.run(
         [sys.executable, "-m", "dev.seed"],

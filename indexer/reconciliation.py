@@ -85,14 +85,16 @@ def _reconcile() -> None:
 
 def _places() -> Iterator[Place]:
     """Yield them all; each is found by one step through the unique index."""
-    for chain in networks.current().enabled:
-        executions = Execution.objects.filter(network=chain.network).order_by("venue")
+    registry = networks.current()
+    chains = [chain.network for chain in registry.enabled]
+    for network in [*chains, *(cluster.network for cluster in registry.enabled_clusters)]:
+        executions = Execution.objects.filter(network=network).order_by("venue")
         found = executions.values_list("venue", "sweep__rail")
         first = found.first()
         while first is not None:
             venue, rail_name = first
             if rail_name in RAILS:
-                yield Place(RAILS[rail_name], chain.network, venue)
+                yield Place(RAILS[rail_name], network, venue)
             first = found.filter(venue__gt=venue).first()
 
 

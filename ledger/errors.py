@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from sweepapi.evm.payments import PaymentProblem
+from sweepapi.payments import PaymentProblem
 
 
 class PayoutProblem(StrEnum):

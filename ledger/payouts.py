@@ -1,6 +1,6 @@
 """Records what operators paid to partners: checks it against the books and on chain, then posts it.
 
-Payouts are made outside this service, by a wallet whose key it does not have. On an EVM chain with providers the
+Payouts are made outside this service, by a wallet whose key it does not have. On a network with providers the
 transaction is read first, outside any database transaction; elsewhere the payout is recorded as unchecked.
 """
 
@@ -16,9 +16,11 @@ from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm.payments import Expected, Payment, PaymentError, check_payment
+from sweepapi.evm import payments as evm
 from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
+from sweepapi.payments import Expected, Payment, PaymentError
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana import payments as solana
 
 
 @dataclass(frozen=True)
@@ -122,17 +124,20 @@ def _canonical(read: Callable[[str], str], text: str, problem: PayoutProblem, *,
 
 def _payment(transfer: Transfer, *, former: Iterable[str]) -> Payment | None:
     """Find the payment to the transfer's recipient or to a former wallet; None if the network has no provider."""
-    chain = next((chain for chain in networks.current().enabled if chain.network == transfer.network), None)
-    if chain is None:
-        return None
+    expected = Expected(transfer.tx_hash, transfer.asset, (transfer.recipient, *former), transfer.amount)
     try:
-        return check_payment(
-            Expected(transfer.tx_hash, transfer.asset, (transfer.recipient, *former), transfer.amount),
-            chain=chain,
-            pool=networks.current().pool(chain.network),
-        )
+        return _find(expected, transfer.network)
     except PaymentError as error:
         raise PayoutRefusedError(error.problem, str(error)) from error
     except ChainUnavailableError as error:
-        message = f"No provider of {chain.name} answers; try again later."
+        message = f"No provider of {networks.current().name_of(transfer.network)} answers; try again later."
         raise PayoutRefusedError(PayoutProblem.CHAIN_UNAVAILABLE, message) from error
+
+
+def _find(expected: Expected, network: str) -> Payment | None:
+    registry = networks.current()
+    if any(cluster.network == network for cluster in registry.enabled_clusters):
+        senders = registry.payout_senders(network)
+        return solana.check_payment(expected, senders=senders, pool=registry.pool(network))
+    chain = next((chain for chain in registry.enabled if chain.network == network), None)
+    return None if chain is None else evm.check_payment(expected, chain=chain, pool=registry.pool(network))

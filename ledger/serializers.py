@@ -8,10 +8,9 @@ from rest_framework import serializers
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, StrictCharField, UtcDateTimeField
-from sweepapi.api.pagination import PageQuery
+from sweepapi.api.fields import AccountAddressField, AmountOutputField, TransactionHashField, UtcDateTimeField
+from sweepapi.api.listing import ListQuery
 from sweepapi.api.schema import example
-from sweepapi.errors import FieldError, UnsupportedChain
 
 
 class PostingSerializer(serializers.Serializer[Any]):
@@ -24,13 +23,13 @@ class PostingSerializer(serializers.Serializer[Any]):
         source="account.name",
         choices=Account.Name.choices,
         help_text="Your part of a fee is credited to partner_settled if the sweep itself paid it (V5), and to "
-        "partner_payable if it is paid out later (V4); payouts are credited to partner_paid.",
+        "partner_payable if it is paid out later (V4, V1); payouts are credited to partner_paid.",
     )
     direction = serializers.ChoiceField(choices=["debit", "credit"])
     amount = AmountOutputField(source="magnitude")
-    token = EvmAddressField(source="entry.asset")
+    token = AccountAddressField(source="entry.asset")
     chain = serializers.SerializerMethodField()
-    txHash = HashField(source="entry.tx_hash")
+    txHash = TransactionHashField(source="entry.tx_hash")
     postedAt = UtcDateTimeField(source="entry.posted_at")
     reverses = serializers.UUIDField(
         source="entry.reverses_id", allow_null=True, help_text="The entry that this one reverses."
@@ -40,23 +39,10 @@ class PostingSerializer(serializers.Serializer[Any]):
         return networks.current().name_of(posting.entry.network)
 
 
-class LedgerQuery(PageQuery):
+class LedgerQuery(ListQuery):
     """Which postings to list."""
 
-    chain = StrictCharField(required=False, help_text="Name of a chain, as in GET /v2/status.")
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add ``from``, which is a Python keyword, and ``to``."""
-        since = UtcDateTimeField(required=False, source="since", help_text="Posted at or after this time.")
-        until = UtcDateTimeField(required=False, source="until", help_text="Posted before this time.")
-        return {**super().get_fields(), "from": since, "to": until}
-
-    def validate_chain(self, name: str) -> str:
-        """Return the chain's CAIP-2 identifier."""
-        chain = networks.current().find(name)
-        if chain is None:
-            raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
-        return chain.network
+    verb = "Posted"
 
 
 @extend_schema_serializer(

@@ -27,10 +27,7 @@ class LedgerEntryViewSet(ViewSet):
         query = LedgerQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         filters: dict[str, Any] = query.validated_data
-        postings = postings_of_partner(
-            partner_of(request), network=filters.get("chain"), since=filters.get("since"), until=filters.get("until")
-        )
-        items, next_cursor = newest_first(
-            postings, time_field="entry__posted_at", cursor=filters.get("cursor"), limit=filters["limit"]
-        )
+        cursor, limit = filters.pop("cursor", None), filters.pop("limit")
+        postings = postings_of_partner(partner_of(request), **filters)
+        items, next_cursor = newest_first(postings, time_field="entry__posted_at", cursor=cursor, limit=limit)
         return Response(PostingPage({"items": items, "nextCursor": next_cursor}).data)

@@ -82,6 +82,7 @@ class PayoutWalletInline(TabularInline):
         if db_field.name == "network":
             registry = networks.current()
             enabled = {chain.network: chain.name for chain in registry.enabled}
+            enabled |= {cluster.network: cluster.name for cluster in registry.enabled_clusters}
             used = PayoutWallet.objects.order_by().values_list("network", flat=True).distinct()
             choices = {network: registry.name_of(network) for network in used} | enabled
             return forms.ChoiceField(choices=list(choices.items()), widget=UnfoldAdminSelectWidget)

@@ -20,6 +20,7 @@ from uuid_utils.compat import uuid7
 from partners import keys, triggers
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.fields import AccountAddressField, AddressField, NetworkField
+from sweepapi.solana.addresses import SYSTEM
 from sweepapi.triggers import append_only
 
 FULL_SHARE_BPS = 10_000
@@ -149,10 +150,10 @@ class PayoutWallet(models.Model):
                 condition=Q(network__startswith="eip155:", address__startswith="0x")
                 | (~Q(network__startswith="eip155:") & ~Q(address__startswith="0x")),
                 name="payout_wallet_fits_its_network",
-                violation_error_message="An EVM network takes an EVM address, and no other network does.",
+                violation_error_message="An EVM network takes an EVM address, and Solana takes a base58 key.",
             ),
             models.CheckConstraint(
-                condition=~Q(address=ZERO_ADDRESS),
+                condition=~Q(address__in=[ZERO_ADDRESS, str(SYSTEM)]),
                 name="payout_wallet_is_not_zero",
                 violation_error_message="Fees sent to the zero address are lost.",
             ),

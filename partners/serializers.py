@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from partners.models import SCOPES, FeeShare, Partner
 from sweepapi import networks
-from sweepapi.api.fields import EvmAddressField, HashField, UtcDateTimeField
+from sweepapi.api.fields import AccountAddressField, HashField, UtcDateTimeField
 from sweepapi.api.schema import example
 
 
@@ -19,8 +19,8 @@ class PartnerRecipientSerializer(serializers.Serializer[Any]):
     """The wallet that receives the partner's fees on one chain."""
 
     chain = serializers.CharField()
-    chainId = serializers.IntegerField()
-    address = EvmAddressField()
+    chainId = serializers.IntegerField(allow_null=True, help_text="Null on Solana.")
+    address = AccountAddressField(allow_null=True, help_text="Null on Solana until we have a wallet of yours there.")
 
 
 class NextFeeShareSerializer(serializers.Serializer[FeeShare]):
@@ -67,9 +67,12 @@ class PartnerSerializer(serializers.Serializer[Partner]):
     @extend_schema_field(PartnerRecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:
         """Return the recipient on each enabled chain."""
+        registry = networks.current()
+        chains = [(chain.name, chain.chain_id, chain.network) for chain in registry.enabled]
+        clusters = [(cluster.name, None, cluster.network) for cluster in registry.enabled_clusters]
         return [
-            {"chain": chain.name, "chainId": chain.chain_id, "address": partner.recipient_on(chain.network)}
-            for chain in networks.current().enabled
+            {"chain": name, "chainId": chain_id, "address": partner.recipient_on(network)}
+            for name, chain_id, network in (*chains, *clusters)
         ]
 
     @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=SCOPES)))

@@ -48,7 +48,7 @@ class ForbiddenField(SweepApiError):
 
 
 class UnsupportedChain(SweepApiError):
-    """The chain is not supported; GET /v2/status lists the supported chains."""
+    """The chain is not supported; GET /v1/status and GET /v2/status list the supported chains."""
 
 
 class MissingApiKey(SweepApiError):

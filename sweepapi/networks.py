@@ -39,7 +39,7 @@ class Networks:
     default_build_mode: str
     build_modes: Mapping[str, str]  # of the chains that have a mode of their own, by the chain's name
     fee_wallet: str  # that is paid the fees of sweeps on Solana; blank if no cluster is enabled
-    swap_api_url: str  # as above
+    swap_api_url: str = field(repr=False)  # as above; it may contain a key
     swap_api_key: str = field(repr=False)
     _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
     _pools_lock: Lock = field(default_factory=Lock, init=False, repr=False)
@@ -119,6 +119,13 @@ class Networks:
         """Return the network's name, or its CAIP-2 identifier if its file no longer names it."""
         found = self._by_network.get(network)
         return network if found is None else found.name
+
+    def payout_senders(self, network: str) -> Sequence[str]:
+        """Return the wallets that pay partners on a network; none where its file no longer names it."""
+        found = self._by_network.get(network)
+        if isinstance(found, Cluster) and not found.payout_senders:
+            return (self.fee_wallet,) if self.fee_wallet else ()
+        return () if found is None else found.payout_senders
 
     def build_mode(self, network: str) -> str:
         """Return the mode in which new sweeps are built on a network; sweeps built before keep theirs."""

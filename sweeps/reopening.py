@@ -33,27 +33,27 @@ def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     return True
 
 
-def reopen_executed(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> bool:
-    """Open a closed sweep again if final blocks show an execution that it was closed without; return whether they do.
+def open_executed(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> None:
+    """Open what final blocks show to be executed although it was closed without that: executions, and their sweep.
 
-    The sweep's row is locked. If they do, the caller settles the verdict and saves.
+    The sweep's row is locked. If it is open afterwards, the caller settles the verdict and saves.
     """
     if not verdict.is_final:
-        return False
+        return
     late = [one for one in executions if _shows_late(one, verdict.executions[one.id])]
-    if not late:
-        _note_other_uses(sweep, verdict)
-        return False
     for execution in late:
         execution.closed_at = None
-    transitions.reopen(sweep, reason="A final block shows an execution.", requested_by="reconciliation")
-    transitions.clear_flag(sweep, Flag.CANCELLED_ON_CHAIN)
-    transitions.raise_flag(sweep, Flag.EXECUTED_AFTER_CLOSE)
-    return True
+    if not sweep.is_open and late:
+        transitions.reopen(sweep, reason="A final block shows an execution.", requested_by="reconciliation")
+        transitions.clear_flag(sweep, Flag.CANCELLED_ON_CHAIN)
+    if late:
+        transitions.raise_flag(sweep, Flag.EXECUTED_AFTER_CLOSE)
+    elif not sweep.is_open:
+        _note_other_uses(sweep, verdict)
 
 
 def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
-    is_known = execution.status == Execution.Status.EXECUTED
+    is_known = execution.closed_at is None or execution.status == Execution.Status.EXECUTED
     return not is_known and any(tx.executed is not None for tx in verdict.transactions)
 
 

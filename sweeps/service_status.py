@@ -1,34 +1,31 @@
 """The public status of the service: what it offers, within which limits, and what works at the moment."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.solana.addresses import WRAPPED_SOL
+from sweepapi.solana.clusters import Cluster, OutputToken
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
-from sweeps.rails.rail import NetworkStatus
-from sweeps.rails.registry import BY_MODE, V2
-
-
-def _network_statuses() -> Sequence[NetworkStatus]:
-    """Return the status of every enabled network, each with the rail of its mode."""
-    registry = networks.current()
-    return V2.networks({chain.network: BY_MODE[registry.build_mode(chain.network)] for chain in registry.enabled})
+from sweeps.rails.rail import NetworkStatus, Presentation
+from sweeps.rails.registry import BY_MODE, V1, V2
 
 
 @dataclass(frozen=True)
 class ServiceStatus:
-    """The status of /v2, measured in bounded time."""
+    """The status of one version of the API, measured in bounded time."""
 
-    version: str = "v2"
+    version: str
+    hard_cap_bps: int
+    chains: Sequence[NetworkStatus]
+
     default_build_mode: str = field(default_factory=lambda: networks.current().default_build_mode)
-    chains: Sequence[NetworkStatus] = field(default_factory=_network_statuses)
-
     total_fee_bps: int = field(default_factory=lambda: settings.TOTAL_FEE_BPS)
     bps_denominator: int = BPS_DENOMINATOR
-    hard_cap_bps: int = V2.hard_cap_bps
 
     max_tokens: int = field(default_factory=lambda: settings.MAX_TOKENS)
     min_slippage_bps: int = MIN_SLIPPAGE_BPS
@@ -40,7 +37,45 @@ class ServiceStatus:
     max_delay_seconds: int = field(default_factory=lambda: settings.MAX_CHECK_DELAY_SECONDS)
     fallback_providers: bool = True
 
+    @classmethod
+    def v1(cls) -> Self:
+        """Return the status of /v1, which builds on the enabled clusters."""
+        return cls._of("v1", V1, (cluster.network for cluster in networks.current().enabled_clusters))
+
+    @classmethod
+    def v2(cls) -> Self:
+        """Return the status of /v2, which builds on the enabled EVM chains."""
+        return cls._of("v2", V2, (chain.network for chain in networks.current().enabled))
+
+    @classmethod
+    def _of(cls, version: str, presentation: Presentation, enabled: Iterable[str]) -> Self:
+        """Return the status of these networks, each with the rail of its mode."""
+        rails = {network: BY_MODE[networks.current().build_mode(network)] for network in enabled}
+        return cls(version, presentation.hard_cap_bps, presentation.networks(rails))
+
     @property
     def is_available(self) -> bool:
         """Whether sweeps can be built on any chain."""
         return any(chain.is_available for chain in self.chains)
+
+
+@dataclass(frozen=True)
+class OfferedToken:
+    """A token that sweeps on a cluster can end in."""
+
+    cluster: Cluster
+    token: OutputToken
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it is unwrapped to the cluster's own coin."""
+        return self.token.mint == str(WRAPPED_SOL)
+
+
+def output_tokens() -> list[OfferedToken]:
+    """Return the tokens that sweeps can end in, in the order of the clusters file."""
+    return [
+        OfferedToken(cluster, token)
+        for cluster in networks.current().enabled_clusters
+        for token in cluster.output_tokens
+    ]

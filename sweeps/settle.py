@@ -19,7 +19,7 @@ from sweeps.executions import ExecutionSettlement
 from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.rail import Ended, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
-from sweeps.reopening import reopen_executed
+from sweeps.reopening import open_executed
 
 # Why the chain moves a sweep to each status.
 _CAUSES = {
@@ -68,7 +68,8 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
         (watched,) = rail.watch([sweep])
         verdict = rail.judge(watched, seen)
         executions = list(sweep.executions.all())
-        if not sweep.is_open and not reopen_executed(sweep, executions, verdict):
+        open_executed(sweep, executions, verdict)
+        if not sweep.is_open:
             return Settled(sweep)
         outlook = _apply(sweep, executions, verdict)
         if lease is not None or not sweep.is_open:

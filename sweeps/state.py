@@ -1,20 +1,32 @@
 """A stored sweep as its partner sees it; reads the database, never the chain."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Prefetch, prefetch_related_objects
+from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 
 from ledger.models import Posting
 from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.errors import SweepNotFound
 from sweepapi.fees import NOTHING, Split, split
-from sweeps.models import Execution, Offer, Sweep, SweepStatus, SweepTransaction
+from sweeps.models import Execution, Offer, Sweep, SweepStatus, SweepToken, SweepTransaction
 from sweeps.rails.rail import Rail
-from sweeps.rails.registry import RAILS, V2_RAILS
+from sweeps.rails.registry import RAILS
+
+_RELATED = ("executions", "transactions", "tokens", Prefetch("offers", Offer.objects.order_by("-sequence")))
+
+
+@dataclass(frozen=True)
+class ExecutionState:
+    """One execution of a sweep, with its tokens and the transaction to show."""
+
+    execution: Execution
+    tokens: Sequence[SweepToken]
+    transaction: SweepTransaction | None
 
 
 @dataclass(frozen=True)
@@ -26,15 +38,29 @@ class SweepState:
 
     @classmethod
     def of(cls, sweep: Sweep) -> "SweepState":
-        newest_first = Offer.objects.order_by("-sequence")
-        prefetch_related_objects(
-            [sweep], "executions", "transactions", "tokens", "events", Prefetch("offers", newest_first)
-        )
+        prefetch_related_objects([sweep], *_RELATED, "events")
         return cls(sweep, RAILS[sweep.rail])
+
+    @classmethod
+    def of_all(cls, sweeps: Sequence[Sweep]) -> "list[SweepState]":
+        """Return the states of many sweeps, whose events are not shown."""
+        prefetch_related_objects(sweeps, *_RELATED)
+        return [cls(sweep, RAILS[sweep.rail]) for sweep in sweeps]
 
     @property
     def executions(self) -> Sequence[Execution]:
         return list(self.sweep.executions.all())
+
+    @property
+    def execution_states(self) -> Sequence[ExecutionState]:
+        return [
+            ExecutionState(
+                execution,
+                [token for token in self.sweep.tokens.all() if token.execution_id == execution.pk],
+                _shown([tx for tx in self.transactions if tx.execution_id == execution.pk]),
+            )
+            for execution in self.executions
+        ]
 
     @property
     def transactions(self) -> Sequence[SweepTransaction]:
@@ -46,10 +72,11 @@ class SweepState:
 
     @property
     def shown_transaction(self) -> SweepTransaction | None:
-        """The accepted transaction, otherwise the newest."""
-        transactions = self.transactions
-        accepted = (tx for tx in transactions if tx.status == SweepTransaction.Status.ACCEPTED)
-        return next(accepted, transactions[-1] if transactions else None)
+        return _shown(self.transactions)
+
+    @property
+    def accepted_hashes(self) -> Sequence[str]:
+        return [tx.tx_hash for tx in _accepted(self.transactions)]
 
     @property
     def expected_fees(self) -> Split:
@@ -65,9 +92,42 @@ class SweepState:
         return sum((execution.amounts for execution in self.executions), start=NOTHING)
 
 
-def sweep_of_partner(partner: Partner, sweep_id: UUID) -> Sweep:
-    """Return a partner's sweep of /v2; raises ``SweepNotFound``, for another partner's or rail's sweep too."""
-    sweep = Sweep.objects.filter(id=sweep_id, partner=partner, rail__in=V2_RAILS).first()
+def _shown(transactions: Sequence[SweepTransaction]) -> SweepTransaction | None:
+    """Return the accepted transaction, otherwise the newest."""
+    return next(_accepted(transactions), transactions[-1] if transactions else None)
+
+
+def _accepted(transactions: Sequence[SweepTransaction]) -> Iterator[SweepTransaction]:
+    return (tx for tx in transactions if tx.status == SweepTransaction.Status.ACCEPTED)
+
+
+def sweep_of_partner(partner: Partner, sweep_id: UUID, *, rails: Collection[str]) -> Sweep:
+    """Return a partner's sweep on one of these rails; raises ``SweepNotFound``, for any other sweep too."""
+    sweep = Sweep.objects.filter(id=sweep_id, partner=partner, rail__in=rails).first()
     if sweep is None:
         raise SweepNotFound
     return sweep
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryFilter:
+    """Which sweeps to list; None matches all."""
+
+    network: str | None = None
+    status: str | None = None
+    wallet: str | None = None
+    since: datetime | None = None  # built then or later
+    until: datetime | None = None  # built before
+
+
+def sweeps_of_partner(partner: Partner, chosen: HistoryFilter, *, rails: Collection[str]) -> QuerySet[Sweep]:
+    """Return a partner's sweeps on these rails that match the filter."""
+    sweeps = Sweep.objects.filter(partner=partner, rail__in=rails)
+    conditions = {
+        "network": chosen.network,
+        "status": chosen.status,
+        "wallet": chosen.wallet,
+        "created_at__gte": chosen.since,
+        "created_at__lt": chosen.until,
+    }
+    return sweeps.filter(**{lookup: value for lookup, value in conditions.items() if value is not None})

@@ -2,11 +2,20 @@
 
 from django.urls import path
 
-from sweeps.views import ServiceStatusViewSet, SweepViewSet
+from sweeps.views.service import OutputTokenViewSet, ServiceStatusViewSet
+from sweeps.views.v1 import SweepV1ViewSet
+from sweeps.views.v2 import SweepViewSet
 
 urlpatterns = [
-    path("v2/status", ServiceStatusViewSet.as_view({"get": "retrieve"})),
+    path("v1/status", ServiceStatusViewSet.as_view({"get": "v1"})),
+    path("v1/sweep/discover", SweepV1ViewSet.as_view({"post": "discover"})),
+    path("v1/sweep/build", SweepV1ViewSet.as_view({"post": "build"})),
+    path("v1/sweep/status/<str:sweep_id>", SweepV1ViewSet.as_view({"get": "retrieve"})),
+    path("v1/sweep/history", SweepV1ViewSet.as_view({"get": "list"})),
+    path("v1/sweep/output-tokens", OutputTokenViewSet.as_view({"get": "list"})),
+    path("v2/status", ServiceStatusViewSet.as_view({"get": "v2"})),
     path("v2/sweep/build", SweepViewSet.as_view({"post": "build"})),
     path("v2/sweep/status/<str:sweep_id>", SweepViewSet.as_view({"get": "retrieve"})),
     path("v2/sweep/status/<str:sweep_id>/confirm", SweepViewSet.as_view({"post": "confirm"})),
+    path("v2/sweep/history", SweepViewSet.as_view({"get": "list"})),
 ]

@@ -15,7 +15,9 @@ from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweeps.rails.evm import availability
+from sweeps.rails.measured import Measured
 from sweeps.rails.registry import V2_MODES
+from sweeps.rails.solana_v1 import availability as solana_availability
 from tests import fake_node, solana_cluster, solana_swap_api
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
@@ -24,7 +26,9 @@ from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
+from tests.solana_payments import ClusterTreasury
 from tests.solana_swap_api import SwapMarket
+from tests.solana_user import SolanaUser
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +108,12 @@ def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -
 
 
 @pytest.fixture
+def user(swap_api: SwapMarket, partner: Partner) -> SolanaUser:
+    """A user of the partner's application on the local Solana cluster."""
+    return SolanaUser(swap_api, partner)
+
+
+@pytest.fixture
 def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
     """Let the service read the local cluster from these URLs, in this order, and from nowhere else."""
 
@@ -116,8 +126,11 @@ def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) 
 
 @pytest.fixture
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what an earlier request to `/v2/status` measured."""
-    monkeypatch.setattr(availability, "_memory", type(vars(availability)["_memory"])())
+    """Forget what an earlier request to the status of the service measured."""
+    monkeypatch.setattr(availability, "_differences", {})
+    for module in (availability, solana_availability):
+        measured = module.measured
+        monkeypatch.setattr(module, "measured", Measured(measured.measure, type(measured.latest)()))
 
 
 @pytest.fixture
@@ -196,3 +209,11 @@ def treasury(chain: LocalChain, change_chain: Callable[..., Chain]) -> Treasury:
     """The only wallet on the local chain that pays partners."""
     change_chain(payout_senders=(chain.users[0].address,))
     return Treasury(chain, chain.users[0])
+
+
+@pytest.fixture
+def cluster_treasury(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> ClusterTreasury:
+    """The only wallet on the local cluster that pays partners."""
+    treasury = ClusterTreasury(cluster, cluster.create_wallet())
+    change_networks(clusters={"solana": replace(cluster.facts(), payout_senders=(treasury.address,))})
+    return treasury

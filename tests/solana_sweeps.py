@@ -29,8 +29,11 @@ SWEPT = 500
 class LocalSweep:
     """A sweep of one token per transaction; the user may spend from the account of the maker, who pays the output."""
 
-    def __init__(self, cluster: SolanaCluster, *, transactions: int = 1, output: Pubkey | None = None) -> None:
+    def __init__(
+        self, cluster: SolanaCluster, *, transactions: int = 1, output: Pubkey | None = None, fee: int = FEE
+    ) -> None:
         self.cluster = cluster
+        self.fee = fee
         self.output = output or cluster.usdc
         self.user = cluster.create_wallet()
         self.maker = cluster.create_wallet()
@@ -62,6 +65,10 @@ class LocalSweep:
 
     def reference(self, position: int = 0) -> Pubkey:
         return Pubkey.from_string(self.executions[position].execution_id)
+
+    def swept(self) -> Pubkey:
+        """Return the mint of the sweep's only token."""
+        return Pubkey.from_string(self.row.tokens.get().asset)
 
     def refreshed(self) -> Sweep:
         self.row.refresh_from_db()
@@ -109,7 +116,7 @@ class LocalSweep:
             marker(self.user.pubkey(), reference),
             self._transfer(self.user.pubkey(), taken, SWEPT, source=swept),
             self._transfer(self.user.pubkey(), self.user_account, GROSS - FEE),
-            self._transfer(self.user.pubkey(), self.fee_account, FEE),
+            self._transfer(self.user.pubkey(), self.fee_account, self.fee),
         ]
         if self.output == WRAPPED_SOL_MINT:
             instructions.append(self._close(self.user_account))

@@ -22,7 +22,7 @@ def types_of(schema: dict[str, Any]) -> set[str]:
 def extensions(schema: dict[str, Any], fact: Any, path: str, marks: str = "") -> Iterator[str]:
     """Yield where a schema of our document allows what Jupiter's, of which this is the fact, does not."""
     schema = resolved(schema)
-    kind = {dict: "object", list: "array"}.get(type(fact), fact)
+    kind = "object" if isinstance(fact, dict) else "array" if isinstance(fact, list) else fact
     allowed = {kind} | ({"integer"} if kind == "number" else set()) | ({"null"} if "?" in marks else set())
     if not types_of(schema) <= allowed:
         yield f"{path} has other types"

@@ -61,7 +61,8 @@ def _table(results: list[StepResult]) -> Table:
 
 
 def _amounts(result: StepResult) -> str:
-    actual = (result.sweep or {}).get("feeAuthorization", {}).get("actualFees")
+    sweep = result.sweep or {}
+    actual = sweep["fees"]["actual"] if "fees" in sweep else sweep.get("feeAuthorization", {}).get("actualFees")
     if actual is None or result.output is None:
         return "-"
     fields = {"gross": "grossOutput", "user": "userAmount", "partner": "partnerFee", "protocol": "protocolFee"}

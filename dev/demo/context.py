@@ -64,6 +64,18 @@ class Context:
         self.wallets = [Wallet(self.rpc, user["privateKey"]) for user in self._world["users"]]
         self.permit2: str = self._world["contracts"]["permit2"]
 
+    @property
+    def solana(self) -> dict[str, Any]:
+        """The local cluster: its URLs, mints and wallets."""
+        facts: dict[str, Any] = self._world["solana"]
+        return facts
+
+    @property
+    def admin(self) -> dict[str, str]:
+        """The admin's URL and credentials."""
+        facts: dict[str, str] = self._world["admin"]
+        return facts
+
     def address(self, symbol: str) -> str:
         """Return a token's address; ``ETH`` is the native coin."""
         return NATIVE_COIN if symbol == "ETH" else str(self._world["tokens"][symbol]["address"])

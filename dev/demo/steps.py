@@ -7,6 +7,7 @@ from typing import Any
 from dev.chain.sender import calldata
 from dev.demo.context import Context, StepResult
 from dev.demo.reconciliation import reconcile
+from dev.demo.solana import four_tokens_on_solana
 from dev.engines.anvil import SAFE_DEPTH_BLOCKS
 from dev.partner_client import finalize
 
@@ -156,4 +157,5 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("f", "never submitted", never_submitted),
     ("g", "another partner's key", another_partner_sees_nothing),
     ("h", "rolled back to V4, the same client", rolled_back_to_v4),
+    ("i", "four tokens on Solana into USDC", four_tokens_on_solana),
 )

@@ -138,10 +138,10 @@ class Faucet:
             raise LookupError(f"there is no mint {mint}")
         return account.owner
 
-    def create_lookup_table(self, addresses: Sequence[Pubkey]) -> Pubkey:
-        """Write an address lookup table; returns its address."""
+    def create_lookup_table(self, addresses: Sequence[Pubkey], *, key: Pubkey | None = None) -> Pubkey:
+        """Write an address lookup table, at a key of its own unless one is given; returns its address."""
         head = pack("<IQQBB32sH", _LOOKUP_TABLE_STATE, 2**64 - 1, 0, 0, 1, bytes(self.key), 0)
-        data, key = head + b"".join(map(bytes, addresses)), Keypair().pubkey()
+        data, key = head + b"".join(map(bytes, addresses)), key or Keypair().pubkey()
         lamports = self.bank.svm.minimum_balance_for_rent_exemption(len(data))
         self.bank.set_account(key, Account(lamports, data, LOOKUP_TABLE_PROGRAM))
         return key

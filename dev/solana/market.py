@@ -20,6 +20,7 @@ from dev.solana.extensions import Extension, metadata, metadata_pointer, transfe
 from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
 
 USER_LAMPORTS = 10 * LAMPORTS_PER_SOL
+MAKER_LAMPORTS = 10_000 * LAMPORTS_PER_SOL  # each quote costs it the rent of an account
 SOL_MICRO_USD = 150_000_000
 MAKER_UNITS = 10**15  # of each token, in its smallest unit: more than the maker can sell to all users
 OUTPUTS = ("USDC", "SOL")  # what sweeps can end in; the fee wallet has an account for each
@@ -40,7 +41,7 @@ class Token:
     @property
     def keypair(self) -> Keypair:
         """The mint's key: the same in every run, and worthless once the mint exists."""
-        return Keypair.from_seed(sha256(f"the local Solana cluster's {self.symbol}".encode()).digest())
+        return _keypair(self.symbol)
 
     @property
     def mint(self) -> Pubkey:
@@ -75,6 +76,9 @@ TOKENS = (
 )
 
 
+PRICES_MICRO_USD = {token.symbol: token.micro_usd for token in TOKENS} | {"SOL": SOL_MICRO_USD}
+
+
 def mints() -> dict[str, tuple[Pubkey, int]]:
     """Return mint and decimals of every token by symbol, with SOL as wrapped SOL."""
     return {token.symbol: (token.mint, token.decimals) for token in TOKENS} | {
@@ -82,14 +86,20 @@ def mints() -> dict[str, tuple[Pubkey, int]]:
     }
 
 
-def open_market(bank: Bank, *, fee_wallet: Pubkey, maker: Pubkey, users: Sequence[Pubkey]) -> Pubkey:
-    """Create the mints and give everyone their tokens; returns a lookup table of what most swaps name."""
+def lookup_table() -> Pubkey:
+    """Return the address of a lookup table of what most swaps name."""
+    return _keypair("lookup table").pubkey()
+
+
+def open_market(bank: Bank, *, fee_wallet: Pubkey, maker: Pubkey, users: Sequence[Pubkey]) -> None:
+    """Create the mints and the lookup table, and give everyone their tokens."""
     faucet = Faucet(bank)
     for token in TOKENS:
         faucet.create_mint(token.decimals, program=token.program, extensions=token.extensions, keypair=token.keypair)
         if not any(extension.added_bytes for extension in token.extensions):
             faucet.name_mint(token.mint, token.name, token.symbol)
-    for key in (fee_wallet, maker, *users):
+    faucet.give_lamports(maker, MAKER_LAMPORTS)
+    for key in (fee_wallet, *users):
         faucet.give_lamports(key, USER_LAMPORTS)
     fee_accounts = [faucet.create_account(fee_wallet, mints()[symbol][0]) for symbol in OUTPUTS]
     maker_accounts = [faucet.give_tokens(maker, mint, MAKER_UNITS) for mint, _ in mints().values()]
@@ -99,4 +109,8 @@ def open_market(bank: Bank, *, fee_wallet: Pubkey, maker: Pubkey, users: Sequenc
                 faucet.give_tokens(user, token.mint, token.user_amount)
     named = [mint for mint, _ in mints().values()]
     programs = [SYSTEM_PROGRAM, ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID]
-    return faucet.create_lookup_table([*programs, *named, *fee_accounts, *maker_accounts])
+    faucet.create_lookup_table([*programs, *named, *fee_accounts, *maker_accounts], key=lookup_table())
+
+
+def _keypair(name: str) -> Keypair:
+    return Keypair.from_seed(sha256(f"the local Solana cluster's {name}".encode()).digest())

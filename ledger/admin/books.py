@@ -106,8 +106,8 @@ def _wallets(partner: PartnerBooks, balances: list[Balance]) -> Iterator[tuple[s
     """Yield each network on which something can be paid, with the partner's wallet and those that may pay it."""
     registry = networks.current()
     for network in dict.fromkeys(balance.network for balance in balances):
-        senders = registry.chain(network).payout_senders if network in registry.known else ()
-        yield registry.name_of(network), partner.recipient_on(network) or "none: add one first", senders
+        wallet = partner.recipient_on(network) or "none: add one first"
+        yield registry.name_of(network), wallet, registry.payout_senders(network)
 
 
 def _balances_table(balances: list[Balance]) -> SafeString:

@@ -23,7 +23,10 @@ class PayoutForm(forms.Form):
         error_messages={"invalid": "Enter a whole number of the asset's smallest unit."},
     )
     tx_hash = forms.CharField(
-        label="Transaction hash", max_length=100, widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"})
+        label="Transaction hash",
+        max_length=100,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="On Solana, the transaction's first signature.",
     )
     note = forms.CharField(max_length=500, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
 

@@ -9,9 +9,11 @@ from sweepapi import errors
 from sweepapi.errors import FieldError
 
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
-WITH_BODY = ("buildSweep", "confirmSweep")
-WITH_KEY = (*WITH_BODY, "getSweep", "listLedgerEntries", "getPartner")
-EVERY = (*WITH_KEY, "getServiceStatus")
+BUILDS = ("buildSweep", "buildSolanaSweep")
+WITH_BODY = (*BUILDS, "confirmSweep", "discoverTokens")
+LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
+WITH_KEY = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens", "getPartner")
+EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InvalidRequest: ErrorRow(
         "invalid_request",
         400,
-        operations=(*WITH_BODY, "listLedgerEntries"),
+        operations=(*WITH_BODY, *LISTING),
         example=FieldError("slippageBps", "required", "This field is required."),
     ),
     errors.ForbiddenField: ErrorRow(
@@ -45,7 +47,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.UnsupportedChain: ErrorRow(
         "unsupported_chain",
         400,
-        operations=("buildSweep", "listLedgerEntries"),
+        operations=(*BUILDS, "discoverTokens", *LISTING),
         example=FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
     ),
     errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
@@ -53,7 +55,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.PartnerSuspended: ErrorRow("partner_suspended", 403, operations=WITH_KEY),
     errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
-    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=("confirmSweep", "getSweep")),
+    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=("confirmSweep", "getSweep", "getSweepV1")),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
     errors.SweepAlreadyConfirmed: ErrorRow(
@@ -75,7 +77,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.NoRoute: ErrorRow(
         "no_route",
         422,
-        operations=("buildSweep",),
+        operations=BUILDS,
         example=FieldError("tokens[0].mint", "no_route", "No router can swap this amount."),
     ),
     errors.EventMismatch: ErrorRow(
@@ -97,18 +99,19 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InsufficientOutput: ErrorRow(
         "insufficient_output",
         422,
-        operations=("buildSweep",),
+        operations=BUILDS,
         example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
     ),
     errors.InsufficientBalance: ErrorRow(
         "insufficient_balance",
         422,
-        example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports and has 890880."),
+        operations=("buildSolanaSweep",),
+        example=FieldError("wallet", "insufficient", "It needs 2044280 lamports for fees and rent, and has 890880."),
     ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
-    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=("buildSweep",)),
-    errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True),
-    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=("buildSweep",)),
+    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=(*BUILDS, "discoverTokens")),
+    errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True, operations=("buildSolanaSweep",)),
+    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=BUILDS),
 }

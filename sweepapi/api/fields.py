@@ -8,7 +8,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from sweepapi import fields as columns
 from sweepapi.fields import UINT256_MAX, BadChecksumError, checksum_address, normal_hash
+from sweepapi.solana.addresses import public_key
+
+U64_MAX = 2**64 - 1
 
 _AMOUNT = re.compile(r"[1-9][0-9]{0,77}", re.ASCII)
 _RFC3339 = re.compile(
@@ -25,6 +29,18 @@ class StrictIntegerField(serializers.IntegerField):
     def to_internal_value(self, data: object) -> int:
         """Return the integer unchanged."""
         if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid_type")
+        return data
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """A JSON boolean; ``"true"`` and ``1`` are refused."""
+
+    default_error_messages = {"invalid_type": "This must be true or false."}
+
+    def to_internal_value(self, data: object) -> bool:
+        """Return the boolean unchanged."""
+        if not isinstance(data, bool):
             self.fail("invalid_type")
         return data
 
@@ -52,21 +68,31 @@ class AmountField(StrictCharField):
 
     default_error_messages = {
         "invalid_format": "This must be a positive decimal integer: digits only, no sign, no leading zeros.",
-        "out_of_range": "This exceeds the maximum of a uint256.",
+        "out_of_range": "This exceeds the maximum of {maximum}.",
     }
+    maximum = UINT256_MAX
 
     def to_internal_value(self, data: str) -> int:  # type: ignore[override]
         """Return the amount."""
         if not _AMOUNT.fullmatch(data):
             self.fail("invalid_format")
         amount = int(data)
-        if amount > UINT256_MAX:
-            self.fail("out_of_range")
+        if amount > self.maximum:
+            self.fail("out_of_range", maximum=self.maximum)
         return amount
 
     def to_representation(self, value: int) -> str:  # type: ignore[override]
         """Return the decimal string."""
         return str(value)
+
+
+@extend_schema_field(
+    {"type": "string", "pattern": "^[1-9][0-9]{0,19}$", "examples": ["25000000"], "description": "u64, not zero"}
+)
+class SolanaAmountField(AmountField):
+    """An amount on Solana, whose token programs count in 64 bits."""
+
+    maximum = U64_MAX
 
 
 @extend_schema_field({"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "examples": ["25000000"]})
@@ -125,6 +151,50 @@ class HashField(StrictCharField):
             self.fail("invalid_format")
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": "^[1-9A-HJ-NP-Za-km-z]{32,44}$",
+        "examples": ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"],
+        "description": "32 bytes in base58",
+    }
+)
+class SolanaKeyField(StrictCharField):
+    """The key of an account on Solana, which has only one spelling."""
+
+    default_error_messages = {"invalid_format": "A Solana key is 32 bytes in base58."}
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the key unchanged."""
+        try:
+            return str(public_key(data))
+        except ValueError:
+            self.fail("invalid_format")
+
+
+class SolanaWalletField(SolanaKeyField):
+    """The key of an account on Solana that can sign."""
+
+    default_error_messages = {"off_curve": "This key is not on the curve, so no wallet can sign for it."}
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the key unchanged."""
+        key = super().to_internal_value(data)
+        if not public_key(key).is_on_curve():
+            self.fail("off_curve")
+        return key
+
+
+@extend_schema_field({"type": "string", "pattern": f"^({columns.AccountAddressField.pattern})$"})
+class WalletField(StrictCharField):
+    """A wallet on a chain of any family; in its canonical form in Python."""
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the wallet as ``EvmAddressField`` or ``SolanaKeyField`` does."""
+        of_family = EvmAddressField() if data.startswith("0x") else SolanaKeyField()
+        return of_family.to_internal_value(data)
+
+
 class UtcDateTimeField(serializers.DateTimeField):
     """A time as RFC 3339 with an offset; UTC with ``Z`` in responses."""
 
@@ -152,3 +222,27 @@ class OpenEnumField(serializers.CharField):
     def __init__(self, *, values: Iterable[str], **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
         super().__init__(**kwargs)
         extend_schema_field({"type": "string", "examples": list(values)})(self)  # type: ignore[type-var]  # any object will do
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": f"^({columns.AccountAddressField.pattern})$",
+        "examples": ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"],
+        "description": "EVM address, or on Solana the base58 key of an account",
+    }
+)
+class AccountAddressField(serializers.CharField):
+    """A wallet or a token in a response, on a network of any family."""
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": f"^({columns.TransactionHashField.pattern})$",
+        "examples": ["0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"],
+        "description": "Hash of a transaction, or on Solana its first signature in base58",
+    }
+)
+class TransactionHashField(serializers.CharField):
+    """A transaction in a response, on a network of any family."""

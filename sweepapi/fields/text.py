@@ -12,14 +12,14 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import Combinable
 from eth_utils.address import to_checksum_address
+from solders.pubkey import Pubkey
+from solders.signature import Signature
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _HASH32 = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
 _NETWORK = re.compile(rf"eip155:[1-9][0-9]{{0,31}}|solana:{_BASE58}{{32}}", re.ASCII)
-_PUBLIC_KEY = re.compile(rf"{_BASE58}{{32,44}}", re.ASCII)
-_TRANSACTION_SIGNATURE = re.compile(rf"{_BASE58}{{64,88}}", re.ASCII)
 
 _ST_contra = TypeVar("_ST_contra", contravariant=True)
 _GT_co = TypeVar("_GT_co", covariant=True)
@@ -69,17 +69,19 @@ def _network(text: str) -> str:
 def _account_address(text: str) -> str:
     if text.startswith("0x"):
         return checksum_address(text)
-    if not _PUBLIC_KEY.fullmatch(text):
-        raise ValueError("An address is 0x and 40 hex digits, or 32 to 44 base58 characters.")
-    return text
+    try:
+        return str(Pubkey.from_string(text))
+    except ValueError as error:
+        raise ValueError("An address is 0x and 40 hex digits, or 32 bytes in base58.") from error
 
 
 def _transaction_hash(text: str) -> str:
     if text.startswith("0x"):
         return normal_hash(text)
-    if not _TRANSACTION_SIGNATURE.fullmatch(text):
-        raise ValueError("A transaction hash is 0x and 64 hex digits, or 64 to 88 base58 characters.")
-    return text
+    try:
+        return str(Signature.from_string(text))
+    except ValueError as error:
+        raise ValueError("A transaction hash is 0x and 64 hex digits, or 64 bytes in base58.") from error
 
 
 class _CanonicalTextField(_CharField[_ST_contra, _GT_co]):
@@ -157,7 +159,7 @@ class AccountAddressField(_CanonicalTextField[_ST_contra, _GT_co]):
 
     description = "Address"
     length = 44
-    pattern = f"0x[0-9a-fA-F]{{40}}|{_PUBLIC_KEY.pattern}"
+    pattern = f"0x[0-9a-fA-F]{{40}}|{_BASE58}{{32,44}}"
     canonical = staticmethod(_account_address)
 
 
@@ -166,5 +168,5 @@ class TransactionHashField(_CanonicalTextField[_ST_contra, _GT_co]):
 
     description = "Transaction hash"
     length = 88
-    pattern = f"0x[0-9a-f]{{64}}|{_TRANSACTION_SIGNATURE.pattern}"
+    pattern = f"0x[0-9a-f]{{64}}|{_BASE58}{{64,88}}"
     canonical = staticmethod(_transaction_hash)

@@ -104,9 +104,9 @@ def landed_of(signature: str) -> Callable[[object], Landed | None]:
 
 
 def _landed(fields: Mapping[str, Any], signature: str) -> Landed:
-    transaction = _transaction(fields.get("transaction"), signature)
+    message = _message(fields.get("transaction"), signature)
     meta = responses.mapping(fields.get("meta"))
-    keys = _account_keys(transaction.message, meta.get("loadedAddresses"))
+    keys = _account_keys(message, meta.get("loadedAddresses"))
     fee = responses.amount(meta.get("fee"))
     before = _holdings(keys, meta.get("preBalances"), meta.get("preTokenBalances"))
     after = _holdings(keys, meta.get("postBalances"), meta.get("postTokenBalances"))
@@ -119,14 +119,14 @@ def _landed(fields: Mapping[str, Any], signature: str) -> Landed:
         payer=keys[0],
         fee=fee,
         units=responses.counter(meta.get("computeUnitsConsumed", 0)),
-        instructions=tuple(_instructions(transaction.message, keys)),
+        instructions=tuple(_instructions(message, keys)),
         before=before,
         after=after,
     )
 
 
-def _transaction(value: object, signature: str) -> VersionedTransaction:
-    """Return the transaction, which is exactly what its signers signed."""
+def _message(value: object, signature: str) -> Message | MessageV0:
+    """Return the message of the transaction, which is exactly what its signers signed."""
     match value:
         case [content, "base64"]:
             raw = responses.encoded(content)
@@ -145,7 +145,7 @@ def _transaction(value: object, signature: str) -> VersionedTransaction:
         raise BadResponseError("the transaction is not signed")
     if not signatures or str(signatures[0]) != signature:
         raise BadResponseError("the transaction is another one")
-    return transaction
+    return message
 
 
 def _account_keys(message: Message | MessageV0, loaded: object) -> list[str]:

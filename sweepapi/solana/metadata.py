@@ -1,6 +1,6 @@
 """The names of tokens, from Token-2022's metadata extension or the account that Metaplex's program keeps of a mint.
 
-Whoever made a mint wrote them, so they are cleaned, and nothing is decided by them.
+The maker of a mint wrote them, so they are cleaned, and nothing is decided by them.
 """
 
 from dataclasses import dataclass

@@ -54,14 +54,15 @@ def read(pool: ProviderPool, first: Provider, wanted: Sequence[Listed]) -> dict[
     for provider in (first, *(one for one in pool.providers if one is not first)):
         missing = [one for one in wanted if one.signature not in found]
         if missing:
-            found |= _read_from(pool, provider, missing)
+            found |= read_from(pool, provider, missing, commitment="confirmed")
     return found
 
 
-def _read_from(pool: ProviderPool, provider: Provider, wanted: Sequence[Listed]) -> dict[str, Found]:
+def read_from(pool: ProviderPool, provider: Provider, wanted: Sequence[Listed], *, commitment: str) -> dict[str, Found]:
+    """Return those of these transactions that the provider has at their slots, by signature."""
     slots = sorted({one.slot for one in wanted})
-    calls = [transaction_call(one.signature, commitment="confirmed") for one in wanted]
-    calls += [block_hash_call(slot, commitment="confirmed") for slot in slots]
+    calls = [transaction_call(one.signature, commitment=commitment) for one in wanted]
+    calls += [block_hash_call(slot, commitment=commitment) for slot in slots]
     values = ask_one(pool, provider, calls)
     if values is None:
         return {}

@@ -87,7 +87,9 @@ class Sweep(models.Model):
     class Meta:
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [
-            models.Index(fields=["partner", "-id"], name="sweep_of_partner"),
+            # The history pages through these; its other filters read a partner's sweeps one by one.
+            models.Index(fields=["partner", "-created_at", "-id"], name="sweep_of_partner_by_time"),
+            models.Index(fields=["partner", "wallet", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
             models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
         ]
         triggers: ClassVar = [

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ledger.models import Settlement
@@ -9,6 +10,14 @@ from sweepapi.api.fields import AmountOutputField
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
 WARNING_CODES = ("symbol_differs",)
+
+
+@extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
+class FeeModeField(serializers.Field[str, str, str, Any]):
+    """Whether the sweep itself pays the partner, or the partner's share is accounted for and paid out later."""
+
+    def to_representation(self, settlement: str) -> str:
+        return FEE_MODES[Settlement(settlement)]
 
 
 class OutputAmountsSerializer(serializers.Serializer[Any]):

@@ -1,5 +1,6 @@
-"""The request bodies of the sweep endpoints."""
+"""The request bodies of the sweep endpoints: what every build shares, and those of EVM chains."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -7,7 +8,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from sweepapi import networks
+from sweepapi.api.chains import EvmChainField
 from sweepapi.api.fields import (
     AmountField,
     EvmAddressField,
@@ -16,7 +17,6 @@ from sweepapi.api.fields import (
     StrictIntegerField,
 )
 from sweepapi.api.serializers import StrictSerializer
-from sweepapi.errors import FieldError, UnsupportedChain
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.rail import BuildRequest, TokenInput
@@ -32,24 +32,9 @@ _SWEEP_USDC = {
 _SENT = {"txHash": "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"}
 
 
-class NonZeroAddressField(EvmAddressField):
-    """An EVM address other than zero."""
+class HintedToken(StrictSerializer):
+    """What a token to be swept may say about itself."""
 
-    default_error_messages = {"zero_address": "The zero address cannot take part in a sweep."}
-
-    def to_internal_value(self, data: str) -> str:
-        """Return the EIP-55 form."""
-        address = super().to_internal_value(data)
-        if address == ZERO_ADDRESS:
-            self.fail("zero_address")
-        return address
-
-
-class TokenRequest(StrictSerializer):
-    """One token to be swept."""
-
-    mint = NonZeroAddressField(help_text="The token's address.")
-    amount = AmountField(help_text="How much of it, in its smallest unit.")
     symbol = StrictCharField(
         required=False, min_length=1, max_length=64, help_text="A hint; one that differs gives a warning."
     )
@@ -58,60 +43,40 @@ class TokenRequest(StrictSerializer):
     )
 
 
-@extend_schema_serializer(examples=[OpenApiExample("Sweep 25 USDC into WETH", value=_SWEEP_USDC)])
-class BuildRequestSerializer(StrictSerializer):
-    """The sweep to build."""
+class SweepRequest(StrictSerializer):
+    """A sweep to build on a chain of any family, whose serializer adds ``chain``, ``wallet``, ``tokens`` and output."""
 
-    chain = StrictCharField(min_length=1, help_text="Name of a chain, as in GET /v2/status.")
-    wallet = NonZeroAddressField(help_text="The user's address, which will send the transaction.")
-    # The length is checked before any token; the stubs do not know what many=True takes.
-    tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
-    outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
     slippageBps = StrictIntegerField(
         min_value=MIN_SLIPPAGE_BPS,
         max_value=MAX_SLIPPAGE_BPS,
         help_text="How much less than quoted the sweep may give, in basis points.",
     )
-    onUnroutable = serializers.ChoiceField(
-        choices=["reject"], required=False, help_text="What to do if a token has no route: refuse the whole sweep."
-    )
-
-    def validate_chain(self, name: str) -> str:
-        """Return the network of an enabled chain."""
-        chain = networks.current().find(name)
-        if chain is None:
-            raise UnsupportedChain(details=[FieldError("chain", "unsupported", "GET /v2/status lists the chains.")])
-        return chain.network
-
-    def validate_wallet(self, wallet: str) -> str:
-        """Refuse the placeholder of the native coin: no one can sign for it."""
-        if wallet == NATIVE_COIN:
-            raise ValidationError("This address stands for the native coin.", code="native_coin")
-        return wallet
 
     def validate_tokens(self, tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Refuse one token twice, and the native coin, which can't be pulled from a wallet."""
-        seen: set[str] = set()
-        problems: dict[int, dict[str, list[ErrorDetail]]] = {}
-        for i, token in enumerate(tokens):
-            if token["mint"] in seen:
-                problems[i] = {"mint": [ErrorDetail("This token is listed twice.", "duplicate")]}
-            if token["mint"] == NATIVE_COIN:
-                problems[i] = {"mint": [ErrorDetail("The native coin can't be swept.", "native_coin")]}
-            seen.add(token["mint"])
+        """Refuse the tokens that can't be swept together."""
+        problems = self.unsweepable(tokens)
         if problems:
-            raise ValidationError(problems)  # type: ignore[arg-type]  # DRF renders a mapping by index
+            raise ValidationError(_by_mint(problems))  # type: ignore[arg-type]  # DRF renders a mapping by index
         return tokens
+
+    def unsweepable(self, tokens: Sequence[Mapping[str, Any]]) -> dict[int, ErrorDetail]:
+        """Return by its position each token that is listed twice."""
+        first_at = {token["mint"]: i for i, token in reversed(list(enumerate(tokens)))}
+        return {
+            i: ErrorDetail("This token is listed twice.", "duplicate")
+            for i, token in enumerate(tokens)
+            if first_at[token["mint"]] != i
+        }
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse the output token as an input."""
         problems = {
-            i: {"mint": [ErrorDetail("This is the output token.", "is_output")]}
+            i: ErrorDetail("This is the output token.", "is_output")
             for i, token in enumerate(attrs["tokens"])
             if token["mint"] == attrs["outputMint"]
         }
         if problems:
-            raise ValidationError({"tokens": problems})  # type: ignore[dict-item]  # as above
+            raise ValidationError({"tokens": _by_mint(problems)})  # type: ignore[dict-item]  # as above
         return attrs
 
     def to_request(self) -> BuildRequest:
@@ -127,6 +92,59 @@ class BuildRequestSerializer(StrictSerializer):
             output_asset=body["outputMint"],
             slippage_bps=body["slippageBps"],
         )
+
+
+def _by_mint(problems: Mapping[int, ErrorDetail]) -> dict[int, dict[str, list[ErrorDetail]]]:
+    return {i: {"mint": [problem]} for i, problem in problems.items()}
+
+
+class NonZeroAddressField(EvmAddressField):
+    """An EVM address other than zero."""
+
+    default_error_messages = {"zero_address": "The zero address cannot take part in a sweep."}
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the EIP-55 form."""
+        address = super().to_internal_value(data)
+        if address == ZERO_ADDRESS:
+            self.fail("zero_address")
+        return address
+
+
+class TokenRequest(HintedToken):
+    """One token to be swept."""
+
+    mint = NonZeroAddressField(help_text="The token's address.")
+    amount = AmountField(help_text="How much of it, in its smallest unit.")
+
+
+@extend_schema_serializer(examples=[OpenApiExample("Sweep 25 USDC into WETH", value=_SWEEP_USDC)])
+class BuildRequestSerializer(SweepRequest):
+    """The sweep to build."""
+
+    chain = EvmChainField(min_length=1, help_text="Name of a chain, as in GET /v2/status.")
+    wallet = NonZeroAddressField(help_text="The user's address, which will send the transaction.")
+    # The length is checked before any token; the stubs do not know what many=True takes.
+    tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
+    outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
+    onUnroutable = serializers.ChoiceField(
+        choices=["reject"], required=False, help_text="What to do if a token has no route: refuse the whole sweep."
+    )
+
+    def validate_wallet(self, wallet: str) -> str:
+        """Refuse the placeholder of the native coin: no one can sign for it."""
+        if wallet == NATIVE_COIN:
+            raise ValidationError("This address stands for the native coin.", code="native_coin")
+        return wallet
+
+    def unsweepable(self, tokens: Sequence[Mapping[str, Any]]) -> dict[int, ErrorDetail]:
+        """Add the native coin, which can't be pulled from a wallet."""
+        native = {
+            i: ErrorDetail("The native coin can't be swept.", "native_coin")
+            for i, token in enumerate(tokens)
+            if token["mint"] == NATIVE_COIN
+        }
+        return super().unsweepable(tokens) | native
 
 
 @extend_schema_serializer(examples=[OpenApiExample("The hash that the wallet returned", value=_SENT)])

@@ -7,8 +7,10 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.schema import example
-from sweeps.rails.registry import V2, V2_MODES
-from sweeps.service_status import ServiceStatus
+from sweeps.rails.registry import V1, V2, V2_MODES
+from sweeps.service_status import OfferedToken, ServiceStatus
+
+EXAMPLES = Path(__file__).parent / "examples"
 
 
 class PlatformFeeSerializer(serializers.Serializer[Any]):
@@ -16,15 +18,22 @@ class PlatformFeeSerializer(serializers.Serializer[Any]):
 
     totalFeeBps = serializers.IntegerField(source="total_fee_bps")
     bpsDenominator = serializers.IntegerField(source="bps_denominator")
-    hardCapBps = serializers.IntegerField(source="hard_cap_bps", help_text="The maximum that the contract allows.")
+    hardCapBps = serializers.IntegerField(
+        source="hard_cap_bps", help_text="The highest fee that is allowed; on EVM chains the contract enforces it."
+    )
 
 
-class BuildLimitsSerializer(serializers.Serializer[Any]):
-    """The limits of a build."""
+class SolanaLimitsSerializer(serializers.Serializer[Any]):
+    """The limits of a build on Solana, whose transactions expire with their blockhash."""
 
     maxTokens = serializers.IntegerField(source="max_tokens")
     minSlippageBps = serializers.IntegerField(source="min_slippage_bps")
     maxSlippageBps = serializers.IntegerField(source="max_slippage_bps")
+
+
+class BuildLimitsSerializer(SolanaLimitsSerializer):
+    """The limits of a build on an EVM chain."""
+
     authorizationTtlSeconds = serializers.IntegerField(source="authorization_ttl_seconds")
 
 
@@ -37,20 +46,54 @@ class IndexerSerializer(serializers.Serializer[Any]):
     fallbackProviders = serializers.BooleanField(source="fallback_providers")
 
 
-@extend_schema_serializer(
-    examples=[example(Path(__file__).parent / "examples" / "service_status.json", "One chain, available")]
-)
-class ServiceStatusSerializer(serializers.Serializer[ServiceStatus]):
-    """The service as it is now."""
+class SharedStatusSerializer(serializers.Serializer[ServiceStatus]):
+    """What both versions of the API say about themselves."""
 
     version = serializers.CharField()
     available = serializers.BooleanField(source="is_available", help_text="Whether any chain is available.")
+    fees = PlatformFeeSerializer(source="*")
+    indexer = IndexerSerializer(source="*")
+
+
+@extend_schema_serializer(examples=[example(EXAMPLES / "service_status.json", "One chain, available")])
+class ServiceStatusSerializer(SharedStatusSerializer):
+    """/v2 as it is now."""
+
     evmBuildMode = serializers.ChoiceField(
         source="default_build_mode",
         choices=V2_MODES,
         help_text="The mode of chains without one of their own; `buildMode` is that of each chain.",
     )
     chains = V2.network(many=True)
-    fees = PlatformFeeSerializer(source="*")
     limits = BuildLimitsSerializer(source="*")
-    indexer = IndexerSerializer(source="*")
+
+
+@extend_schema_serializer(examples=[example(EXAMPLES / "solana_status.json", "One cluster, available")])
+class SolanaServiceStatusSerializer(SharedStatusSerializer):
+    """/v1 as it is now."""
+
+    chains = V1.network(many=True)
+    limits = SolanaLimitsSerializer(source="*")
+
+
+class OutputTokenSerializer(serializers.Serializer[OfferedToken]):
+    """A token that sweeps can end in."""
+
+    chain = serializers.CharField(source="cluster.name")
+    network = serializers.CharField(source="cluster.network", help_text="The chain's CAIP-2 identifier.")
+    mint = serializers.CharField(source="token.mint")
+    symbol = serializers.CharField(source="token.symbol")
+    decimals = serializers.IntegerField(source="token.decimals")
+    isNative = serializers.BooleanField(
+        source="is_native", help_text="Whether the user receives the chain's own coin, not the token that wraps it."
+    )
+
+
+@extend_schema_serializer(
+    many=False,  # the list is in an object
+    examples=[example(EXAMPLES / "output_tokens.json", "The tokens of one cluster")],
+)
+class OutputTokensSerializer(serializers.Serializer[Any]):
+    """The tokens that sweeps on Solana can end in."""
+
+    tokens = OutputTokenSerializer(many=True)

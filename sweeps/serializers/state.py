@@ -45,6 +45,15 @@ class FeeSplitSerializer(serializers.Serializer[Any]):
     userAmount = AmountOutputField(source="user_amount")
 
 
+class FeesSerializer(serializers.Serializer[Any]):
+    """The fee terms of a sweep, and the expected and the actual fees."""
+
+    totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps")
+    partnerShareBps = serializers.IntegerField(source="sweep.partner_share_bps")
+    expected = FeeSplitSerializer(source="expected_fees")
+    actual = FeeSplitSerializer(source="actual_fees", allow_null=True, help_text="Null unless completed.")
+
+
 class SweptTokenSerializer(serializers.Serializer[SweepToken]):
     """One token that goes in."""
 
@@ -72,8 +81,8 @@ class SweepLedgerSerializer(serializers.Serializer[Any]):
     entries = PostingSerializer(many=True)
 
 
-class SweepStateSerializer(serializers.Serializer[Any]):
-    """A sweep: its state, its transactions, its events and its postings."""
+class SweepFactsSerializer(serializers.Serializer[Any]):
+    """What is shown of a sweep wherever it appears; its values are ``SweepState``s, which lie above."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
     chain = serializers.SerializerMethodField()
@@ -85,12 +94,24 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     )
     mode = serializers.CharField(source="rail.mode")
     wallet = serializers.CharField(source="sweep.wallet")
-    tokens = SweptTokenSerializer(source="sweep.tokens", many=True)
+    tokenCount = serializers.SerializerMethodField()
     outputMint = serializers.CharField(source="sweep.output_asset")
     outputSymbol = serializers.CharField(source="sweep.output_symbol")
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sweep.deadline")
+
+    def get_chain(self, state: Any) -> str:  # noqa: ANN401
+        return networks.current().name_of(state.sweep.network)
+
+    def get_tokenCount(self, state: Any) -> int:  # noqa: ANN401, N802 - named after its field
+        return len(state.sweep.tokens.all())
+
+
+class SweepStateSerializer(SweepFactsSerializer):
+    """A sweep: its state, its transactions, its events and its postings."""
+
+    tokens = SweptTokenSerializer(source="sweep.tokens", many=True)
     transaction = SweepTransactionSerializer(
         source="shown_transaction", allow_null=True, help_text="The accepted transaction, otherwise the newest."
     )
@@ -98,5 +119,14 @@ class SweepStateSerializer(serializers.Serializer[Any]):
     events = SweepEventSerializer(source="sweep.events", many=True, help_text="Oldest first.")
     ledger = SweepLedgerSerializer(source="*")
 
-    def get_chain(self, state: Any) -> str:  # noqa: ANN401 - a SweepState, which lies above
-        return networks.current().name_of(state.sweep.network)
+
+class ChecksSerializer(serializers.Serializer[Any]):
+    """How the worker follows a sweep."""
+
+    checkAttempts = serializers.IntegerField(source="sweep.check_attempts")
+    lastCheckedAt = UtcDateTimeField(source="sweep.last_checked_at", allow_null=True)
+    nextCheckAt = UtcDateTimeField(source="sweep.next_check_at", allow_null=True)
+    lastError = serializers.SerializerMethodField()
+
+    def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - as above
+        return state.sweep.last_error or None

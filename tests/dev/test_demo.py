@@ -28,6 +28,7 @@ def test_every_step_passes() -> None:
         ("f", "expired"),
         ("g", "completed"),
         ("h", "completed"),
+        ("i", "completed"),
     ]
 
 

@@ -182,6 +182,6 @@ def test_it_runs_as_a_process(cluster: SolanaCluster, swap_api: SwapMarket, take
 
 def _answers(port: int) -> bool:
     try:
-        return requests.get(f"http://127.0.0.1:{port}/build", timeout=10).status_code == requests.codes.unauthorized
+        return requests.get(f"http://127.0.0.1:{port}/build", timeout=10).status_code == 401
     except requests.ConnectionError:
         return False

@@ -7,7 +7,15 @@ from typing import Any
 from django.utils import timezone
 from eth_abi.abi import encode
 from eth_utils.address import to_checksum_address
-from factory.declarations import LazyAttribute, LazyFunction, RelatedFactory, SelfAttribute, Sequence, SubFactory
+from factory.declarations import (
+    BaseDeclaration,
+    LazyAttribute,
+    LazyFunction,
+    RelatedFactory,
+    SelfAttribute,
+    Sequence,
+    SubFactory,
+)
 from factory.django import DjangoModelFactory
 
 from ledger.models import Settlement
@@ -62,8 +70,8 @@ class ExecutionFactory(DjangoModelFactory[Execution]):
 
     sweep = SubFactory("tests.factories.sweeps.SweepFactory", execution=None)
     network = SelfAttribute("sweep.network")
-    venue = CONTRACT
-    execution_id = Sequence(lambda number: str(10**6 + number))
+    venue: str = CONTRACT
+    execution_id: BaseDeclaration = Sequence(lambda number: str(10**6 + number))
     min_gross = SelfAttribute("sweep.min_gross")
     built_at_height = 10
     status = LazyAttribute(lambda execution: EXECUTION_STATUS[execution.sweep.status])
@@ -129,14 +137,14 @@ class SweepFactory(DjangoModelFactory[Sweep]):
     rail = "evm_v5"
     network = LOCAL
     wallet = LazyFunction(random_checksum_address)
-    output_asset = OUTPUT
+    output_asset: str = OUTPUT
     output_symbol = "OUT"
     output_decimals = 18
     slippage_bps = 100
     total_fee_bps = 75
     partner_share_bps = 4000
     partner_recipient = LazyFunction(random_checksum_address)
-    protocol_recipient = LazyFunction(random_checksum_address)
+    protocol_recipient: str | BaseDeclaration = LazyFunction(random_checksum_address)
     settlement = Settlement.ON_CHAIN
     min_gross = 990_000
     deadline = LazyFunction(lambda: (timezone.now() + timedelta(seconds=900)).replace(microsecond=0))

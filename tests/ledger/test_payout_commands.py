@@ -110,7 +110,7 @@ def test_a_refusal_ends_with_its_sentence_and_its_code(partner: Partner) -> None
     [
         ({"partner": "Nemo"}, "No partner with the name or id Nemo"),
         ({"partner": str(uuid4())}, "No partner with the name or id"),
-        ({"network": "mars"}, "No chain is named mars"),
+        ({"network": "mars"}, "No network is named mars"),
         ({"amount": "1.5"}, "--amount: must be a whole number"),
         ({"amount": "-1"}, "--amount"),
         ({"amount": "1_000"}, "--amount: must be a whole number"),

@@ -18,6 +18,7 @@ from eth_utils.address import to_checksum_address
 
 from partners.models import ApiKey, FeeShare, Partner, PayoutWallet
 from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory, random_address
+from tests.solana_cluster import SolanaCluster
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +87,32 @@ def test_a_wallet_is_accepted_for_enabled_chains_only(ops: Client) -> None:
     response = ops.post(reverse("admin:partners_partner_add"), new_partner(wallet))
     assert response.status_code == 200
     assert not PayoutWallet.objects.exists()
+
+
+def test_a_wallet_on_solana_is_added(ops: Client, cluster: SolanaCluster) -> None:
+    wallet = {"network": cluster.network, "address": str(cluster.fee_wallet)}
+    assert ops.post(reverse("admin:partners_partner_add"), new_partner(wallet)).status_code == 302
+    assert Partner.objects.get().recipient_on(cluster.network) == str(cluster.fee_wallet)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        (random_address(), "Solana takes a base58 key"),
+        ("1" * 32, "zero address"),
+        ("1" * 33, "32 bytes in base58"),
+        ("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt", "32 bytes in base58"),
+        ("alice.sol", "32 bytes in base58"),
+    ],
+)
+def test_a_bad_wallet_on_solana_is_refused_with_the_reason(
+    ops: Client, cluster: SolanaCluster, address: str, message: str
+) -> None:
+    response = ops.post(
+        reverse("admin:partners_partner_add"), new_partner({"network": cluster.network, "address": address})
+    )
+    assert message in response.content.decode()
+    assert not Partner.objects.exists()
 
 
 @pytest.mark.usefixtures("two_chains")

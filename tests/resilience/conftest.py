@@ -41,7 +41,7 @@ def database(engines: Engines) -> Database:
     task = {
         "runtimeRole": None,
         "admin": {"username": "admin", "password": "secret"},
-        "payouts": ["0x" + "11" * 20, "0x" + "22" * 20],
+        "payouts": [{"wallet": "0x" + digits * 20, "networks": {}} for digits in ("11", "22")],
     }
     prepared = subprocess.run(
         [sys.executable, "-m", "dev.seed"],

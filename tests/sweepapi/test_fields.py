@@ -131,6 +131,14 @@ def test_text_of_no_known_form_is_refused(field: "models.Field[str, str]", text:
     assert not postgres_accepts(field, text)
 
 
+@pytest.mark.parametrize(
+    ("field", "text"), [(AccountAddressField(), "1" * 33), (TransactionHashField(), "1" * 65)], ids=["key", "signature"]
+)
+def test_base58_of_another_number_of_bytes_is_refused(field: "models.Field[str, str]", text: str) -> None:
+    with pytest.raises(ValidationError, match="bytes in base58"):
+        field.clean(text, None)
+
+
 def test_a_wrong_checksum_is_refused_in_every_field_of_addresses() -> None:
     for field in (AddressField(), AccountAddressField()):
         with pytest.raises(ValidationError, match="EIP-55"):

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from sweeps.views import SweepViewSet
+from sweeps.views.v2 import SweepViewSet
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db

@@ -11,6 +11,7 @@ from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
+from sweeps.rails import measured
 from sweeps.rails.evm import availability
 from tests.administration import Administration
 from tests.fake_node import FakeNode
@@ -81,7 +82,7 @@ def test_a_chain_that_hangs_delays_the_answer_by_at_most_a_second(
     start_node: Callable[[], FakeNode],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(measured, "MEASURE_TIMEOUT_SECONDS", 0.2)
     hanging = start_node()
     use_providers(hanging.url, timeout_seconds=30)
     with hanging.hung():
@@ -114,7 +115,7 @@ def test_a_difference_makes_the_chain_unavailable_and_is_logged_once(
     administration.call(administration.guardian, "v5", Function("pause()"))
     for _ in range(3):
         assert is_available(anonymous) == (False, False)
-        vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
+        availability.measured.measured_at -= measured.STALE_SECONDS
     administration.call(administration.owner, "v5", Function("unpause()"))
     assert is_available(anonymous) == (True, True)
     logged = [record for record in caplog.records if "contracts_" in record.getMessage()]
@@ -160,9 +161,9 @@ def test_the_last_measurement_is_returned_while_a_new_one_hangs(
     hanging = start_node()
     use_providers(hanging.url, timeout_seconds=30)
     assert is_available(anonymous) == (True, True)
-    memory = vars(availability)["_memory"]
-    memory.measured_at -= availability.FRESH_SECONDS
-    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 10)
+    memory = availability.measured
+    memory.measured_at -= measured.FRESH_SECONDS
+    monkeypatch.setattr(measured, "MEASURE_TIMEOUT_SECONDS", 10)
     with hanging.hung():
         before = time.monotonic()
         assert is_available(anonymous) == (True, True)
@@ -179,9 +180,9 @@ def test_a_slow_provider_does_not_make_the_chain_unavailable_when_no_request_wai
     slow = start_node()
     use_providers(slow.url, timeout_seconds=10)
     assert is_available(anonymous) == (True, True)
-    memory = vars(availability)["_memory"]
-    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 0.05)
-    memory.measured_at -= availability.FRESH_SECONDS
+    memory = availability.measured
+    monkeypatch.setattr(measured, "MEASURE_TIMEOUT_SECONDS", 0.05)
+    memory.measured_at -= measured.FRESH_SECONDS
     with slow.hung():
         assert is_available(anonymous) == (True, True)
         assert not memory.measuring.acquire(timeout=0.3), "the measurement is still waiting"
@@ -198,12 +199,12 @@ def test_no_request_waits_for_another_ones_measurement_that_hangs(
     hanging = start_node()
     use_providers(hanging.url, timeout_seconds=30)
     assert is_available(anonymous) == (True, True)
-    memory = vars(availability)["_memory"]
-    monkeypatch.setattr(availability, "MEASURE_TIMEOUT_SECONDS", 0.1)
-    memory.measured_at -= availability.FRESH_SECONDS
+    memory = availability.measured
+    monkeypatch.setattr(measured, "MEASURE_TIMEOUT_SECONDS", 0.1)
+    memory.measured_at -= measured.FRESH_SECONDS
     with hanging.hung():
         assert is_available(anonymous) == (True, True)
-        memory.measured_at -= availability.STALE_SECONDS
+        memory.measured_at -= measured.STALE_SECONDS
         before = time.monotonic()
         assert is_available(anonymous) == (True, True)
         assert time.monotonic() - before < 2
@@ -212,6 +213,6 @@ def test_no_request_waits_for_another_ones_measurement_that_hangs(
 
 def test_a_stale_measurement_is_not_returned(anonymous: Client, use_providers: Callable[..., ProviderPool]) -> None:
     assert is_available(anonymous) == (True, True)
-    vars(availability)["_memory"].measured_at -= availability.STALE_SECONDS
+    availability.measured.measured_at -= measured.STALE_SECONDS
     use_providers("http://127.0.0.1:1/")
     assert is_available(anonymous) == (False, False)

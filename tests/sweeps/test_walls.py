@@ -1,4 +1,4 @@
-"""Boundaries that import contracts can't express: words of the EVM rails, who writes a status, errors of HTTP."""
+"""Boundaries that import contracts can't express: words of the rails, who writes a status, errors of HTTP."""
 
 import ast
 import re
@@ -8,9 +8,9 @@ from pathlib import Path
 from django.conf import settings
 
 APPS = ("sweeps", "indexer", "ledger", "partners")
-EVM_RAILS = "sweeps/rails/evm"
+FAMILIES = ("sweeps/rails/evm", "sweeps/rails/solana")  # with the rails of each
 # As words or parts of identifiers: PermitNonces, legs_of, MAX_LEGS; but not "delegate" or "legal".
-EVM_WORDS = re.compile(r"(?i:nonce|permit2)|(?<![A-Za-z])legs?(?![a-z])|Legs?(?![a-z])|(?<![A-Z])LEGS?(?![A-Z])")
+RAIL_WORDS = re.compile(r"(?i:nonce|permit2)|(?<![A-Za-z])legs?(?![a-z])|Legs?(?![a-z])|(?<![A-Z])LEGS?(?![A-Z])")
 SWEEP_NAMES = {"sweep", "locked"}
 HTTP_ERRORS = re.compile(
     r"rest_framework\.exceptions|django\.(http\.(response\.)?Http404|shortcuts\.get_|"
@@ -27,11 +27,11 @@ def sources(*apps: str) -> Iterator[tuple[str, str]]:
                 yield file.relative_to(settings.BASE_DIR).as_posix(), file.read_text(encoding="utf-8")
 
 
-def evm_words() -> Iterator[str]:
-    """Yield each line that contains a word of the EVM rails, as file:line."""
+def rail_words() -> Iterator[str]:
+    """Yield each line that contains a word of the rails, as file:line."""
     for path, text in sources(*APPS):
         for number, line in enumerate(text.splitlines(), start=1):
-            if EVM_WORDS.search(line):
+            if RAIL_WORDS.search(line):
                 yield f"{path}:{number}"
 
 
@@ -53,10 +53,11 @@ def imported(text: str) -> Iterator[str]:
             yield from (origin + alias.name for alias in node.names)
 
 
-def test_only_the_evm_rails_use_the_words_nonce_leg_and_permit2() -> None:
-    found = list(evm_words())
-    assert any(place.startswith(EVM_RAILS) for place in found), "the search finds the words where they are used"
-    assert [place for place in found if not place.startswith(EVM_RAILS)] == []
+def test_only_the_rails_use_the_words_nonce_leg_and_permit2() -> None:
+    found = list(rail_words())
+    for family in FAMILIES:
+        assert any(place.startswith(family) for place in found), "the search finds the words where they are used"
+    assert [place for place in found if not place.startswith(FAMILIES)] == []
 
 
 def test_only_transitions_assigns_the_status_of_a_sweep() -> None:

@@ -60,7 +60,9 @@ class Maker:
         sold, bought = self.prices.get(order.input_mint), self.prices.get(order.output_mint)
         if sold is None or bought is None:
             raise RefusedError("No routes found")
-        return order.amount * sold.micro_usd * 10**bought.decimals // (bought.micro_usd * 10**sold.decimals)
+        gross: int
+        gross = order.amount * sold.micro_usd * 10**bought.decimals // (bought.micro_usd * 10**sold.decimals)
+        return gross
 
     def _mints(self, order: Order) -> tuple[Mint, Mint]:
         """Return the mints of an order, with their token programs; raises if it can't be paid its fee."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any, TypeAlias
@@ -70,22 +71,22 @@ class LocalSwapApi:
             return self.replace()
         query = dict(request.query)
         status, body = self._honest(request, query)
-        altered = self.alter(query, deepcopy(body)) if status == 200 else body  # noqa: PLR2004
+        altered = self.alter(query, deepcopy(body)) if status is HTTPStatus.OK else body
         response = Response(status, json.dumps(altered).encode())
         self.observe(request, response if altered == body else None)
         return response
 
-    def _honest(self, request: Request, query: Query) -> tuple[int, Body]:
+    def _honest(self, request: Request, query: Query) -> tuple[HTTPStatus, Body]:
         if request.path != "/build":
-            return 404, {"error": "Not found"}
+            return HTTPStatus.NOT_FOUND, {"error": "Not found"}
         if not request.headers.get("x-api-key"):
-            return 401, {"error": "Unauthorized"}
+            return HTTPStatus.UNAUTHORIZED, {"error": "Unauthorized"}
         try:
-            return 200, self.build(order_of(query))
+            return HTTPStatus.OK, self.build(order_of(query))
         except RefusedError as refused:
-            return 400, {"error": str(refused)}
+            return HTTPStatus.BAD_REQUEST, {"error": str(refused)}
         except NodeError as error:
-            return 500, {"error": str(error)}
+            return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": str(error)}
 
 
 def create_server(api: LocalSwapApi, port: int = 0) -> ThreadingHTTPServer:
@@ -94,6 +95,10 @@ def create_server(api: LocalSwapApi, port: int = 0) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
+
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # a client need not wait for the end of an answer
+                super().handle()
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)
@@ -109,10 +114,9 @@ def create_server(api: LocalSwapApi, port: int = 0) -> ThreadingHTTPServer:
             else:
                 self.close_connection = True
             self.end_headers()
-            with suppress(ConnectionError):  # the client does not have to wait
-                for part in response.parts or [response.body]:
-                    self.wfile.write(part)
-                    self.wfile.flush()
+            for part in [response.body] if response.parts is None else response.parts:
+                self.wfile.write(part)
+                self.wfile.flush()
 
         def log_message(self, *_arguments: object) -> None:
             """Log nothing."""

@@ -28,10 +28,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("partner", help="The partner's name or id.")
-        parser.add_argument("--network", required=True, help="The chain's name, or a CAIP-2 identifier.")
-        parser.add_argument("--asset", required=True, help="The token's address; 0xEeee… for the native coin.")
+        parser.add_argument("--network", required=True, help="The network's name, or a CAIP-2 identifier.")
+        parser.add_argument(
+            "--asset", required=True, help="The token's address; 0xEeee… for the native coin; on Solana the mint."
+        )
         parser.add_argument("--amount", required=True, type=_units, help="In the asset's smallest unit.")
-        parser.add_argument("--tx", required=True, help="The hash of the transaction that paid.")
+        parser.add_argument(
+            "--tx", required=True, help="The hash of the transaction that paid; on Solana its signature."
+        )
         parser.add_argument("--note", default="", help="What the books should say about it.")
         add_by(parser)
         parser.add_argument("--yes", action="store_true", help="Record it without asking.")
@@ -86,13 +90,14 @@ def _partner(text: str) -> Partner:
 
 
 def _network(text: str) -> str:
-    chain = networks.current().chains.get(text)
-    if chain is not None:
-        return chain.network
+    registry = networks.current()
+    known = registry.chains.get(text) or registry.clusters.get(text)
+    if known is not None:
+        return known.network
     try:
         return NetworkField.canonical(text)
     except ValueError as error:
-        raise CommandError(f"No chain is named {text}. {error}") from error
+        raise CommandError(f"No network is named {text}. {error}") from error
 
 
 def _confirm() -> None:

@@ -79,5 +79,5 @@ def _cleanup(value: object) -> Instruction | None:
 
 
 def _label(step: object) -> str:
-    swap_info = fields.mapping(fields.mapping(step, "routePlan").get("swapInfo"), "swapInfo")
-    return fields.text(swap_info.get("label"), "label", MAX_LABEL_CHARACTERS)
+    swap_info = fields.mapping(fields.mapping(step, "routePlan").get("swapInfo"), "routePlan.swapInfo")
+    return fields.text(swap_info.get("label"), "routePlan.swapInfo.label", MAX_LABEL_CHARACTERS)

@@ -1,4 +1,4 @@
-"""Whether sweeps would work on each chain right now: measured, cached for seconds, and bounded in time.
+"""Whether sweeps would work on each chain right now.
 
 A chain is available when some provider returns a recent head, and everything that one round trip can read about the
 contract of its build mode is as configured: code, signer, fees, roles and allow-list, and that it is not paused. The
@@ -9,9 +9,8 @@ are logged whenever they change.
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import repeat
-from threading import Lock, Thread
 
 import structlog
 
@@ -22,29 +21,11 @@ from sweepapi.evm.deployment.specification import BATCHES, deployed
 from sweepapi.evm.errors import SpecificationError
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.measured import Measured
 
 log = structlog.get_logger(__name__)
 
-FRESH_SECONDS = 5.0
-# Up to this age the last measurement is returned while a new one runs in the background.
-STALE_SECONDS = 60.0
-MEASURE_TIMEOUT_SECONDS = 1.0
-
-
-@dataclass
-class _Memory:
-    """The last measurement of this process; monotonic seconds."""
-
-    available: dict[str, frozenset[str]] = field(default_factory=dict)  # contracts through which sweeps work, by chain
-    differences: dict[str, list[str]] = field(default_factory=dict)  # by chain, as last logged
-    measured_at: float = -STALE_SECONDS
-    measuring: Lock = field(default_factory=Lock)
-
-    def age_seconds(self) -> float:
-        return time.monotonic() - self.measured_at
-
-
-_memory = _Memory()
+_differences: dict[str, list[str]] = {}  # by chain, as last logged
 
 
 @dataclass(frozen=True)
@@ -58,35 +39,11 @@ class ChainStatus:
 
 def chain_statuses(rails: Mapping[str, EvmRail]) -> Sequence[ChainStatus]:
     """Return the status of these networks, each by the contract of its rail."""
-    available = _available_contracts()
+    available = measured.value()
     chains = [(networks.current().chain(network), rail) for network, rail in rails.items()]
     return [
         ChainStatus(chain, rail.mode, rail.contract_name in available.get(chain.name, ())) for chain, rail in chains
     ]
-
-
-def _available_contracts() -> dict[str, frozenset[str]]:
-    """Return the contracts through which sweeps work, by the enabled chain's name.
-
-    The result is usually seconds old. Only the first request after a long pause waits for a measurement, and no longer
-    than its timeout.
-    """
-    age_seconds = _memory.age_seconds()
-    if age_seconds >= STALE_SECONDS and _memory.measuring.acquire(timeout=MEASURE_TIMEOUT_SECONDS):
-        _remember_and_release(MEASURE_TIMEOUT_SECONDS)
-    elif age_seconds >= FRESH_SECONDS and _memory.measuring.acquire(blocking=False):
-        # No request waits for this, so providers get their usual timeout.
-        Thread(target=_remember_and_release, args=(None,), daemon=True).start()
-    return _memory.available
-
-
-def _remember_and_release(timeout_seconds: float | None) -> None:
-    try:
-        if _memory.age_seconds() >= FRESH_SECONDS:  # else another request measured while this one waited
-            _memory.available = _measure(timeout_seconds)
-            _memory.measured_at = time.monotonic()
-    finally:
-        _memory.measuring.release()
 
 
 def _measure(timeout_seconds: float | None) -> dict[str, frozenset[str]]:
@@ -121,10 +78,14 @@ def _working_contracts(chain: Chain, timeout_seconds: float | None) -> frozenset
 
 def _log_change(chain: Chain, differences: list[str]) -> None:
     """Log once what differs from the configuration, and once that it agrees again."""
-    if _memory.differences.get(chain.name, []) == differences:
+    if _differences.get(chain.name, []) == differences:
         return
-    _memory.differences[chain.name] = differences
+    _differences[chain.name] = differences
     if differences:
         log.warning("contracts_differ", chain=chain.name, differences=differences)
     else:
         log.info("contracts_agree", chain=chain.name)
+
+
+# The contracts through which sweeps work, by the enabled chain's name.
+measured: Measured[dict[str, frozenset[str]]] = Measured(_measure, {})

@@ -1,6 +1,6 @@
 """Follows sweeps on Solana: looks at the cluster, and the times of the looks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -22,7 +22,7 @@ MAX_RECHECK_SECONDS = 20
 class Seen:
     """What was seen of one sweep, by execution."""
 
-    sightings: Mapping[UUID, Sighting]
+    sightings: Mapping[Hashable, Sighting]
     is_final: bool = False  # final blocks show it, at two providers where there are two
 
 

@@ -41,7 +41,7 @@ def _execution(watched: Watched, execution: WatchedExecution, sighting: Sighting
     accepted = execution.accepted
     if isinstance(sighting, TrackedSighting) and accepted is not None:
         return _accepted(watched, execution, accepted, sighting)
-    if isinstance(sighting, SearchSighting) and accepted is None:
+    if isinstance(sighting, SearchSighting):
         return _searched(watched, execution, sighting)
     return ExecutionVerdict(search_cursor=execution.search_cursor)
 
@@ -73,7 +73,7 @@ def _searched(watched: Watched, execution: WatchedExecution, sighting: SearchSig
         transactions,
         ended=Ended(Ending.RAN_OUT) if is_dead else None,
         raised=frozenset({Flag.INCONSISTENT_AMOUNTS.value} if is_inconsistent else ()),
-        obstacle="" if is_dead or is_executed else _obstacle(execution, sighting),
+        obstacle="" if is_dead or is_executed or execution.accepted else _obstacle(execution, sighting),
         # If its block leaves the chain, the accepted transaction is searched again.
         search_cursor=execution.search_cursor if is_executed else sighting.read_up_to,
     )
@@ -91,7 +91,7 @@ def _transactions(
     watched: Watched, execution: WatchedExecution, sighting: SearchSighting
 ) -> Iterator[TransactionVerdict]:
     """Yield the verdicts on these transactions, oldest first, of which only the first can execute the sweep."""
-    recorded, is_executed = set(execution.known), False
+    recorded, is_executed = set(execution.known), execution.accepted is not None
     for found in sighting.found:
         verdict = _transaction(watched, execution, found, is_executed=is_executed)
         is_executed = is_executed or verdict.executed is not None

@@ -1,10 +1,10 @@
-"""The tables of the Solana rail: what was composed for each execution, by which its transaction is recognised."""
+"""The tables of the Solana rail: what was composed for each execution, and how far fee accounts were read."""
 
 from typing import ClassVar
 
 from django.db import models
 
-from sweepapi.fields import AccountAddressField
+from sweepapi.fields import AccountAddressField, NetworkField
 from sweepapi.triggers import append_only
 from sweeps.models import Execution
 
@@ -20,6 +20,20 @@ class BuiltTransaction(models.Model):
 
     class Meta:
         triggers: ClassVar = append_only()
+        indexes: ClassVar = [models.Index(fields=["fee_account"], name="built_for_fee_account")]
 
     def __str__(self) -> str:
         return f"transaction for {self.execution_id}"
+
+
+class ScannedSlots(models.Model):
+    """How far the transactions of a fee account were compared with ours; all that landed in lower slots is settled."""
+
+    network = NetworkField()
+    account = AccountAddressField()
+    next_slot = models.PositiveBigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["network", "account"], name="scanned_slots_of_account"),
+        ]

@@ -3,8 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from sweeps.models import Sweep
+from sweeps.rails.solana_v1.availability import cluster_statuses
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
+from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
+from sweeps.rails.solana_v1.serializers.status import ClusterSerializer
+from sweeps.serializers.offchain_state import OffchainStateSerializer
 
 # No program enforces these; partners get the same limits as on EVM chains.
 HARD_CAP_BPS = 300
@@ -15,6 +19,10 @@ class SolanaPresentation:
     """The shapes of V1."""
 
     answer = SolanaBuiltSerializer
+    discovery = DiscoverySerializer
+    state = OffchainStateSerializer
+    network = ClusterSerializer
+    networks = staticmethod(cluster_statuses)
     hard_cap_bps = HARD_CAP_BPS
     max_tokens = MAX_TOKENS
 

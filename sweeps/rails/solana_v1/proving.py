@@ -54,8 +54,8 @@ def prove(simulated: Simulated, terms: Terms) -> Effects:
     """Return what a transaction does; raises ``UnsafeSwapError`` unless that is its terms, and nothing else."""
     error = simulated.simulation.error
     if error is not None and any(name in str(error) for name in _POOR):
-        message = "It can't pay the fees and the rent of new accounts."
-        raise InsufficientBalance(details=[FieldError("wallet", "insufficient_sol", message)])
+        message = "The wallet can't pay the fees and the rent of new accounts."
+        raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
     if error is not None:
         raise UnsafeSwapError(f"its simulation fails: {error} {' | '.join(simulated.simulation.logs)}")
     return check_effects(simulated.before, simulated.simulation.accounts, terms)

@@ -6,7 +6,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.rail import Mismatch
-from sweeps.rails.solana_v1 import drafting, following, judging, sealing, watching
+from sweeps.rails.solana_v1 import discovery, drafting, following, judging, reconciling, sealing, watching
 from sweeps.rails.solana_v1.presenting import SolanaPresentation
 
 
@@ -20,8 +20,10 @@ class SolanaV1:
     draft = staticmethod(drafting.draft_v1)
     seal = staticmethod(sealing.seal)
     store = staticmethod(sealing.store)
+    discover = staticmethod(discovery.discover)
     watch = staticmethod(watching.watch)
     see = staticmethod(following.see)
+    find_executed = staticmethod(reconciling.find_executed)
     judge = staticmethod(judging.judge)
     next_look = staticmethod(following.next_look)
     clock = staticmethod(following.clock)

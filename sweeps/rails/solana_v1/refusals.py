@@ -63,7 +63,7 @@ def sellable_tokens(request: BuildRequest, facts: Facts) -> list[Sellable]:
     if unsellable:
         raise NoRoute(details=unsellable)
     short = [
-        FieldError(f"tokens[{i}].amount", "insufficient_balance", f"The wallet has {one.held}.")
+        FieldError(f"tokens[{i}].amount", "insufficient", f"The wallet has {one.held}.")
         for i, one in enumerate(found)
         if isinstance(one, Short)
     ]
@@ -80,8 +80,8 @@ def refuse_poor_wallet(facts: Facts, *, fee_lamports: int) -> None:
     needed = fee_lamports + max(facts.wallet_rent, facts.token_account_rent if creates_account else 0)
     held = 0 if facts.account is None else facts.account.lamports
     if held < needed:
-        message = f"It needs {needed} lamports for fees and rent, and has {held}."
-        raise InsufficientBalance(details=[FieldError("wallet", "insufficient_sol", message)])
+        message = f"The wallet needs {needed} lamports for fees and rent, and has {held}."
+        raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
 
 
 def refuse_losses(transactions: Sequence[SolanaTransaction]) -> None:
@@ -123,7 +123,9 @@ def _find(token: TokenInput, facts: Facts) -> Sellable | Obstacle | Short:
     if mint is None:
         return obstacles.UNKNOWN_MINT
     holding = facts.associated(key)
-    obstacle = obstacles.of_mint(mint, epoch=facts.epoch) or (holding and obstacles.of_holding(holding))
+    obstacle = obstacles.of_mint(mint, epoch=facts.epoch)
+    if obstacle is None and holding is not None:
+        obstacle = obstacles.of_holding(holding)
     if obstacle is not None:
         return obstacle
     if holding is not None and holding.token.amount >= token.amount:

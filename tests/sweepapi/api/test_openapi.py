@@ -23,7 +23,6 @@ from tests.partner_app import error_of
 pytestmark = pytest.mark.django_db
 
 BUILD = "/v2/sweep/build"
-CONFIRM = "/v2/sweep/status/{sweep_id}/confirm"
 CODE_LINE = re.compile(r"^- `([a-z_]+)`: .", re.MULTILINE)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
 
@@ -106,7 +105,7 @@ def test_an_object_that_may_be_missing_is_that_object_or_null(
 def test_every_operation_says_whether_it_needs_the_key(document: dict[str, Any]) -> None:
     assert document["components"]["securitySchemes"]["apiKey"]["name"] == "x-api-key"
     security = {operation["operationId"]: operation["security"] for operation in operations(document)}
-    assert security.pop("getServiceStatus") == []
+    assert security.pop("getServiceStatus") == security.pop("getServiceStatusV1") == []
     assert all(requirement == [{"apiKey": []}] for requirement in security.values())
 
 
@@ -178,7 +177,8 @@ def test_components_have_names_of_the_product(document: dict[str, Any]) -> None:
 def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     closed = {name for name, schema in schemas.items() if schema.get("additionalProperties") is False}
-    assert closed == {"BuildRequest", "TokenRequest", "ConfirmRequest"}
+    of_v2 = {"BuildRequest", "TokenRequest", "ConfirmRequest"}
+    assert closed == of_v2 | {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest"}
 
 
 USDC = {"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1"}
@@ -232,7 +232,9 @@ def test_a_body_that_the_document_permits_is_accepted(document: dict[str, Any], 
 
 
 def test_every_request_and_every_answer_has_an_example_that_fits_its_schema(document: dict[str, Any]) -> None:
-    media = [request_of(document, path) for path in (BUILD, CONFIRM)] + [media for _, media in answers(document)]
+    posts = [path for path, operations in document["paths"].items() if "post" in operations]
+    assert len(posts) == 4
+    media = [request_of(document, path) for path in posts] + [media for _, media in answers(document)]
     for each in media:
         assert each["examples"]
         for example in each["examples"].values():

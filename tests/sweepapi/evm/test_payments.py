@@ -8,7 +8,8 @@ import pytest
 from sweepapi import networks
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.payments import Expected, Payment, PaymentError, check_payment
+from sweepapi.evm.payments import check_payment
+from sweepapi.payments import Expected, Payment, PaymentError
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash

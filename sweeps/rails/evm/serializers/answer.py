@@ -12,7 +12,7 @@ from sweepapi.evm.routes.finder import KINDS
 from sweeps.models import SweepStatus
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed
 from sweeps.rails.rail import Offered
-from sweeps.serializers.answer import FEE_MODES, WARNING_CODES, FeeSummarySerializer, OutputAmountsSerializer
+from sweeps.serializers.answer import WARNING_CODES, FeeModeField, FeeSummarySerializer, OutputAmountsSerializer
 
 CONTRACT_VERSIONS = ("v5", "v4")
 MODES = ("v5_partner_fees", "v4_fallback")
@@ -221,7 +221,7 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     mode = serializers.ChoiceField(source="rail.mode", choices=MODES)
     contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
     contractAddress = EvmAddressField(source="sealed.draft.contract")
-    feeMode = serializers.SerializerMethodField()
+    feeMode = FeeModeField(source="sealed.draft.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sealed.deadline", help_text="What was signed can't be executed later.")
     tokens = BuiltTokenSerializer(source="sealed.draft.tokens", many=True)
@@ -236,10 +236,6 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     transaction = TransactionRequestSerializer(source="sealed")
     transactionTemplate = TransactionTemplateSerializer(source="sealed")
     issues = BuildIssuesSerializer(source="sealed.draft")
-
-    @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
-    def get_feeMode(self, offered: Offered[EvmSealed]) -> str:  # noqa: N802 - named after its field
-        return FEE_MODES[offered.sealed.draft.fees.settlement]
 
     @extend_schema_field(SkippedTokenSerializer(many=True))
     def get_skippedTokens(self, _offered: Offered[EvmSealed]) -> list[Any]:  # noqa: N802 - named after its field

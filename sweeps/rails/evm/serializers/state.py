@@ -10,22 +10,18 @@ from sweepapi.api.schema import example
 from sweeps.models import Flag, SweepStatus
 from sweeps.rails.evm.following import USED_FLAGS
 from sweeps.rails.evm.serializers.answer import CONTRACT_VERSIONS, EXAMPLES
-from sweeps.serializers.state import FeeSplitSerializer, SweepStateSerializer
+from sweeps.serializers.state import ChecksSerializer, FeeSplitSerializer, SweepStateSerializer
 
 FLAGS = (*Flag.values, *USED_FLAGS)
 
 
-class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
+class FeeAuthorizationStateSerializer(ChecksSerializer):
     """The fee terms and how far the sweep has got, with the expected and the actual fees; in every mode."""
 
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     txHash = HashField(source="shown_transaction.tx_hash", default=None, allow_null=True)
     submittedAt = UtcDateTimeField(source="shown_transaction.submitted_at", default=None, allow_null=True)
     confirmedAt = UtcDateTimeField(source="sweep.completed_at", allow_null=True)
-    checkAttempts = serializers.IntegerField(source="sweep.check_attempts")
-    lastCheckedAt = UtcDateTimeField(source="sweep.last_checked_at", allow_null=True)
-    nextCheckAt = UtcDateTimeField(source="sweep.next_check_at", allow_null=True)
-    lastError = serializers.SerializerMethodField()
     nonce = serializers.SerializerMethodField()
     deadline = UtcDateTimeField(
         source="sweep.deadline", help_text="Of the fee authorization on V5, of the user's permit on V4."
@@ -35,11 +31,8 @@ class FeeAuthorizationStateSerializer(serializers.Serializer[Any]):
     expectedFees = FeeSplitSerializer(source="expected_fees")
     actualFees = FeeSplitSerializer(source="actual_fees", allow_null=True)
 
-    def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - a SweepState; named after its field
-        return state.sweep.last_error or None
-
     @extend_schema_field(serializers.CharField(allow_null=True, help_text="Of the fee authorization; null on V4."))
-    def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401 - as above
+    def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401 - a SweepState
         nonce: str | None = state.rail.authorization_nonce(state.executions[0])
         return nonce
 
@@ -59,15 +52,11 @@ class EvmStateSerializer(SweepStateSerializer):
     flags = serializers.ListField(source="sweep.flags", child=serializers.ChoiceField(choices=FLAGS))
     contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
     contractAddress = serializers.SerializerMethodField()
-    tokenCount = serializers.SerializerMethodField()
     feeAuthorization = FeeAuthorizationStateSerializer(source="*")
 
-    def get_chainId(self, state: Any) -> int:  # noqa: ANN401, N802 - as above
+    def get_chainId(self, state: Any) -> int:  # noqa: ANN401, N802 - as above; named after its field
         return int(state.sweep.network.removeprefix("eip155:"))
 
     def get_contractAddress(self, state: Any) -> str:  # noqa: ANN401, N802 - as above
         venue: str = state.executions[0].venue
         return venue
-
-    def get_tokenCount(self, state: Any) -> int:  # noqa: ANN401, N802 - as above
-        return len(state.sweep.tokens.all())

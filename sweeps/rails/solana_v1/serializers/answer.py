@@ -1,18 +1,20 @@
 """The answer to a build on Solana: the transactions to sign, and everything the partner shows."""
 
 import base64
+from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
+from sweepapi.api.schema import example
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import SweepStatus
 from sweeps.rails.rail import Offered
 from sweeps.rails.solana_v1.draft import SolanaTransaction
 from sweeps.rails.solana_v1.sealing import SolanaSealed
-from sweeps.serializers.answer import FEE_MODES, WARNING_CODES, FeeSummarySerializer, OutputAmountsSerializer
+from sweeps.serializers.answer import WARNING_CODES, FeeModeField, FeeSummarySerializer, OutputAmountsSerializer
 
 
 class SolanaTokenSerializer(serializers.Serializer[Any]):
@@ -88,7 +90,10 @@ class SolanaWarningSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="The token that the warning is about.")
 
 
-@extend_schema_serializer(component_name="BuiltSolanaSweep")
+@extend_schema_serializer(
+    component_name="BuiltSolanaSweep",
+    examples=[example(Path(__file__).parent / "examples" / "built.json", "Four tokens in one transaction")],
+)
 class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     """A sweep ready to be signed and sent; it is found on chain, so nothing needs to be reported."""
 
@@ -97,7 +102,7 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     chain = serializers.CharField(source="sealed.draft.cluster.name")
     network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
     mode = serializers.ChoiceField(source="rail.mode", choices=[SOLANA_BUILD_MODE])
-    feeMode = serializers.SerializerMethodField()
+    feeMode = FeeModeField(source="sealed.draft.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
         source="sealed.deadline",
@@ -115,7 +120,3 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     transactions = SolanaTransactionSerializer(
         source="sealed.draft.transactions", many=True, help_text="In any order; each may land without the others."
     )
-
-    @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
-    def get_feeMode(self, offered: Offered[SolanaSealed]) -> str:  # noqa: N802 - named after its field
-        return FEE_MODES[offered.sealed.draft.fees.settlement]

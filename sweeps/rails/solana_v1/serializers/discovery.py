@@ -1,11 +1,13 @@
 """The answer to a look at a wallet."""
 
+from pathlib import Path
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, OpenEnumField
+from sweepapi.api.schema import example
 from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.found import Discovery, EmptyAccount, FoundToken
 
@@ -60,7 +62,10 @@ class DiscoveryOutputSerializer(serializers.Serializer[Any]):
     decimals = serializers.IntegerField()
 
 
-@extend_schema_serializer(component_name="Discovery")
+@extend_schema_serializer(
+    component_name="Discovery",
+    examples=[example(Path(__file__).parent / "examples" / "discovery.json", "Four tokens, and one without a route")],
+)
 class DiscoverySerializer(serializers.Serializer[Discovery]):
     """What was found in a wallet."""
 

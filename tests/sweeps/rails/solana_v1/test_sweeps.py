@@ -1,19 +1,17 @@
 """The worker follows sweeps on the local cluster: found by their reference keys, booked, final, expired, reverted."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 from spl.token.constants import WRAPPED_SOL_MINT
 
-from indexer import checks
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from sweepapi.rpc import ProviderPool
-from sweeps.models import EventKind, Sweep, SweepTransaction
+from sweeps.models import EventKind, SweepTransaction
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, PARTNER_FEE, LocalSweep
+from tests.sweeps.rails.solana_v1.looks import candidates, reason, the_worker_looks
 
 pytestmark = pytest.mark.django_db
 
@@ -24,24 +22,6 @@ CLOSED_PORT = "http://127.0.0.1:1"
 @pytest.fixture
 def sweep(cluster: SolanaCluster) -> LocalSweep:
     return LocalSweep(cluster)
-
-
-def the_worker_looks(sweep: LocalSweep) -> tuple[str, bool, list[str]]:
-    """Have the worker look at the sweep now; return its status, whether it is open, and its flags."""
-    Sweep.objects.filter(id=sweep.row.id).update(next_check_at=timezone.now() - timedelta(minutes=1))
-    assert checks.check_due() == 1
-    row = sweep.refreshed()
-    return row.status, row.is_open, row.flags
-
-
-def candidates(sweep: LocalSweep) -> list[tuple[str, str]]:
-    """Return hash and status of each candidate, the oldest first."""
-    return list(sweep.row.transactions.values_list("tx_hash", "status"))
-
-
-def reason(sweep: LocalSweep) -> str:
-    """Return why the last candidate was not accepted."""
-    return sweep.row.transactions.order_by("id").reverse()[0].reason
 
 
 # --- completion -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,139 @@
+"""The local Solana cluster and its swap API, two programs of ours; the cluster makes a block every 0.4 seconds."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from solders.keypair import Keypair
+from solders.pubkey import Pubkey
+
+from dev.chain.rpc import Rpc
+from dev.errors import NodeError
+from dev.keys import Keys
+from dev.ports import free_port
+from dev.process import Program
+from dev.solana.bank import GENESIS_HASH
+from dev.solana.clusters_file import CLUSTER, render
+from dev.solana.market import PRICES_MICRO_USD, lookup_table, mints
+from dev.supervisor import Supervisor
+from sweepapi.solana.clusters import load_clusters
+
+CLUSTERS_FILE = "clusters.toml"
+MAKER_FILE = "maker.json"
+
+
+@dataclass(frozen=True)
+class LocalCluster:
+    """A running cluster, and who has an account on it."""
+
+    rpc_url: str
+    swap_api_url: str
+    swap_api_key: str
+    clusters_file: Path
+    fee_wallet: Keypair
+    users: tuple[Keypair, ...]
+    payout_wallets: tuple[Pubkey, ...]  # of the partners
+
+    @property
+    def network(self) -> str:
+        """The cluster's CAIP-2 identifier."""
+        return load_clusters(self.clusters_file)[CLUSTER].network
+
+    def environment(self) -> dict[str, str]:
+        """Return the service's environment variables that concern Solana."""
+        return {
+            f"RPC_URLS_{CLUSTER.upper()}": self.rpc_url,
+            "CLUSTERS_FILE": str(self.clusters_file),
+            "SOLANA_FEE_WALLET": str(self.fee_wallet.pubkey()),
+            "SWAP_API_URL": self.swap_api_url,
+            "SWAP_API_KEY": self.swap_api_key,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """Return the cluster's part of world.json."""
+        return {
+            "rpcUrl": self.rpc_url,
+            "swapApiUrl": self.swap_api_url,
+            "genesisHash": str(GENESIS_HASH),
+            "mints": {
+                symbol: {"mint": str(mint), "decimals": decimals} for symbol, (mint, decimals) in mints().items()
+            },
+            "feeWallet": _with_key(self.fee_wallet),
+            "users": [_with_key(user) for user in self.users],
+        }
+
+
+def start(supervisor: Supervisor, keys: Keys) -> LocalCluster:
+    """Start a cluster whose users have tokens, and its swap API; writes clusters.toml to the state folder."""
+    rpc, swap_port = Rpc(f"http://127.0.0.1:{free_port()}"), free_port()
+    clusters_file = supervisor.folder / CLUSTERS_FILE
+    clusters_file.write_text(render())
+    cluster = LocalCluster(
+        rpc_url=rpc.url,
+        swap_api_url=f"http://127.0.0.1:{swap_port}",
+        swap_api_key=keys.swap_api_key,
+        clusters_file=clusters_file,
+        fee_wallet=Keypair.from_base58_string(keys.solana_fee_wallet),
+        users=tuple(Keypair.from_base58_string(key) for key in keys.solana_users),
+        payout_wallets=tuple(Keypair.from_base58_string(key).pubkey() for key in keys.solana_partner_payouts),
+    )
+    maker = Keypair.from_base58_string(keys.solana_maker)
+    supervisor.start(_cluster_program(supervisor, cluster, maker), ready=lambda: _answers(rpc))
+    swap_api = Program(
+        name="swap-api",
+        argv=[sys.executable, "-m", "dev.solana.swap_api", str(swap_port), str(_write_maker(supervisor, rpc, maker))],
+        log=supervisor.folder / "swap-api.log",
+    )
+    supervisor.start(swap_api, ready=lambda: _listens(cluster.swap_api_url))
+    return cluster
+
+
+def _cluster_program(supervisor: Supervisor, cluster: LocalCluster, maker: Keypair) -> Program:
+    wallets = ["--fee-wallet", str(cluster.fee_wallet.pubkey()), "--maker", str(maker.pubkey())]
+    for user in cluster.users:
+        wallets += ["--user", str(user.pubkey())]
+    return Program(
+        name="solana",
+        argv=[sys.executable, "-m", "dev.solana", "--port", cluster.rpc_url.rpartition(":")[2], *wallets],
+        log=supervisor.folder / "solana.log",
+    )
+
+
+def _write_maker(supervisor: Supervisor, rpc: Rpc, maker: Keypair) -> Path:
+    """Write what the swap API's process needs; only the file's owner may read the maker's key."""
+    facts = {
+        "rpcUrl": rpc.url,
+        "makerKey": str(maker),
+        "lookupTables": [str(lookup_table())],
+        "prices": {
+            str(mint): {"decimals": decimals, "microUsd": PRICES_MICRO_USD[symbol]}
+            for symbol, (mint, decimals) in mints().items()
+        },
+    }
+    file = supervisor.folder / MAKER_FILE
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(facts, indent=2) + "\n")
+    return file
+
+
+def _with_key(keypair: Keypair) -> dict[str, str]:
+    return {"address": str(keypair.pubkey()), "privateKey": str(keypair)}
+
+
+def _answers(rpc: Rpc) -> bool:
+    try:
+        return bool(rpc.call("getGenesisHash") == str(GENESIS_HASH))
+    except NodeError:
+        return False
+
+
+def _listens(swap_api_url: str) -> bool:
+    """Whether the swap API answers at all; it refuses a request without a key."""
+    try:
+        requests.get(swap_api_url, timeout=5)
+    except requests.ConnectionError:
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""Whether sweeps would work on each cluster right now.
+
+A cluster is available when some provider of it, which its genesis hash proves, shows a recent clock, and the fee wallet
+has an account for an output token. What it has none for is logged whenever that changes.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+from solders.pubkey import Pubkey
+from solders.sysvar import CLOCK
+
+from sweepapi import networks
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana.accounts import Account, token_account
+from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account, public_key
+from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.reads import by_key, multiple_accounts
+from sweeps.rails.measured import Measured
+from sweeps.rails.rail import Rail
+
+log = structlog.get_logger(__name__)
+
+# The cluster's clock is the median of its validators', and drifts by less.
+MAX_CLOCK_AGE_SECONDS = 120
+_CLOCK_TIME = slice(32, 40)  # behind the slot, the epoch and its start
+
+_missing: dict[str, list[str]] = {}  # symbols of output tokens without a fee account by cluster, as last logged
+
+
+@dataclass(frozen=True)
+class ClusterStatus:
+    """A cluster, the mode in which sweeps are built there, and whether they can be built now."""
+
+    cluster: Cluster
+    build_mode: str
+    is_available: bool
+
+
+def cluster_statuses(rails: Mapping[str, Rail]) -> Sequence[ClusterStatus]:
+    """Return the status of these networks."""
+    available = measured.value()
+    clusters = [(networks.current().cluster(network), rail) for network, rail in rails.items()]
+    return [ClusterStatus(cluster, rail.mode, cluster.name in available) for cluster, rail in clusters]
+
+
+def _measure(timeout_seconds: float | None) -> frozenset[str]:
+    clusters = networks.current().enabled_clusters
+    return frozenset(cluster.name for cluster in clusters if _is_available(cluster, timeout_seconds))
+
+
+def _is_available(cluster: Cluster, timeout_seconds: float | None) -> bool:
+    wallet = public_key(networks.current().fee_wallet)
+    of_tokens = {token.symbol: list(_fee_accounts(wallet, public_key(token.mint))) for token in cluster.output_tokens}
+    keys = [CLOCK, *(key for accounts in of_tokens.values() for key in accounts)]
+    try:
+        _, answers = (
+            networks.current().pool(cluster.network).ask(multiple_accounts(keys), timeout_seconds=timeout_seconds)
+        )
+    except ChainUnavailableError:
+        return False
+    found = by_key(keys, answers)
+    missing = [symbol for symbol, accounts in of_tokens.items() if not any(_is_account(found[key]) for key in accounts)]
+    _log_change(cluster, missing)
+    return _is_recent(found[CLOCK]) and len(missing) < len(of_tokens)
+
+
+def _fee_accounts(wallet: Pubkey, mint: Pubkey) -> Iterable[Pubkey]:
+    """Return the account of a mint under each token program, only one of which can exist."""
+    return (associated_account(wallet, mint, program) for program in TOKEN_PROGRAMS)
+
+
+def _is_account(account: Account | None) -> bool:
+    return account is not None and token_account(account) is not None
+
+
+def _is_recent(clock: Account | None) -> bool:
+    if clock is None:
+        return False
+    shown = int.from_bytes(clock.data[_CLOCK_TIME], "little", signed=True)
+    return abs(time.time() - shown) <= MAX_CLOCK_AGE_SECONDS
+
+
+def _log_change(cluster: Cluster, missing: list[str]) -> None:
+    if _missing.get(cluster.name, []) != missing:
+        _missing[cluster.name] = missing
+        log.warning("fee_accounts_missing", cluster=cluster.name, symbols=missing)
+
+
+# The names of the clusters on which sweeps work.
+measured: Measured[frozenset[str]] = Measured(_measure, frozenset())

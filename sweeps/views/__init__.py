@@ -1,0 +1,1 @@
+"""The sweep endpoints: translate, make one call into the domain, translate back."""

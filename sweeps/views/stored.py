@@ -1,0 +1,72 @@
+"""The endpoints that read stored sweeps; each version of the API shows those of its own rails."""
+
+import re
+from collections.abc import Callable, Collection
+from typing import Any, ClassVar, TypeVar
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.viewsets import ViewSet
+
+from partners.authentication import partner_of
+from sweepapi.api.pagination import newest_first
+from sweepapi.api.schema import failures
+from sweepapi.errors import SweepNotFound
+from sweeps.serializers.history import HistoryQuery, SweepPage
+from sweeps.state import HistoryFilter, SweepState, sweep_of_partner, sweeps_of_partner
+
+V = TypeVar("V", bound=type[ViewSet])
+SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+SWEEP_ID = OpenApiParameter("sweep_id", UUID, OpenApiParameter.PATH, description="sweepId of the build.")
+
+
+def documented(*, get: str, listing: str, where: str, tag: str, state: type[Serializer[Any]]) -> Callable[[V], V]:
+    """Describe the two operations of a version, which have these ids, in the OpenAPI document."""
+    return extend_schema_view(
+        retrieve=extend_schema(
+            operation_id=get,
+            summary=f"Get the state of a sweep on {where}",
+            parameters=[SWEEP_ID],
+            tags=[tag],
+            responses={200: state, **failures(get)},
+        ),
+        list=extend_schema(
+            operation_id=listing,
+            summary=f"List your sweeps on {where}, newest first",
+            parameters=[HistoryQuery],
+            tags=[tag],
+            responses={200: SweepPage, **failures(listing)},
+        ),
+    )
+
+
+def sweep_id_of(text: str) -> UUID:
+    """Return the id of a path; a sweep whose id is not a canonical UUID does not exist."""
+    if not SWEEP_ID_FORM.fullmatch(text):
+        raise SweepNotFound
+    return UUID(text)
+
+
+class StoredSweepViewSet(ViewSet):
+    """The sweeps of the key's partner on the rails of one version."""
+
+    rails: ClassVar[Collection[str]]
+    state: ClassVar[type[Serializer[Any]]]
+
+    def retrieve(self, request: Request, sweep_id: str) -> Response:
+        """Return the sweep with its transactions, its fee terms, its events and its postings."""
+        sweep = sweep_of_partner(partner_of(request), sweep_id_of(sweep_id), rails=self.rails)
+        return Response(self.state(SweepState.of(sweep)).data)
+
+    def list(self, request: Request) -> Response:
+        """Return one page of sweeps in brief."""
+        query = HistoryQuery(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        filters: dict[str, Any] = query.validated_data
+        cursor, limit = filters.pop("cursor", None), filters.pop("limit")
+        sweeps = sweeps_of_partner(partner_of(request), HistoryFilter(**filters), rails=self.rails)
+        page, next_cursor = newest_first(sweeps, time_field="created_at", cursor=cursor, limit=limit)
+        return Response(SweepPage({"items": SweepState.of_all(page), "nextCursor": next_cursor}).data)

@@ -1,0 +1,47 @@
+"""The endpoints of /v1: sweeps on Solana, and the state of all others whose partners are paid later."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from partners.authentication import partner_of
+from sweepapi.api.schema import failures
+from sweeps.build import build_sweep
+from sweeps.rails.registry import SOLANA, V1, V1_RAILS
+from sweeps.serializers.solana_requests import DiscoverRequestSerializer, SolanaBuildRequestSerializer
+from sweeps.views.stored import StoredSweepViewSet, documented
+
+TAG = "Sweeps on Solana"
+
+
+@documented(get="getSweepV1", listing="listSweepsV1", where="Solana or V4", tag=TAG, state=V1.state)
+class SweepV1ViewSet(StoredSweepViewSet):
+    rails = V1_RAILS
+    state = V1.state
+
+    @extend_schema(
+        operation_id="discoverTokens",
+        summary="Find the tokens of a wallet that are worth sweeping",
+        tags=[TAG],
+        request=DiscoverRequestSerializer,
+        responses={200: V1.discovery, **failures("discoverTokens")},
+    )
+    def discover(self, request: Request) -> Response:
+        """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back."""
+        body = DiscoverRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return Response(V1.discovery(SOLANA.discover(**body.validated_data)).data)
+
+    @extend_schema(
+        operation_id="buildSolanaSweep",
+        summary="Build a sweep on Solana for a user to sign and send",
+        tags=[TAG],
+        request=SolanaBuildRequestSerializer,
+        responses={201: V1.answer, **failures("buildSolanaSweep")},
+    )
+    def build(self, request: Request) -> Response:
+        """Quote every token, and return the transactions to sign and send. They are found on chain, without confirm."""
+        body = SolanaBuildRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        answer = build_sweep(partner=partner_of(request), request=body.to_request())
+        return Response(answer, status=201)

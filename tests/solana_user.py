@@ -1,0 +1,70 @@
+"""A user on the local Solana cluster, whose tokens the local swap API buys, and who signs what a build answers."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from solders.pubkey import Pubkey
+from solders.transaction import VersionedTransaction
+
+from dev.solana.records import Landed
+from partners.models import Partner
+from sweeps.build import build_sweep
+from sweeps.rails.rail import BuildRequest, TokenInput
+from sweeps.rails.solana_v1.draft import SolanaDraft
+from sweeps.rails.solana_v1.drafting import draft_v1
+from tests.solana_swap_api import SwapMarket
+
+DOLLAR = 10**6  # of a token with 6 decimals that costs a dollar
+
+
+class SolanaUser:
+    """A user of a partner's application; has SOL for fees, and no account for the output yet."""
+
+    def __init__(self, market: SwapMarket, partner: Partner, **wallet: int) -> None:
+        self.market, self.cluster, self.partner = market, market.cluster, partner
+        self.keypair = self.cluster.create_wallet(**wallet)
+        self.key = self.keypair.pubkey()
+
+    def hold(self, amount: int = 5 * DOLLAR, **token: Any) -> Pubkey:
+        """Give the user this amount of a new token; returns its mint."""
+        mint = self.market.create_token(**token)
+        self.cluster.faucet.give_tokens(self.key, mint, amount)
+        return mint
+
+    def request(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> BuildRequest:
+        """Return the request for these amounts of these mints into USDC, with fields changed."""
+        request = BuildRequest(
+            network=self.cluster.network,
+            wallet=str(self.key),
+            tokens=[TokenInput(str(mint), amount) for mint, amount in sold.items()],
+            output_asset=str(self.cluster.usdc),
+            slippage_bps=50,
+        )
+        return replace(request, **fields)
+
+    def draft(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> SolanaDraft:
+        return draft_v1(partner=self.partner, request=self.request(sold, **fields))
+
+    def build(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> dict[str, Any]:
+        return build_sweep(partner=self.partner, request=self.request(sold, **fields))
+
+    def sign(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
+        """Sign a transaction of an answer."""
+        unsigned = VersionedTransaction.from_bytes(base64.b64decode(transaction["transaction"]))
+        return VersionedTransaction(unsigned.message, [self.keypair])
+
+    def send(self, built: Mapping[str, Any]) -> list[Landed]:
+        """Sign and land every transaction of an answer."""
+        return [self.cluster.send(self.sign(transaction)) for transaction in built["transactions"]]
+
+    def balance(self, mint: Pubkey) -> int:
+        return self.cluster.token_balance(self.key, mint)
+
+    def has_account(self, mint: Pubkey) -> bool:
+        return self.cluster.bank.account(self.cluster.faucet.associated_account(self.key, mint)) is not None
+
+    @property
+    def lamports(self) -> int:
+        return self.cluster.lamports(self.key)

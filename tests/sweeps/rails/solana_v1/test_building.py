@@ -1,0 +1,327 @@
+"""A build on Solana: what it answers and stores, and that its transactions do on the cluster what the answer says."""
+
+import base64
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from solders.message import MessageV0
+from solders.pubkey import Pubkey
+from solders.signature import Signature
+from solders.transaction import VersionedTransaction
+from spl.token import instructions as token
+
+from dev.solana import extensions
+from dev.solana.faucet import LAMPORTS_PER_SOL
+from dev.solana.swap_api.answers import instruction
+from partners.models import Partner
+from sweepapi.errors import SweepFailed
+from sweepapi.fees import floor_share
+from sweepapi.solana.addresses import TOKEN_2022, WRAPPED_SOL
+from sweeps.build import renew_offer
+from sweeps.models import Execution, Offer, Sweep
+from sweeps.rails.rail import TokenInput
+from sweeps.rails.solana_v1.models import BuiltTransaction
+from sweeps.rails.solana_v1.terms import gross_of
+from tests.solana_cluster import SolanaCluster
+from tests.solana_swap_api import SwapMarket
+from tests.solana_user import DOLLAR, SolanaUser
+
+pytestmark = pytest.mark.django_db
+
+FEE_BPS = 75
+SIGNATURE_FEE = 5_000
+MAX_PRIORITY_FEE = 500_000
+
+
+def opened(answer: dict[str, Any]) -> VersionedTransaction:
+    return VersionedTransaction.from_bytes(base64.b64decode(answer["transaction"]))
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+def test_ten_tokens_take_three_requests_to_the_cluster_and_two_transactions(
+    user: SolanaUser, swap_api: SwapMarket, round_trips: list[list[str]]
+) -> None:
+    tokens = {user.hold(): 5 * DOLLAR for _ in range(10)}
+    swap_api.add_lookup_table()
+
+    built = user.build(tokens)
+
+    assert len(round_trips) == 3
+    assert len(built["transactions"]) == 2
+    placed = [(one["mint"], one["transaction"]) for one in built["tokens"]]
+    assert [mint for mint, _ in placed] == [str(mint) for mint in tokens]
+    for index, transaction in enumerate(built["transactions"]):
+        assert transaction["tokens"] == [mint for mint, at in placed if at == index]
+
+
+def test_one_token_is_one_transaction(user: SolanaUser, round_trips: list[list[str]]) -> None:
+    assert len(user.build({user.hold(): 5 * DOLLAR})["transactions"]) == 1
+    assert len(round_trips) == 3
+
+
+# --- what the transactions do -----------------------------------------------------------------------------------------
+
+
+def test_the_user_receives_what_was_promised_and_the_fee_account_its_fee(
+    user: SolanaUser, cluster: SolanaCluster
+) -> None:
+    tokens = {user.hold(4_000_001): 4_000_001, user.hold(micro_usd=2_500_000): 3 * DOLLAR}
+
+    built = user.build(tokens)
+    user.send(built)
+
+    estimated, fees = built["estimatedOutput"], built["feeSummary"]
+    gross = 4_000_001 + 7_500_000
+    assert (estimated["gross"], fees["totalFee"]) == (str(gross), str(floor_share(gross, FEE_BPS)))
+    paid = cluster.token_balance(cluster.fee_wallet, cluster.usdc)
+    # The fee is rounded down leg by leg, that of the summary once.
+    assert 0 <= int(fees["totalFee"]) - paid < len(tokens)
+    assert user.balance(cluster.usdc) == gross - paid
+    assert user.balance(cluster.usdc) >= int(estimated["user"]) >= int(estimated["minUser"])
+
+
+def test_emptied_accounts_are_closed_and_their_rent_returns(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.cluster.faucet.create_account(user.key, user.cluster.usdc)
+    before = user.lamports
+
+    built = user.build({mint: 5 * DOLLAR})
+    user.send(built)
+
+    (closed,) = built["closedAccounts"]
+    assert closed["mint"] == str(mint)
+    assert built["reclaimedLamports"] == closed["lamports"]
+    assert not user.has_account(mint)
+    assert user.lamports == before - int(built["networkFeeLamports"]) + int(built["reclaimedLamports"])
+
+
+def test_an_account_that_was_empty_before_is_closed_where_it_fits(user: SolanaUser) -> None:
+    mint, empty = user.hold(), user.cluster.faucet.create_mint(3)
+    account = user.cluster.faucet.create_account(user.key, empty)
+
+    built = user.build({mint: 5 * DOLLAR})
+    user.send(built)
+
+    assert str(account) in built["transactions"][0]["closes"]
+    assert not user.has_account(empty)
+
+
+def test_an_empty_account_that_a_swap_uses_is_not_closed(user: SolanaUser) -> None:
+    mint, used = user.hold(), user.cluster.faucet.create_mint(3)
+    account = user.cluster.faucet.create_account(user.key, used)
+    create = token.create_idempotent_associated_token_account(user.key, user.key, used)
+
+    def passing_through(_query: object, body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, "setupInstructions": [*body["setupInstructions"], instruction(create)]}
+
+    user.market.api.alter = passing_through
+    built = user.build({mint: 5 * DOLLAR})
+
+    assert str(account) not in built["transactions"][0]["closes"]
+
+
+def test_no_account_is_closed_if_that_is_not_wanted(user: SolanaUser) -> None:
+    mint = user.hold()
+
+    built = user.build({mint: 5 * DOLLAR}, close_empty_accounts=False)
+    user.send(built)
+
+    assert built["closedAccounts"] == []
+    assert user.has_account(mint)
+
+
+def test_an_account_that_keeps_a_balance_stays_open(user: SolanaUser) -> None:
+    mint = user.hold()
+
+    built = user.build({mint: 2 * DOLLAR})
+    user.send(built)
+
+    assert built["closedAccounts"] == []
+    assert user.balance(mint) == 3 * DOLLAR
+
+
+def test_an_account_that_is_refilled_before_its_closing_loses_nothing(user: SolanaUser, cluster: SolanaCluster) -> None:
+    mint = user.hold()
+    built = user.build({mint: 5 * DOLLAR})
+    cluster.faucet.give_tokens(user.key, mint, 1)
+
+    (landed,) = user.send(built)
+
+    assert landed.outcome.err is not None
+    assert user.balance(mint) == 5 * DOLLAR + 1
+    assert user.balance(cluster.usdc) == 0
+
+
+def test_sol_arrives_as_sol(user: SolanaUser) -> None:
+    tokens = {user.hold(300 * DOLLAR): 300 * DOLLAR, user.hold(150 * DOLLAR): 150 * DOLLAR}
+    before = user.lamports
+
+    built = user.build(tokens, output_asset=str(WRAPPED_SOL))
+    user.send(built)
+
+    assert built["estimatedOutput"]["symbol"] == "SOL"
+    assert built["estimatedOutput"]["gross"] == str(3 * LAMPORTS_PER_SOL)
+    gained = 3 * LAMPORTS_PER_SOL - floor_share(3 * LAMPORTS_PER_SOL, FEE_BPS)
+    rent = int(built["reclaimedLamports"])
+    assert user.lamports == before + gained + rent - int(built["networkFeeLamports"])
+    assert not user.has_account(WRAPPED_SOL)
+
+
+def test_sol_arrives_together_with_wrapped_sol_that_the_wallet_held(user: SolanaUser, cluster: SolanaCluster) -> None:
+    wrapped = cluster.faucet.give_tokens(user.key, WRAPPED_SOL, 7 * LAMPORTS_PER_SOL)
+    mint, before = user.hold(150 * DOLLAR), user.lamports
+
+    built = user.build({mint: 150 * DOLLAR}, output_asset=str(WRAPPED_SOL))
+    user.send(built)
+
+    assert built["estimatedOutput"]["gross"] == str(LAMPORTS_PER_SOL)
+    assert str(wrapped) in built["transactions"][0]["closes"]
+    gained = int(built["estimatedOutput"]["user"]) + 7 * LAMPORTS_PER_SOL + int(built["reclaimedLamports"])
+    assert user.lamports == before + gained - int(built["networkFeeLamports"])
+
+
+def test_wrapped_sol_is_swept_like_any_token(user: SolanaUser, cluster: SolanaCluster) -> None:
+    cluster.faucet.give_tokens(user.key, WRAPPED_SOL, 2 * LAMPORTS_PER_SOL)
+
+    user.send(user.build({WRAPPED_SOL: 2 * LAMPORTS_PER_SOL}))
+
+    assert user.balance(cluster.usdc) == 300 * DOLLAR - floor_share(300 * DOLLAR, FEE_BPS)
+    assert not user.has_account(WRAPPED_SOL)
+
+
+def test_a_token_of_token_2022_that_restricts_nothing_is_swept(user: SolanaUser, cluster: SolanaCluster) -> None:
+    mint = user.hold(program=TOKEN_2022, extensions=[extensions.transfer_fee(0)])
+
+    user.send(user.build({mint: 5 * DOLLAR}))
+
+    assert user.balance(cluster.usdc) > 0
+    assert not user.has_account(mint)
+
+
+# --- the transactions themselves --------------------------------------------------------------------------------------
+
+
+def test_a_transaction_is_unsigned_and_carries_its_reference_read_only(user: SolanaUser) -> None:
+    (answer,) = user.build({user.hold(): 5 * DOLLAR})["transactions"]
+    transaction = opened(answer)
+    reference = Pubkey.from_string(answer["reference"])
+    at = transaction.message.account_keys.index(reference)
+
+    assert transaction.signatures == [Signature.default()]
+    assert transaction.message.header.num_required_signatures == 1
+    assert transaction.message.account_keys[0] == user.key
+    assert isinstance(transaction.message, MessageV0)
+    assert not transaction.message.is_maybe_writable(at)
+    assert not transaction.message.is_signer(at)
+
+
+def test_each_transaction_has_a_reference_of_its_own(user: SolanaUser) -> None:
+    mint = user.hold()
+    references = [user.build({mint: DOLLAR})["transactions"][0]["reference"] for _ in range(3)]
+
+    assert len(set(references)) == 3
+
+
+def test_the_priority_fee_follows_recent_blocks_up_to_its_cap(user: SolanaUser, cluster: SolanaCluster) -> None:
+    mint, other = user.hold(), user.hold()
+    cluster.bank.priority_fee = 100_000
+    cluster.bank.advance(150)
+    (modest,) = user.build({mint: DOLLAR})["transactions"]
+    cluster.bank.priority_fee = 10**12
+    cluster.bank.advance(150)
+    (capped,) = user.build({other: DOLLAR})["transactions"]
+
+    assert int(modest["priorityFeeLamports"]) == -(-modest["computeUnitLimit"] * 100_000 // 10**6)
+    assert int(capped["priorityFeeLamports"]) == MAX_PRIORITY_FEE
+    assert int(capped["networkFeeLamports"]) == int(capped["priorityFeeLamports"]) + SIGNATURE_FEE
+
+
+def test_a_transaction_keeps_within_its_compute_units(user: SolanaUser) -> None:
+    built = user.build({user.hold(): 5 * DOLLAR for _ in range(4)})
+
+    for landed, answer in zip(user.send(built), built["transactions"], strict=True):
+        assert landed.outcome.err is None
+        assert landed.outcome.units <= answer["computeUnitLimit"]
+
+
+# --- what is stored ---------------------------------------------------------------------------------------------------
+
+
+def test_every_transaction_is_an_execution_with_what_was_composed(user: SolanaUser, cluster: SolanaCluster) -> None:
+    tokens = {user.hold(): 5 * DOLLAR for _ in range(10)}
+    built = user.build(tokens)
+
+    sweep = Sweep.objects.get(id=built["sweepId"])
+    executions = list(Execution.objects.filter(sweep=sweep).order_by("position"))
+    assert [execution.execution_id for execution in executions] == [one["reference"] for one in built["transactions"]]
+    assert {execution.venue for execution in executions} == {str(cluster.fee_wallet)}
+    assert [[swept.asset for swept in execution.tokens.order_by("position")] for execution in executions] == [
+        one["tokens"] for one in built["transactions"]
+    ]
+    assert sum(execution.min_gross for execution in executions) == sweep.min_gross
+    assert str(sweep.min_gross) == built["estimatedOutput"]["minGross"]
+    for execution, answer in zip(executions, built["transactions"], strict=True):
+        assert_is_stored(execution.built, answer, cluster)
+
+
+def assert_is_stored(stored: BuiltTransaction, answer: dict[str, Any], cluster: SolanaCluster) -> None:
+    """Check that the stored instructions are those of the message behind the compute budget's two."""
+    message = opened(answer).message
+    assert stored.last_valid_block_height == answer["lastValidBlockHeight"]
+    assert stored.fee_account == str(cluster.faucet.associated_account(cluster.fee_wallet, cluster.usdc))
+    assert [(one["program"], one["data"]) for one in stored.instructions] == [
+        (str(message.account_keys[one.program_id_index]), base64.b64encode(one.data).decode())
+        for one in message.instructions[2:]
+    ]
+
+
+def test_the_terms_are_those_of_a_payable_share(user: SolanaUser, partner: Partner) -> None:
+    built = user.build({user.hold(): 5 * DOLLAR})
+
+    sweep = Sweep.objects.get(id=built["sweepId"])
+    assert (sweep.rail, sweep.settlement, sweep.partner_recipient) == ("solana_v1", "payable", None)
+    assert (built["mode"], built["feeMode"]) == ("v1_solana", "offchain_accounting")
+    assert sweep.partner == partner
+    assert Offer.objects.get(sweep=sweep).expected_gross == 5 * DOLLAR
+
+
+def test_the_worker_looks_soon_and_the_expiry_follows_the_blockhash(user: SolanaUser) -> None:
+    built = user.build({user.hold(): 5 * DOLLAR})
+
+    sweep = Sweep.objects.get(id=built["sweepId"])
+    assert sweep.next_check_at is not None
+    assert sweep.next_check_at - sweep.created_at < timedelta(seconds=10)
+    assert timedelta(seconds=40) < sweep.deadline - timezone.now() < timedelta(seconds=61)
+
+
+def test_a_sweep_is_not_offered_again(user: SolanaUser) -> None:
+    built = user.build({user.hold(): 5 * DOLLAR})
+
+    with pytest.raises(SweepFailed):
+        renew_offer(Sweep.objects.get(id=built["sweepId"]))
+
+
+# --- names, and arithmetic --------------------------------------------------------------------------------------------
+
+
+def test_a_symbol_that_differs_gives_a_warning(user: SolanaUser) -> None:
+    named = [extensions.metadata_pointer(), extensions.metadata("Paper Dollar", "PUSD")]
+    mint = user.hold(program=TOKEN_2022, extensions=named)
+
+    built = user.build({}, tokens=[TokenInput(str(mint), DOLLAR, symbol="USDC", decimals=6)])
+
+    assert built["tokens"][0]["symbol"] == "PUSD"
+    assert built["warnings"] == [
+        {"code": "symbol_differs", "message": "The token's symbol is 'PUSD'.", "token": str(mint)}
+    ]
+
+
+@pytest.mark.parametrize("fee_bps", [0, 1, 75, 300])
+def test_the_gross_output_leaves_exactly_the_net_one(fee_bps: int) -> None:
+    for net in [*range(2_000), 10**12 + 7, 2**64 - 1]:
+        gross = gross_of(net, fee_bps)
+        assert gross - floor_share(gross, fee_bps) == net

@@ -1,0 +1,121 @@
+"""What lands after its sweep was closed is found among the transactions of the fee account, and booked."""
+
+from collections.abc import Callable
+
+import pytest
+
+from indexer import reconciliation
+from ledger.models import JournalEntry
+from sweepapi.rpc import ProviderPool
+from sweeps.models import EventKind
+from sweeps.rails.solana_v1 import reconciling
+from sweeps.rails.solana_v1.models import ScannedSlots
+from tests.solana_cluster import SolanaCluster
+from tests.solana_sweeps import SWEPT, LocalSweep
+from tests.sweeps.rails.solana_v1.looks import candidates, the_worker_looks
+
+pytestmark = pytest.mark.django_db
+
+UseNodes = Callable[..., ProviderPool]
+
+
+@pytest.fixture
+def sweep(cluster: SolanaCluster) -> LocalSweep:
+    return LocalSweep(cluster)
+
+
+def expire(sweep: LocalSweep) -> None:
+    sweep.cluster.expire_blockhashes()
+    the_worker_looks(sweep)
+
+
+def outcome_after_reconciliation(sweep: LocalSweep) -> tuple[str, bool, list[str]]:
+    reconciliation.reconcile()
+    row = sweep.refreshed()
+    return row.status, row.is_open, row.flags
+
+
+def test_a_transaction_with_a_newer_blockhash_opens_its_expired_sweep_and_is_booked(sweep: LocalSweep) -> None:
+    expire(sweep)
+    assert (sweep.row.status, sweep.row.is_open) == ("expired", False)
+    landed = sweep.land()
+    assert outcome_after_reconciliation(sweep) == ("expired", False, []), "not final yet"
+    sweep.cluster.finalize()
+    assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close"])
+    assert candidates(sweep) == [(str(landed.signature), "accepted")]
+    assert the_worker_looks(sweep) == ("completed", False, ["executed_after_close"])
+    assert JournalEntry.objects.count() == 1
+
+
+def test_a_part_that_lands_after_it_was_closed_is_booked_while_the_sweep_is_open(cluster: SolanaCluster) -> None:
+    sweep = LocalSweep(cluster, transactions=2)
+    first, second = sweep.executions
+    cluster.expire_blockhashes()
+    the_worker_looks(sweep)
+    sweep.land(0)
+    cluster.finalize()
+    assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close", "partial"])
+    sweep.land(1)
+    cluster.finalize()
+    assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close"])
+    assert JournalEntry.objects.filter(execution_ref__in=[first.id, second.id]).count() == 2
+
+
+def test_what_final_blocks_showed_is_not_read_twice(sweep: LocalSweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    expire(sweep)
+    sweep.land()
+    sweep.cluster.finalize()
+    outcome_after_reconciliation(sweep)
+    monkeypatch.setattr(
+        reconciling, "read_agreed", lambda _pool, listed: {} if not listed else pytest.fail("read again")
+    )
+    outcome_after_reconciliation(sweep)
+
+
+def test_spans_stay_small_and_every_one_counts(sweep: LocalSweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconciling, "READ_AT_ONCE", 2)
+    expire(sweep)
+    for _ in range(5):
+        sweep.cluster.faucet.give_tokens(sweep.cluster.fee_wallet, sweep.output, 1)
+    sweep.land()
+    sweep.cluster.finalize()
+    assert outcome_after_reconciliation(sweep)[0] == "completed"
+    assert ScannedSlots.objects.get().next_slot == sweep.cluster.node.head("finalized").slot + 1
+
+
+def test_a_span_that_the_providers_do_not_agree_about_is_read_again(sweep: LocalSweep, use_nodes: UseNodes) -> None:
+    expire(sweep)
+    sweep.land()
+    sweep.cluster.finalize()
+    pruned = sweep.cluster.add_node(first_available_slot=2**39)
+    for other in (pruned, sweep.cluster.add_node(keeps_history=False), "http://127.0.0.1:1"):
+        use_nodes(sweep.cluster.url, other)
+        assert outcome_after_reconciliation(sweep) == ("expired", False, [])
+    use_nodes(sweep.cluster.url, sweep.cluster.add_node())
+    assert outcome_after_reconciliation(sweep)[0] == "completed"
+
+
+def test_strangers_who_pay_the_fee_account_and_name_the_key_change_nothing(sweep: LocalSweep) -> None:
+    expire(sweep)
+    events = sweep.row.events.count()
+    sweep.spam(count=3)
+    *others, fee = sweep.instructions[0]
+    del others[1:]
+    sweep.cluster.send(sweep.sign([*others, fee]))
+    sweep.cluster.finalize()
+    assert outcome_after_reconciliation(sweep) == ("expired", False, [])
+    assert sweep.row.events.count() == events
+
+
+def test_a_second_execution_of_a_closed_sweep_is_noted_and_not_booked(sweep: LocalSweep) -> None:
+    sweep.cluster.faucet.give_tokens(sweep.user.pubkey(), sweep.swept(), SWEPT)
+    sweep.land()
+    sweep.cluster.finalize()
+    the_worker_looks(sweep)
+    assert the_worker_looks(sweep) == ("completed", False, [])
+    second = sweep.cluster.send(sweep.sign(sweep.instructions[0]))
+    sweep.cluster.finalize()
+    assert outcome_after_reconciliation(sweep) == ("completed", False, [])
+    (noted,) = sweep.row.events.filter(kind=EventKind.REJECTED)
+    assert noted.tx_hash == str(second.signature)
+    assert JournalEntry.objects.count() == 1
