@@ -76,8 +76,7 @@ class Effects:
 
 def check_effects(before: Accounts, after: Accounts, terms: Terms) -> Effects:
     """Compare every writable account of a transaction; raises ``UnsafeSwapError`` for any effect beyond the terms."""
-    for account in (before[terms.wallet], after[terms.wallet]):
-        _check_wallet(account)
+    _check_wallet(after[terms.wallet])
     changes = [change_of(key, before[key], after[key], terms.wallet) for key in before if key != terms.wallet]
     for change in changes:
         _check(change, terms)

@@ -1,6 +1,7 @@
 """What a simulated transaction gives and takes: honest ones pass with their amounts, and bad prices or fees do not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from solders.instruction import Instruction
@@ -110,49 +111,16 @@ def test_a_token_2022_account_with_extensions_is_created_for_the_wallet(scene: S
     assert effects == HONEST
 
 
-def test_a_swap_creates_four_accounts_at_most(scene: Scene) -> None:
-    others = [scene.create_account(scene.faucet.create_mint(6)) for _ in range(4)]
+def test_a_route_may_create_the_accounts_between_its_steps(scene: Scene) -> None:
+    others = [scene.create_account(scene.faucet.create_mint(6)) for _ in range(3)]
 
-    assert scene.effects([*scene.honest(), *others[:3]]) == HONEST
-    with pytest.raises(UnsafeSwapError, match="creates 5 token accounts for 1 swaps"):
-        scene.effects([*scene.honest(), *others])
+    assert scene.effects([*scene.honest(), *others]) == HONEST
 
 
 def test_lamports_under_the_key_of_a_new_account_do_no_harm(scene: Scene) -> None:
     scene.faucet.give_lamports(scene.account(scene.wallet, scene.cluster.usdc), 10**7)
 
     assert scene.effects(scene.honest()).user_gain == BOUGHT - FEE
-
-
-@pytest.mark.parametrize("gain", [MINIMUM - 1, 0])
-def test_less_than_the_minimum_is_refused(scene: Scene, gain: int) -> None:
-    instructions = [scene.create_account(scene.cluster.usdc), scene.sell(SOLD), *([scene.buy(gain)] if gain else [])]
-
-    with pytest.raises(UnsafeSwapError, match=f"receives {gain}, less than the minimum {MINIMUM}"):
-        scene.effects(instructions)
-
-
-def test_output_for_another_is_refused(scene: Scene) -> None:
-    scene.faucet.create_account(scene.wallet, scene.cluster.usdc)
-    instructions = [scene.sell(SOLD), scene.buy(BOUGHT - FEE, recipient=scene.thief), scene.pay_fee()]
-
-    with pytest.raises(UnsafeSwapError, match="receives 0, less than the minimum"):
-        scene.effects(instructions)
-
-
-def test_a_fee_to_another_account_is_refused(scene: Scene) -> None:
-    instructions = [*scene.honest()[:-1], scene.pay_fee(scene.thief)]
-
-    with pytest.raises(UnsafeSwapError, match="the fee account receives 0 of 9900, not 100 bps"):
-        scene.effects(instructions)
-
-
-@pytest.mark.parametrize("fee", [FEE - 3, FEE + 3])
-def test_a_fee_beyond_rounding_is_refused(scene: Scene, fee: int) -> None:
-    instructions = [*scene.honest()[:-1], scene.buy(fee, recipient=scene.cluster.fee_wallet)]
-
-    with pytest.raises(UnsafeSwapError, match=f"the fee account receives {fee}"):
-        scene.effects(instructions)
 
 
 @pytest.mark.parametrize("fee", [FEE - 1, FEE + 1])
@@ -162,12 +130,16 @@ def test_each_leg_may_round_its_fee(scene: Scene, fee: int) -> None:
     assert scene.effects(instructions).fee_gain == fee
 
 
-def test_a_new_account_with_more_lamports_than_its_rent_is_refused(scene: Scene) -> None:
-    account = scene.account(scene.wallet, scene.cluster.usdc)
-    filled = transfer({"from_pubkey": scene.wallet, "to_pubkey": account, "lamports": 1})
+def test_an_account_that_was_anothers_does_not_become_the_wallets(scene: Scene) -> None:
+    """Its former owner could have left a delegate or a close authority behind."""
+    key = scene.faucet.create_account(scene.wallet, scene.cluster.usdc)
+    before, simulation = scene.simulate(scene.honest())
+    held = before[key]
+    assert held is not None
+    before[key] = replace(held, data=held.data[:32] + bytes(scene.thief) + held.data[64:])
 
-    with pytest.raises(UnsafeSwapError, match="more rent than"):
-        scene.effects([*scene.honest(), filled])
+    with pytest.raises(UnsafeSwapError, match="makes the wallet the owner of"):
+        check_effects(before, simulation.accounts, scene.terms())
 
 
 def test_a_wallet_that_is_not_a_plain_account_is_refused(scene: Scene) -> None:

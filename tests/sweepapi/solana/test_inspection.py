@@ -129,6 +129,14 @@ def test_accounts_are_not_created_for_others() -> None:
         check(create_idempotent_associated_token_account(WALLET, OTHER, MINT))
 
 
+def test_accounts_are_not_created_at_the_expense_of_others() -> None:
+    accounts = create_idempotent_associated_token_account(WALLET, WALLET, MINT).accounts
+    accounts[0] = AccountMeta(OTHER, is_signer=False, is_writable=True)
+
+    with pytest.raises(UnsafeSwapError, match=f"that {OTHER} pays"):
+        check(Instruction(ASSOCIATED_TOKEN, b"\x01", accounts))
+
+
 def test_a_created_account_is_the_associated_one() -> None:
     created = create_idempotent_associated_token_account(WALLET, WALLET, MINT)
     accounts = created.accounts

@@ -1,40 +1,16 @@
-"""What a thief's instructions look like: each function returns what it would add to an honest swap."""
+"""What a thief would add to an honest swap with the token programs: each function returns its instructions."""
 
 from struct import pack
 
-from solders import system_program as system
-from solders.instruction import AccountMeta, Instruction
-from solders.pubkey import Pubkey
-from solders.sysvar import CLOCK, RECENT_BLOCKHASHES, RENT
+from solders.instruction import Instruction
 from spl.token import instructions as token
 from spl.token import models
 
-from sweepapi.solana.addresses import ASSOCIATED_TOKEN, LOOKUP_TABLE, SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.addresses import ASSOCIATED_TOKEN, SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL
+from tests.sweepapi.solana.calls import call, writable
 from tests.sweepapi.solana.swap_scene import Scene
 
-STAKE = Pubkey.from_string("Stake11111111111111111111111111111111111111")
-LOADER = Pubkey.from_string("BPFLoaderUpgradeab1e11111111111111111111111")
 FUNDED_LAMPORTS = 10**9
-
-
-def writable(key: Pubkey) -> AccountMeta:
-    return AccountMeta(key, is_signer=False, is_writable=True)
-
-
-def readonly(key: Pubkey) -> AccountMeta:
-    return AccountMeta(key, is_signer=False, is_writable=False)
-
-
-def signing(key: Pubkey) -> AccountMeta:
-    return AccountMeta(key, is_signer=True, is_writable=False)
-
-
-def call(program: Pubkey, data: bytes, changed: list[Pubkey], read: list[Pubkey], signer: Pubkey) -> Instruction:
-    """Return an instruction whose accounts are these, in this order; the signer comes last."""
-    return Instruction(program, data, [*map(writable, changed), *map(readonly, read), signing(signer)])
-
-
-# Tokens
 
 
 def another_token(scene: Scene) -> list[Instruction]:
@@ -70,6 +46,16 @@ def approval(scene: Scene) -> list[Instruction]:
 def checked_approval(scene: Scene) -> list[Instruction]:
     data = b"\x0d" + pack("<QB", 1, 6)
     return [call(TOKEN, data, [scene.kept_account], [scene.kept, scene.thief], scene.wallet)]
+
+
+def approval_of_the_output(scene: Scene) -> list[Instruction]:
+    output = scene.account(scene.wallet, scene.cluster.usdc)
+    return [call(TOKEN, b"\x04" + pack("<Q", 1), [output], [scene.thief], scene.wallet)]
+
+
+def close_authority_of_the_output(scene: Scene) -> list[Instruction]:
+    output = scene.account(scene.wallet, scene.cluster.usdc)
+    return [call(TOKEN, bytes([6, 3, 1]) + bytes(scene.thief), [output], [], scene.wallet)]
 
 
 def larger_approval_of_an_old_delegate(scene: Scene) -> list[Instruction]:
@@ -160,83 +146,3 @@ def excess_lamports(scene: Scene) -> list[Instruction]:
     account, _ = scene.give_extended()
     scene.faucet.give_lamports(account, FUNDED_LAMPORTS)
     return [call(TOKEN_2022, b"\x26", [account, scene.thief], [], scene.wallet)]
-
-
-# Lamports, and accounts of other programs
-
-
-def lamports(scene: Scene) -> list[Instruction]:
-    return [system.transfer({"from_pubkey": scene.wallet, "to_pubkey": scene.thief, "lamports": 1})]
-
-
-def wallet_assigned_to_a_program(scene: Scene) -> list[Instruction]:
-    return [system.assign({"pubkey": scene.wallet, "owner": scene.thief})]
-
-
-def wallet_given_data(scene: Scene) -> list[Instruction]:
-    return [system.allocate({"pubkey": scene.wallet, "space": 8})]
-
-
-def large_account(scene: Scene) -> list[Instruction]:
-    return [_account_with_seed(scene, space=10_000, owner=scene.thief)]
-
-
-def token_account_of_others_use(scene: Scene) -> list[Instruction]:
-    """Create an account of the wallet that is not its associated one, with a close authority."""
-    account = Pubkey.create_with_seed(scene.wallet, "seed", TOKEN)
-    return [
-        _account_with_seed(scene, space=165, owner=TOKEN),
-        call(TOKEN, b"\x12" + bytes(scene.wallet), [account], [scene.kept], scene.wallet),
-        call(TOKEN, bytes([6, 3, 1]) + bytes(scene.thief), [account], [], scene.wallet),
-    ]
-
-
-def _account_with_seed(scene: Scene, *, space: int, owner: Pubkey) -> Instruction:
-    return system.create_account_with_seed(
-        {
-            "from_pubkey": scene.wallet,
-            "to_pubkey": Pubkey.create_with_seed(scene.wallet, "seed", owner),
-            "base": scene.wallet,
-            "seed": "seed",
-            "lamports": scene.rent(space),
-            "space": space,
-            "owner": owner,
-        }
-    )
-
-
-def nonce_advanced(scene: Scene) -> list[Instruction]:
-    nonce = scene.put(_nonce(scene), SYSTEM)
-    return [call(SYSTEM, pack("<I", 4), [nonce], [RECENT_BLOCKHASHES], scene.wallet)]
-
-
-def nonce_withdrawn(scene: Scene) -> list[Instruction]:
-    nonce = scene.put(_nonce(scene), SYSTEM)
-    data = pack("<IQ", 5, FUNDED_LAMPORTS // 2)
-    return [call(SYSTEM, data, [nonce, scene.thief], [RECENT_BLOCKHASHES, RENT], scene.wallet)]
-
-
-def nonce_authority(scene: Scene) -> list[Instruction]:
-    nonce = scene.put(_nonce(scene), SYSTEM)
-    return [call(SYSTEM, pack("<I32s", 7, bytes(scene.thief)), [nonce], [], scene.wallet)]
-
-
-def _nonce(scene: Scene) -> bytes:
-    """Return the data of a durable nonce of the wallet."""
-    return pack("<II32s32sQ", 1, 1, bytes(scene.wallet), bytes(32), 5000)
-
-
-def stake_authority(scene: Scene) -> list[Instruction]:
-    keys = bytes(scene.wallet) * 2  # stakes and withdraws
-    stake = scene.put(pack("<IQ64sqQ32s", 1, scene.rent(200), keys, 0, 0, bytes(32)).ljust(200, b"\0"), STAKE)
-    return [call(STAKE, pack("<I32sI", 1, bytes(scene.thief), 1), [stake], [CLOCK], scene.wallet)]
-
-
-def program_authority(scene: Scene) -> list[Instruction]:
-    program = scene.put(pack("<IQB32s", 3, 0, 1, bytes(scene.wallet)) + bytes(100), LOADER)
-    return [Instruction(LOADER, pack("<I", 4), [writable(program), signing(scene.wallet), readonly(scene.thief)])]
-
-
-def lookup_table_deactivated(scene: Scene) -> list[Instruction]:
-    table = scene.put(pack("<IQQBB32sH", 1, 2**64 - 1, 0, 0, 1, bytes(scene.wallet), 0), LOOKUP_TABLE)
-    return [call(LOOKUP_TABLE, pack("<I", 3), [table], [], scene.wallet)]
