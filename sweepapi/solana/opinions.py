@@ -8,7 +8,7 @@ import structlog
 
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweepapi.rpc.errors import BadResponseError
-from sweepapi.solana.history import Listed, block_hash_call
+from sweepapi.solana.history import Listed, block_hash_call, head_calls
 from sweepapi.solana.landed import Landed, transaction_call
 
 log = structlog.get_logger(__name__)
@@ -42,6 +42,22 @@ def ask_one(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> li
     return values
 
 
+def _ask_in_parts(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any]:
+    """Return the results of this provider, None where it has none.
+
+    Transactions of strangers may be so large that not all fit into one response; those parts are asked for in halves.
+    """
+    values: list[Any] = []
+    for start in range(0, len(calls), MAX_CALLS):
+        part = calls[start : start + MAX_CALLS]
+        shown = ask_one(pool, provider, part)
+        if shown is None and len(part) > 1 and ask_one(pool, provider, head_calls()) is not None:
+            middle = len(part) // 2
+            shown = [*_ask_in_parts(pool, provider, part[:middle]), *_ask_in_parts(pool, provider, part[middle:])]
+        values += [None] * len(part) if shown is None else shown
+    return values
+
+
 def ask_each(pool: ProviderPool, calls: Sequence[Call]) -> list[list[Any]]:
     """Return the results of each provider that answers."""
     answers = (ask_one(pool, provider, calls) for provider in pool.providers)
@@ -63,9 +79,7 @@ def read_from(pool: ProviderPool, provider: Provider, wanted: Sequence[Listed], 
     slots = sorted({one.slot for one in wanted})
     calls = [transaction_call(one.signature, commitment=commitment) for one in wanted]
     calls += [block_hash_call(slot, commitment=commitment) for slot in slots]
-    values = ask_one(pool, provider, calls)
-    if values is None:
-        return {}
+    values = _ask_in_parts(pool, provider, calls)
     hashes = dict(zip(slots, values[len(wanted) :], strict=True))
     return {
         one.signature: found

@@ -5,7 +5,8 @@ from collections.abc import Hashable, Sequence
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.history import head_calls, statuses_call, take_head
-from sweepapi.solana.searching import Search, SearchSighting, search
+from sweepapi.solana.progress import Search, SearchSighting
+from sweepapi.solana.searching import search
 from sweepapi.solana.tracking import Tracked, TrackedSighting, track
 
 MAX_SUBJECTS = 250  # in one request

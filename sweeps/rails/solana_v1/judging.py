@@ -6,11 +6,8 @@ change or add. The reference key alone proves nothing: anyone can name it.
 
 from collections.abc import Iterator
 
-from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
-from sweepapi.solana.addresses import WRAPPED_SOL
-from sweepapi.solana.landed import Landed
 from sweepapi.solana.opinions import Found
-from sweepapi.solana.searching import SearchSighting
+from sweepapi.solana.progress import SearchSighting
 from sweepapi.solana.sightings import Sighting
 from sweepapi.solana.tracking import Gone, TrackedSighting
 from sweeps.models import Flag
@@ -55,7 +52,7 @@ def _accepted(
     if isinstance(outcome, Gone):
         return ExecutionVerdict(slot, accepted=Depth.GONE)
     if isinstance(outcome, Found):
-        shown = _paid(watched, execution, outcome.landed), outcome.block_hash
+        shown = watched.paid(execution, outcome.landed), outcome.block_hash
         if not outcome.landed.error and shown == (accepted.paid, accepted.block_hash):
             return ExecutionVerdict(slot, accepted=Depth.FINAL)
         message = "The final block does not show the execution that was accepted."
@@ -106,31 +103,12 @@ def _transaction(
 ) -> TransactionVerdict:
     landed = found.landed
     inclusion = Inclusion(landed.slot, found.block_hash, landed.units)
-    if landed.instructions != execution.instructions:
+    if not execution.is_built(landed):
         return TransactionVerdict(landed.signature, inclusion, mismatches=[_OTHER])
     if landed.error:
         failure = Mismatch("transaction", "reverted", f"The transaction failed: {landed.error}")
         return TransactionVerdict(landed.signature, inclusion, reverted=True, mismatches=[failure])
-    paid = _paid(watched, execution, landed)
+    paid = watched.paid(execution, landed)
     if is_executed or paid is None:
         return TransactionVerdict(landed.signature, inclusion, mismatches=[_SECOND if is_executed else _INCONSISTENT])
     return TransactionVerdict(landed.signature, inclusion, executed=paid)
-
-
-def _paid(watched: Watched, execution: WatchedExecution, landed: Landed) -> Split | None:
-    """Return what it paid, from the balances that it changed; None unless the fee is that of the output.
-
-    The swap API takes the fee from each swap and rounds it there, so it may differ by a unit for each token.
-    """
-    fee = landed.account_gain(execution.fee_account, watched.output_asset)
-    if watched.output_asset == str(WRAPPED_SOL):  # it is unwrapped for the user
-        user_amount = landed.lamports_gain(watched.wallet)
-    else:
-        user_amount = landed.token_gain(watched.wallet, watched.output_asset)
-    gross = user_amount + fee
-    if fee < 0 or user_amount <= 0:
-        return None
-    if abs(fee * BPS_DENOMINATOR - gross * watched.fee_bps) > execution.token_count * BPS_DENOMINATOR:
-        return None
-    partner_fee = floor_share(fee, watched.partner_share_bps)
-    return Split(gross, fee, partner_fee, fee - partner_fee, user_amount)

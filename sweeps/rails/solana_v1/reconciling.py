@@ -16,7 +16,7 @@ from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.account_scan import AccountScan, read_agreed, scan
 from sweepapi.solana.history import Head, Listed
 from sweepapi.solana.opinions import Found
-from sweepapi.solana.searching import SearchSighting
+from sweepapi.solana.progress import SearchSighting
 from sweepapi.solana.sightings import Sighting
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.rail import FinalSpan
@@ -116,8 +116,7 @@ def _looks(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> 
 
 
 def _executing(execution: WatchedExecution, named: Sequence[Found]) -> tuple[Found, ...]:
-    landed = (one for one in named if not one.landed.error)
-    return tuple(one for one in landed if one.landed.instructions == execution.instructions)
+    return tuple(one for one in named if execution.is_built(one.landed) and not one.landed.error)
 
 
 def _sighting(head: Head, found: tuple[Found, ...]) -> SearchSighting:

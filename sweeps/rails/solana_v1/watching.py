@@ -4,13 +4,15 @@ import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
-from sweepapi.fees import Split
-from sweepapi.solana.landed import LandedInstruction
-from sweepapi.solana.searching import Search
+from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
+from sweepapi.solana.addresses import WRAPPED_SOL
+from sweepapi.solana.landed import Landed, LandedInstruction
+from sweepapi.solana.progress import Search
 from sweepapi.solana.sightings import Subject
 from sweepapi.solana.tracking import Tracked
 from sweeps.models import Execution, Sweep, SweepTransaction
@@ -48,18 +50,9 @@ class WatchedExecution:
     known: frozenset[str]  # signatures of its candidates
     accepted: Accepted | None
 
-    def subject(self, *, is_overdue: bool) -> Subject:
-        """Return what to look for on the cluster."""
-        if self.accepted is not None:
-            return Tracked(self.id, self.accepted.signature, self.accepted.slot)
-        return Search(
-            key=self.id,
-            reference=self.reference,
-            built_at_slot=self.built_at_slot,
-            last_valid_height=self.last_valid_height,
-            read_up_to=self.search_cursor,
-            is_overdue=is_overdue,
-        )
+    def is_built(self, landed: Landed) -> bool:
+        """Whether a transaction is the one that was built."""
+        return landed.instructions == self.instructions
 
 
 @dataclass(frozen=True)
@@ -77,7 +70,41 @@ class Watched:
     def subjects(self, now: datetime) -> Iterator[Subject]:
         """Yield what to look for: the executions that the cluster may still change."""
         is_overdue = now > self.deadline + OVERDUE
-        return (one.subject(is_overdue=is_overdue) for one in self.executions if one.is_open)
+        return (self._subject(one, is_overdue=is_overdue) for one in self.executions if one.is_open)
+
+    def _subject(self, execution: WatchedExecution, *, is_overdue: bool) -> Subject:
+        if execution.accepted is not None:
+            return Tracked(execution.id, execution.accepted.signature, execution.accepted.slot)
+        return Search(
+            key=execution.id,
+            reference=execution.reference,
+            built_at_slot=execution.built_at_slot,
+            last_valid_height=execution.last_valid_height,
+            read_up_to=execution.search_cursor,
+            is_overdue=is_overdue,
+            executes=partial(self._is_executed_by, execution),
+        )
+
+    def _is_executed_by(self, execution: WatchedExecution, landed: Landed) -> bool:
+        return execution.is_built(landed) and not landed.error and self.paid(execution, landed) is not None
+
+    def paid(self, execution: WatchedExecution, landed: Landed) -> Split | None:
+        """Return what it paid, from the balances that it changed; None unless the fee is that of the output.
+
+        The swap API takes the fee from each swap and rounds it there, so it may differ by a unit for each token.
+        """
+        fee = landed.account_gain(execution.fee_account, self.output_asset)
+        if self.output_asset == str(WRAPPED_SOL):  # it is unwrapped for the user
+            user_amount = landed.lamports_gain(self.wallet)
+        else:
+            user_amount = landed.token_gain(self.wallet, self.output_asset)
+        gross = user_amount + fee
+        if fee < 0 or user_amount <= 0:
+            return None
+        if abs(fee * BPS_DENOMINATOR - gross * self.fee_bps) > execution.token_count * BPS_DENOMINATOR:
+            return None
+        partner_fee = floor_share(fee, self.partner_share_bps)
+        return Split(gross, fee, partner_fee, fee - partner_fee, user_amount)
 
 
 def watch(sweeps: Sequence[Sweep]) -> list[Watched]:

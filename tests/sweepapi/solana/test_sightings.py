@@ -10,8 +10,8 @@ from solders.system_program import TransferParams, transfer
 from dev.solana.records import Landed as LocalLanded
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.opinions import Found
+from sweepapi.solana.progress import Search, SearchSighting
 from sweepapi.solana.providers import solana_pool
-from sweepapi.solana.searching import Search, SearchSighting
 from sweepapi.solana.sightings import look
 from sweepapi.solana.tracking import Gone, Tracked, TrackedSighting
 from tests import fake_node
@@ -48,6 +48,7 @@ def search_of(local: SolanaCluster, reference: str = "", **facts: Any) -> Search
         "last_valid_height": block.last_valid_height,
         "read_up_to": "",
         "is_overdue": False,
+        "executes": lambda _landed: False,
     }
     return Search(**(known | facts))
 
@@ -82,7 +83,8 @@ def test_a_thousand_transactions_that_did_not_land_take_four_requests(
 def test_a_thousand_transactions_that_landed_take_25_requests_at_most(
     local: SolanaCluster, round_trips: list[list[str]]
 ) -> None:
-    searches = searches_of(local, last_valid_height=2**39)  # each takes a block here, so the first would expire
+    # Each takes a block here, so the first would expire.
+    searches = searches_of(local, last_valid_height=2**39, executes=lambda _landed: True)
     land_all(local, searches)
     seen = look(pool_of(local, local.url, local.add_node()), searches)
     assert all(isinstance(one, SearchSighting) and len(one.found) == 1 and one.is_whole for one in seen.values())
