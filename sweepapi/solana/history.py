@@ -125,7 +125,9 @@ def _statuses_of(count: int) -> Callable[[object], tuple[Status | None, ...]]:
     return decode
 
 
-def _status(fields: Mapping[str, Any]) -> Status:
+def _status(fields: Mapping[str, Any]) -> Status | None:
+    if fields.get("confirmationStatus") == "processed":  # in a block that the cluster may never confirm
+        return None
     return Status(responses.counter(fields.get("slot")), is_final=fields.get("confirmationStatus") == "finalized")
 
 
