@@ -71,7 +71,7 @@ def _scan_account(network: str, venue: str, account: str) -> Iterator[FinalSpan]
 def _cursor(network: str, venue: str, account: str) -> ScannedSlots:
     cursor = ScannedSlots.objects.filter(network=network, account=account).first()
     if cursor is None:
-        executions = Execution.objects.filter(network=network, venue=venue)
+        executions = Execution.objects.filter(network=network, venue=venue, built__fee_account=account)
         lowest = executions.aggregate(slot=Min("built_at_height"))["slot"]
         cursor, _ = ScannedSlots.objects.get_or_create(
             network=network, account=account, defaults={"next_slot": max(lowest - MARGIN_SLOTS, 0)}

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from spl.token.constants import WRAPPED_SOL_MINT
 
 from indexer import reconciliation
 from ledger.models import JournalEntry
@@ -83,6 +84,17 @@ def test_spans_stay_small_and_every_one_counts(sweep: LocalSweep, monkeypatch: p
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep)[0] == "completed"
     assert ScannedSlots.objects.get().next_slot == sweep.cluster.node.head("finalized").slot + 1
+
+
+def test_a_new_fee_account_is_read_from_its_first_sweep_on(sweep: LocalSweep, use_nodes: UseNodes) -> None:
+    """Providers may not keep what is older, such as the first sweep with another output."""
+    sweep.cluster.bank.advance(500)
+    newer = LocalSweep(sweep.cluster, output=WRAPPED_SOL_MINT)
+    first_available = newer.executions[0].built_at_height - 200
+    use_nodes(sweep.cluster.add_node(first_available_slot=first_available))
+    newer.land()
+    sweep.cluster.finalize()
+    assert outcome_after_reconciliation(newer)[0] == "completed"
 
 
 def test_a_span_that_the_providers_do_not_agree_about_is_read_again(sweep: LocalSweep, use_nodes: UseNodes) -> None:
