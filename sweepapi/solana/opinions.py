@@ -15,6 +15,8 @@ log = structlog.get_logger(__name__)
 
 MAX_CALLS = 256  # in one request
 
+_UNANSWERED = object()
+
 
 @dataclass(frozen=True)
 class Found:
@@ -30,32 +32,47 @@ def needed(pool: ProviderPool) -> int:
 
 
 def ask_one(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any] | None:
-    """Return the results of this provider, or None if it does not answer."""
-    values: list[Any] = []
+    """Return the results of this provider, or None if it does not answer all calls."""
+    values = _ask(pool, provider, calls)
+    return None if _UNANSWERED in values else values
+
+
+def _ask(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any]:
+    """Return the results of this provider, with gaps where it does not answer.
+
+    Providers may take fewer calls at once, and strangers can make transactions so large that not all fit into one
+    response: if a provider refuses while it still answers, each half is asked for by itself.
+    """
+    values: list[Any] = [_UNANSWERED] * len(calls)
+    waiting = [range(start, min(start + MAX_CALLS, len(calls))) for start in range(0, len(calls), MAX_CALLS)]
+    waiting.reverse()  # the last one is next, so that what proves something is read after the head
+    while waiting:
+        part = waiting.pop()
+        try:
+            values[part.start : part.stop] = _batch(pool, provider, calls[part.start : part.stop])
+        except BadResponseError:
+            if len(part) > 1:
+                if not _answers(pool, provider):
+                    break
+                middle = len(part) // 2
+                waiting += [part[middle:], part[:middle]]
+    return values
+
+
+def _batch(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any]:
     try:
-        for start in range(0, len(calls), MAX_CALLS):
-            part = calls[start : start + MAX_CALLS]
-            values += provider.batch(part, timeout_seconds=pool.timeout_seconds)
+        return provider.batch(calls, timeout_seconds=pool.timeout_seconds)
     except BadResponseError as error:
         log.warning("provider_failed", provider=repr(provider), error=str(error))
-        return None
-    return values
+        raise
 
 
-def _ask_in_parts(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any]:
-    """Return the results of this provider, None where it has none.
-
-    Transactions of strangers may be so large that not all fit into one response; those parts are asked for in halves.
-    """
-    values: list[Any] = []
-    for start in range(0, len(calls), MAX_CALLS):
-        part = calls[start : start + MAX_CALLS]
-        shown = ask_one(pool, provider, part)
-        if shown is None and len(part) > 1 and ask_one(pool, provider, head_calls()) is not None:
-            middle = len(part) // 2
-            shown = [*_ask_in_parts(pool, provider, part[:middle]), *_ask_in_parts(pool, provider, part[middle:])]
-        values += [None] * len(part) if shown is None else shown
-    return values
+def _answers(pool: ProviderPool, provider: Provider) -> bool:
+    try:
+        _batch(pool, provider, head_calls())
+    except BadResponseError:
+        return False
+    return True
 
 
 def ask_each(pool: ProviderPool, calls: Sequence[Call]) -> list[list[Any]]:
@@ -79,7 +96,7 @@ def read_from(pool: ProviderPool, provider: Provider, wanted: Sequence[Listed], 
     slots = sorted({one.slot for one in wanted})
     calls = [transaction_call(one.signature, commitment=commitment) for one in wanted]
     calls += [block_hash_call(slot, commitment=commitment) for slot in slots]
-    values = _ask_in_parts(pool, provider, calls)
+    values = _ask(pool, provider, calls)
     hashes = dict(zip(slots, values[len(wanted) :], strict=True))
     return {
         one.signature: found

@@ -117,6 +117,14 @@ def test_a_provider_that_takes_fewer_calls_at_once_is_asked_in_halves(local: Sol
     assert len(look(pool_of(local, node.url), searches)) == 100
 
 
+def test_final_transactions_are_asked_for_in_halves_too(local: SolanaCluster, node: FakeNode) -> None:
+    node.refuse = lambda batch: len(batch) > 40
+    tracked = land_all(local, searches_of(local)[:100])
+    local.finalize()
+    seen = look(pool_of(local, node.url, local.url), tracked)
+    assert all(isinstance(one, TrackedSighting) and isinstance(one.outcome, Found) for one in seen.values())
+
+
 # --- providers that lie -----------------------------------------------------------------------------------------------
 
 
@@ -164,6 +172,19 @@ def test_what_two_providers_lost_is_gone(local: SolanaCluster) -> None:
     seen = look(pool_of(local, local.url, local.add_node()), [tracked])["one"]
     assert isinstance(seen, TrackedSighting)
     assert seen.outcome is Gone.GONE
+
+
+def test_what_is_not_confirmed_in_another_block_is_not_gone(local: SolanaCluster, node: FakeNode) -> None:
+    """A status may be that of a fork which the cluster abandons."""
+
+    def forked(status: dict[str, Any]) -> dict[str, Any]:
+        return status | {"slot": status["slot"] + 1, "confirmationStatus": "processed"}
+
+    node.alter = changed("getSignatureStatuses", lambda shown: shown | {"value": [*map(forked, shown["value"])]})
+    (tracked,) = land_all(local, [search_of(local)])
+    seen = look(pool_of(local, node.url), [tracked])[tracked.key]
+    assert isinstance(seen, TrackedSighting)
+    assert (seen.outcome, seen.is_included) == (None, False)
 
 
 NOT_LISTS: dict[str, Callable[[Any], Any]] = {

@@ -1,0 +1,53 @@
+"""Strangers who name the reference key of one sweep keep no other sweep from being followed."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from indexer import checks
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana import searching
+from sweeps.models import Sweep
+from tests import fake_node
+from tests.solana_cluster import SolanaCluster
+from tests.solana_sweeps import LocalSweep
+
+pytestmark = pytest.mark.django_db
+
+UseNodes = Callable[..., ProviderPool]
+
+
+def the_worker_looks_at_all() -> None:
+    Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
+    checks.check_due()
+
+
+def test_a_transaction_too_large_to_be_read_does_not_hide_others(cluster: SolanaCluster, use_nodes: UseNodes) -> None:
+    spammed, sweep = LocalSweep(cluster), LocalSweep(cluster)
+    (large,) = spammed.spam()
+    spammed.land()
+    sweep.land()
+
+    def is_too_large(batch: list[dict[str, Any]]) -> bool:
+        return any(one["method"] == "getTransaction" and one["params"][0] == str(large.signature) for one in batch)
+
+    with fake_node.running(cluster.url) as node:
+        node.refuse = is_too_large
+        use_nodes(node.url)
+        the_worker_looks_at_all()
+    assert [one.refreshed().status for one in (spammed, sweep)] == ["completed", "completed"]
+
+
+def test_one_look_reads_of_each_sweep_before_it_reads_more_of_one(
+    cluster: SolanaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "MAX_READ_AT_ONCE", 4)
+    spammed, sweep = LocalSweep(cluster), LocalSweep(cluster)
+    spammed.spam(count=10)
+    sweep.land()
+    the_worker_looks_at_all()
+    assert sweep.refreshed().status == "completed"
+    assert spammed.row.transactions.count() == 3
