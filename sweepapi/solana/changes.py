@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from solders.pubkey import Pubkey
 
 from sweepapi.solana.accounts import Account, TokenAccount, token_account
-from sweepapi.solana.addresses import SYSTEM
+from sweepapi.solana.addresses import SYSTEM, TOKEN, WRAPPED_SOL, associated_account
 
 Accounts = Mapping[Pubkey, Account | None]
 
@@ -42,14 +42,17 @@ def token_gain(changes: Iterable[Change], mint: Pubkey) -> int:
     return sum(after - before for before, after in held)
 
 
-def lamports_lost(before: Account | None, after: Account | None, changes: Iterable[Change]) -> int:
-    """Return what the wallet and its token accounts lose together, without wrapped SOL; rent between them cancels."""
+def lamports_lost(before: Account | None, after: Account | None, changes: Iterable[Change], wallet: Pubkey) -> int:
+    """Return what the wallet and its token accounts lose together, without wrapped SOL; rent between them cancels.
+
+    Anyone can give lamports to the account of wrapped SOL while it is not open; a transaction that opens and closes it
+    takes them from there.
+    """
+    wrapped = associated_account(wallet, WRAPPED_SOL, TOKEN)
     lost = own_lamports(before, None) - own_lamports(after, None)
     for change in changes:
-        if change.was is not None:
-            lost += own_lamports(change.before, change.was)
-        if change.becomes is not None:
-            lost -= own_lamports(change.after, change.becomes)
+        if change.was is not None or change.becomes is not None or change.key == wrapped:
+            lost += own_lamports(change.before, change.was) - own_lamports(change.after, change.becomes)
     return lost
 
 

@@ -81,7 +81,7 @@ def check_effects(before: Accounts, after: Accounts, terms: Terms) -> Effects:
     for change in changes:
         _check(change, terms)
     _check_number_created(changes, terms)
-    lost = lamports_lost(before[terms.wallet], after[terms.wallet], changes)
+    lost = lamports_lost(before[terms.wallet], after[terms.wallet], changes, terms.wallet)
     user_gain = token_gain(changes, terms.output_mint)
     if terms.output_mint == WRAPPED_SOL:
         user_gain, lost = user_gain + terms.fee_lamports - lost, terms.fee_lamports

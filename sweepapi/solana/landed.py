@@ -15,7 +15,14 @@ from solders.transaction import SanitizeError, VersionedTransaction
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana import responses
-from sweepapi.solana.addresses import COMPUTE_BUDGET, LIGHTHOUSE
+from sweepapi.solana.addresses import (
+    COMPUTE_BUDGET,
+    LIGHTHOUSE,
+    TOKEN,
+    WRAPPED_SOL,
+    associated_account,
+    public_key,
+)
 
 # Wallets change or add instructions of these programs in what they are given to sign.
 WALLETS_OWN_PROGRAMS = frozenset({str(COMPUTE_BUDGET), str(LIGHTHOUSE)})
@@ -78,12 +85,16 @@ class Landed:
         )
 
     def lamports_gain(self, wallet: str) -> int:
-        """Return what a wallet and its token accounts gained in lamports, without the fee of the transaction."""
+        """Return what a wallet and its token accounts gained in lamports, without the fee of the transaction.
+
+        Anyone can give lamports to the account of wrapped SOL while it is not open, so it counts even if it is open
+        neither before nor after.
+        """
+        wrapped = str(associated_account(public_key(wallet), WRAPPED_SOL, TOKEN))
         gain = sum(
-            sign * one.lamports
-            for sign, holdings in ((1, self.after), (-1, self.before))
-            for key, one in holdings.items()
-            if wallet in (key, one.owner)
+            self.after[key].lamports - before.lamports
+            for key, before in self.before.items()
+            if key in (wallet, wrapped) or wallet in (before.owner, self.after[key].owner)
         )
         return gain + self.fee if self.payer == wallet else gain
 

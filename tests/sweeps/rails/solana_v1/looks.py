@@ -11,10 +11,16 @@ from tests.solana_sweeps import LocalSweep
 
 def the_worker_looks(sweep: LocalSweep) -> tuple[str, bool, list[str]]:
     """Have the worker look at the sweep now; return its status, whether it is open, and its flags."""
-    Sweep.objects.filter(id=sweep.row.id).update(next_check_at=timezone.now() - timedelta(minutes=1))
-    assert checks.check_due() == 1
-    row = sweep.refreshed()
+    row = look_at(sweep.row)
     return row.status, row.is_open, row.flags
+
+
+def look_at(row: Sweep) -> Sweep:
+    """Have the worker look at the sweep now; return it as it is then."""
+    Sweep.objects.filter(id=row.id).update(next_check_at=timezone.now() - timedelta(minutes=1))
+    assert checks.check_due() == 1
+    row.refresh_from_db()
+    return row
 
 
 def candidates(sweep: LocalSweep) -> list[tuple[str, str]]:
