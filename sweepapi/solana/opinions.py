@@ -13,7 +13,7 @@ from sweepapi.solana.landed import Landed, transaction_call
 
 log = structlog.get_logger(__name__)
 
-MAX_CALLS = 256  # in one request
+MAX_CALLS = 512  # in one request: 250 transactions and their blocks
 
 _UNANSWERED = object()
 

@@ -88,7 +88,18 @@ def test_a_thousand_transactions_that_landed_take_25_requests_at_most(
     land_all(local, searches)
     seen = look(pool_of(local, local.url, local.add_node()), searches)
     assert all(isinstance(one, SearchSighting) and len(one.found) == 1 and one.is_whole for one in seen.values())
-    assert len(round_trips) == 12 < MAX_REQUESTS
+    assert len(round_trips) == 8 < MAX_REQUESTS
+
+
+def test_a_thousand_transactions_of_strangers_or_failed_ones_take_25_requests_at_most(
+    local: SolanaCluster, round_trips: list[list[str]]
+) -> None:
+    searches = searches_of(local, last_valid_height=2**39)
+    land_all(local, searches)
+    local.finalize()
+    seen = look(pool_of(local, local.url, local.add_node()), searches)
+    assert all(isinstance(one, SearchSighting) and one.read_up_to for one in seen.values())
+    assert len(round_trips) == 24 < MAX_REQUESTS
 
 
 def test_a_thousand_transactions_that_expired_take_25_requests_at_most(
@@ -108,7 +119,7 @@ def test_a_thousand_transactions_that_became_final_take_25_requests_at_most(
     local.finalize()
     seen = look(pool_of(local, local.url, local.add_node()), tracked)
     assert all(isinstance(one, TrackedSighting) and isinstance(one.outcome, Found) for one in seen.values())
-    assert len(round_trips) == 20 < MAX_REQUESTS
+    assert len(round_trips) == 12 < MAX_REQUESTS
 
 
 def test_a_provider_that_takes_fewer_calls_at_once_is_asked_in_halves(local: SolanaCluster, node: FakeNode) -> None:
