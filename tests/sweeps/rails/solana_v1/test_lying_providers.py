@@ -110,3 +110,27 @@ def test_what_is_shown_otherwise_by_one_provider_does_not_end_a_sweep(
     assert sweep.executions[0].search_cursor == ""
     liar.alter = fake_node.unaltered
     assert_completes(sweep, landed)
+
+
+def test_what_two_providers_show_alike_is_not_read_again(sweep: LocalSweep, liar: FakeNode) -> None:
+    older = sweep.spam(count=3)
+    sweep.cluster.finalize()
+    sweep.spam(count=2)
+    the_worker_looks(sweep)
+    assert sweep.executions[0].search_cursor == str(older[-1].signature)
+    liar.asked.clear()
+    the_worker_looks(sweep)
+    assert [methods.count("getTransaction") for methods in liar.asked] == [0, 2]
+
+
+def test_a_final_transaction_of_a_stranger_that_only_one_provider_lists_is_read_again(
+    sweep: LocalSweep, liar: FakeNode
+) -> None:
+    first, second = sweep.spam(count=2)
+    sweep.cluster.finalize()
+    liar.alter = hiding(first)
+    the_worker_looks(sweep)
+    assert sweep.executions[0].search_cursor == ""
+    liar.alter = hiding(second)
+    the_worker_looks(sweep)
+    assert sweep.executions[0].search_cursor == str(first.signature)
