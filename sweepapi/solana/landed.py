@@ -7,13 +7,14 @@ checked for consistency, so a second provider has to show the same before anythi
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from solders.message import Message, MessageV0
 from solders.transaction import SanitizeError, VersionedTransaction
 
 from sweepapi.rpc import Call, ErrorPolicy
-from sweepapi.rpc.errors import BadResponseError
+from sweepapi.rpc.errors import BadResponseError, CallFailedError
 from sweepapi.solana import responses
 from sweepapi.solana.addresses import (
     COMPUTE_BUDGET,
@@ -27,6 +28,8 @@ from sweepapi.solana.addresses import (
 # Wallets change or add instructions of these programs in what they are given to sign.
 WALLETS_OWN_PROGRAMS = frozenset({str(COMPUTE_BUDGET), str(LIGHTHOUSE)})
 MAX_ERROR_CHARACTERS = 200
+# A node's error for a transaction of a version above the one asked for, which therefore is none that we composed.
+OTHER_VERSION_CODE = -32015
 
 _AMOUNT = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 # What programs log before they fail, and what the cluster logs after it; the first one that is there explains it best.
@@ -99,10 +102,26 @@ class Landed:
         return gain + self.fee if self.payer == wallet else gain
 
 
+class Unreadable(Enum):
+    """Why a node does not show a transaction that it has."""
+
+    OTHER_VERSION = "other version"
+
+    def at(self, signature: str, slot: int) -> Landed:
+        """Return the transaction as one of which nothing else is known."""
+        return Landed(signature, slot, error="", payer="", fee=0, units=0, instructions=(), before={}, after={})
+
+
 def transaction_call(signature: str, *, commitment: str) -> Call:
     """Return the call for a transaction, which decodes to None while the node does not have it."""
     options = {"encoding": "base64", "commitment": commitment, "maxSupportedTransactionVersion": 0}
-    return Call("getTransaction", (signature, options), landed_of(signature), ErrorPolicy.ANY)
+    return Call("getTransaction", (signature, options), landed_of(signature), ErrorPolicy.ANY, _refusal)
+
+
+def _refusal(error: object) -> Unreadable | CallFailedError:
+    if isinstance(error, dict) and error.get("code") == OTHER_VERSION_CODE:
+        return Unreadable.OTHER_VERSION
+    return CallFailedError("getTransaction failed")
 
 
 def landed_of(signature: str) -> Callable[[object], Landed | None]:

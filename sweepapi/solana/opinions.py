@@ -9,7 +9,7 @@ import structlog
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.history import Listed, block_hash_call, head_calls
-from sweepapi.solana.landed import Landed, transaction_call
+from sweepapi.solana.landed import Landed, Unreadable, transaction_call
 
 log = structlog.get_logger(__name__)
 
@@ -98,11 +98,11 @@ def read_from(pool: ProviderPool, provider: Provider, wanted: Sequence[Listed], 
     calls += [block_hash_call(slot, commitment=commitment) for slot in slots]
     values = _ask(pool, provider, calls)
     hashes = dict(zip(slots, values[len(wanted) :], strict=True))
-    return {
-        one.signature: found
-        for one, landed in zip(wanted, values, strict=False)
-        if (found := found_at(one.slot, landed, hashes[one.slot])) is not None
-    }
+    found = {}
+    for one, landed in zip(wanted, values, strict=False):
+        known = landed.at(one.signature, one.slot) if isinstance(landed, Unreadable) else landed
+        found[one.signature] = found_at(one.slot, known, hashes[one.slot])
+    return {signature: one for signature, one in found.items() if one is not None}
 
 
 def found_at(slot: int, landed: object, block_hash: object) -> Found | None:

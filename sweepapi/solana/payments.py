@@ -43,7 +43,7 @@ def check_payment(expected: Expected, *, senders: Collection[str], pool: Provide
 def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: Provider | None) -> Opinion:
     calls = [transaction_call(signature, commitment="confirmed"), statuses_call([signature])]
     # A provider that refuses, because it keeps no history, has no opinion.
-    required = [replace(call, error_policy=ErrorPolicy.NONE) for call in calls]
+    required = [replace(call, error_policy=ErrorPolicy.NONE, read_error=None) for call in calls]
     provider, (landed, (status,)) = pool.ask(required, exclude=exclude)
     if landed is None:
         return Opinion(provider, None, is_final=False)
