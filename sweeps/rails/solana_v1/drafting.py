@@ -153,5 +153,6 @@ class _Drafting:
             unit_limit=limit,
             unit_price=price,
             effects=effects,
+            creates=simulated.creates(self.facts.wallet),
             closes=closes,
         )

@@ -12,7 +12,8 @@ from solders.pubkey import Pubkey
 from sweepapi.errors import FieldError, InsufficientBalance
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana import compute_budget, reads
-from sweepapi.solana.accounts import Account
+from sweepapi.solana.accounts import Account, Holding
+from sweepapi.solana.changes import created_holdings
 from sweepapi.solana.effects import Effects, Terms, check_effects
 from sweepapi.solana.errors import UnsafeSwapError
 from sweepapi.solana.lookup_tables import writable_keys
@@ -30,6 +31,10 @@ class Simulated:
 
     before: Mapping[Pubkey, Account | None]
     simulation: Simulation
+
+    def creates(self, wallet: Pubkey) -> list[Holding]:
+        """Return the token accounts that the wallet gets, and pays the rent of."""
+        return created_holdings(self.before, self.simulation.accounts, wallet)
 
 
 def simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[Simulated]:
