@@ -33,8 +33,8 @@ class SolanaTokenSerializer(serializers.Serializer[Any]):
     exchanges = serializers.ListField(
         source="token.quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
     )
-    transaction = serializers.IntegerField(
-        source="transaction_index", help_text="The position of the transaction that sells it."
+    transactionIndex = serializers.IntegerField(
+        source="transaction_index", help_text="The position in `transactions` of the one that sells it."
     )
 
 

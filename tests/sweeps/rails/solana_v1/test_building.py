@@ -52,7 +52,7 @@ def test_ten_tokens_take_three_requests_to_the_cluster_and_two_transactions(
 
     assert len(round_trips) == 3
     assert len(built["transactions"]) == 2
-    placed = [(one["mint"], one["transaction"]) for one in built["tokens"]]
+    placed = [(one["mint"], one["transactionIndex"]) for one in built["tokens"]]
     assert [mint for mint, _ in placed] == [str(mint) for mint in tokens]
     for index, transaction in enumerate(built["transactions"]):
         assert transaction["tokens"] == [mint for mint, at in placed if at == index]
