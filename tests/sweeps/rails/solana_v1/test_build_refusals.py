@@ -164,8 +164,17 @@ def test_a_token_that_the_swap_api_does_not_trade_has_no_route(user: SolanaUser,
     assert refused(user, {user.hold(): DOLLAR, unknown: DOLLAR}) == (NoRoute, ["tokens[1].mint no_route"])
 
 
-def test_an_amount_whose_minimum_output_rounds_to_zero_is_refused(user: SolanaUser) -> None:
-    assert refused(user, {user.hold(): 1}) == (InsufficientOutput, ["tokens[0].amount output_too_small"])
+def test_a_minimum_output_of_nothing_is_refused(user: SolanaUser) -> None:
+    assert refused(user, {user.hold(): 1}, slippage_bps=10_000) == (
+        InsufficientOutput,
+        ["tokens[0].amount output_too_small"],
+    )
+
+
+def test_the_smallest_amount_is_sold_without_a_fee(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.send(user.build({mint: 1}))
+    assert user.balance(user.cluster.usdc) == 1
 
 
 def test_sol_that_costs_more_than_it_gives_is_refused(user: SolanaUser) -> None:
