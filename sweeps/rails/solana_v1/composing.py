@@ -15,6 +15,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana import compute_budget, reads
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.guard import Output
 from sweepapi.solana.inspection import inspect
 from sweepapi.solana.jupiter import check_route
 from sweepapi.solana.lookup_tables import lookup_table
@@ -71,17 +72,24 @@ def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
     return Market(tables, blockhash, epoch.block_height, prices)
 
 
-def compose(tokens: Sequence[SolanaToken], facts: Facts, market: Market, *, closes_accounts: bool) -> list[Packed]:
-    """Return the transactions that sell all tokens, as few as possible; raises ``LegTooLargeError``."""
+def compose(
+    tokens: Sequence[SolanaToken], facts: Facts, market: Market, output: Output, *, closes_accounts: bool
+) -> list[Packed]:
+    """Return the transactions that sell all tokens, as few as possible.
+
+    Raises ``LegTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+    """
     legs = [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
-    extra = empty_before(facts, [leg.instructions for leg in legs]) if closes_accounts else []
-    return pack(facts.wallet, legs, extra_closings=[closing(holding) for holding in extra])
+    extra = empty_before(facts, [_instructions(token.quote) for token in tokens]) if closes_accounts else []
+    return pack(output, legs, extra_closings=[closing(holding) for holding in extra])
 
 
 def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
     is_closed = closes_accounts and emptied(token.holding, token.amount)
     return Leg(
-        instructions=_instructions(token.quote),
+        instructions=_sale(token.quote),
+        minimum=token.quote.threshold,
+        cleanup=token.quote.cleanup,
         closing=closing(token.holding) if is_closed else None,
         lookup_tables=tuple(market.tables[public_key(key)] for key in token.quote.lookup_tables),
     )
@@ -89,4 +97,8 @@ def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
 
 def _instructions(quote: Quote) -> tuple[Instruction, ...]:
     cleanup = () if quote.cleanup is None else (quote.cleanup,)
-    return (*quote.setup, quote.swap, *quote.other, *cleanup)
+    return (*_sale(quote), *cleanup)
+
+
+def _sale(quote: Quote) -> tuple[Instruction, ...]:
+    return (*quote.setup, quote.swap, *quote.other)

@@ -19,6 +19,8 @@ from sweepapi.solana import compute_budget
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.effects import Terms
 from sweepapi.solana.errors import LegTooLargeError, UnsafeSwapError
+from sweepapi.solana.guard import Output
+from sweepapi.solana.mints import Mint
 from sweepapi.solana.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
 from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, symbol_warnings
@@ -28,7 +30,7 @@ from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransac
 from sweeps.rails.solana_v1.facts import Facts, read_facts
 from sweeps.rails.solana_v1.proving import Simulated, prove, simulate
 from sweeps.rails.solana_v1.quoting import quote_tokens
-from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_fee_account
+from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_output
 from sweeps.rails.solana_v1.terms import SwapTerms, fees_of_today, output_of
 
 log = structlog.get_logger(__name__)
@@ -49,7 +51,8 @@ def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
     with _failures_named(request):
         facts = read_facts(pool, request)
         sellable = sellable_tokens(request, facts)
-        drafting = _Drafting(request, facts, fees, usable_fee_account(facts), cluster.max_priority_fee_lamports)
+        output_mint, fee_account = usable_output(facts)
+        drafting = _Drafting(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
         tokens = quote_tokens(sellable, facts, drafting.swap_terms)
         check_instructions(tokens, facts, cluster, fee_bps=fees.total_fee_bps)
         market = read_market(pool, tokens)
@@ -95,6 +98,7 @@ class _Drafting:
     request: BuildRequest
     facts: Facts
     fees: FeeTerms
+    output_mint: Mint
     fee_account: Pubkey
     max_priority_fee_lamports: int
 
@@ -108,11 +112,23 @@ class _Drafting:
             fee_bps=self.fees.total_fee_bps,
         )
 
+    @property
+    def _output(self) -> Output:
+        holding = self.facts.associated(self.facts.output_mint)
+        return Output(
+            wallet=self.facts.wallet,
+            mint=self.facts.output_mint,
+            program=self.output_mint.program,
+            decimals=self.output_mint.decimals,
+            held=0 if holding is None else holding.token.amount,
+        )
+
     def transactions(
         self, pool: ProviderPool, tokens: Sequence[SolanaToken], market: Market
     ) -> list[SolanaTransaction]:
         """Compose the transactions and prove them; raises if one does more, or is worth less, than it should."""
-        packed = compose(tokens, self.facts, market, closes_accounts=self.request.close_empty_accounts)
+        closes_accounts = self.request.close_empty_accounts
+        packed = compose(tokens, self.facts, market, self._output, closes_accounts=closes_accounts)
         simulated = simulate(pool, packed)
         transactions = [
             self._transaction(one, simulation, tokens, market)

@@ -171,12 +171,6 @@ def test_a_minimum_output_of_nothing_is_refused(user: SolanaUser) -> None:
     )
 
 
-def test_the_smallest_amount_is_sold_without_a_fee(user: SolanaUser) -> None:
-    mint = user.hold()
-    user.send(user.build({mint: 1}))
-    assert user.balance(user.cluster.usdc) == 1
-
-
 def test_sol_that_costs_more_than_it_gives_is_refused(user: SolanaUser) -> None:
     mint = user.hold()
     # 750 units give 5,000 lamports before the fee of the platform.
