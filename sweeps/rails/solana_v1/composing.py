@@ -12,6 +12,7 @@ from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana import compute_budget, reads
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
@@ -25,6 +26,9 @@ from sweepapi.solana.swap_api import Quote
 from sweeps.rails.solana_v1.closings import closing, emptied, empty_before
 from sweeps.rails.solana_v1.draft import SolanaToken
 from sweeps.rails.solana_v1.facts import Facts
+
+BLOCKHASH_BLOCKS = 150  # for which a new blockhash is valid
+MAX_SKEW_BLOCKS = 50  # between the nodes behind one endpoint: twenty seconds
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,10 @@ def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Clu
 
 
 def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
-    """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged."""
+    """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged.
+
+    Raises ``ChainUnavailableError``, and ``UnsafeSwapError`` for what is not a lookup table.
+    """
     keys = list(dict.fromkeys(public_key(key) for token in tokens for key in token.quote.lookup_tables))
     written = [
         account.pubkey
@@ -68,8 +75,16 @@ def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
     blockhash, epoch, prices, *found = pool.batch(
         [reads.LATEST_BLOCKHASH, reads.EPOCH_INFO, fees, *reads.multiple_accounts(keys)]
     )
+    _check_validity(blockhash, epoch.block_height)
     tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
     return Market(tables, blockhash, epoch.block_height, prices)
+
+
+def _check_validity(blockhash: LatestBlockhash, block_height: int) -> None:
+    """Refuse a blockhash that expires too soon to be signed, or so late that the sweep would never be over."""
+    blocks_left = blockhash.last_valid_block_height - block_height
+    if abs(blocks_left - BLOCKHASH_BLOCKS) > MAX_SKEW_BLOCKS:
+        raise ChainUnavailableError(f"a new blockhash can't be valid for {blocks_left} blocks")
 
 
 def compose(
