@@ -1,24 +1,29 @@
 """Builds on what providers say that are inconsistent, late or wrong."""
 
 import base64
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from solders.pubkey import Pubkey
 
 from sweepapi.errors import ChainUnavailable, SwapUnavailable
+from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana.addresses import TOKEN, associated_account
+from sweepapi.solana.addresses import CLOCK, TOKEN, associated_account
 from sweeps.models import Sweep
 from tests import fake_node
 from tests.fake_node import Alter, FakeNode
+from tests.solana_cluster import SolanaCluster
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
 
 PAID_BY_OTHERS = 7_777
 AMOUNT = slice(64, 72)  # of a token account's data
+TIMESTAMP = slice(32, 40)  # of the clock's data
 
 
 @pytest.fixture
@@ -97,3 +102,48 @@ def valid_for(shift: int) -> Alter:
         return result
 
     return alter
+
+
+def clock_behind(seconds: int) -> Alter:
+    """Let the newest block be older."""
+
+    def alter(method: str, params: list[Any], result: Any) -> Any:
+        if (method, params[:1]) == ("getAccountInfo", [str(CLOCK)]):
+            data = bytearray(base64.b64decode(result["value"]["data"][0]))
+            data[TIMESTAMP] = (int(time.time()) - seconds).to_bytes(8, "little")
+            result["value"]["data"][0] = base64.b64encode(data).decode()
+        return result
+
+    return alter
+
+
+@pytest.fixture
+def oldest_head(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> None:
+    """Let heads be a minute old at most."""
+    change_networks(clusters={"solana": replace(cluster.facts(), max_head_age_seconds=60)})
+
+
+@pytest.mark.usefixtures("oldest_head")
+def test_a_provider_that_stopped_is_not_built_on(user: SolanaUser, node: FakeNode) -> None:
+    mint = user.hold()
+    node.alter = clock_behind(90)
+
+    with pytest.raises(ChainUnavailable):
+        user.build({mint: DOLLAR})
+
+
+@pytest.mark.usefixtures("oldest_head")
+def test_another_provider_replaces_one_that_stopped(
+    user: SolanaUser, node: FakeNode, use_nodes: Callable[..., ProviderPool]
+) -> None:
+    node.alter = clock_behind(90)
+    use_nodes(node.url, user.cluster.url)
+
+    assert user.build({user.hold(): DOLLAR})["transactions"]
+
+
+@pytest.mark.usefixtures("oldest_head")
+def test_a_provider_may_be_some_seconds_behind(user: SolanaUser, node: FakeNode) -> None:
+    node.alter = clock_behind(30)
+
+    assert user.build({user.hold(): DOLLAR})["transactions"]
