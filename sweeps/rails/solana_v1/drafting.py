@@ -175,4 +175,4 @@ class _Drafting:
         )
 
     def _closes(self, packed: Packed) -> list[Holding]:
-        return closed_by(packed, self.facts.holdings.values())
+        return closed_by(packed, self.facts.holdings)
