@@ -18,7 +18,7 @@ SAFE_DEPTH_BLOCKS = 4
 FINAL_DEPTH_BLOCKS = 2 * SAFE_DEPTH_BLOCKS
 # anvil drops the states of older blocks; it would write each to disk, a megabyte per block. A test run mines fewer
 # blocks than this, including those that tests roll back; each takes a sixth of a megabyte of memory.
-_STATES_KEPT = 5_000
+_STATES_KEPT = 8_000
 _PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
 
 

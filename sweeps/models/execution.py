@@ -146,7 +146,7 @@ class SweepTransaction(models.Model):
                     finality__in=["none", "included", "safe", "final"],
                 ),
             ),
-            models.UniqueConstraint(fields=["sweep", "tx_hash"], name="candidate_once_a_sweep"),
+            models.UniqueConstraint(fields=["execution", "tx_hash"], name="candidate_once_an_execution"),
             models.UniqueConstraint(
                 fields=["execution"], condition=Q(status="accepted"), name="candidate_accepted_once_an_execution"
             ),

@@ -209,7 +209,7 @@ class Mismatch:
 class TransactionVerdict:
     """What a mined transaction means for an execution: it executed it, reverted, or did something else.
 
-    One that was not reported becomes a candidate. A transaction is a candidate for one execution of a sweep at most.
+    One that was not reported becomes a candidate.
     """
 
     tx_hash: str

@@ -170,11 +170,13 @@ def test_at_most_one_transaction_per_execution_is_accepted() -> None:
     SweepTransactionFactory.create(sweep=first.sweep, execution=other, **ACCEPTED)
 
 
-def test_a_hash_is_a_candidate_once_per_sweep_and_may_be_one_of_several_sweeps() -> None:
+def test_a_hash_is_a_candidate_once_per_execution_and_may_be_one_of_several() -> None:
     tx = SweepTransactionFactory.create()
     SweepTransactionFactory.create(tx_hash=tx.tx_hash)
-    with pytest.raises(IntegrityError, match="candidate_once_a_sweep"), transaction.atomic():
-        SweepTransactionFactory.create(sweep=tx.sweep, tx_hash=tx.tx_hash)
+    other = ExecutionFactory.create(sweep=tx.sweep, token=None, position=1)
+    SweepTransactionFactory.create(sweep=tx.sweep, execution=other, tx_hash=tx.tx_hash)
+    with pytest.raises(IntegrityError, match="candidate_once_an_execution"), transaction.atomic():
+        SweepTransactionFactory.create(sweep=tx.sweep, execution=tx.execution, tx_hash=tx.tx_hash)
 
 
 @pytest.mark.parametrize("missing", [{"confirmed_at": None}, {"block_number": None}, {"block_hash": ""}], ids=str)

@@ -171,6 +171,7 @@ class _Drafting:
             unit_limit=limit,
             unit_price=price,
             effects=proven.effects,
+            creates=proven.creates,
             closes=self._closes(packed),
         )
 

@@ -13,7 +13,8 @@ from solders.pubkey import Pubkey
 from sweepapi.errors import FieldError, InsufficientBalance
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana import compute_budget, reads
-from sweepapi.solana.accounts import Account
+from sweepapi.solana.accounts import Account, Holding
+from sweepapi.solana.changes import created_holdings
 from sweepapi.solana.effects import Effects, Terms, check_effects
 from sweepapi.solana.errors import UnsafeSwapError
 from sweepapi.solana.lookup_tables import writable_keys
@@ -33,6 +34,7 @@ class Proven:
 
     effects: Effects
     units: int
+    creates: Sequence[Holding]  # the token accounts that the wallet gets, and pays the rent of
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,14 @@ def _simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[_Simul
 
 
 def _proven(simulated: Sequence[_Simulated], terms: Sequence[Terms]) -> list[Proven]:
-    return [Proven(_effects(one, of_one), one.simulation.units) for one, of_one in zip(simulated, terms, strict=True)]
+    return [
+        Proven(
+            effects=_effects(one, of_one),
+            units=one.simulation.units,
+            creates=created_holdings(one.before, one.simulation.accounts, of_one.wallet),
+        )
+        for one, of_one in zip(simulated, terms, strict=True)
+    ]
 
 
 def _effects(simulated: _Simulated, terms: Terms) -> Effects:

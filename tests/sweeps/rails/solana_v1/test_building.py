@@ -114,6 +114,31 @@ def test_emptied_accounts_are_closed_and_their_rent_returns(user: SolanaUser) ->
     assert user.lamports == before - int(built["networkFeeLamports"]) + int(built["reclaimedLamports"])
 
 
+def test_the_account_that_is_created_for_the_output_is_named_with_its_rent(user: SolanaUser) -> None:
+    tokens = {user.hold(): 5 * DOLLAR for _ in range(10)}
+    before = user.lamports
+
+    built = user.build(tokens)
+    user.send(built)
+
+    assert len(built["transactions"]) > 1
+    (created,) = built["createdAccounts"]
+    assert created["mint"] == str(user.cluster.usdc)
+    assert user.has_account(user.cluster.usdc)
+    assert created["lamports"] == built["rentLamports"]
+    paid = int(built["networkFeeLamports"]) + int(built["rentLamports"])
+    assert user.lamports == before - paid + int(built["reclaimedLamports"])
+
+
+def test_nothing_is_created_for_a_wallet_that_has_the_output(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.cluster.faucet.create_account(user.key, user.cluster.usdc)
+
+    built = user.build({mint: 5 * DOLLAR})
+
+    assert (built["createdAccounts"], built["rentLamports"]) == ([], "0")
+
+
 def test_an_account_that_was_empty_before_is_closed_where_it_fits(user: SolanaUser) -> None:
     mint, empty = user.hold(), user.cluster.faucet.create_mint(3)
     account = user.cluster.faucet.create_account(user.key, empty)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from solders.compute_budget import set_compute_unit_limit, set_compute_unit_price
-from solders.instruction import Instruction
+from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
 from solders.system_program import TransferParams, transfer
 
@@ -64,6 +64,30 @@ def test_another_instruction_is_rejected(sweep: LocalSweep) -> None:
     tip = TransferParams(from_pubkey=sweep.user.pubkey(), to_pubkey=sweep.maker.pubkey(), lamports=1)
     sweep.land(extra=[transfer(tip)])
     assert_rejected(sweep)
+
+
+def test_a_transaction_that_names_two_references_is_rejected_for_both(cluster: SolanaCluster) -> None:
+    sweep = LocalSweep(cluster, transactions=2)
+    stranger = cluster.create_wallet()
+    marked = [marker(stranger.pubkey(), sweep.reference(position)) for position in (0, 1)]
+    cluster.send(cluster.sign(stranger, marked))
+    assert the_worker_looks(sweep) == ("pending", True, [])
+    assert [status for _, status in candidates(sweep)] == ["rejected", "rejected"]
+    sweep.land(0)
+    sweep.land(1)
+    assert the_worker_looks(sweep)[0] == "completed"
+
+
+def test_ours_counts_although_it_names_the_reference_of_another_execution_too(cluster: SolanaCluster) -> None:
+    sweep = LocalSweep(cluster, transactions=2)
+    limit = set_compute_unit_limit(150_000)
+    other = AccountMeta(sweep.reference(0), is_signer=False, is_writable=False)
+    named = Instruction(limit.program_id, limit.data, [other])
+    cluster.send(sweep.sign([named, *sweep.instructions[1]]))
+    the_worker_looks(sweep)
+    assert [execution.status for execution in sweep.executions] == ["pending", "executed"]
+    sweep.land(0)
+    assert the_worker_looks(sweep)[0] == "completed"
 
 
 def test_another_order_is_rejected(sweep: LocalSweep) -> None:
