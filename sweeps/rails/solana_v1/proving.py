@@ -24,8 +24,8 @@ from sweeps.rails.solana_v1.draft import unsigned
 
 log = structlog.get_logger(__name__)
 
-# How a simulation fails if the wallet can't pay for the transaction.
-_POOR = ("InsufficientFundsForFee", "InsufficientFundsForRent")
+# What a simulation says if the wallet can't pay for the transaction, or for an account on the route.
+_POOR = ("InsufficientFundsForFee", "InsufficientFundsForRent", "insufficient lamports")
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,10 @@ def _proven(simulated: Sequence[_Simulated], terms: Sequence[Terms]) -> list[Pro
 
 def _effects(simulated: _Simulated, terms: Terms) -> Effects:
     error = simulated.simulation.error
-    if error is not None and any(name in str(error) for name in _POOR):
+    described = f"{error} {' | '.join(simulated.simulation.logs)}"
+    if error is not None and any(said in described for said in _POOR):
         message = "The wallet can't pay the fees and the rent of new accounts."
         raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
     if error is not None:
-        raise UnsafeSwapError(f"its simulation fails: {error} {' | '.join(simulated.simulation.logs)}")
+        raise UnsafeSwapError(f"its simulation fails: {described}")
     return check_effects(simulated.before, simulated.simulation.accounts, terms)
