@@ -11,7 +11,8 @@ from tests.solana_cluster import SolanaCluster
 
 
 @pytest.mark.parametrize(
-    ("consumed", "limit"), [(0, 0), (1, 2), (100_000, 120_000), (1_166_667, 1_400_000), (1_400_000, 1_400_000)]
+    ("consumed", "limit"),
+    [(0, 40_000), (1, 40_002), (100_000, 160_000), (1_133_333, 1_400_000), (1_400_000, 1_400_000)],
 )
 def test_the_limit_leaves_a_margin_up_to_what_a_transaction_can_ask_for(consumed: int, limit: int) -> None:
     assert unit_limit(consumed) == limit

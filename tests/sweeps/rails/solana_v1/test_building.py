@@ -84,6 +84,12 @@ def test_the_user_receives_what_was_promised_and_the_fee_account_its_fee(
     assert user.balance(cluster.usdc) >= int(estimated["user"])
 
 
+def test_the_smallest_amount_is_sold_without_a_fee(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.send(user.build({mint: 1}))
+    assert user.balance(user.cluster.usdc) == 1
+
+
 def test_the_minimum_is_what_the_slippage_leaves_with_the_fee_on_top(user: SolanaUser) -> None:
     built = user.build({user.hold(): 5 * DOLLAR}, slippage_bps=100)
 
