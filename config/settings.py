@@ -179,9 +179,16 @@ SPECTACULAR_SETTINGS = {
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
         "1. `POST /v1/sweep/discover` lists which of a wallet's tokens are worth sweeping, and rent to reclaim.\n"
-        "2. `POST /v1/sweep/build` answers with one or more transactions; the user signs and sends each of them.\n"
-        "3. There is no confirm: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows what "
-        "landed. Your share of the fee is accounted for and paid out later, as for sweeps on V4, which `/v1` shows too."
+        "2. `POST /v1/sweep/build` answers with one or more v0 transactions in base64, each of which is executed "
+        "on its own. Deserialize each (`VersionedTransaction` in web3.js and solders), have the wallet sign it, "
+        "and send it to any RPC node within a minute: its blockhash is in it, and it can land until "
+        "`lastValidBlockHeight`. A wallet may change its compute budget and its blockhash, and add Lighthouse's "
+        "assertions. With any other change it is not recognised.\n"
+        "3. There is no confirm: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows "
+        "what landed. Poll it until `open` is false. If `status` is then `expired` or `failed`, nothing was "
+        "swept, and you can build again; `flags` with `partial` means that only some of the transactions landed, "
+        "and `executions` shows which tokens were swept. Your share of the fee is accounted for and paid out "
+        "later, as for sweeps on V4, which `/v1` shows too."
     ),
     "TAGS": [
         {"name": "Sweeps", "description": "Build a sweep, report its transaction, follow it."},

@@ -1,7 +1,5 @@
 """The ledger as a partner sees it: the postings of its own entries."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,9 +22,7 @@ class LedgerEntryViewSet(ViewSet):
     )
     def list(self, request: Request) -> Response:
         """Return one page of postings. The postings of an entry balance; they may be split between two pages."""
-        query = LedgerQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        filters: dict[str, Any] = query.validated_data
+        filters = LedgerQuery.read(request.query_params)
         cursor, limit = filters.pop("cursor", None), filters.pop("limit")
         postings = postings_of_partner(partner_of(request), **filters)
         items, next_cursor = newest_first(postings, time_field="entry__posted_at", cursor=cursor, limit=limit)

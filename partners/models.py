@@ -44,7 +44,7 @@ class Partner(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(max_length=120, unique=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
-    payout_wallet = AddressField(help_text="Receives the partner's fees on every chain that has no wallet below.")
+    payout_wallet = AddressField(help_text="Receives the partner's fees on every EVM chain that has no wallet below.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

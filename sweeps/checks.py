@@ -35,6 +35,8 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         return [Error(f"{settings.CHAINS_FILE}: {error}.", id="sweeps.E004")]
     except ClustersFileError as error:
         return [Error(f"{settings.CLUSTERS_FILE}: {error}.", id="sweeps.E008")]
+    except OSError as error:
+        return [Error(f"{error.filename}: {error.strerror}.", id="sweeps.E011")]
     checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees, _incomplete_clusters)
     return [problem for check in checks for problem in check(configured)]
 

@@ -21,7 +21,7 @@ _STATUS_SENTENCES = {
 _SENTENCES = {
     EventKind.REPORTED: "A transaction was reported.",
     EventKind.DISPLACED: "The transaction was never seen, and a newer one took its place.",
-    EventKind.DISCOVERED: "A transaction that was not reported was found on chain.",
+    EventKind.DISCOVERED: "The worker found the transaction on chain.",
     EventKind.ACCEPTED: "The transaction executed the sweep in block {block}.",
     EventKind.REVERTED: "The transaction reverted.",
     EventKind.REJECTED: "The transaction does not match what was signed: {reason}",
@@ -84,5 +84,5 @@ def _missing_execution(sweep: Sweep) -> str:
         return f"It was voided, but what was signed can be executed until {sweep.deadline:%H:%M:%S} UTC."
     if sweep.deadline <= timezone.now():
         return "Its deadline has passed; the chain has yet to prove that it was not executed."
-    tried = "No reported transaction executed it" if statuses else "No transaction was reported"
+    tried = "No known transaction executed it" if statuses else "No transaction is known"
     return f"{tried}; it can be executed until {sweep.deadline:%H:%M:%S} UTC."

@@ -7,6 +7,9 @@ from typing import Any
 
 from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
+from spl.token.constants import TOKEN_PROGRAM_ID
+from spl.token.instructions import transfer
+from spl.token.models import TransferParams
 
 from dev.solana.records import Landed
 from partners.models import Partner
@@ -58,6 +61,14 @@ class SolanaUser:
     def send(self, built: Mapping[str, Any]) -> list[Landed]:
         """Sign and land every transaction of an answer."""
         return [self.cluster.send(self.sign(transaction)) for transaction in built["transactions"]]
+
+    def spend(self, account: Pubkey, mint: Pubkey, amount: int) -> None:
+        """Send tokens to a new wallet."""
+        recipient = self.cluster.faucet.create_account(self.cluster.create_wallet().pubkey(), mint)
+        params = TransferParams(
+            program_id=TOKEN_PROGRAM_ID, source=account, dest=recipient, owner=self.key, amount=amount
+        )
+        self.cluster.faucet.run([transfer(params)], self.keypair)
 
     def balance(self, mint: Pubkey) -> int:
         return self.cluster.token_balance(self.key, mint)

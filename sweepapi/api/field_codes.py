@@ -6,7 +6,7 @@ As with the codes of errors, a code may be added, never renamed.
 FIELD_CODES = {
     "required": "The field is missing.",
     "unknown_field": "No such field; a misspelt field is never ignored.",
-    "duplicate_field": "The name occurs twice in one object.",
+    "duplicate_field": "The name occurs twice in one object, or in the query.",
     "forbidden_field": "The API key sets this value, so it cannot be sent.",
     "invalid_type": 'The JSON type is wrong; `"50"`, `50.0` and `true` are not integers.',
     "invalid_format": "The JSON type is right, but the format is wrong.",

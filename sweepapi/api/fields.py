@@ -189,10 +189,18 @@ class SolanaWalletField(SolanaKeyField):
 class WalletField(StrictCharField):
     """A wallet on a chain of any family; in its canonical form in Python."""
 
+    default_error_messages = {
+        "invalid_format": "A wallet is 0x followed by 40 hex digits, or on Solana 32 bytes in base58.",
+    }
+
     def to_internal_value(self, data: str) -> str:
-        """Return the wallet as ``EvmAddressField`` or ``SolanaKeyField`` does."""
-        of_family = EvmAddressField() if data.startswith("0x") else SolanaKeyField()
-        return of_family.to_internal_value(data)
+        """Return the wallet in EIP-55 form, or the key unchanged."""
+        if data.startswith("0x"):
+            return EvmAddressField().to_internal_value(data)
+        try:
+            return str(public_key(data))
+        except ValueError:
+            self.fail("invalid_format")
 
 
 class UtcDateTimeField(serializers.DateTimeField):

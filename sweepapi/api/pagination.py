@@ -5,13 +5,15 @@ import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
+from django.http import QueryDict
 from rest_framework import serializers
 
 from sweepapi.api.fields import StrictCharField
+from sweepapi.api.parsers import printable
 from sweepapi.api.serializers import StrictSerializer
 from sweepapi.errors import FieldError, InvalidRequest
 
@@ -54,6 +56,18 @@ class PageQuery(StrictSerializer):
     limit = serializers.IntegerField(
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Items per page."
     )
+
+    @classmethod
+    def read(cls, parameters: QueryDict) -> dict[str, Any]:
+        """Return the validated parameters; raises for unknown, repeated and wrong ones."""
+        repeated = [printable(name) for name, values in parameters.lists() if len(values) > 1]
+        if repeated:
+            message = "This parameter occurs twice."
+            raise InvalidRequest(details=[FieldError(name, "duplicate_field", message) for name in repeated])
+        query = cls(data=parameters.dict())
+        query.is_valid(raise_exception=True)
+        validated: dict[str, Any] = query.validated_data
+        return validated
 
 
 def newest_first(rows: QuerySet[M], *, time_field: str, cursor: str | None, limit: int) -> tuple[list[M], str | None]:

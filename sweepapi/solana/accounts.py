@@ -10,6 +10,7 @@ from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account
 from sweepapi.solana.extensions import AccountType, Extension, extensions_of, number
 
 TOKEN_ACCOUNT_BYTES = 165  # without extensions
+MAX_AMOUNT = 2**64 - 1  # that a token account can hold
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ TOKEN_2022 = Pubkey.from_string("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
 ASSOCIATED_TOKEN = Pubkey.from_string("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 COMPUTE_BUDGET = Pubkey.from_string("ComputeBudget111111111111111111111111111111")
 LOOKUP_TABLE = Pubkey.from_string("AddressLookupTab1e1111111111111111111111111")
+CLOCK = Pubkey.from_string("SysvarC1ock11111111111111111111111111111111")
+SYSVAR = Pubkey.from_string("Sysvar1111111111111111111111111111111111111")
 METADATA = Pubkey.from_string("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")  # Metaplex's
 # Wallets add its assertions to what the user signs: https://github.com/Jac0xb/lighthouse
 LIGHTHOUSE = Pubkey.from_string("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 
-from sweepapi.solana.accounts import Account, TokenAccount, token_account
+from sweepapi.solana.accounts import Account, Holding, TokenAccount, token_account
 from sweepapi.solana.addresses import SYSTEM, TOKEN, WRAPPED_SOL, associated_account
 
 Accounts = Mapping[Pubkey, Account | None]
@@ -29,6 +29,16 @@ def change_of(key: Pubkey, before: Account | None, after: Account | None, wallet
 def _of_wallet(account: Account | None, wallet: Pubkey) -> TokenAccount | None:
     found = token_account(account) if account is not None else None
     return found if found is not None and found.owner == wallet else None
+
+
+def created_holdings(before: Accounts, after: Accounts, wallet: Pubkey) -> list[Holding]:
+    """Return the token accounts that the wallet has afterwards, and did not have before."""
+    changes = (change_of(key, before[key], after[key], wallet) for key in before)
+    return [
+        Holding(change.key, change.after.lamports, change.becomes)
+        for change in changes
+        if change.was is None and change.becomes is not None and change.after is not None
+    ]
 
 
 def token_gain(changes: Iterable[Change], mint: Pubkey) -> int:

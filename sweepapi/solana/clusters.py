@@ -35,6 +35,7 @@ class Cluster:
     max_priority_fee_lamports: int  # for one transaction
     recheck_seconds: int  # from look to look while any block can change something
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them
+    max_head_age_seconds: int | None = None  # None if the cluster produces no blocks while idle
 
     @property
     def network(self) -> str:
@@ -67,6 +68,7 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
             max_priority_fee_lamports=int(table["max_priority_fee_lamports"]),
             recheck_seconds=int(table["recheck_seconds"]),
             payout_senders=_keys(table.get("payout_senders", [])),
+            max_head_age_seconds=table.get("max_head_age_seconds"),
         )
     except KeyError as error:
         message = f"cluster {name!r}: {error.args[0]!r} is missing"

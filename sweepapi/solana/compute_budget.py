@@ -11,7 +11,8 @@ from sweepapi.rpc.errors import BadResponseError
 
 MAX_UNITS = 1_400_000  # that a transaction can ask for
 MARGIN_PERCENT = 20  # pools change between the simulation and the block
-MIN_MARGIN_UNITS = 10_000  # opening an account takes more of them if lamports were sent to it meanwhile
+# Creates the output's account, if another transaction of the sweep closed the one that the simulation still saw.
+MARGIN_UNITS = 40_000
 PERCENTILE = 75  # of what transactions on the same accounts paid in recent blocks
 LAMPORTS_PER_SIGNATURE = 5_000
 MICRO_LAMPORTS = 1_000_000  # a unit's price is in millionths of a lamport
@@ -26,8 +27,7 @@ def instructions(*, unit_limit: int, unit_price: int) -> tuple[Instruction, Inst
 
 def unit_limit(consumed: int) -> int:
     """Return the limit for a transaction whose simulation consumed these units."""
-    margin = max(_divided_up(consumed * MARGIN_PERCENT, 100), MIN_MARGIN_UNITS)
-    return min(consumed + margin, MAX_UNITS)
+    return min(_divided_up(consumed * (100 + MARGIN_PERCENT), 100) + MARGIN_UNITS, MAX_UNITS)
 
 
 def unit_price(recent: Sequence[int], *, unit_limit: int, max_lamports: int) -> int:

@@ -11,14 +11,14 @@ from functools import cached_property
 
 from solders.address_lookup_table_account import AddressLookupTableAccount
 from solders.hash import Hash
-from solders.instruction import AccountMeta, Instruction
+from solders.instruction import Instruction
 from solders.message import CompileError, MessageV0, to_bytes_versioned
 from solders.pubkey import Pubkey
-from solders.system_program import TransferParams, transfer
 
 from sweepapi.solana import compute_budget
 from sweepapi.solana.addresses import ASSOCIATED_TOKEN, TOKEN_PROGRAMS
 from sweepapi.solana.errors import LegTooLargeError
+from sweepapi.solana.guard import Output
 
 MAX_BYTES = 1232  # of a transaction, its signature included
 MAX_ACCOUNTS = 64  # that a transaction can lock
@@ -31,10 +31,12 @@ _CLOSE_ACCOUNT = b"\x09"
 
 @dataclass(frozen=True)
 class Leg:
-    """The instructions that sell one token, in order, and the one that closes the account they empty."""
+    """The instructions that sell one token, in order."""
 
     instructions: tuple[Instruction, ...]
-    closing: Instruction | None
+    minimum: int  # that the wallet receives of the output
+    cleanup: Instruction | None  # of the swap API, which unwraps SOL
+    closing: Instruction | None  # of the account that is emptied
     lookup_tables: tuple[AddressLookupTableAccount, ...]
 
 
@@ -45,7 +47,7 @@ class Packed:
     wallet: Pubkey
     legs: tuple[int, ...]  # positions, ascending
     reference: Pubkey
-    instructions: tuple[Instruction, ...]  # the marker first
+    instructions: tuple[Instruction, ...]
     lookup_tables: tuple[AddressLookupTableAccount, ...]
 
     def message(self, blockhash: Hash, *, unit_limit: int, unit_price: int) -> MessageV0:
@@ -71,12 +73,16 @@ class Packed:
         return self.size <= MAX_BYTES
 
 
-def pack(wallet: Pubkey, legs: Sequence[Leg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
+def pack(output: Output, legs: Sequence[Leg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
-    Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegTooLargeError``.
+    Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegTooLargeError``, and
+    ``UnsafeSwapError`` for minimums that no account can hold.
     """
-    packed = _fewest(_Composer(wallet, legs), len(legs))
+    packed = _fewest(_Composer(output, legs), len(legs))
+    if output.is_unwrapped and output.held and len(packed) > 1:
+        # The first one to land unwraps what the account held, whichever that is.
+        packed = _fewest(_Composer(replace(output, held=0), legs), len(legs))
     for closing in extra_closings:
         _add_where_it_fits(packed, closing)
     return packed
@@ -85,8 +91,8 @@ def pack(wallet: Pubkey, legs: Sequence[Leg], *, extra_closings: Sequence[Instru
 class _Composer:
     """Composes the transaction of any set of legs, each set once."""
 
-    def __init__(self, wallet: Pubkey, legs: Sequence[Leg]) -> None:
-        self._wallet = wallet
+    def __init__(self, output: Output, legs: Sequence[Leg]) -> None:
+        self._output = output
         self._legs = legs
         self._composed: dict[tuple[int, ...], Packed] = {}
 
@@ -100,12 +106,15 @@ class _Composer:
         reference = Pubkey(secrets.token_bytes(Pubkey.LENGTH))
         legs = [self._legs[position] for position in ordered]
         sales = [instruction for leg in legs for instruction in leg.instructions]
+        guard = self._output.guard(sum(leg.minimum for leg in legs), reference)
+        # What is unwrapped leaves the account that the guard looks at, so that is done once, after all legs.
+        cleanups = _distinct(leg.cleanup for leg in legs if leg.cleanup is not None)
         closings = [leg.closing for leg in legs if leg.closing is not None]
         return Packed(
-            wallet=self._wallet,
+            wallet=self._output.wallet,
             legs=ordered,
             reference=reference,
-            instructions=(_marker(self._wallet, reference), *_without_repeated_creations(sales), *closings),
+            instructions=(*_without_repeated_creations(sales), guard, *cleanups, *closings),
             lookup_tables=tuple({table.key: table for leg in legs for table in leg.lookup_tables}.values()),
         )
 
@@ -150,11 +159,12 @@ def _add_where_it_fits(packed: list[Packed], closing: Instruction) -> None:
             return
 
 
-def _marker(wallet: Pubkey, reference: Pubkey) -> Instruction:
-    """Return a transfer of nothing that names the reference, by which the transaction is found on chain."""
-    marker = transfer(TransferParams(from_pubkey=wallet, to_pubkey=wallet, lamports=0))
-    named = AccountMeta(reference, is_signer=False, is_writable=False)
-    return Instruction(marker.program_id, marker.data, [*marker.accounts, named])
+def _distinct(instructions: Iterable[Instruction]) -> list[Instruction]:
+    found: list[Instruction] = []
+    for instruction in instructions:
+        if instruction not in found:
+            found.append(instruction)
+    return found
 
 
 def _without_repeated_creations(instructions: Iterable[Instruction]) -> list[Instruction]:

@@ -8,6 +8,7 @@ from sweepapi.rpc.errors import BadResponseError
 from sweepapi.rpc.provider import Head, Target
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.responses import Clock
 
 LAGGING_SLOTS = 50  # twenty seconds
 
@@ -20,6 +21,7 @@ def solana_pool(*, urls: Sequence[str], cluster: Cluster, timeout_seconds: float
         expected=cluster.genesis_hash,
         head_of=_head,
         lagging_blocks=LAGGING_SLOTS,
+        max_head_age_seconds=cluster.max_head_age_seconds,
     )
     return ProviderPool.of_urls(urls=urls, target=target, timeout_seconds=timeout_seconds)
 
@@ -32,6 +34,8 @@ def _genesis_hash(result: object) -> str:
 
 
 def _head(call: Call, value: Any) -> Head | None:  # noqa: ANN401 - what the call decodes to
+    if isinstance(value, Clock):
+        return Head(value.slot, value.unix_timestamp)
     if call.method == "getEpochInfo":
         return Head(value.slot)
     return Head(value) if call.method == "getSlot" else None

@@ -7,6 +7,7 @@ from solders.pubkey import Pubkey
 from sweepapi.rpc import Call
 from sweepapi.solana import responses
 from sweepapi.solana.accounts import Account
+from sweepapi.solana.addresses import CLOCK as CLOCK_KEY
 
 CONFIRMED = {"commitment": "confirmed"}
 IN_BASE64 = {**CONFIRMED, "encoding": "base64"}
@@ -37,6 +38,8 @@ def rent_of(data_bytes: int) -> Call:
     return Call("getMinimumBalanceForRentExemption", (data_bytes, CONFIRMED), responses.amount)
 
 
+# The time of the head, by which a pool finds providers that stopped.
+CLOCK = Call("getAccountInfo", (str(CLOCK_KEY), IN_BASE64), responses.clock)
 LATEST_BLOCKHASH = Call("getLatestBlockhash", (CONFIRMED,), responses.latest_blockhash)
 SLOT = Call("getSlot", (CONFIRMED,), responses.counter)
 EPOCH_INFO = Call("getEpochInfo", (CONFIRMED,), responses.epoch_info)

@@ -7,6 +7,7 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any
 
 from solders.hash import Hash
@@ -14,10 +15,11 @@ from solders.pubkey import Pubkey
 
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.accounts import Account, Holding, token_account
-from sweepapi.solana.addresses import public_key
+from sweepapi.solana.addresses import SYSVAR, public_key
 
 U64_END = 2**64
 _COUNTER_END = 2**40
+_CLOCK = Struct("<QqQQq")  # slot, start of the epoch, epoch, epoch with a known leader schedule, time
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,14 @@ class LatestBlockhash:
 
     blockhash: Hash
     last_valid_block_height: int
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time that the cluster's validators agreed on for a slot."""
+
+    slot: int
+    unix_timestamp: int
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,15 @@ def epoch_info(value: object) -> EpochInfo:
         slot=counter(fields.get("absoluteSlot")),
         block_height=counter(fields.get("blockHeight")),
     )
+
+
+def clock(value: object) -> Clock:
+    """Return what ``getAccountInfo`` found under the clock's key."""
+    found = account(in_context(value))
+    if found is None or found.owner != SYSVAR or len(found.data) != _CLOCK.size:
+        raise BadResponseError("expected the clock")
+    slot, _, _, _, unix_timestamp = _CLOCK.unpack(found.data)
+    return Clock(counter(slot), counter(unix_timestamp))
 
 
 def in_context(value: object) -> object:

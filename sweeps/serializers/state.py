@@ -22,11 +22,11 @@ class SweepTransactionSerializer(serializers.Serializer[SweepTransaction]):
     txHash = serializers.CharField(source="tx_hash")
     status = serializers.ChoiceField(choices=SweepTransaction.Status.choices)
     source = serializers.ChoiceField(choices=SweepTransaction.Source.choices)  # type: ignore[assignment]  # DRF takes declared fields out of the class
-    blockNumber = serializers.IntegerField(source="block_number", allow_null=True)
+    blockNumber = serializers.IntegerField(source="block_number", allow_null=True, help_text="On Solana the slot.")
     blockHash = serializers.SerializerMethodField()
     confirmations = serializers.IntegerField()
     finality = serializers.ChoiceField(choices=SweepTransaction.Finality.choices)
-    gasUsed = AmountOutputField(source="gas_used", allow_null=True)
+    gasUsed = AmountOutputField(source="gas_used", allow_null=True, help_text="On Solana compute units.")
     submittedAt = UtcDateTimeField(source="submitted_at")
     confirmedAt = UtcDateTimeField(source="confirmed_at", allow_null=True)
     reason = serializers.CharField()

@@ -63,9 +63,7 @@ class StoredSweepViewSet(ViewSet):
 
     def list(self, request: Request) -> Response:
         """Return one page of sweeps in brief."""
-        query = HistoryQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        filters: dict[str, Any] = query.validated_data
+        filters = HistoryQuery.read(request.query_params)
         cursor, limit = filters.pop("cursor", None), filters.pop("limit")
         sweeps = sweeps_of_partner(partner_of(request), HistoryFilter(**filters), rails=self.rails)
         page, next_cursor = newest_first(sweeps, time_field="created_at", cursor=cursor, limit=limit)

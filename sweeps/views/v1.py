@@ -40,7 +40,11 @@ class SweepV1ViewSet(StoredSweepViewSet):
         responses={201: V1.answer, **failures("buildSolanaSweep")},
     )
     def build(self, request: Request) -> Response:
-        """Quote every token, and return the transactions to sign and send. They are found on chain, without confirm."""
+        """Quote every token, and return transactions, which the user signs and sends within about a minute.
+
+        All of them were simulated. They are found on chain, without confirm; the answer shows what they cost, which
+        accounts they create and close, and the rent of these. If they expire, build again.
+        """
         body = SolanaBuildRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         answer = build_sweep(partner=partner_of(request), request=body.to_request())

@@ -15,11 +15,17 @@ PROCESSES = {
     "beat": ["-m", "celery", "-A", "config", "beat"],
     "a command": [str(settings.BASE_DIR / "manage.py"), "migrate", "--check"],
 }
-WRONG = {"SERVICE_EVM_BUILD_MODE_LOCAL": "v4_falback", "SERVICE_EVM_BUILD_MODE_LOCL": "v4_fallback"}
+WRONG = {
+    "SERVICE_EVM_BUILD_MODE_LOCAL": "v4_falback",
+    "SERVICE_EVM_BUILD_MODE_LOCL": "v4_fallback",
+    "RPC_URLS_SOLANA": "http://127.0.0.1:1",
+    "SOLANA_FEE_WALLET": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    "SWAP_API_URL": "",
+}
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_a_process_with_a_misspelt_mode_or_chain_exits_and_says_why(name: str, tmp_path: Path) -> None:
+def test_a_process_with_wrong_settings_exits_and_says_why(name: str, tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, *PROCESSES[name]],
         env={**os.environ, "PYTHONPATH": str(settings.BASE_DIR), **WRONG},
@@ -33,3 +39,5 @@ def test_a_process_with_a_misspelt_mode_or_chain_exits_and_says_why(name: str, t
     assert ended.returncode > 0, "it exited, and not because of a signal"
     assert "SERVICE_EVM_BUILD_MODE_LOCAL is 'v4_falback'; it must be one of v5_partner_fees, v4_fallback." in said
     assert "SERVICE_EVM_BUILD_MODE_LOCL is set for an unknown chain; the chains of chains.toml are local." in said
+    assert "SOLANA_FEE_WALLET must be a wallet's key in base58." in said
+    assert "SWAP_API_URL must be the URL of a swap API." in said

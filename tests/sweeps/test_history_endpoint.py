@@ -214,6 +214,19 @@ def test_a_refused_query_names_the_parameter(
     assert details_of(response) == {detail}
 
 
+@pytest.mark.parametrize("url", [*URLS, "/v2/ledger/entries"])
+def test_a_repeated_parameter_is_refused(api: Client, url: str) -> None:
+    response = api.get(url, {"limit": ["2", "3"]})
+    assert error_of(response) == (400, "invalid_request")
+    assert details_of(response) == {("limit", "duplicate_field")}
+
+
+@pytest.mark.parametrize("wallet", ["952c690d972601be14e924356de8a059bbc910b6", "9VMqTbzWzv4T8Y6sk8oopessZq1vcU"])
+def test_a_wallet_of_neither_form_is_answered_with_both(api: Client, wallet: str) -> None:
+    (detail,) = api.get(V1, {"wallet": wallet}).json()["error"]["details"]
+    assert detail["message"] == "A wallet is 0x followed by 40 hex digits, or on Solana 32 bytes in base58."
+
+
 @pytest.mark.parametrize("url", URLS)
 def test_an_unknown_chain_is_unsupported(api: Client, url: str) -> None:
     response = api.get(url, {"chain": "atlantis"})

@@ -130,6 +130,13 @@ def test_without_providers_nothing_of_solana_is_needed(monkeypatch: pytest.Monke
     assert problems() == []
 
 
+@pytest.mark.parametrize("name", ["CHAINS_FILE", "CLUSTERS_FILE"])
+def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    monkeypatch.setattr(settings, name, tmp_path / "missing.toml")
+    (problem,) = problems()
+    assert problem.msg == f"{tmp_path / 'missing.toml'}: No such file or directory."
+
+
 def test_a_malformed_clusters_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "clusters.toml"
     file.write_text('[clusters.solana]\ngenesis_hash = "x"')

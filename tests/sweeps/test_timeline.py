@@ -75,13 +75,13 @@ def test_a_completed_sweep_waits_for_finality() -> None:
 def test_a_sweep_without_a_transaction_waits_for_one_until_its_deadline() -> None:
     sweep = SweepFactory.create()
     until = f"{sweep.deadline:%H:%M:%S} UTC."
-    assert timeline.why_it_waits(sweep) == f"No transaction was reported; it can be executed until {until}"
+    assert timeline.why_it_waits(sweep) == f"No transaction is known; it can be executed until {until}"
 
 
 @pytest.mark.parametrize("status", ["reverted", "rejected", "displaced"])
 def test_a_sweep_whose_transactions_did_not_execute_it_waits_for_another(status: str) -> None:
     sweep = SweepTransactionFactory.create(status=status).sweep
-    assert timeline.why_it_waits(sweep).startswith("No reported transaction executed it; it can be executed until")
+    assert timeline.why_it_waits(sweep).startswith("No known transaction executed it; it can be executed until")
 
 
 def test_a_sweep_with_submitted_transactions_says_how_many_lack_a_receipt() -> None:

@@ -68,7 +68,8 @@ class Deal:
 
     @property
     def threshold(self) -> int:
-        return self.net * (BPS - self.order.slippage_bps) // BPS
+        """What the taker receives at least, rounded as Jupiter rounds it."""
+        return self.net - self.net * self.order.slippage_bps // BPS
 
     @property
     def _stashed(self) -> Pubkey:
@@ -101,7 +102,7 @@ class Deal:
     def other(self) -> Sequence[Instruction]:
         taker = self.order.taker
         payments = [(self.bought.account_of(taker), self.net)]
-        if self.order.fee_account is not None:
+        if self.order.fee_account is not None and self.fee:
             payments.append((self.order.fee_account, self.fee))
         return [self.bought.transfer(self._stashed, recipient, taker, amount) for recipient, amount in payments]
 

@@ -1,8 +1,9 @@
 """Which token accounts a sweep closes, so that the wallet gets their rent back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from solders.instruction import Instruction
+from solders.pubkey import Pubkey
 from spl.token.instructions import close_account
 from spl.token.models import CloseAccountParams
 
@@ -37,6 +38,7 @@ def closing(holding: Holding) -> Instruction:
     )
 
 
-def closed_by(packed: Packed, holdings: Iterable[Holding]) -> list[Holding]:
-    """Return those of the accounts that a transaction closes."""
-    return [holding for holding in holdings if closing(holding) in packed.instructions]
+def closed_by(packed: Packed, holdings: Mapping[Pubkey, Holding]) -> list[Holding]:
+    """Return those of the accounts, by key, that a transaction closes."""
+    named = [(holdings.get(one.accounts[0].pubkey), one) for one in packed.instructions if one.accounts]
+    return [holding for holding, one in named if holding is not None and closing(holding) == one]

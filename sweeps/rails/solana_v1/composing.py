@@ -12,9 +12,11 @@ from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana import compute_budget, reads
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.guard import Output
 from sweepapi.solana.inspection import inspect
 from sweepapi.solana.jupiter import check_route
 from sweepapi.solana.lookup_tables import lookup_table
@@ -24,6 +26,9 @@ from sweepapi.solana.swap_api import Quote
 from sweeps.rails.solana_v1.closings import closing, emptied, empty_before
 from sweeps.rails.solana_v1.draft import SolanaToken
 from sweeps.rails.solana_v1.facts import Facts
+
+BLOCKHASH_BLOCKS = 150  # for which a new blockhash is valid
+MAX_SKEW_BLOCKS = 50  # between the nodes behind one endpoint: twenty seconds
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,10 @@ def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Clu
 
 
 def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
-    """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged."""
+    """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged.
+
+    Raises ``ChainUnavailableError``, and ``UnsafeSwapError`` for what is not a lookup table.
+    """
     keys = list(dict.fromkeys(public_key(key) for token in tokens for key in token.quote.lookup_tables))
     written = [
         account.pubkey
@@ -67,21 +75,36 @@ def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
     blockhash, epoch, prices, *found = pool.batch(
         [reads.LATEST_BLOCKHASH, reads.EPOCH_INFO, fees, *reads.multiple_accounts(keys)]
     )
+    _check_validity(blockhash, epoch.block_height)
     tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
     return Market(tables, blockhash, epoch.block_height, prices)
 
 
-def compose(tokens: Sequence[SolanaToken], facts: Facts, market: Market, *, closes_accounts: bool) -> list[Packed]:
-    """Return the transactions that sell all tokens, as few as possible; raises ``LegTooLargeError``."""
+def _check_validity(blockhash: LatestBlockhash, block_height: int) -> None:
+    """Refuse a blockhash that expires too soon to be signed, or so late that the sweep would never be over."""
+    blocks_left = blockhash.last_valid_block_height - block_height
+    if abs(blocks_left - BLOCKHASH_BLOCKS) > MAX_SKEW_BLOCKS:
+        raise ChainUnavailableError(f"a new blockhash can't be valid for {blocks_left} blocks")
+
+
+def compose(
+    tokens: Sequence[SolanaToken], facts: Facts, market: Market, output: Output, *, closes_accounts: bool
+) -> list[Packed]:
+    """Return the transactions that sell all tokens, as few as possible.
+
+    Raises ``LegTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+    """
     legs = [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
-    extra = empty_before(facts, [leg.instructions for leg in legs]) if closes_accounts else []
-    return pack(facts.wallet, legs, extra_closings=[closing(holding) for holding in extra])
+    extra = empty_before(facts, [_instructions(token.quote) for token in tokens]) if closes_accounts else []
+    return pack(output, legs, extra_closings=[closing(holding) for holding in extra])
 
 
 def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
     is_closed = closes_accounts and emptied(token.holding, token.amount)
     return Leg(
-        instructions=_instructions(token.quote),
+        instructions=_sale(token.quote),
+        minimum=token.quote.threshold,
+        cleanup=token.quote.cleanup,
         closing=closing(token.holding) if is_closed else None,
         lookup_tables=tuple(market.tables[public_key(key)] for key in token.quote.lookup_tables),
     )
@@ -89,4 +112,8 @@ def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
 
 def _instructions(quote: Quote) -> tuple[Instruction, ...]:
     cleanup = () if quote.cleanup is None else (quote.cleanup,)
-    return (*quote.setup, quote.swap, *quote.other, *cleanup)
+    return (*_sale(quote), *cleanup)
+
+
+def _sale(quote: Quote) -> tuple[Instruction, ...]:
+    return (*quote.setup, quote.swap, *quote.other)

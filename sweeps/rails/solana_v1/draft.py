@@ -43,6 +43,7 @@ class SolanaTransaction:
     unit_limit: int
     unit_price: int  # micro-lamports
     effects: Effects
+    creates: Sequence[Holding]
     closes: Sequence[Holding]
 
     @property
@@ -98,6 +99,17 @@ class SolanaDraft(Draft):
     @property
     def closed_accounts(self) -> list[Holding]:
         return [holding for transaction in self.transactions for holding in transaction.closes]
+
+    @property
+    def created_accounts(self) -> list[Holding]:
+        """The token accounts that the wallet gets; each is created by the first transaction that lands."""
+        created = (holding for transaction in self.transactions for holding in transaction.creates)
+        return list({holding.key: holding for holding in created}.values())
+
+    @property
+    def rent_lamports(self) -> int:
+        """The rent that the wallet pays for the created accounts."""
+        return sum(holding.rent_lamports for holding in self.created_accounts)
 
     @property
     def reclaimed_lamports(self) -> int:

@@ -1,6 +1,7 @@
 """Drafts a sweep on Solana: facts, quotes, and transactions that simulations have proven.
 
-Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), beside the quotes.
+Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), beside the quotes. A
+fourth one only if the last seems to show that a transaction does too much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,12 @@ from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailab
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana import compute_budget
+from sweepapi.solana.accounts import Holding
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.effects import Terms
 from sweepapi.solana.errors import LegTooLargeError, UnsafeSwapError
+from sweepapi.solana.guard import Output
+from sweepapi.solana.mints import Mint
 from sweepapi.solana.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
 from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, symbol_warnings
@@ -26,9 +30,9 @@ from sweeps.rails.solana_v1.closings import closed_by
 from sweeps.rails.solana_v1.composing import Market, check_instructions, compose, read_market
 from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.facts import Facts, read_facts
-from sweeps.rails.solana_v1.proving import Simulated, prove, simulate
+from sweeps.rails.solana_v1.proving import Proven, prove
 from sweeps.rails.solana_v1.quoting import quote_tokens
-from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_fee_account
+from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_output
 from sweeps.rails.solana_v1.terms import SwapTerms, fees_of_today, output_of
 
 log = structlog.get_logger(__name__)
@@ -49,7 +53,8 @@ def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
     with _failures_named(request):
         facts = read_facts(pool, request)
         sellable = sellable_tokens(request, facts)
-        drafting = _Drafting(request, facts, fees, usable_fee_account(facts), cluster.max_priority_fee_lamports)
+        output_mint, fee_account = usable_output(facts)
+        drafting = _Drafting(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
         tokens = quote_tokens(sellable, facts, drafting.swap_terms)
         check_instructions(tokens, facts, cluster, fee_bps=fees.total_fee_bps)
         market = read_market(pool, tokens)
@@ -95,6 +100,7 @@ class _Drafting:
     request: BuildRequest
     facts: Facts
     fees: FeeTerms
+    output_mint: Mint
     fee_account: Pubkey
     max_priority_fee_lamports: int
 
@@ -108,27 +114,36 @@ class _Drafting:
             fee_bps=self.fees.total_fee_bps,
         )
 
+    @property
+    def _output(self) -> Output:
+        holding = self.facts.associated(self.facts.output_mint)
+        return Output(
+            wallet=self.facts.wallet,
+            mint=self.facts.output_mint,
+            program=self.output_mint.program,
+            decimals=self.output_mint.decimals,
+            held=0 if holding is None else holding.token.amount,
+        )
+
     def transactions(
         self, pool: ProviderPool, tokens: Sequence[SolanaToken], market: Market
     ) -> list[SolanaTransaction]:
         """Compose the transactions and prove them; raises if one does more, or is worth less, than it should."""
-        packed = compose(tokens, self.facts, market, closes_accounts=self.request.close_empty_accounts)
-        simulated = simulate(pool, packed)
+        closes_accounts = self.request.close_empty_accounts
+        packed = compose(tokens, self.facts, market, self._output, closes_accounts=closes_accounts)
+        terms = [self._terms(one, tokens) for one in packed]
         transactions = [
-            self._transaction(one, simulation, tokens, market)
-            for one, simulation in zip(packed, simulated, strict=True)
+            self._transaction(one, proven, tokens, market)
+            for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
         ]
         refuse_poor_wallet(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
         if self.facts.output_mint == WRAPPED_SOL:
             refuse_losses(transactions)
         return transactions
 
-    def _transaction(
-        self, packed: Packed, simulated: Simulated, tokens: Sequence[SolanaToken], market: Market
-    ) -> SolanaTransaction:
+    def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> Terms:
         sold = [tokens[position] for position in packed.legs]
-        closes = closed_by(packed, self.facts.holdings.values())
-        terms = Terms(
+        return Terms(
             wallet=self.facts.wallet,
             swept={token.holding.key: token.amount for token in sold},
             output_mint=self.facts.output_mint,
@@ -136,22 +151,29 @@ class _Drafting:
             fee_account=self.fee_account,
             fee_bps=self.fees.total_fee_bps,
             legs=len(sold),
-            closed=frozenset(holding.key for holding in closes),
+            closed=frozenset(holding.key for holding in self._closes(packed)),
             fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
             token_account_rent=self.facts.token_account_rent,
         )
-        effects = prove(simulated, terms)
-        limit = compute_budget.unit_limit(simulated.simulation.units)
+
+    def _transaction(
+        self, packed: Packed, proven: Proven, tokens: Sequence[SolanaToken], market: Market
+    ) -> SolanaTransaction:
+        limit = compute_budget.unit_limit(proven.units)
         price = compute_budget.unit_price(
             market.recent_prices, unit_limit=limit, max_lamports=self.max_priority_fee_lamports
         )
         return SolanaTransaction(
             packed=packed,
-            mints=[token.asset for token in sold],
+            mints=[tokens[position].asset for position in packed.legs],
             message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
             last_valid_block_height=market.blockhash.last_valid_block_height,
             unit_limit=limit,
             unit_price=price,
-            effects=effects,
-            closes=closes,
+            effects=proven.effects,
+            creates=proven.creates,
+            closes=self._closes(packed),
         )
+
+    def _closes(self, packed: Packed) -> list[Holding]:
+        return closed_by(packed, self.facts.holdings)

@@ -45,13 +45,14 @@ def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
     fee_accounts = [fee_account(output_mint, program) for program in TOKEN_PROGRAMS]
     keys = [wallet, *fee_accounts, *mints, *described_by.values()]
     own = [
+        reads.CLOCK,
         reads.EPOCH_INFO,
         reads.rent_of(0),
         reads.rent_of(TOKEN_ACCOUNT_BYTES),
         *(reads.token_accounts_of(wallet, program) for program in TOKEN_PROGRAMS),
     ]
     answers = pool.batch([*own, *reads.multiple_accounts(keys)])
-    epoch, wallet_rent, token_account_rent, *held = answers[: len(own)]
+    _, epoch, wallet_rent, token_account_rent, *held = answers[: len(own)]
     accounts = reads.by_key(keys, answers[len(own) :])
     found = _mints(mints, accounts)
     return Facts(

@@ -96,15 +96,15 @@ def refuse_losses(transactions: Sequence[SolanaTransaction]) -> None:
         raise InsufficientOutput(details=losses)
 
 
-def usable_fee_account(facts: Facts) -> Pubkey:
-    """Return the account that is paid the fee; raises ``BuildDisabled`` if it can't receive it."""
+def usable_output(facts: Facts) -> tuple[Mint, Pubkey]:
+    """Return the output's mint and the account that is paid the fee; raises ``BuildDisabled`` if there is none."""
     output = facts.mints[facts.output_mint]
     if output is not None:
         key = fee_account(facts.output_mint, output.program)
         account = facts.fee_accounts[key]
         found = None if account is None else token_account(account)
         if found is not None and found.owner == public_key(networks.current().fee_wallet) and not found.is_frozen:
-            return key
+            return output, key
     log.error("fee_account_unusable", output_mint=str(facts.output_mint), fee_wallet=networks.current().fee_wallet)
     raise BuildDisabled(FEE_ACCOUNT_UNUSABLE, retry_after_seconds=60)
 

@@ -21,6 +21,7 @@ from sweepapi.solana.accounts import Account
 from sweepapi.solana.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL, associated_account
 from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE, MAX_UNITS
 from sweepapi.solana.effects import Effects, Terms, check_effects
+from sweepapi.solana.guard import Output
 from sweepapi.solana.inspection import inspect
 from sweepapi.solana.lookup_tables import writable_keys
 from sweepapi.solana.simulation import Simulation, simulate_call
@@ -45,6 +46,8 @@ class Scene:
         self.sold_account = self.faucet.give_tokens(self.wallet, self.sold, SOLD)
         self.kept_account = self.faucet.give_tokens(self.wallet, self.kept, 500)
         self.empty_account = self.faucet.create_account(self.wallet, self.empty)
+        self.guarded = self.faucet.create_mint(6)  # of which the wallet is guaranteed nothing
+        self.faucet.create_account(self.wallet, self.guarded)
         self.faucet.create_account(self.maker, self.sold)
         for mint in (self.sold, self.kept, cluster.usdc, WRAPPED_SOL):
             self.faucet.create_account(self.thief, mint)
@@ -192,8 +195,9 @@ class Scene:
     def simulate(
         self, instructions: Sequence[Instruction], tables: Sequence[AddressLookupTableAccount] = ()
     ) -> tuple[dict[Pubkey, Account | None], Simulation]:
-        leg = packing.Leg(tuple(instructions), None, tuple(tables))
-        [packed] = packing.pack(self.wallet, [leg], extra_closings=[])
+        leg = packing.Leg(tuple(instructions), 0, None, None, tuple(tables))
+        output = Output(wallet=self.wallet, mint=self.guarded, program=TOKEN, decimals=6, held=0)
+        [packed] = packing.pack(output, [leg], extra_closings=[])
         blockhash = self.cluster.bank.blocks.latest.blockhash
         message = packed.message(blockhash, unit_limit=MAX_UNITS, unit_price=0)
         signatures = [Signature.default()] * message.header.num_required_signatures

@@ -11,65 +11,84 @@ from sweepapi.solana import jupiter
 from sweepapi.solana.errors import UnsafeSwapError
 from sweepapi.solana.jupiter import check_route
 
-STEPS = pack("<I", 0)
-STARTS = {"route_v2": jupiter.ROUTE, "shared_accounts_route_v2": jupiter.SHARED_ACCOUNTS_ROUTE + b"\x07"}
+STEPS = pack("<IBBBB", 1, 7, 100, 0, 1)
+SHARED_ACCOUNTS = b"\x07"
+ROUTES = ["route", "shared_accounts_route", "route_v2", "shared_accounts_route_v2"]
+
+
+def discriminator(name: str) -> bytes:
+    return sha256(f"global:{name}".encode()).digest()[:8]
 
 
 def route(
-    start: bytes = jupiter.ROUTE, *, sold: int = 1_000, quoted: int = 10_000, slippage_bps: int = 50, fee_bps: int = 100
+    name: str = "route_v2", *, sold: int = 1_000, quoted: int = 10_000, slippage_bps: int = 50, fee_bps: int = 100
 ) -> Instruction:
     positive_slippage_bps = 0
-    terms = pack("<QQHHH", sold, quoted, slippage_bps, fee_bps, positive_slippage_bps)
-    return Instruction(jupiter.PROGRAM, start + terms + STEPS, [])
+    start = discriminator(name) + (SHARED_ACCOUNTS if name.startswith("shared") else b"")
+    if name.endswith("_v2"):
+        data = start + pack("<QQHHH", sold, quoted, slippage_bps, fee_bps, positive_slippage_bps) + STEPS
+    else:
+        data = start + STEPS + pack("<QQHB", sold, quoted, slippage_bps, fee_bps)
+    return Instruction(jupiter.PROGRAM, data, [])
 
 
-def check(instruction: Instruction) -> None:
-    check_route(instruction, amount=1_000, minimum=9_950, fee_bps=100)
+def check(instruction: Instruction, *, minimum: int = 9_950) -> None:
+    check_route(instruction, amount=1_000, minimum=minimum, fee_bps=100)
 
 
-@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
-def test_a_route_with_the_terms_of_the_quote_is_accepted(start: bytes) -> None:
-    check(route(start))
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_route_with_the_terms_of_the_quote_is_accepted(name: str) -> None:
+    check(route(name))
 
 
-@pytest.mark.parametrize("name", STARTS)
+@pytest.mark.parametrize("name", ROUTES)
+def test_the_minimum_is_rounded_as_jupiter_rounds_it(name: str) -> None:
+    # The example of Jupiter's documentation: 0.5 % less than 16198753 is 16117759.235.
+    check(route(name, quoted=16_198_753), minimum=16_117_760)
+
+    with pytest.raises(UnsafeSwapError, match="enforces 16117760, less than the minimum 16117761"):
+        check(route(name, quoted=16_198_753), minimum=16_117_761)
+
+
+@pytest.mark.parametrize("name", ROUTES)
 def test_routes_are_known_by_their_discriminator(name: str) -> None:
-    assert STARTS[name].startswith(sha256(f"global:{name}".encode()).digest()[:8])
+    assert getattr(jupiter, name.upper()) == discriminator(name)
 
 
 def test_instructions_of_other_programs_are_left_to_the_inspection() -> None:
     check(Instruction(Pubkey.new_unique(), b"", []))
 
 
-@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+@pytest.mark.parametrize("name", ROUTES)
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
         ({"sold": 1_001}, "sells 1001, not 1000"),
         ({"sold": 999}, "sells 999, not 1000"),
-        ({"quoted": 9_999}, "enforces 9949, less than the minimum 9950"),
-        ({"slippage_bps": 51}, "enforces 9949, less than the minimum 9950"),
+        ({"quoted": 9_999}, "enforces 9950, less than the minimum 9951"),
+        ({"slippage_bps": 50}, "enforces 9950, less than the minimum 9951"),
         ({"slippage_bps": 10_000}, "enforces 0, less than"),
         ({"slippage_bps": 65_535}, "enforces 0, less than"),
-        ({"fee_bps": 101}, "takes a fee of 101 bps, not 100"),
-        ({"fee_bps": 0}, "takes a fee of 0 bps, not 100"),
+        ({"fee_bps": 101, "quoted": 10_001}, "takes a fee of 101 bps, not 100"),
+        ({"fee_bps": 0, "quoted": 10_001}, "takes a fee of 0 bps, not 100"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_route_with_other_terms_is_refused(start: bytes, changed: dict[str, int], reason: str) -> None:
+def test_a_route_with_other_terms_is_refused(name: str, changed: dict[str, int], reason: str) -> None:
     with pytest.raises(UnsafeSwapError, match=reason):
-        check(route(start, **changed))
+        check(route(name, **changed), minimum=9_951)
 
 
-@pytest.mark.parametrize("name", ["route", "exact_out_route_v2", "set_token_ledger", "close_token"])
+@pytest.mark.parametrize("name", ["exact_out_route_v2", "route_with_token_ledger", "set_token_ledger", "close_token"])
 def test_other_instructions_of_jupiter_are_refused(name: str) -> None:
     with pytest.raises(UnsafeSwapError, match="not a known route"):
-        check(route(sha256(f"global:{name}".encode()).digest()[:8]))
+        check(route(name))
 
 
-@pytest.mark.parametrize("length", [0, 7, 8, 27])
-def test_a_route_that_is_cut_off_is_refused(length: int) -> None:
-    whole = route()
+@pytest.mark.parametrize("length", [0, 7, 8, 26])
+@pytest.mark.parametrize("name", ["route", "route_v2"])
+def test_a_route_that_is_cut_off_is_refused(name: str, length: int) -> None:
+    whole = route(name)
 
     with pytest.raises(UnsafeSwapError, match="not a known route"):
         check(Instruction(jupiter.PROGRAM, bytes(whole.data)[:length], []))

@@ -3,12 +3,14 @@
 import pytest
 from solders.transaction import VersionedTransaction
 
+from sweepapi.solana.addresses import TOKEN
 from sweepapi.solana.compute_budget import fee_lamports
+from sweepapi.solana.guard import Output
 from sweepapi.solana.lookup_tables import lookup_table
 from sweepapi.solana.packing import Leg, pack
 from sweepapi.solana.responses import accounts
 from tests.solana_cluster import SolanaCluster
-from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, Scene
+from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, MINIMUM, Scene
 
 UNIT_LIMIT, UNIT_PRICE = 200_000, 1_000
 
@@ -23,12 +25,14 @@ def test_a_packed_transaction_lands_and_does_what_was_simulated(cluster: SolanaC
     used = [account.pubkey for each in instructions for account in each.accounts if not account.is_signer]
     key = cluster.faucet.create_lookup_table(used)
     [held] = accounts(1)(cluster.rpc("getMultipleAccounts", [str(key)], {"encoding": "base64"}))
-    leg = Leg(tuple(instructions), scene.close(scene.sold_account, scene.wallet), (lookup_table(key, held),))
+    closing = scene.close(scene.sold_account, scene.wallet)
+    leg = Leg(tuple(instructions), MINIMUM, None, closing, (lookup_table(key, held),))
+    output = Output(wallet=scene.wallet, mint=cluster.usdc, program=TOKEN, decimals=6, held=0)
     rents = cluster.lamports(scene.sold_account) + cluster.lamports(scene.empty_account)
     before = cluster.lamports(scene.wallet)
     expected = scene.effects(instructions)
 
-    [packed] = pack(scene.wallet, [leg], extra_closings=[scene.close(scene.empty_account, scene.wallet)])
+    [packed] = pack(output, [leg], extra_closings=[scene.close(scene.empty_account, scene.wallet)])
     blockhash = cluster.bank.blocks.latest.blockhash
     message = packed.message(blockhash, unit_limit=UNIT_LIMIT, unit_price=UNIT_PRICE)
     landed = cluster.send(VersionedTransaction(message, [scene.keypair]))

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from time import time
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana import reads, responses
-from sweepapi.solana.addresses import SYSTEM, TOKEN, TOKEN_2022
+from sweepapi.solana.addresses import SYSTEM, SYSVAR, TOKEN, TOKEN_2022
 from sweepapi.solana.providers import solana_pool
 from tests.solana_cluster import SolanaCluster
 
@@ -61,11 +62,13 @@ def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
     assert ask(cluster, reads.LATEST_BLOCKHASH).last_valid_block_height == latest.last_valid_height
     assert ask(cluster, reads.SLOT) == latest.slot
     assert ask(cluster, reads.EPOCH_INFO).block_height == latest.height
+    assert ask(cluster, reads.CLOCK).slot == latest.slot
+    assert abs(ask(cluster, reads.CLOCK).unix_timestamp - time()) < 60
     assert ask(cluster, reads.rent_of(165)) == cluster.bank.svm.minimum_balance_for_rent_exemption(165)
 
 
 def test_a_provider_is_ranked_by_the_slot_that_it_shows(cluster: SolanaCluster) -> None:
-    for call in (reads.SLOT, reads.EPOCH_INFO):
+    for call in (reads.SLOT, reads.EPOCH_INFO, reads.CLOCK):
         pool = solana_pool(urls=[cluster.url], cluster=cluster.facts(), timeout_seconds=5)
         provider, _ = pool.ask([call])
         assert provider.health.head_number == cluster.bank.blocks.latest.slot
@@ -112,6 +115,13 @@ REFUSED: list[tuple[Callable[[Any], Any], object]] = [
     (responses.latest_blockhash, in_context({"blockhash": "x", "lastValidBlockHeight": 1})),
     (responses.latest_blockhash, in_context({"blockhash": HASH, "lastValidBlockHeight": 2**40})),
     (responses.epoch_info, {"epoch": 1, "absoluteSlot": 2}),
+    (responses.clock, in_context(None)),
+    (responses.clock, in_context(SOME)),
+    (responses.clock, in_context({**SOME, "owner": str(SYSVAR)})),
+    (
+        responses.clock,
+        in_context({**SOME, "owner": str(SYSVAR), "data": [base64.b64encode(b"\xff" * 40).decode(), "base64"]}),
+    ),
     (responses.counter, None),
     (responses.counter, -1),
     (responses.amount, 2**64),

@@ -33,8 +33,8 @@ class SolanaTokenSerializer(serializers.Serializer[Any]):
     exchanges = serializers.ListField(
         source="token.quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
     )
-    transaction = serializers.IntegerField(
-        source="transaction_index", help_text="The position of the transaction that sells it."
+    transactionIndex = serializers.IntegerField(
+        source="transaction_index", help_text="The position in `transactions` of the one that sells it."
     )
 
 
@@ -49,13 +49,15 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
     """A transaction for the wallet to sign and send; each is executed on its own."""
 
     transaction = serializers.SerializerMethodField(
-        help_text="A v0 transaction in base64, with an empty signature in the place of the wallet's."
+        help_text="A serialized v0 transaction in base64, with an empty signature in the place of the wallet's, which "
+        "is the only signer and pays the fees. The recent blockhash is in it."
     )
     reference = serializers.CharField(
         source="packed.reference", help_text="The key by which the service finds the transaction on chain."
     )
     lastValidBlockHeight = serializers.IntegerField(
-        source="last_valid_block_height", help_text="It can't land in a higher block."
+        source="last_valid_block_height",
+        help_text="It can't land in a block of a greater height (`getBlockHeight`, which is not the slot).",
     )
     computeUnitLimit = serializers.IntegerField(source="unit_limit")
     networkFeeLamports = AmountOutputField(source="fee_lamports")
@@ -74,12 +76,12 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
         return [str(holding.key) for holding in transaction.closes]
 
 
-class ClosedAccountSerializer(serializers.Serializer[Any]):
-    """A token account that the sweep closes."""
+class AccountRentSerializer(serializers.Serializer[Any]):
+    """A token account of the wallet that the sweep creates or closes, and its rent."""
 
     account = serializers.CharField(source="key")
     mint = serializers.CharField(source="token.mint")
-    lamports = AmountOutputField(source="rent_lamports", help_text="The rent that the wallet gets back.")
+    lamports = AmountOutputField(source="rent_lamports", help_text="Its rent.")
 
 
 class SolanaWarningSerializer(serializers.Serializer[Any]):
@@ -115,8 +117,16 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     networkFeeLamports = AmountOutputField(
         source="sealed.draft.network_fee_lamports", help_text="What the wallet pays for all transactions."
     )
-    closedAccounts = ClosedAccountSerializer(source="sealed.draft.closed_accounts", many=True)
-    reclaimedLamports = AmountOutputField(source="sealed.draft.reclaimed_lamports")
+    createdAccounts = AccountRentSerializer(
+        source="sealed.draft.created_accounts", many=True, help_text="Accounts for the output that the wallet lacks."
+    )
+    rentLamports = AmountOutputField(
+        source="sealed.draft.rent_lamports", help_text="The rent that the wallet pays for the created accounts."
+    )
+    closedAccounts = AccountRentSerializer(source="sealed.draft.closed_accounts", many=True)
+    reclaimedLamports = AmountOutputField(
+        source="sealed.draft.reclaimed_lamports", help_text="The rent that the closed accounts give back to the wallet."
+    )
     transactions = SolanaTransactionSerializer(
         source="sealed.draft.transactions", many=True, help_text="In any order; each may land without the others."
     )

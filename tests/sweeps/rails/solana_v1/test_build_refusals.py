@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from solders.account import Account
 from solders.pubkey import Pubkey
+from spl.token.instructions import create_idempotent_associated_token_account
 from structlog.testing import capture_logs
 
 from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
+from dev.solana.swap_api.answers import instruction
 from dev.solana.swap_api.server import Response
 from partners.models import Partner
 from sweepapi.api.field_codes import FIELD_CODES
@@ -85,6 +87,16 @@ def test_priority_fees_that_the_wallet_can_not_pay_are_refused(
     mint = user.hold()
     cluster.bank.priority_fee = 10**9
     cluster.bank.advance(150)
+    assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
+
+
+def test_accounts_on_the_route_that_the_wallet_can_not_pay_are_refused(
+    swap_api: SwapMarket, partner: Partner, cluster: SolanaCluster
+) -> None:
+    user = SolanaUser(swap_api, partner, lamports=TOKEN_ACCOUNT_RENT + 5_000)
+    mint, passed = user.hold(), cluster.faucet.create_mint(6)
+    create = instruction(create_idempotent_associated_token_account(user.key, user.key, passed))
+    swap_api.api.alter = lambda _query, body: {**body, "setupInstructions": [*body["setupInstructions"], create]}
     assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
 
 
@@ -164,8 +176,11 @@ def test_a_token_that_the_swap_api_does_not_trade_has_no_route(user: SolanaUser,
     assert refused(user, {user.hold(): DOLLAR, unknown: DOLLAR}) == (NoRoute, ["tokens[1].mint no_route"])
 
 
-def test_an_amount_whose_minimum_output_rounds_to_zero_is_refused(user: SolanaUser) -> None:
-    assert refused(user, {user.hold(): 1}) == (InsufficientOutput, ["tokens[0].amount output_too_small"])
+def test_a_minimum_output_of_nothing_is_refused(user: SolanaUser) -> None:
+    assert refused(user, {user.hold(): 1}, slippage_bps=10_000) == (
+        InsufficientOutput,
+        ["tokens[0].amount output_too_small"],
+    )
 
 
 def test_sol_that_costs_more_than_it_gives_is_refused(user: SolanaUser) -> None:

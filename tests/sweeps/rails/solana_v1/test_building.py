@@ -52,7 +52,7 @@ def test_ten_tokens_take_three_requests_to_the_cluster_and_two_transactions(
 
     assert len(round_trips) == 3
     assert len(built["transactions"]) == 2
-    placed = [(one["mint"], one["transaction"]) for one in built["tokens"]]
+    placed = [(one["mint"], one["transactionIndex"]) for one in built["tokens"]]
     assert [mint for mint, _ in placed] == [str(mint) for mint in tokens]
     for index, transaction in enumerate(built["transactions"]):
         assert transaction["tokens"] == [mint for mint, at in placed if at == index]
@@ -84,6 +84,12 @@ def test_the_user_receives_what_was_promised_and_the_fee_account_its_fee(
     assert user.balance(cluster.usdc) >= int(estimated["user"])
 
 
+def test_the_smallest_amount_is_sold_without_a_fee(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.send(user.build({mint: 1}))
+    assert user.balance(user.cluster.usdc) == 1
+
+
 def test_the_minimum_is_what_the_slippage_leaves_with_the_fee_on_top(user: SolanaUser) -> None:
     built = user.build({user.hold(): 5 * DOLLAR}, slippage_bps=100)
 
@@ -106,6 +112,31 @@ def test_emptied_accounts_are_closed_and_their_rent_returns(user: SolanaUser) ->
     assert built["reclaimedLamports"] == closed["lamports"]
     assert not user.has_account(mint)
     assert user.lamports == before - int(built["networkFeeLamports"]) + int(built["reclaimedLamports"])
+
+
+def test_the_account_that_is_created_for_the_output_is_named_with_its_rent(user: SolanaUser) -> None:
+    tokens = {user.hold(): 5 * DOLLAR for _ in range(10)}
+    before = user.lamports
+
+    built = user.build(tokens)
+    user.send(built)
+
+    assert len(built["transactions"]) > 1
+    (created,) = built["createdAccounts"]
+    assert created["mint"] == str(user.cluster.usdc)
+    assert user.has_account(user.cluster.usdc)
+    assert created["lamports"] == built["rentLamports"]
+    paid = int(built["networkFeeLamports"]) + int(built["rentLamports"])
+    assert user.lamports == before - paid + int(built["reclaimedLamports"])
+
+
+def test_nothing_is_created_for_a_wallet_that_has_the_output(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.cluster.faucet.create_account(user.key, user.cluster.usdc)
+
+    built = user.build({mint: 5 * DOLLAR})
+
+    assert (built["createdAccounts"], built["rentLamports"]) == ([], "0")
 
 
 def test_an_account_that_was_empty_before_is_closed_where_it_fits(user: SolanaUser) -> None:

@@ -24,7 +24,7 @@ from tests.solana_user import DOLLAR, SolanaUser
 pytestmark = pytest.mark.django_db
 
 ATTACKER = Pubkey.from_bytes(b"\x66" * 32)
-AMOUNTS = ("outAmount", "otherAmountThreshold")
+GUARDED = "Error: insufficient funds"
 Body = dict[str, Any]
 
 
@@ -36,6 +36,7 @@ class Scene:
         self.wallet, self.faucet = self.user.key, self.user.cluster.faucet
         self.swept, self.kept = self.user.hold(), self.user.hold()
         self.usdc = market.cluster.usdc
+        self.faucet.give_tokens(self.wallet, self.usdc, 1)
         self.thiefs = self.faucet.create_account(ATTACKER, self.kept)
 
     def account(self, mint: Pubkey) -> Pubkey:
@@ -157,9 +158,9 @@ ATTACKS: dict[str, tuple[Callable[[Scene, Body], None], str]] = {
     "needs another signature": (added("setupInstructions", foreign_signer), "signature of"),
     "takes the rent": (added("otherInstructions", rent_thief), "closes the account"),
     "has another's account paid": (added("setupInstructions", paid_for_another), "creates a token account of"),
-    "pays less than the minimum": (underpaid, "less than the minimum"),
+    "pays less than the minimum": (underpaid, GUARDED),
     "pays no fee": (without_fee, "the fee account receives 0"),
-    "pays another": (redirected, "less than the minimum"),
+    "pays another": (redirected, GUARDED),
     "asks for a tip": (tip, "a tip"),
     "invents a lookup table": (invented_table, "is not a lookup table"),
     "calls a program of its own": (unknown_program, "calls the program"),
@@ -170,7 +171,11 @@ ATTACKS: dict[str, tuple[Callable[[Scene, Body], None], str]] = {
     "hides a low minimum": (changed(otherAmountThreshold="1"), "minimum below"),
     "promises more than it pays": (
         changed(outAmount="9000000", otherAmountThreshold="9000000"),
-        "less than the minimum",
+        GUARDED,
+    ),
+    "promises more than an account can hold": (
+        changed(outAmount=str(2**64 - 1), otherAmountThreshold=str(2**64 - 1)),
+        "more than an account can hold",
     ),
 }
 

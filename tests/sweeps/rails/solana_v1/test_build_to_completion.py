@@ -1,0 +1,51 @@
+"""What a build composed, sent by the user, is recognized and booked by the worker with what its simulation showed."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from solders.pubkey import Pubkey
+
+from dev.solana.faucet import LAMPORTS_PER_SOL
+from indexer import checks
+from sweepapi.solana.addresses import WRAPPED_SOL
+from sweeps.models import Sweep
+from tests.solana_cluster import SolanaCluster
+from tests.solana_swap_api import SwapMarket
+from tests.solana_user import DOLLAR, SolanaUser
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=["USDC", "SOL"])
+def output(request: pytest.FixtureRequest, cluster: SolanaCluster) -> Pubkey:
+    return cluster.usdc if request.param == "USDC" else WRAPPED_SOL
+
+
+@pytest.mark.parametrize("held", [0, 3 * LAMPORTS_PER_SOL], ids=["holds none", "holds some"])
+@pytest.mark.parametrize("count", [1, 10])
+def test_a_sweep_that_was_built_and_sent_completes(
+    user: SolanaUser, swap_api: SwapMarket, output: Pubkey, held: int, count: int
+) -> None:
+    if held:
+        user.cluster.faucet.give_tokens(user.key, output, held)
+    tokens = {user.hold(150 * DOLLAR): 150 * DOLLAR for _ in range(count)}
+    swap_api.add_lookup_table()
+
+    built = user.build(tokens, output_asset=str(output))
+    user.send(built)
+    sweep = looked_at()
+
+    assert (sweep.status, sweep.flags) == ("completed", [])
+    booked = [execution.amounts for execution in sweep.executions.all()]
+    assert len(booked) == len(built["transactions"])
+    assert sum(amounts.gross_output for amounts in booked) == int(built["estimatedOutput"]["gross"])
+    user.cluster.finalize()
+    assert not looked_at().is_open
+
+
+def looked_at() -> Sweep:
+    """Have the worker look at the only sweep."""
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
+    assert checks.check_due() == 1
+    return Sweep.objects.get()
