@@ -12,7 +12,7 @@ from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.history import Head, Listed, Listing, head_calls, take_head
 from sweepapi.solana.opinions import Found, ask_one, needed, read_from
 
-MAX_PAGES = 50  # of a thousand
+MAX_PAGES = 200  # of a thousand: more than a fee account is named in days
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class AccountScan:
 def scan(pool: ProviderPool, account: str, *, first_slot: int) -> AccountScan:
     """Return what names the account from a slot on.
 
-    Raises ``ChainUnavailableError`` if fewer providers answer than are needed, or they don't agree.
+    Raises ``ChainUnavailableError`` if fewer providers answer than are needed, if they don't agree, or if that is too
+    much for one scan.
     """
     heads = {provider: take_head(values)[0] for provider in pool.providers if (values := _ask_head(pool, provider))}
     usable = {provider: head for provider, head in heads.items() if head.first_slot <= first_slot}
@@ -50,7 +51,7 @@ def _ask_head(pool: ProviderPool, provider: Provider) -> Sequence[object] | None
 
 
 def _list(pool: ProviderPool, provider: Provider, account: str, first_slot: int) -> list[Listed] | None:
-    """Return what a provider lists, newest first, from a slot on; None if it refuses, or that is too much."""
+    """Return what a provider lists, newest first, from a slot on; None if it refuses."""
     listed: list[Listed] = []
     listing = Listing(account, commitment="finalized")
     for _ in range(MAX_PAGES):
@@ -61,7 +62,7 @@ def _list(pool: ProviderPool, provider: Provider, account: str, first_slot: int)
         if len(values[0]) < listing.limit or listed[-1].slot < first_slot:
             return listed
         listing = replace(listing, before=listed[-1].signature)
-    return None
+    raise ChainUnavailableError("too many transactions name the account for one scan")
 
 
 def read_agreed(pool: ProviderPool, listed: Sequence[Listed]) -> dict[str, Found]:

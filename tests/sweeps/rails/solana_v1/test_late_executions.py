@@ -8,6 +8,7 @@ from spl.token.constants import WRAPPED_SOL_MINT
 from indexer import reconciliation
 from ledger.models import JournalEntry
 from sweepapi.rpc import ProviderPool
+from sweepapi.solana import account_scan
 from sweeps.models import EventKind
 from sweeps.rails.solana_v1 import reconciling
 from sweeps.rails.solana_v1.models import ScannedSlots
@@ -84,6 +85,19 @@ def test_spans_stay_small_and_every_one_counts(sweep: LocalSweep, monkeypatch: p
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep)[0] == "completed"
     assert ScannedSlots.objects.get().next_slot == sweep.cluster.node.head("finalized").slot + 1
+
+
+def test_a_scan_that_is_too_long_says_so_and_passes_nothing(
+    sweep: LocalSweep, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    expire(sweep)
+    sweep.land()
+    sweep.cluster.finalize()
+    with monkeypatch.context() as shortened:
+        shortened.setattr(account_scan, "MAX_PAGES", 0)
+        assert outcome_after_reconciliation(sweep) == ("expired", False, [])
+    assert "too many transactions name the account" in caplog.text
+    assert outcome_after_reconciliation(sweep)[0] == "completed"
 
 
 def test_a_new_fee_account_is_read_from_its_first_sweep_on(sweep: LocalSweep, use_nodes: UseNodes) -> None:
