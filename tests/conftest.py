@@ -14,6 +14,7 @@ from sweepapi import networks
 from sweepapi.evm.chains import Chain, load_chains
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
+from sweeps.models import Sweep
 from sweeps.rails.evm import availability
 from sweeps.rails.measured import Measured
 from sweeps.rails.registry import V2_MODES
@@ -37,6 +38,13 @@ def io_inside_transactions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str
     breaches = watch_io(monkeypatch)
     yield breaches
     assert breaches == []
+
+
+@pytest.fixture
+def nothing_is_stored(db: None) -> Iterator[None]:  # noqa: ARG001 the tables must exist
+    """Fails the test if a sweep is stored."""
+    yield
+    assert not Sweep.objects.exists()
 
 
 @pytest.fixture

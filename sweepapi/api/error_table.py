@@ -106,7 +106,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         "insufficient_balance",
         422,
         operations=("buildSolanaSweep",),
-        example=FieldError("wallet", "insufficient", "It needs 2044280 lamports for fees and rent, and has 890880."),
+        example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports for fees and rent, and has 0."),
     ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),

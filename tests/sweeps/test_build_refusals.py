@@ -1,7 +1,7 @@
 """POST /v2/sweep/build: every refusal has its code and its field, and nothing is stored."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,19 +13,12 @@ from sweepapi.api.serializers import FORBIDDEN_FIELDS
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.evm.chains import Chain
 from sweepapi.rpc import ProviderPool
-from sweeps.models import Sweep
 from tests.partner_app import BUILD, PartnerApp, details_of, error_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored")]
 
 ARABIC_ONE = "\N{ARABIC-INDIC DIGIT ONE}"
 Change = Callable[[PartnerApp, dict[str, Any]], object]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_stored(db: None) -> Iterator[None]:  # noqa: ARG001 the tables must exist
-    yield
-    assert not Sweep.objects.exists()
 
 
 def token(name: str, value: object, at: int = 0) -> Change:

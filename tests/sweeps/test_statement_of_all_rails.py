@@ -10,9 +10,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from solders.signature import Signature
 
-from ledger.models import JournalEntry, Settlement
+from ledger.models import JournalEntry
 from ledger.payout_rules import Transfer
 from ledger.posting import post_payout
 from ledger.statements.month import Month
@@ -25,10 +24,17 @@ from sweeps.rails.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 from tests.factories.partners import PayoutWalletFactory
+from tests.factories.solana_sweeps import (
+    MAINNET,
+    USDC,
+    SolanaExecutionFactory,
+    SolanaSweepFactory,
+    random_key,
+    random_signature,
+)
 from tests.factories.sweeps import (
     LOCAL,
     OUTPUT,
-    ExecutionFactory,
     SweepFactory,
     SweepTransactionFactory,
     V4SweepFactory,
@@ -39,8 +45,6 @@ from tests.sweeps.settle.verdicts import FINAL, JudgedRail, apply, executed
 
 pytestmark = pytest.mark.django_db
 
-SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
-USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 PARTNER_FEE = 3_000  # 40 % of 75 bps of a million units
 
 
@@ -58,17 +62,8 @@ def v4(partner: Partner) -> Sweep:
 def v1(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> Sweep:
     """A sweep of two transactions, both final."""
     monkeypatch.setitem(RAILS, "solana_v1", JudgedRail())
-    sweep = SweepFactory.create(
-        partner=partner,
-        rail="solana_v1",
-        network=SOLANA,
-        output_asset=USDC,
-        output_symbol="USDC",
-        output_decimals=6,
-        partner_recipient=None,
-        settlement=Settlement.PAYABLE,
-    )
-    ExecutionFactory.create(sweep=sweep, token=None, position=1)
+    sweep = SolanaSweepFactory.create(partner=partner)
+    SolanaExecutionFactory.create(sweep=sweep, position=1)
     sweep = apply(sweep, landed(), landed())
     return apply(sweep, FINAL, FINAL)
 
@@ -77,7 +72,7 @@ def landed() -> ExecutionVerdict:
     """Return the verdict that a transaction on Solana was found."""
     verdict = executed()
     (transaction,) = verdict.transactions
-    return replace(verdict, transactions=[replace(transaction, tx_hash=str(Signature.new_unique()))])
+    return replace(verdict, transactions=[replace(transaction, tx_hash=random_signature())])
 
 
 def completed(sweep: Sweep) -> Sweep:
@@ -92,9 +87,10 @@ def entries_of(sweep: Sweep) -> list[JournalEntry]:
 
 def pay(partner: Partner, amount: int) -> JournalEntry:
     """Book a payout on Solana."""
-    wallet = PayoutWalletFactory.create(partner=partner, network=SOLANA, address=USDC).address
-    signature = str(Signature.new_unique())
-    transfer = Transfer(partner=partner, network=SOLANA, asset=USDC, tx_hash=signature, amount=amount, recipient=wallet)
+    wallet = PayoutWalletFactory.create(partner=partner, network=MAINNET, address=random_key()).address
+    transfer = Transfer(
+        partner=partner, network=MAINNET, asset=USDC, tx_hash=random_signature(), amount=amount, recipient=wallet
+    )
     return post_payout(transfer, sender=None, block_number=None, recorded_by="alice", note="")
 
 
@@ -111,11 +107,11 @@ def test_the_csv_has_the_lines_of_every_rail(partner: Partner, v5: Sweep, v4: Sw
     assert lines == [
         (LOCAL, str(v5.id), entries_of(v5)[0].tx_hash, "", fee, ""),
         (LOCAL, str(v4.id), entries_of(v4)[0].tx_hash, fee, "", ""),
-        *[(SOLANA, str(v1.id), entry.tx_hash, fee, "", "") for entry in entries_of(v1)],
-        (SOLANA, "", paid.tx_hash, "", "", "1000"),
+        *[(MAINNET, str(v1.id), entry.tx_hash, fee, "", "") for entry in entries_of(v1)],
+        (MAINNET, "", paid.tx_hash, "", "", "1000"),
     ]
     closings = [(line["network"], line["balance"], line["final"]) for line in records if line["record"] == "closing"]
-    assert closings == [(LOCAL, fee, "0"), (SOLANA, "5000", "5000")]
+    assert closings == [(LOCAL, fee, "0"), (MAINNET, "5000", "5000")]
 
 
 def test_the_page_has_the_lines_of_every_rail_and_links_to_the_explorer(

@@ -1,6 +1,6 @@
 """POST /v1/sweep/discover and /v1/sweep/build: what they take, what they answer, and whom they answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +8,7 @@ from django.test import Client
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
+from dev.solana.swap_api.server import Response as SwapResponse
 from partners.models import ApiKey, Partner
 from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
@@ -38,12 +39,6 @@ def disconnected(change_networks: Callable[..., Networks]) -> Networks:
     return change_networks(rpc_urls={"solana": ["http://127.0.0.1:1"]})
 
 
-@pytest.fixture
-def nothing_is_stored(db: None) -> Iterator[None]:  # noqa: ARG001 the tables must exist
-    yield
-    assert not Sweep.objects.exists()
-
-
 def post(api: Client, url: str, body: object) -> Any:
     return api.post(url, body, content_type="application/json")
 
@@ -66,10 +61,8 @@ def body_of(user: SolanaUser, *mints: Pubkey) -> dict[str, Any]:
 # --- The path of a sweep ----------------------------------------------------------------------------------------------
 
 
-def test_a_wallet_is_discovered_without_storing_anything(
-    api: Client, user: SolanaUser, nothing_is_stored: None
-) -> None:
-    assert nothing_is_stored is None
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_wallet_is_discovered_without_storing_anything(api: Client, user: SolanaUser) -> None:
     mint = user.hold()
     response = post(api, DISCOVER, {"wallet": str(user.key)})
     assert response.status_code == 200
@@ -250,6 +243,16 @@ def test_a_cluster_without_an_answer_is_unavailable(api: Client) -> None:
     assert error_of(response) == (503, "chain_unavailable")
     assert response.headers["Retry-After"]
     assert_documented(response, path=DISCOVER)
+
+
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_swap_api_that_limits_the_rate_makes_builds_retryable(api: Client, user: SolanaUser) -> None:
+    user.market.api.replace = lambda: SwapResponse(429, b"{}", {"Retry-After": "17"})
+    response = post(api, BUILD, body_of(user, user.hold()))
+    assert error_of(response) == (503, "swap_unavailable")
+    assert response.json()["error"]["retryable"] is True
+    assert response.headers["Retry-After"] == "17"
+    assert_documented(response, path=BUILD)
 
 
 def test_a_wallet_without_sol_is_named(api: Client, user: SolanaUser, cluster: SolanaCluster) -> None:

@@ -1,6 +1,6 @@
 """What a build on Solana refuses, by which code, and that it stores nothing then."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -28,23 +28,15 @@ from sweepapi.errors import (
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.addresses import SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL
-from sweeps.models import Execution, Sweep
 from sweeps.rails.rail import TokenInput
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
 from tests.solana_user import DOLLAR, SolanaUser
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored")]
 
 TOKEN_ACCOUNT_RENT = 2_039_280
 WALLET_RENT = 890_880
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_stored(db: None) -> Iterator[None]:  # noqa: ARG001 the tables must exist
-    yield
-    assert not Sweep.objects.exists()
-    assert not Execution.objects.exists()
 
 
 def refused(user: SolanaUser, sold: dict[Pubkey, int], **fields: Any) -> tuple[type[SweepApiError], list[str]]:
@@ -78,6 +70,15 @@ def test_a_wallet_with_just_enough_sol_is_served(swap_api: SwapMarket, partner: 
     mint = user.hold()
     draft = user.draft({mint: 5 * DOLLAR})
     assert draft.network_fee_lamports == 5_000
+
+
+def test_a_wallet_needs_only_the_rent_that_the_cluster_takes_now(
+    swap_api: SwapMarket, partner: Partner, cluster: SolanaCluster
+) -> None:
+    cluster.set_rent(lamports_per_byte=5_080)
+    rent = 293 * 5_080  # of a token account's 165 bytes, and of the 128 that every account pays for
+    user = SolanaUser(swap_api, partner, lamports=rent + 5_000)
+    assert user.draft({user.hold(): 5 * DOLLAR}).rent_lamports == rent
 
 
 def test_priority_fees_that_the_wallet_can_not_pay_are_refused(

@@ -133,17 +133,18 @@ def test_what_is_found_can_be_built(user: SolanaUser) -> None:
 
 def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster: SolanaCluster) -> None:
     faucet, wallet = cluster.faucet, user.key
-    frozen, elsewhere, unique, unknown = user.hold(), user.market.create_token(), user.hold(1, decimals=0), None
+    frozen, elsewhere, unique = user.hold(), user.market.create_token(), user.hold(1, decimals=0)
     faucet.freeze(faucet.associated_account(wallet, frozen), frozen)
     faucet.mint_to(faucet.create_other_account(wallet, elsewhere), elsewhere, DOLLAR)
-    unknown = faucet.create_mint(6)
-    faucet.give_tokens(wallet, unknown, DOLLAR)
+    not_traded = faucet.create_mint(6)
+    faucet.give_tokens(wallet, not_traded, DOLLAR)
     faucet.give_tokens(wallet, cluster.usdc, DOLLAR)
     restricted = {
         code: user.hold(program=TOKEN_2022, extensions=[extension])
         for code, extension in {
             "transfer_fee": extensions.transfer_fee(1),
             "transfer_hook": extensions.transfer_hook(TOKEN),
+            "non_transferable": extensions.non_transferable(),
         }.items()
     }
 
@@ -153,7 +154,7 @@ def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster
         frozen: "frozen",
         elsewhere: "not_associated",
         unique: "collectible",
-        unknown: "no_route",
+        not_traded: "no_route",
         cluster.usdc: "is_output",
         **{mint: code for code, mint in restricted.items()},
     }
