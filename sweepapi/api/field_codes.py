@@ -35,6 +35,7 @@ FIELD_CODES = {
     "refuses_programs": "The wallet forbids programs to transfer from its account of the token.",
     "too_large": "The swap of the token does not fit into a transaction.",
     "not_a_wallet": "A program owns the account, so it cannot pay for transactions.",
+    "fee_wallet": "The wallet is the one that is paid the platform fee, so it cannot sweep.",
     "output_too_small": "The minimum output of this amount rounds to zero.",
     "accepted_hash": "`message` is the hash of the transaction that was accepted.",
     "insufficient": "The wallet holds less than the sweep needs.",

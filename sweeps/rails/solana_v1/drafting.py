@@ -32,7 +32,12 @@ from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransac
 from sweeps.rails.solana_v1.facts import Facts, read_facts
 from sweeps.rails.solana_v1.proving import Proven, prove
 from sweeps.rails.solana_v1.quoting import quote_tokens
-from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_output
+from sweeps.rails.solana_v1.refusals import (
+    refuse_insufficient_lamports,
+    refuse_losses,
+    sellable_tokens,
+    usable_output,
+)
 from sweeps.rails.solana_v1.terms import SwapTerms, fees_of_today, output_of
 
 log = structlog.get_logger(__name__)
@@ -136,7 +141,7 @@ class _Drafting:
             self._transaction(one, proven, tokens, market)
             for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
         ]
-        refuse_poor_wallet(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
+        refuse_insufficient_lamports(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
         if self.facts.output_mint == WRAPPED_SOL:
             refuse_losses(transactions)
         return transactions
