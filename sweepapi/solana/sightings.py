@@ -9,7 +9,7 @@ from sweepapi.solana.progress import Search, SearchSighting
 from sweepapi.solana.searching import search
 from sweepapi.solana.tracking import Tracked, TrackedSighting, track
 
-MAX_SUBJECTS = 250  # in one request
+MAX_SUBJECTS = 250  # in one request; getSignatureStatuses takes 256 at most
 
 Subject = Search | Tracked
 Sighting = SearchSighting | TrackedSighting
