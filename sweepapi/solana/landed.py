@@ -35,7 +35,7 @@ class Landed:
     error: str  # why it failed; blank if it succeeded
     payer: str
     fee: int  # lamports
-    units: int  # of compute
+    units: int  # compute units consumed
     instructions: tuple[LandedInstruction, ...]  # without those that wallets change or add
     before: Mapping[str, Balance]  # by account
     after: Mapping[str, Balance]

@@ -1,4 +1,4 @@
-"""Looks up what happened to many transactions in few requests: those that are searched, and those that are tracked."""
+"""Looks up what happened to many transactions in few requests: those searched for, and those tracked."""
 
 from collections.abc import Hashable, Sequence
 
@@ -16,7 +16,7 @@ Sighting = SearchSighting | TrackedSighting
 
 
 def look(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
-    """Return a sighting of each subject by its key; those that no provider answers about are missing.
+    """Return a sighting of each subject by its key; one that no provider answers about is missing.
 
     Providers may take fewer calls at once: if they refuse while one still answers, each half is asked for by itself.
     """

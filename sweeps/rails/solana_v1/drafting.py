@@ -1,7 +1,7 @@
 """Drafts a sweep on Solana: facts, quotes, and transactions that simulations have proven.
 
-Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), beside the quotes. A
-fourth one only if the last seems to show that a transaction does too much.
+Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), and one to the swap API
+for each token. A fourth one to the cluster only if the last seems to show that a transaction does too much.
 """
 
 from collections.abc import Iterator, Sequence
