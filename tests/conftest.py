@@ -136,6 +136,7 @@ def use_nodes(cluster: SolanaCluster, change_networks: Callable[..., Networks]) 
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what an earlier request to the status of the service measured."""
     monkeypatch.setattr(availability, "_differences", {})
+    monkeypatch.setattr(solana_availability, "_missing", {})
     for module in (availability, solana_availability):
         measured = module.measured
         monkeypatch.setattr(module, "measured", Measured(measured.measure, type(measured.latest)()))

@@ -15,7 +15,7 @@ _OWNER = slice(32, 64)
 _AMOUNT = slice(64, 72)
 _STATE = 108
 _MINT_DECIMALS = 44
-# Behind the fields of every token account, Token-2022 says what the account is: 1 a mint, 2 a token account.
+# After the fields of every token account, Token-2022 says what the account is: 1 a mint, 2 a token account.
 _ACCOUNT_TYPE = ACCOUNT_LEN
 _TOKEN_ACCOUNT_TYPE = 2
 

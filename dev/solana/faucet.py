@@ -22,7 +22,7 @@ from dev.solana.extensions import Extension, mint_space
 
 LAMPORTS_PER_SOL = 10**9
 METADATA_PROGRAM = Pubkey.from_string("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
-_LOOKUP_TABLE_STATE = 1  # behind it: the slot of deactivation (never), of the last extension, and the authority
+_LOOKUP_TABLE_STATE = 1  # followed by: the slot of deactivation (never), of the last extension, and the authority
 _WEALTH_LAMPORTS = 10**17
 
 
@@ -151,7 +151,7 @@ class Faucet:
         seeds = [b"metadata", bytes(METADATA_PROGRAM), bytes(mint)]
         key, _bump = Pubkey.find_program_address(seeds, METADATA_PROGRAM)
         texts = b"".join(_padded(text, size) for text, size in ((name, 32), (symbol, 10), (uri, 200)))
-        # Behind the texts: seller fee, no creators, not sold, mutable, and room for the optional fields.
+        # After the texts: seller fee, no creators, not sold, mutable, and room for the optional fields.
         data = b"\x04" + bytes(self.key) + bytes(mint) + texts + bytes([0, 0, 0, 0, 1])
         lamports = self.bank.svm.minimum_balance_for_rent_exemption(679)
         self.bank.set_account(key, Account(lamports, data.ljust(679, b"\0"), METADATA_PROGRAM))

@@ -36,6 +36,7 @@ FIELD_CODES = {
     "too_large": "The swap of the token does not fit into a transaction.",
     "not_a_wallet": "A program owns the account, so it cannot pay for transactions.",
     "output_too_small": "The minimum output of this amount rounds to zero, or is less SOL than its transaction costs.",
+    "fee_wallet": "The wallet is the one that is paid the platform fee, so it cannot sweep.",
     "accepted_hash": "`message` is the hash of the transaction that was accepted.",
     "insufficient": "The wallet holds less than the sweep needs.",
     "missing": "The transaction did not emit the event of this sweep.",

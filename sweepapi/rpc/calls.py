@@ -29,7 +29,8 @@ class Call:
     """One JSON-RPC call and how to read its response.
 
     ``decode`` turns the result into what the caller needs and raises ``BadResponseError`` for an impossible one.
-    ``read_error``, if given, turns a node's error into a value and replaces ``error_policy``.
+    ``read_error``, if given, turns a node's error into a value; ``error_policy`` then counts only for a result
+    that can't be decoded.
     """
 
     method: str

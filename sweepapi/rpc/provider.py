@@ -28,7 +28,7 @@ MAX_RESPONSE_DEPTH = 32
 
 @dataclass(frozen=True)
 class Head:
-    """The newest block that a response shows: its number, and its time where the network tells it."""
+    """The newest block that a response shows: its number, and its time where the response has it."""
 
     number: int
     timestamp: int | None = None  # seconds since 1970
@@ -42,7 +42,7 @@ class Target:
     proof: Call  # its result must be ``expected``
     expected: object
     head_of: Callable[[Call, Any], Head | None]  # None if the call does not ask for the head
-    lagging_blocks: int  # behind the newest known head by more than these, a provider comes after the others
+    lagging_blocks: int  # a provider whose head is further behind than this is asked after the others
     max_head_age_seconds: int | None = None  # None: a head is never too old
 
 

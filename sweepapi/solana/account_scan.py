@@ -30,7 +30,8 @@ def scan(pool: ProviderPool, account: str, *, first_slot: int) -> AccountScan:
     Raises ``ChainUnavailableError`` if fewer providers answer than are needed, if they don't agree, or if that is too
     much for one scan.
     """
-    heads = {provider: take_head(values)[0] for provider in pool.providers if (values := _ask_head(pool, provider))}
+    answers = {provider: ask_one(pool, provider, head_calls()) for provider in pool.providers}
+    heads = {provider: take_head(values)[0] for provider, values in answers.items() if values is not None}
     usable = {provider: head for provider, head in heads.items() if head.first_slot <= first_slot}
     if len(usable) < needed(pool):
         raise ChainUnavailableError("too few providers answer, or have the history")
@@ -42,12 +43,8 @@ def scan(pool: ProviderPool, account: str, *, first_slot: int) -> AccountScan:
         if head.final_slot >= last_slot and (listed := _list(pool, provider, account, first_slot)) is not None
     ]
     if len(lists) < needed(pool) or any(one != lists[0] for one in lists):
-        raise ChainUnavailableError("the providers do not agree about the transactions of an account")
+        raise ChainUnavailableError("the providers disagree about the transactions of an account")
     return AccountScan(next(iter(usable.values())), last_slot, lists[0][::-1])
-
-
-def _ask_head(pool: ProviderPool, provider: Provider) -> Sequence[object] | None:
-    return ask_one(pool, provider, head_calls())
 
 
 def _list(pool: ProviderPool, provider: Provider, account: str, first_slot: int) -> list[Listed] | None:

@@ -1,6 +1,6 @@
-"""What providers have to show alike before a search ends, or passes what it has read and never reads it again.
+"""Compares providers before a search ends, or its cursor passes transactions that are then never read again.
 
-A provider that lies could otherwise hide a transaction, or show it as a failed one, until it is behind the search.
+A provider that lies could otherwise hide a transaction, or show it as a failed one, until the cursor has passed it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ class _Opinion:
 
 
 def agree(pool: ProviderPool, looks: Sequence[Progress]) -> None:
-    """Pass what enough providers show alike, and withdraw every end that they don't agree about."""
-    doubtful = [one for one in looks if one.passable or (one.is_dead and one.found)]
+    """Move each cursor past what enough providers show alike; a search that they disagree about has not ended."""
+    doubtful = [one for one in looks if one.passable or (one.is_expired and one.found)]
     if needed(pool) == 1:
         for one in doubtful:
             _pass(one, one.passable)
@@ -47,19 +47,19 @@ def _passable_listing(one: Progress) -> Listing:
     return replace(one.search.listing, limit=PAGE, before=newer[-1].signature if newer else "")
 
 
-def _compare(one: Progress, opinions: Sequence[tuple[Mapping[str, Found], object]], wanted: int) -> None:
+def _compare(one: Progress, opinions: Sequence[tuple[Mapping[str, Found], object]], required: int) -> None:
     agreed = {
         signature
         for signature, found in one.found.items()
-        if sum(shown.get(signature) == found for shown, _ in opinions) >= wanted
+        if sum(shown.get(signature) == found for shown, _ in opinions) >= required
     }
-    one.is_dead = one.is_dead and agreed >= one.found.keys()
+    one.is_expired = one.is_expired and agreed >= one.found.keys()
     passed: list[Listed] = []
     for listed in one.passable:
         if listed.signature not in agreed:
             break
         passed.append(listed)
-    if sum(_lists_only(page, passed) for _, page in opinions) >= wanted:
+    if sum(_lists_only(page, passed) for _, page in opinions) >= required:
         _pass(one, passed)
 
 

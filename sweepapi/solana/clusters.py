@@ -31,7 +31,7 @@ class Cluster:
     native_symbol: str
     block_explorer_url: str
     output_tokens: tuple[OutputToken, ...]
-    swap_programs: frozenset[str]  # that instructions of the swap API may call, beside those of tokens
+    swap_programs: frozenset[str]  # that the swap API's instructions may call, in addition to the token programs
     max_priority_fee_lamports: int  # for one transaction
     recheck_seconds: int  # from look to look while any block can change something
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them

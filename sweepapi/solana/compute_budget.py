@@ -7,7 +7,7 @@ from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import Call
-from sweepapi.rpc.errors import BadResponseError
+from sweepapi.solana import responses
 
 MAX_UNITS = 1_400_000  # that a transaction can ask for
 MARGIN_PERCENT = 20  # pools change between the simulation and the block
@@ -17,7 +17,6 @@ PERCENTILE = 75  # of what transactions on the same accounts paid in recent bloc
 LAMPORTS_PER_SIGNATURE = 5_000
 MICRO_LAMPORTS = 1_000_000  # a unit's price is in millionths of a lamport
 MAX_FEE_ACCOUNTS = 128  # that one getRecentPrioritizationFees takes
-_U64_END = 2**64
 
 
 def instructions(*, unit_limit: int, unit_price: int) -> tuple[Instruction, Instruction]:
@@ -51,16 +50,8 @@ def recent_fees_call(writable: Sequence[Pubkey]) -> Call:
 
 
 def _recent_fees(result: object) -> tuple[int, ...]:
-    if not isinstance(result, list):
-        raise BadResponseError("getRecentPrioritizationFees: not a list")
-    return tuple(_price(row) for row in result)
-
-
-def _price(row: object) -> int:
-    match row:
-        case {"prioritizationFee": int(price)} if not isinstance(price, bool) and 0 <= price < _U64_END:
-            return price
-    raise BadResponseError("getRecentPrioritizationFees: expected a price")
+    rows = (responses.mapping(row) for row in responses.sequence(result))
+    return tuple(responses.amount(row.get("prioritizationFee")) for row in rows)
 
 
 def _divided_up(amount: int, divisor: int) -> int:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 
-from sweepapi.solana.accounts import Account, TokenAccount, token_account
+from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.solana.accounts import TOKEN_ACCOUNT_BYTES, Account, TokenAccount, token_account
 from sweepapi.solana.addresses import (
     LOOKUP_TABLE,
     METADATA,
@@ -42,11 +43,9 @@ _GUARDED_PROGRAMS = {
     Pubkey.from_string("LoaderV411111111111111111111111111111111111"),
 }
 _AMOUNT = slice(64, 72)  # of a token account's data
-_ACCOUNT_BYTES = 165  # of a token account without extensions
 _MAX_ACCOUNT_BYTES = 512  # with all that a mint can require
-_RENT_BASE_BYTES = 128  # for which every account pays rent, beside its data
+_RENT_BASE_BYTES = 128  # for which every account pays rent, as for its data
 _MAX_CREATED_PER_LEG = 4  # the output's, and those between the steps of a route
-_BPS = 10_000
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def _check_number_created(changes: Iterable[Change], terms: Terms) -> None:
 def _max_rent(account: Account, terms: Terms) -> int:
     """Return the rent of an account of this size; rent is proportional to it."""
     data_bytes = min(len(account.data), _MAX_ACCOUNT_BYTES)
-    return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + _ACCOUNT_BYTES)
+    return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + TOKEN_ACCOUNT_BYTES)
 
 
 def _check_foreign(change: Change, wallet: Pubkey) -> None:
@@ -182,7 +181,7 @@ def _check_totals(effects: Effects, terms: Terms) -> None:
     if effects.user_gain < terms.minimum:
         raise UnsafeSwapError(f"the wallet receives {effects.user_gain}, less than the minimum {terms.minimum}")
     gross = effects.user_gain + effects.fee_gain
-    if abs(effects.fee_gain * _BPS - gross * terms.fee_bps) > terms.legs * _BPS:
+    if abs(effects.fee_gain * BPS_DENOMINATOR - gross * terms.fee_bps) > terms.legs * BPS_DENOMINATOR:
         raise UnsafeSwapError(f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fee_bps} bps")
 
 

@@ -11,7 +11,6 @@ from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana import responses
 
 PAGE = 1_000  # the most signatures that one call returns
-MAX_STATUSES = 256  # in one call
 
 
 @dataclass(frozen=True)

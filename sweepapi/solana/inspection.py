@@ -70,12 +70,13 @@ class _Inspector:
         """Accept only the creation of an associated token account of the wallet."""
         if bytes(instruction.data) not in (b"", bytes([_CREATE]), bytes([_CREATE_IDEMPOTENT])):
             raise UnsafeSwapError("it calls the associated token program for something other than creating an account")
-        keys = [account.pubkey for account in instruction.accounts]
-        if len(keys) < 6 or keys[4] != SYSTEM or keys[5] not in TOKEN_PROGRAMS:  # noqa: PLR2004
-            raise UnsafeSwapError("it creates an associated token account with malformed accounts")
-        payer, account, owner, mint, _, program = keys[:6]
+        match [account.pubkey for account in instruction.accounts]:
+            case [payer, account, owner, mint, system, program, *_] if system == SYSTEM and program in TOKEN_PROGRAMS:
+                pass
+            case _:
+                raise UnsafeSwapError("it creates an associated token account with malformed accounts")
         if payer != self.wallet or owner != self.wallet:
-            raise UnsafeSwapError(f"it creates a token account of {owner} that {payer} pays")
+            raise UnsafeSwapError(f"it creates a token account of {owner} that {payer} pays for")
         if account != associated_account(owner, mint, program):
             raise UnsafeSwapError(f"it creates the account {account}, which is not the associated one")
 

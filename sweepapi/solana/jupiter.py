@@ -8,6 +8,7 @@ from struct import Struct
 from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
+from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.errors import UnsafeSwapError
 
 PROGRAM = Pubkey.from_string("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4")
@@ -24,21 +25,20 @@ _TERMS_V1 = Struct("<QQHB")
 _STARTS_V2 = {ROUTE_V2: 8, SHARED_ACCOUNTS_ROUTE_V2: 9}
 _NAMES_V1 = (ROUTE, SHARED_ACCOUNTS_ROUTE)
 _NAME_BYTES = 8
-_BPS = 10_000
 
 
 def check_route(instruction: Instruction, *, amount: int, minimum: int, fee_bps: int) -> None:
     """Check that a route sells this amount for at least the minimum; other programs' instructions are not looked at.
 
     Jupiter does not document whether the output that it compares with the quoted one is before or after the platform
-    fee, and bytes behind those that its program reads could imitate the terms of the first versions. So this stops
-    mistakes and crude attempts early; what the user receives is guaranteed by our own guard (``packing``).
+    fee, and bytes after those that its program reads could imitate the terms of the first versions. So this stops
+    mistakes and crude attempts early; what the user receives is guaranteed by our own ``guard``.
     """
     if instruction.program_id != PROGRAM:
         return
     sold, quoted, slippage_bps, route_fee_bps = _terms(bytes(instruction.data))
     # Rounded as Jupiter's API rounds its threshold: it quotes 16198753 with at least 16117760 for 50 bps.
-    enforced = quoted - quoted * min(slippage_bps, _BPS) // _BPS
+    enforced = quoted - quoted * min(slippage_bps, BPS_DENOMINATOR) // BPS_DENOMINATOR
     if sold != amount:
         raise UnsafeSwapError(f"its route sells {sold}, not {amount}")
     if enforced < minimum:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 from solders.token.state import Mint as Layout
-from solders.token.state import TokenAccountState
 
 from sweepapi.solana.accounts import Account
 from sweepapi.solana.addresses import TOKEN_PROGRAMS
@@ -30,25 +29,21 @@ class TransferFee:
 
 @dataclass(frozen=True)
 class Mint:
-    """A mint, with the extensions that restrict its transfers or let others take its tokens."""
+    """A mint, with the extensions that restrict its transfers."""
 
     program: Pubkey
     decimals: int
     supply: int
-    mint_authority: Pubkey | None
-    freeze_authority: Pubkey | None
     older_fee: TransferFee | None = None
     newer_fee: TransferFee | None = None
     transfer_hook: Pubkey | None = None
-    permanent_delegate: Pubkey | None = None
     is_non_transferable: bool = False
-    is_default_frozen: bool = False
     is_paused: bool = False
     metadata: bytes | None = None  # Token-2022's extension
 
     @property
     def is_unique(self) -> bool:
-        """Whether there is one token of it, as of what is collected."""
+        """Whether only one token of it exists, as of a collectible."""
         return self.decimals == 0 and self.supply == 1
 
     def charges_fee(self, epoch: int) -> bool:
@@ -73,20 +68,15 @@ def _mint(account: Account) -> Mint:
     extensions = extensions_of(account.owner, account.data, base_bytes=MINT_BYTES, account_type=AccountType.MINT)
     base = Layout.from_bytes(account.data[:MINT_BYTES])  # raises ValueError for one that is not initialized
     fees = extensions.get(Extension.TRANSFER_FEE_CONFIG)
-    hook, delegate = extensions.get(Extension.TRANSFER_HOOK), extensions.get(Extension.PERMANENT_DELEGATE)
-    state, pausable = extensions.get(Extension.DEFAULT_ACCOUNT_STATE), extensions.get(Extension.PAUSABLE)
+    hook, pausable = extensions.get(Extension.TRANSFER_HOOK), extensions.get(Extension.PAUSABLE)
     return Mint(
         program=account.owner,
         decimals=base.decimals,
         supply=base.supply,
-        mint_authority=base.mint_authority,
-        freeze_authority=base.freeze_authority,
         older_fee=None if fees is None else _fee(fees, at=_OLDER_FEE_AT),
         newer_fee=None if fees is None else _fee(fees, at=_NEWER_FEE_AT),
         transfer_hook=None if hook is None else key(hook, at=32),
-        permanent_delegate=None if delegate is None else key(delegate, at=0),
         is_non_transferable=Extension.NON_TRANSFERABLE in extensions,
-        is_default_frozen=state is not None and number(state, at=0, length=1) == int(TokenAccountState.Frozen),
         is_paused=pausable is not None and number(pausable, at=32, length=1) != 0,
         metadata=extensions.get(Extension.TOKEN_METADATA),
     )

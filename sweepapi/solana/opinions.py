@@ -9,7 +9,8 @@ import structlog
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.history import Listed, block_hash_call, head_calls
-from sweepapi.solana.landed import Landed, Unreadable, transaction_call
+from sweepapi.solana.landed import Landed, Unreadable
+from sweepapi.solana.landed_reads import transaction_call
 
 log = structlog.get_logger(__name__)
 

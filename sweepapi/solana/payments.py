@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from sweepapi.payments import Expected, Movement, Opinion, Payment, find_payment
 from sweepapi.rpc import ErrorPolicy, Provider, ProviderPool
 from sweepapi.solana.history import statuses_call
-from sweepapi.solana.landed import Landed, transaction_call
+from sweepapi.solana.landed import Landed
+from sweepapi.solana.landed_reads import transaction_call
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: 
 def _changes(landed: Landed) -> Iterator[tuple[str, str, int]]:
     """Yield the changes of balances; a wallet may have several accounts of a token."""
     changes: Counter[tuple[str, str]] = Counter()
-    for sign, holdings in ((-1, landed.before), (1, landed.after)):
-        for holding in holdings.values():
-            changes[holding.mint, holding.owner] += sign * holding.amount
+    for sign, balances in ((-1, landed.before), (1, landed.after)):
+        for balance in balances.values():
+            changes[balance.mint, balance.owner] += sign * balance.amount
     for (mint, owner), change in sorted(changes.items()):
         if change:
             yield mint, owner, change

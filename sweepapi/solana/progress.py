@@ -1,4 +1,4 @@
-"""A search by a reference key: what is searched, what one look knows of it so far, and what it concludes."""
+"""A search by a reference key: what is searched for, what one look knows so far, and what it concludes."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ FIRST_PAGE = 20
 
 @dataclass(frozen=True)
 class Search:
-    """A transaction that is searched by its reference key."""
+    """A search for a transaction by its reference key."""
 
     key: Hashable
     reference: str
@@ -21,7 +21,7 @@ class Search:
     last_valid_height: int
     read_up_to: str  # a signature: it and everything older was read before; blank if nothing was
     is_overdue: bool  # so late that a provider which still can't see the end of its validity must be behind
-    executes: Callable[[Landed], bool] = field(compare=False)  # whether this is what is searched, and it succeeded
+    executes: Callable[[Landed], bool] = field(compare=False)  # is it the one searched for, and did it succeed
 
     @property
     def listing(self) -> Listing:
@@ -36,7 +36,7 @@ class SearchSighting:
     found: tuple[Found, ...]  # oldest first
     read_up_to: str
     is_whole: bool  # everything that names the reference key was read
-    is_dead: bool  # it is proven that nothing else can land
+    is_expired: bool  # it is proven that nothing can land any more
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Progress:
     reaches_end: bool = False  # nothing that is older is left to list
     found: dict[str, Found] = field(default_factory=dict)
     read_up_to: str = ""
-    is_dead: bool = False
+    is_expired: bool = False
 
     def __post_init__(self) -> None:
         self.read_up_to = self.search.read_up_to
@@ -92,4 +92,4 @@ class Progress:
 
     def sighting(self, head: Head) -> SearchSighting:
         by_position = sorted(self.found.values(), key=lambda one: one.landed.slot)
-        return SearchSighting(head, tuple(by_position), self.read_up_to, self.is_whole, self.is_dead)
+        return SearchSighting(head, tuple(by_position), self.read_up_to, self.is_whole, self.is_expired)

@@ -1,4 +1,4 @@
-"""The JSON-RPC calls that read a cluster's present state, each with the decoder of its answer."""
+"""The JSON-RPC calls that read a cluster's current state, each with the decoder of its answer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -41,7 +41,6 @@ def rent_of(data_bytes: int) -> Call:
 # The time of the head, by which a pool finds providers that stopped.
 CLOCK = Call("getAccountInfo", (str(CLOCK_KEY), IN_BASE64), responses.clock)
 LATEST_BLOCKHASH = Call("getLatestBlockhash", (CONFIRMED,), responses.latest_blockhash)
-SLOT = Call("getSlot", (CONFIRMED,), responses.counter)
 EPOCH_INFO = Call("getEpochInfo", (CONFIRMED,), responses.epoch_info)
 
 

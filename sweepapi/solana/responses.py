@@ -17,7 +17,7 @@ from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.accounts import Account, Holding, token_account
 from sweepapi.solana.addresses import SYSVAR, public_key
 
-U64_END = 2**64
+_U64_END = 2**64
 _COUNTER_END = 2**40
 _CLOCK = Struct("<QqQQq")  # slot, start of the epoch, epoch, epoch with a known leader schedule, time
 
@@ -49,7 +49,7 @@ class EpochInfo:
 
 def amount(value: object) -> int:
     """Return a number of lamports, or anything else that is a u64."""
-    return _integer(value, U64_END)
+    return _integer(value, _U64_END)
 
 
 def counter(value: object) -> int:
@@ -66,7 +66,6 @@ def key(value: object) -> Pubkey:
 
 
 def text(value: object) -> str:
-    """Return text."""
     if isinstance(value, str):
         return value
     raise BadResponseError("expected text")
@@ -140,14 +139,12 @@ def in_context(value: object) -> object:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return an object."""
     if isinstance(value, dict):
         return value
     raise BadResponseError("expected an object")
 
 
 def sequence(value: object) -> list[Any]:
-    """Return a list."""
     if isinstance(value, list):
         return value
     raise BadResponseError("expected a list")

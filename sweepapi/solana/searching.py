@@ -1,4 +1,4 @@
-"""Searches transactions by their reference keys, accounts that nothing else is known to name.
+"""Searches for transactions by their reference keys: random keys that only the built transaction is meant to name.
 
 Anyone who sees a reference key can name it too, so everything that does is read, from the oldest on. That nothing more
 can land is proven by the cluster: its final blocks are above the last valid height of the blockhash, and a provider
@@ -79,7 +79,7 @@ def _prove(pool: ProviderPool, provider: Provider, head: Head, looks: Sequence[P
     _read(pool, provider, over)
 
 
-def _judge(one: Progress, head: Head, opinions: Sequence[tuple[Head, Any]], wanted: int) -> None:
+def _judge(one: Progress, head: Head, opinions: Sequence[tuple[Head, Any]], required: int) -> None:
     pages = [(their_head, page) for their_head, page in opinions if isinstance(page, tuple)]
     whole = [(their_head, page) for their_head, page in pages if len(page) < PAGE]
     if one.provider is None and not one.listed:
@@ -89,7 +89,7 @@ def _judge(one: Progress, head: Head, opinions: Sequence[tuple[Head, Any]], want
     )
     proofs = [their_head for their_head, _ in whole if _reaches(one.search, their_head)]
     is_over = head.final_height > one.search.last_valid_height  # the pages are of that block, or later
-    one.is_dead = is_over and one.is_whole and len(proofs) >= wanted
+    one.is_expired = is_over and one.is_whole and len(proofs) >= required
 
 
 def _reaches(search: Search, head: Head) -> bool:

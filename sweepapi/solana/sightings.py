@@ -1,4 +1,4 @@
-"""Looks up what happened to many transactions in few requests: those that are searched, and those that are tracked."""
+"""Looks up what happened to many transactions in few requests: those searched for, and those tracked."""
 
 from collections.abc import Hashable, Sequence
 
@@ -9,14 +9,14 @@ from sweepapi.solana.progress import Search, SearchSighting
 from sweepapi.solana.searching import search
 from sweepapi.solana.tracking import Tracked, TrackedSighting, track
 
-MAX_SUBJECTS = 250  # in one request
+MAX_SUBJECTS = 250  # in one request; getSignatureStatuses takes 256 at most
 
 Subject = Search | Tracked
 Sighting = SearchSighting | TrackedSighting
 
 
 def look(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
-    """Return a sighting of each subject by its key; those that no provider answers about are missing.
+    """Return a sighting of each subject by its key; one that no provider answers about is missing.
 
     Providers may take fewer calls at once: if they refuse while one still answers, each half is asked for by itself.
     """

@@ -23,7 +23,7 @@ class Simulation:
 
     slot: int
     error: object | None  # None if it would succeed
-    units: int  # of compute, that it consumed
+    units: int  # compute units consumed
     accounts: dict[Pubkey, Account | None]  # the watched ones afterwards; empty if it fails
     logs: tuple[str, ...]  # the last lines
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.history import Head, Status, block_hash_call, head_calls, statuses_call, take_head
-from sweepapi.solana.landed import transaction_call
+from sweepapi.solana.landed_reads import transaction_call
 from sweepapi.solana.opinions import Found, ask_each, found_at, needed
 
 

@@ -43,7 +43,7 @@ class Presentation(Protocol):
         """How many tokens one sweep can take."""
         ...
 
-    def networks(self, rails: Mapping[str, Any]) -> Sequence["NetworkStatus"]:
+    def networks(self, rails: Mapping[str, Any]) -> Sequence[NetworkStatus]:
         """Return whether sweeps can be built now on each of these networks with its rail; bounded in time.
 
         The rails are those that share this presentation.
@@ -51,7 +51,7 @@ class Presentation(Protocol):
         ...
 
     def obstacles(self, sweep: Sweep) -> Iterable[str]:
-        """Return, as sentences for operations, what keeps an open sweep from being cancelled as they requested."""
+        """Return, as sentences for operations, what keeps an open sweep from being cancelled on request."""
         ...
 
     def admin_facts(self, sweep: Sweep) -> Iterable[tuple[str, str]]:

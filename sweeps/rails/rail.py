@@ -334,7 +334,7 @@ class Rail(Protocol):
         """Yield the next spans of final blocks; one is read again unless the caller settles it and asks for more."""
         ...
 
-    def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own words
+    def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own types
         """Return the verdict; pure. What was seen may be older than what is watched."""
         ...
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from solders.instruction import Instruction
 
+from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.nesting import is_nested_deeper
 from sweepapi.solana.swap_api import fields
 from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
@@ -58,7 +59,7 @@ def quote(answer: dict[str, Any], request: QuoteRequest) -> Quote:
 
 
 def _check_terms(read: Quote, request: QuoteRequest) -> None:
-    lowest = read.out_amount * (fields.BPS - request.slippage_bps) // fields.BPS
+    lowest = read.out_amount * (BPS_DENOMINATOR - request.slippage_bps) // BPS_DENOMINATOR
     for differs, what in (
         (read.input_mint != request.input_mint, "another input mint than requested"),
         (read.output_mint != request.output_mint, "another output mint than requested"),

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
 
+from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.swap_api.quotes import SwapApiError
 
-BPS = 10_000
 MAX_AMOUNT = 2**64 - 1
 # No transaction holds more: 1232 bytes, and as many accounts as the cluster locks for one.
 MAX_DATA_BYTES = 1232
@@ -60,7 +60,7 @@ def ratio_bps(value: object, name: str) -> int | None:
         return None
     if not isinstance(value, str) or _RATIO.fullmatch(value) is None:
         _refuse(name, "not a ratio")
-    return int((abs(Decimal(value)) * BPS).to_integral_value(ROUND_CEILING))
+    return int((abs(Decimal(value)) * BPS_DENOMINATOR).to_integral_value(ROUND_CEILING))
 
 
 def instruction(value: object, name: str) -> Instruction:

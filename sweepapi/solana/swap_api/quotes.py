@@ -36,7 +36,7 @@ class QuoteRequest:
 class Quote:
     """A swap that the swap API offers. Its form was checked, and that it is of the tokens and the amount requested.
 
-    What the instructions do was not: see ``inspection`` and ``simulation``.
+    What the instructions do was not: see ``inspection`` and ``effects``.
     """
 
     input_mint: str

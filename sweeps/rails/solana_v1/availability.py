@@ -1,7 +1,7 @@
 """Whether sweeps would work on each cluster right now.
 
-A cluster is available when some provider of it, which its genesis hash proves, shows a recent clock, and the fee wallet
-has an account for an output token. What it has none for is logged whenever that changes.
+A cluster is available when a provider with its genesis hash shows a recent clock, and the fee wallet has an account for
+at least one output token. The output tokens without one are logged whenever they change.
 """
 
 import time
@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 import structlog
 from solders.pubkey import Pubkey
-from solders.sysvar import CLOCK
 
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana import reads
 from sweepapi.solana.accounts import Account, token_account
 from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account, public_key
 from sweepapi.solana.clusters import Cluster
-from sweepapi.solana.reads import by_key, multiple_accounts
 from sweeps.rails.measured import Measured
 from sweeps.rails.rail import Rail
 
@@ -25,7 +24,6 @@ log = structlog.get_logger(__name__)
 
 # The cluster's clock is the median of its validators', and drifts by less.
 MAX_CLOCK_AGE_SECONDS = 120
-_CLOCK_TIME = slice(32, 40)  # behind the slot, the epoch and its start
 
 _missing: dict[str, list[str]] = {}  # symbols of output tokens without a fee account by cluster, as last logged
 
@@ -54,17 +52,17 @@ def _measure(timeout_seconds: float | None) -> frozenset[str]:
 def _is_available(cluster: Cluster, timeout_seconds: float | None) -> bool:
     wallet = public_key(networks.current().fee_wallet)
     of_tokens = {token.symbol: list(_fee_accounts(wallet, public_key(token.mint))) for token in cluster.output_tokens}
-    keys = [CLOCK, *(key for accounts in of_tokens.values() for key in accounts)]
+    keys = [key for accounts in of_tokens.values() for key in accounts]
+    pool = networks.current().pool(cluster.network)
     try:
-        _, answers = (
-            networks.current().pool(cluster.network).ask(multiple_accounts(keys), timeout_seconds=timeout_seconds)
-        )
+        _, (clock, *answers) = pool.ask([reads.CLOCK, *reads.multiple_accounts(keys)], timeout_seconds=timeout_seconds)
     except ChainUnavailableError:
         return False
-    found = by_key(keys, answers)
+    found = reads.by_key(keys, answers)
     missing = [symbol for symbol, accounts in of_tokens.items() if not any(_is_account(found[key]) for key in accounts)]
     _log_change(cluster, missing)
-    return _is_recent(found[CLOCK]) and len(missing) < len(of_tokens)
+    is_recent = abs(time.time() - clock.unix_timestamp) <= MAX_CLOCK_AGE_SECONDS
+    return is_recent and len(missing) < len(of_tokens)
 
 
 def _fee_accounts(wallet: Pubkey, mint: Pubkey) -> Iterable[Pubkey]:
@@ -76,17 +74,15 @@ def _is_account(account: Account | None) -> bool:
     return account is not None and token_account(account) is not None
 
 
-def _is_recent(clock: Account | None) -> bool:
-    if clock is None:
-        return False
-    shown = int.from_bytes(clock.data[_CLOCK_TIME], "little", signed=True)
-    return abs(time.time() - shown) <= MAX_CLOCK_AGE_SECONDS
-
-
 def _log_change(cluster: Cluster, missing: list[str]) -> None:
-    if _missing.get(cluster.name, []) != missing:
-        _missing[cluster.name] = missing
+    """Log once which fee accounts are missing, and once that none is missing any more."""
+    if _missing.get(cluster.name, []) == missing:
+        return
+    _missing[cluster.name] = missing
+    if missing:
         log.warning("fee_accounts_missing", cluster=cluster.name, symbols=missing)
+    else:
+        log.info("fee_accounts_complete", cluster=cluster.name)
 
 
 # The names of the clusters on which sweeps work.

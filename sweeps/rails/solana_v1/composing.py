@@ -33,12 +33,12 @@ MAX_SKEW_BLOCKS = 50  # between the nodes behind one endpoint: twenty seconds
 
 @dataclass(frozen=True)
 class Market:
-    """What transactions need that grows old within seconds."""
+    """What transactions need from the cluster that is out of date within seconds."""
 
     tables: Mapping[Pubkey, AddressLookupTableAccount]
     blockhash: LatestBlockhash
     block_height: int
-    recent_prices: Sequence[int]  # micro-lamports for a unit of compute
+    recent_prices: Sequence[int]  # micro-lamports per compute unit
 
 
 def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Cluster, *, fee_bps: int) -> None:

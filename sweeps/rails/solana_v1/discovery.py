@@ -20,9 +20,10 @@ from sweepapi.solana.accounts import Holding
 from sweepapi.solana.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, public_key
 from sweepapi.solana.clusters import Cluster, OutputToken
 from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.metadata import Metadata, metadata, metadata_key
-from sweepapi.solana.mints import Mint, mint
+from sweepapi.solana.metadata import Metadata
+from sweepapi.solana.mints import Mint
 from sweepapi.solana.swap_api import NoQuote, Quote, QuoteRequest, SwapApiError
+from sweepapi.solana.tokens import token_keys, tokens_in
 from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.found import Discovery, EmptyAccount, FoundToken
 from sweeps.rails.solana_v1.obstacles import Obstacle
@@ -83,12 +84,10 @@ def _discover(cluster: Cluster, pool: ProviderPool, wallet: Pubkey, output: Outp
 
 def _known(pool: ProviderPool, epoch: int, holdings: Sequence[Holding], output: OutputToken) -> Known:
     mints = list(dict.fromkeys([public_key(output.mint), *(holding.token.mint for holding in holdings)]))
-    described_by = {key: metadata_key(key) for key in mints}
-    keys = [*mints, *described_by.values()]
+    keys = token_keys(mints)
     accounts = reads.by_key(keys, pool.batch(reads.multiple_accounts(keys)))
-    found = {key: None if (account := accounts[key]) is None else mint(account) for key in mints}
-    names = {key: metadata(key, found[key], accounts[described_by[key]]) for key in mints}
-    return Known(epoch=epoch, holdings=holdings, mints=found, names=names)
+    tokens = tokens_in(accounts, mints)
+    return Known(epoch=epoch, holdings=holdings, mints=tokens.mints, names=tokens.names)
 
 
 def _tokens(known: Known, wallet: Pubkey, output: OutputToken) -> list[FoundToken]:

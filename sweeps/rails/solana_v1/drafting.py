@@ -1,7 +1,7 @@
 """Drafts a sweep on Solana: facts, quotes, and transactions that simulations have proven.
 
-Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), beside the quotes. A
-fourth one only if the last seems to show that a transaction does too much.
+Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), and one to the swap API
+for each token. A fourth one to the cluster only if the last seems to show that a transaction does too much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,12 @@ from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransac
 from sweeps.rails.solana_v1.facts import Facts, read_facts
 from sweeps.rails.solana_v1.proving import Proven, prove
 from sweeps.rails.solana_v1.quoting import quote_tokens
-from sweeps.rails.solana_v1.refusals import refuse_losses, refuse_poor_wallet, sellable_tokens, usable_output
+from sweeps.rails.solana_v1.refusals import (
+    refuse_insufficient_lamports,
+    refuse_losses,
+    sellable_tokens,
+    usable_output,
+)
 from sweeps.rails.solana_v1.terms import SwapTerms, fees_of_today, output_of
 
 log = structlog.get_logger(__name__)
@@ -136,7 +141,7 @@ class _Drafting:
             self._transaction(one, proven, tokens, market)
             for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
         ]
-        refuse_poor_wallet(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
+        refuse_insufficient_lamports(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
         if self.facts.output_mint == WRAPPED_SOL:
             refuse_losses(transactions)
         return transactions

@@ -1,6 +1,6 @@
 """Reads everything about a wallet and its tokens that does not depend on prices, in one HTTP request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
@@ -9,8 +9,9 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana import reads
 from sweepapi.solana.accounts import TOKEN_ACCOUNT_BYTES, Account, Holding
 from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account, public_key
-from sweepapi.solana.metadata import Metadata, metadata, metadata_key
-from sweepapi.solana.mints import Mint, mint
+from sweepapi.solana.metadata import Metadata
+from sweepapi.solana.mints import Mint
+from sweepapi.solana.tokens import token_keys, tokens_in
 from sweeps.rails.rail import BuildRequest
 from sweeps.rails.solana_v1.terms import fee_account
 
@@ -41,9 +42,8 @@ def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
     """Read the facts about a request; raises ``ChainUnavailableError``."""
     wallet, output_mint = public_key(request.wallet), public_key(request.output_asset)
     mints = [output_mint, *(public_key(token.asset) for token in request.tokens)]
-    described_by = {key: metadata_key(key) for key in mints}
     fee_accounts = [fee_account(output_mint, program) for program in TOKEN_PROGRAMS]
-    keys = [wallet, *fee_accounts, *mints, *described_by.values()]
+    keys = [wallet, *fee_accounts, *token_keys(mints)]
     own = [
         reads.CLOCK,
         reads.EPOCH_INFO,
@@ -54,7 +54,7 @@ def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
     answers = pool.batch([*own, *reads.multiple_accounts(keys)])
     _, epoch, wallet_rent, token_account_rent, *held = answers[: len(own)]
     accounts = reads.by_key(keys, answers[len(own) :])
-    found = _mints(mints, accounts)
+    tokens = tokens_in(accounts, mints)
     return Facts(
         slot=epoch.slot,
         epoch=epoch.epoch,
@@ -62,13 +62,9 @@ def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
         account=accounts[wallet],
         holdings={holding.key: holding for of_program in held for holding in of_program},
         output_mint=output_mint,
-        mints=found,
-        names={key: metadata(key, found[key], accounts[described_by[key]]) for key in mints},
+        mints=tokens.mints,
+        names=tokens.names,
         fee_accounts={key: accounts[key] for key in fee_accounts},
         wallet_rent=wallet_rent,
         token_account_rent=token_account_rent,
     )
-
-
-def _mints(keys: Sequence[Pubkey], accounts: Mapping[Pubkey, Account | None]) -> dict[Pubkey, Mint | None]:
-    return {key: None if (account := accounts[key]) is None else mint(account) for key in keys}

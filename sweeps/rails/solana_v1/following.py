@@ -1,4 +1,4 @@
-"""Follows sweeps on Solana: looks at the cluster, and the times of the looks."""
+"""Follows sweeps on Solana: looks at the cluster, and decides when to look again."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,4 +51,4 @@ def next_look(outlook: Outlook, _verdict: Verdict) -> datetime:
 
 
 def clock(_network: str) -> datetime | None:
-    """Return nothing: the end of a blockhash is a block height, and no time."""
+    """Return None: a blockhash expires at a block height, not at a time."""

@@ -64,14 +64,14 @@ def _searched(watched: Watched, execution: WatchedExecution, sighting: SearchSig
     transactions = list(_transactions(watched, execution, sighting))
     is_inconsistent = any(_INCONSISTENT in one.mismatches for one in transactions)
     is_executed = any(one.executed is not None for one in transactions)
-    is_dead = sighting.is_dead and not is_executed
+    is_expired = sighting.is_expired and not is_executed
     return ExecutionVerdict(
         sighting.head.slot,
         transactions,
-        ended=Ended(Ending.RAN_OUT) if is_dead else None,
+        ended=Ended(Ending.RAN_OUT) if is_expired else None,
         raised=frozenset({Flag.INCONSISTENT_AMOUNTS.value} if is_inconsistent else ()),
-        obstacle="" if is_dead or is_executed or execution.accepted else _obstacle(execution, sighting),
-        # If its block leaves the chain, the accepted transaction is searched again.
+        obstacle="" if is_expired or is_executed or execution.accepted else _obstacle(execution, sighting),
+        # If its block leaves the chain, the accepted transaction is searched for again.
         search_cursor=execution.search_cursor if is_executed else sighting.read_up_to,
     )
 

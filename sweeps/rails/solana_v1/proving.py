@@ -1,6 +1,7 @@
-"""Proves by simulation what composed transactions do, and gives each its final limit and price of compute units.
+"""Proves by simulation what composed transactions do, and how many compute units they consume.
 
-The accounts before and all simulations are one HTTP request, which is repeated once if it seems to show more.
+The accounts before and all simulations are one HTTP request, which is repeated once if it seems to show an effect
+beyond the terms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +26,12 @@ from sweeps.rails.solana_v1.draft import unsigned
 log = structlog.get_logger(__name__)
 
 # What a simulation says if the wallet can't pay for the transaction, or for an account on the route.
-_POOR = ("InsufficientFundsForFee", "InsufficientFundsForRent", "insufficient lamports")
+_INSUFFICIENT_LAMPORTS = ("InsufficientFundsForFee", "InsufficientFundsForRent", "insufficient lamports")
 
 
 @dataclass(frozen=True)
 class Proven:
-    """What one transaction does, and the units of compute that it takes."""
+    """What one transaction does, and the compute units that it consumes."""
 
     effects: Effects
     units: int
@@ -87,7 +88,7 @@ def _proven(simulated: Sequence[_Simulated], terms: Sequence[Terms]) -> list[Pro
 def _effects(simulated: _Simulated, terms: Terms) -> Effects:
     error = simulated.simulation.error
     described = f"{error} {' | '.join(simulated.simulation.logs)}"
-    if error is not None and any(said in described for said in _POOR):
+    if error is not None and any(words in described for words in _INSUFFICIENT_LAMPORTS):
         message = "The wallet can't pay the fees and the rent of new accounts."
         raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
     if error is not None:

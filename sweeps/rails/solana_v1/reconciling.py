@@ -120,4 +120,4 @@ def _executing(execution: WatchedExecution, named: Sequence[Found]) -> tuple[Fou
 
 
 def _sighting(head: Head, found: tuple[Found, ...]) -> SearchSighting:
-    return SearchSighting(head, found, read_up_to="", is_whole=False, is_dead=False)
+    return SearchSighting(head, found, read_up_to="", is_whole=False, is_expired=False)

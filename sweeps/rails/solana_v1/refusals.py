@@ -43,11 +43,10 @@ class Short:
 def sellable_tokens(request: BuildRequest, facts: Facts) -> list[Sellable]:
     """Return the tokens of a request, all of which a swap could take from the wallet.
 
-    Raises ``InvalidRequest`` (a wallet that a program owns, decimals that contradict the chain), ``NoRoute`` (tokens
-    that can't be sold, with the reason) and ``InsufficientBalance``.
+    Raises ``InvalidRequest`` (a wallet that can't sweep, decimals that contradict the chain), ``NoRoute`` (tokens that
+    can't be sold, with the reason) and ``InsufficientBalance``.
     """
-    if facts.account is not None and (facts.account.owner != SYSTEM or facts.account.data):
-        raise InvalidRequest(details=[FieldError("wallet", "not_a_wallet", "A program owns this account.")])
+    _refuse_wallet(request, facts)
     contradicted = list(_contradictions(request, facts))
     if contradicted:
         raise InvalidRequest(details=contradicted)
@@ -69,11 +68,20 @@ def sellable_tokens(request: BuildRequest, facts: Facts) -> list[Sellable]:
     ]
     if short:
         raise InsufficientBalance(details=short)
-    refuse_poor_wallet(facts, fee_lamports=LAMPORTS_PER_SIGNATURE)
+    refuse_insufficient_lamports(facts, fee_lamports=LAMPORTS_PER_SIGNATURE)
     return [one for one in found if isinstance(one, Sellable)]
 
 
-def refuse_poor_wallet(facts: Facts, *, fee_lamports: int) -> None:
+def _refuse_wallet(request: BuildRequest, facts: Facts) -> None:
+    if facts.account is not None and (facts.account.owner != SYSTEM or facts.account.data):
+        raise InvalidRequest(details=[FieldError("wallet", "not_a_wallet", "A program owns this account.")])
+    if request.wallet == networks.current().fee_wallet:
+        # Its output account would be the fee account, so what the user receives could not be told from the fee.
+        message = "The wallet that is paid the platform fee can't sweep."
+        raise InvalidRequest(details=[FieldError("wallet", "fee_wallet", message)])
+
+
+def refuse_insufficient_lamports(facts: Facts, *, fee_lamports: int) -> None:
     """Raise ``InsufficientBalance`` if the wallet can't pay these fees and the rent of its output account."""
     creates_account = facts.associated(facts.output_mint) is None
     # A new account's rent may leave the wallet with less than its own, if closed accounts give that back.

@@ -16,7 +16,7 @@ from sweepapi.solana.clusters import Cluster, OutputToken
 from sweepapi.solana.swap_api import QuoteRequest
 from sweeps.rails.rail import FeeTerms
 
-# A transaction locks 64 accounts at most, and ours need some beside the route's.
+# A transaction locks 64 accounts at most, and ours need some in addition to the route's.
 MAX_ROUTE_ACCOUNTS = 48
 
 

@@ -17,7 +17,8 @@ from spl.token import models
 from spl.token.constants import TOKEN_PROGRAM_ID
 
 from sweepapi.rpc.errors import BadResponseError
-from sweepapi.solana.landed import MAX_ERROR_CHARACTERS, Landed, landed_of
+from sweepapi.solana.landed import Landed
+from sweepapi.solana.landed_reads import MAX_ERROR_CHARACTERS, landed_of
 from tests.solana_cluster import SolanaCluster, running
 
 OPTIONS = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}

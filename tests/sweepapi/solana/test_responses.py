@@ -11,6 +11,7 @@ from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana import reads, responses
 from sweepapi.solana.addresses import SYSTEM, SYSVAR, TOKEN, TOKEN_2022
+from sweepapi.solana.history import head_calls
 from sweepapi.solana.providers import solana_pool
 from tests.solana_cluster import SolanaCluster
 
@@ -60,7 +61,6 @@ def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
 
     assert ask(cluster, reads.LATEST_BLOCKHASH).blockhash == latest.blockhash
     assert ask(cluster, reads.LATEST_BLOCKHASH).last_valid_block_height == latest.last_valid_height
-    assert ask(cluster, reads.SLOT) == latest.slot
     assert ask(cluster, reads.EPOCH_INFO).block_height == latest.height
     assert ask(cluster, reads.CLOCK).slot == latest.slot
     assert abs(ask(cluster, reads.CLOCK).unix_timestamp - time()) < 60
@@ -68,9 +68,9 @@ def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
 
 
 def test_a_provider_is_ranked_by_the_slot_that_it_shows(cluster: SolanaCluster) -> None:
-    for call in (reads.SLOT, reads.EPOCH_INFO, reads.CLOCK):
+    for calls in (head_calls(), [reads.EPOCH_INFO], [reads.CLOCK]):
         pool = solana_pool(urls=[cluster.url], cluster=cluster.facts(), timeout_seconds=5)
-        provider, _ = pool.ask([call])
+        provider, _ = pool.ask(calls)
         assert provider.health.head_number == cluster.bank.blocks.latest.slot
 
 

@@ -108,7 +108,7 @@ def test_a_thousand_transactions_that_expired_take_25_requests_at_most(
     searches = searches_of(local)
     local.expire_blockhashes()
     seen = look(pool_of(local, local.url, local.add_node()), searches)
-    assert all(isinstance(one, SearchSighting) and one.is_dead for one in seen.values())
+    assert all(isinstance(one, SearchSighting) and one.is_expired for one in seen.values())
     assert len(round_trips) == 12 < MAX_REQUESTS
 
 
@@ -228,7 +228,7 @@ def test_a_provider_that_hides_a_transaction_does_not_make_it_expire(local: Sola
     local.expire_blockhashes()
     seen = look(pool_of(local, node.url, local.url), [search])[search.key]
     assert isinstance(seen, SearchSighting)
-    assert (len(seen.found), seen.is_dead) == (1, False)
+    assert (len(seen.found), seen.is_expired) == (1, False)
 
 
 def test_a_node_behind_a_balancer_that_lags_proves_nothing(local: SolanaCluster, node: FakeNode) -> None:
@@ -237,4 +237,4 @@ def test_a_node_behind_a_balancer_that_lags_proves_nothing(local: SolanaCluster,
     search = search_of(local)
     seen = look(pool_of(local, node.url), [search])[search.key]
     assert isinstance(seen, SearchSighting)
-    assert not seen.is_dead
+    assert not seen.is_expired

@@ -34,7 +34,7 @@ class ClusterSerializer(serializers.Serializer[ClusterStatus]):
     blockExplorerUrl = serializers.CharField(source="cluster.block_explorer_url")
     feeWallet = serializers.SerializerMethodField(help_text="The wallet that is paid the platform fee.")
     swapPrograms = serializers.SerializerMethodField(
-        help_text="The programs that a sweep may call, beside those of the system and of tokens."
+        help_text="The programs that a sweep may call, in addition to the system and token programs."
     )
     maxPriorityFeeLamports = serializers.IntegerField(
         source="cluster.max_priority_fee_lamports", help_text="The highest priority fee of one transaction."

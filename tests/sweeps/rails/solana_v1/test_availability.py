@@ -7,9 +7,11 @@ import pytest
 from solders.account import Account
 from solders.system_program import ID as SYSTEM_PROGRAM
 from spl.token.constants import WRAPPED_SOL_MINT
+from structlog.testing import capture_logs
 
 from sweepapi.rpc import ProviderPool
 from sweeps.rails.registry import BY_MODE, V1
+from sweeps.rails.solana_v1 import availability
 from tests.solana_cluster import SolanaCluster
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -60,6 +62,19 @@ def test_an_output_token_without_a_fee_account_is_logged(
     close_fee_account(cluster, of_sol=True)
     assert is_available(cluster)
     assert "SOL" in caplog.text
+
+
+def test_a_fee_account_that_is_there_again_is_logged_once(cluster: SolanaCluster) -> None:
+    close_fee_account(cluster, of_sol=False)
+    with capture_logs() as logs:
+        availability.measured.measure(None)
+        cluster.faucet.create_account(cluster.fee_wallet, cluster.usdc)
+        availability.measured.measure(None)
+        availability.measured.measure(None)
+    assert [(log["event"], log["log_level"]) for log in logs] == [
+        ("fee_accounts_missing", "warning"),
+        ("fee_accounts_complete", "info"),
+    ]
 
 
 def test_without_any_fee_account_nothing_can_be_built(cluster: SolanaCluster) -> None:

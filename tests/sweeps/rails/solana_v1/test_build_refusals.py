@@ -57,6 +57,15 @@ def test_a_wallet_that_a_program_owns_is_refused(user: SolanaUser, cluster: Sola
         assert refused(user, {mint: DOLLAR}) == (InvalidRequest, ["wallet not_a_wallet"])
 
 
+def test_the_fee_wallet_is_refused(
+    user: SolanaUser, cluster: SolanaCluster, change_networks: Callable[..., Networks]
+) -> None:
+    mint = user.hold()
+    cluster.faucet.create_account(user.key, cluster.usdc)
+    change_networks(fee_wallet=str(user.key))
+    assert refused(user, {mint: DOLLAR}) == (InvalidRequest, ["wallet fee_wallet"])
+
+
 @pytest.mark.parametrize("lamports", [0, WALLET_RENT, TOKEN_ACCOUNT_RENT + 4_999])
 def test_a_wallet_without_the_sol_for_fees_and_rent_is_refused(
     swap_api: SwapMarket, partner: Partner, lamports: int
