@@ -50,6 +50,12 @@ def inspect(
         checks[instruction.program_id](instruction)
 
 
+def check_cleanup(instruction: Instruction) -> None:
+    """Check that what runs after the guard only unwraps SOL: anything else could take what the guard has counted."""
+    if instruction.program_id not in TOKEN_PROGRAMS or bytes(instruction.data) != bytes([_CLOSE_ACCOUNT]):
+        raise UnsafeSwapError("its cleanup does more than unwrap SOL")
+
+
 def _accept(instruction: Instruction) -> None:
     """Leave an aggregator's instruction to the simulation."""
 

@@ -17,7 +17,7 @@ from sweepapi.solana import compute_budget, reads
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
 from sweepapi.solana.guard import Output
-from sweepapi.solana.inspection import inspect
+from sweepapi.solana.inspection import check_cleanup, inspect
 from sweepapi.solana.jupiter import check_route
 from sweepapi.solana.lookup_tables import lookup_table
 from sweepapi.solana.packing import Leg, Packed, pack
@@ -54,6 +54,8 @@ def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Clu
             mints_of=mints_of,
             allowed_programs=allowed_programs,
         )
+        if token.quote.cleanup is not None:
+            check_cleanup(token.quote.cleanup)
         for instruction in instructions:
             check_route(instruction, amount=token.amount, minimum=token.quote.threshold, fee_bps=fee_bps)
 

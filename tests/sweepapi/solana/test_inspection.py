@@ -17,7 +17,7 @@ from sweepapi.solana.addresses import (
     associated_account,
 )
 from sweepapi.solana.errors import UnsafeSwapError
-from sweepapi.solana.inspection import inspect
+from sweepapi.solana.inspection import check_cleanup, inspect
 
 WALLET, OTHER, MINT, SWAP_PROGRAM = (Pubkey.new_unique() for _ in range(4))
 SWEPT, KEPT = associated_account(WALLET, MINT, TOKEN), associated_account(WALLET, OTHER, TOKEN)
@@ -54,6 +54,20 @@ def test_what_a_swap_needs_is_accepted() -> None:
         call(TOKEN, b"\x0c" + pack("<QB", 40, 6), SWEPT, MINT, OTHER),
         call(TOKEN, b"\x09", WRAPPED, WALLET),
     )
+
+
+def test_a_cleanup_unwraps_sol() -> None:
+    check_cleanup(call(TOKEN, b"\x09", WRAPPED, WALLET))
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [transfer_of(1), call(SWAP_PROGRAM, b"\x09", WRAPPED, WALLET), call(TOKEN, b"", WRAPPED, WALLET)],
+    ids=["a transfer", "another program", "no data"],
+)
+def test_a_cleanup_that_does_anything_else_is_refused(instruction: Instruction) -> None:
+    with pytest.raises(UnsafeSwapError, match="cleanup"):
+        check_cleanup(instruction)
 
 
 def test_tokens_that_others_let_the_wallet_move_may_move() -> None:

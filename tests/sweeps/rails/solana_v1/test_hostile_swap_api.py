@@ -1,6 +1,8 @@
 """A hostile swap API, end to end: whatever it tries, the build fails as `swap_unavailable` and nothing is stored."""
 
+from base64 import b64encode
 from collections.abc import Callable
+from struct import pack
 from typing import Any
 
 import pytest
@@ -194,6 +196,27 @@ def test_it_gets_nothing(scene: Scene, attack: Callable[[Scene, Body], None], st
     assert stopped_by not in str(caught.value)  # the reason is for operators
     for model in (Sweep, Execution, Offer, BuiltTransaction):
         assert not model.objects.exists()
+
+
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_it_can_not_take_output_after_the_guard_has_counted_it(user: SolanaUser) -> None:
+    """In the simulation the minimum is left, but a swap that pays less by then would have passed the guard, too."""
+    faucet, usdc = user.cluster.faucet, user.cluster.usdc
+    mint, thiefs = user.hold(), faucet.create_account(ATTACKER, usdc)
+    new = faucet.associated_account(user.key, usdc)  # does not exist yet, so no list of the wallet's accounts has it
+
+    def altered(_query: object, body: Body) -> Body:
+        minimum = int(body["otherAmountThreshold"])
+        fee = minimum * 75 // 9_925  # of what is left
+        body["otherInstructions"][1]["data"] = b64encode(pack("<BQB", 12, fee, 6)).decode()
+        amount = int(body["outAmount"]) - minimum
+        taking = models.TransferParams(program_id=TOKEN, source=new, dest=thiefs, owner=user.key, amount=amount)
+        return {**body, "cleanupInstruction": instruction(token.transfer(taking))}
+
+    user.market.api.alter = altered
+    with capture_logs() as logs, pytest.raises(SwapUnavailable):
+        user.build({mint: 5 * DOLLAR})
+    assert "cleanup does more than unwrap SOL" in str(logs)
 
 
 def test_an_honest_answer_is_built(scene: Scene) -> None:
