@@ -83,6 +83,7 @@ def pack(output: Output, legs: Sequence[Leg], *, extra_closings: Sequence[Instru
     if output.is_unwrapped and output.held and len(packed) > 1:
         # The first one to land unwraps what the account held, whichever that is.
         packed = _fewest(_Composer(replace(output, held=0), legs), len(legs))
+    packed = [_without_closings_of_used_accounts(one, packed, legs) for one in packed]
     for closing in extra_closings:
         _add_where_it_fits(packed, closing)
     return packed
@@ -149,6 +150,23 @@ def _grown(composer: _Composer, packed: Packed, left: Sequence[int]) -> tuple[Pa
     candidates = [(composer.compose([*packed.legs, position]), position) for position in left]
     fitting = [candidate for candidate in candidates if candidate[0].fits]
     return min(fitting, key=lambda candidate: candidate[0].size - composer.compose([candidate[1]]).size, default=None)
+
+
+def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], legs: Sequence[Leg]) -> Packed:
+    """Keep open what another transaction uses: landing later, it would have to create the account again."""
+    used = {
+        account.pubkey
+        for other in packed
+        if other is not one
+        for instruction in other.instructions
+        for account in instruction.accounts
+    }
+    unwanted = [
+        closing
+        for position in one.legs
+        if (closing := legs[position].closing) is not None and closing.accounts[0].pubkey in used
+    ]
+    return replace(one, instructions=tuple(each for each in one.instructions if each not in unwanted))
 
 
 def _add_where_it_fits(packed: list[Packed], closing: Instruction) -> None:

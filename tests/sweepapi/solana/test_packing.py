@@ -95,6 +95,31 @@ def test_sol_is_unwrapped_once_after_the_guard() -> None:
     assert list(packed.instructions) == [CREATE, *swaps, guard, close(WRAPPED)]
 
 
+def test_an_account_that_another_transaction_uses_is_not_closed() -> None:
+    shared, closed = keys(2)
+    legs = [
+        leg(swap([shared, *keys(19)]), closing=close(shared)),
+        leg(swap([closed, *keys(19)]), closing=close(closed)),
+        leg(swap([shared, *keys(19)])),
+    ]
+
+    packed = pack(OUTPUT, legs, extra_closings=[])
+
+    assert len(packed) == 3
+    instructions = [each for one in packed for each in one.instructions]
+    assert close(closed) in instructions
+    assert close(shared) not in instructions
+
+
+def test_an_account_that_only_its_own_transaction_uses_is_closed() -> None:
+    [account] = keys(1)
+    legs = [leg(swap([account]), closing=close(account)), leg(swap([account], b"through it"))]
+
+    [packed] = pack(OUTPUT, legs, extra_closings=[])
+
+    assert packed.instructions[-1] == close(account)
+
+
 def test_wrapped_sol_that_the_wallet_held_counts_only_in_a_single_transaction() -> None:
     output = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, held=70)
     for count, held in ((1, 70), (4, 0)):
