@@ -141,7 +141,7 @@ class _Drafting:
             self._transaction(one, proven, tokens, market)
             for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
         ]
-        refuse_insufficient_lamports(self.facts, fee_lamports=sum(one.fee_lamports for one in transactions))
+        refuse_insufficient_lamports(self.facts, transactions)
         if self.facts.output_mint == WRAPPED_SOL:
             refuse_losses(transactions)
         return transactions

@@ -68,7 +68,7 @@ def sellable_tokens(request: BuildRequest, facts: Facts) -> list[Sellable]:
     ]
     if short:
         raise InsufficientBalance(details=short)
-    refuse_insufficient_lamports(facts, fee_lamports=LAMPORTS_PER_SIGNATURE)
+    refuse_insufficient_lamports(facts)
     return [one for one in found if isinstance(one, Sellable)]
 
 
@@ -81,11 +81,20 @@ def _refuse_wallet(request: BuildRequest, facts: Facts) -> None:
         raise InvalidRequest(details=[FieldError("wallet", "fee_wallet", message)])
 
 
-def refuse_insufficient_lamports(facts: Facts, *, fee_lamports: int) -> None:
-    """Raise ``InsufficientBalance`` if the wallet can't pay these fees and the rent of its output account."""
+def refuse_insufficient_lamports(facts: Facts, transactions: Sequence[SolanaTransaction] = ()) -> None:
+    """Raise ``InsufficientBalance`` if the wallet can't pay the fees of these transactions, and rent.
+
+    Without transactions, which are not composed yet, one is assumed that closes as much as it creates.
+    """
     creates_account = facts.associated(facts.output_mint) is None
-    # A new account's rent may leave the wallet with less than its own, if closed accounts give that back.
-    needed = fee_lamports + max(facts.wallet_rent, facts.token_account_rent if creates_account else 0)
+    rents = [facts.wallet_rent, facts.token_account_rent if creates_account else 0]
+    for transaction in transactions:
+        # A new account's rent may leave the wallet with less than its own, if closed accounts give that back.
+        created = sum(holding.rent_lamports for holding in transaction.creates)
+        closed = sum(holding.rent_lamports for holding in transaction.closes)
+        rents += [created, facts.wallet_rent + created - closed]
+    fee_lamports = sum(transaction.fee_lamports for transaction in transactions) or LAMPORTS_PER_SIGNATURE
+    needed = fee_lamports + max(rents)
     held = 0 if facts.account is None else facts.account.lamports
     if held < needed:
         message = f"The wallet needs {needed} lamports for fees and rent, and has {held}."

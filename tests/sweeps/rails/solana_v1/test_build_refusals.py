@@ -100,6 +100,18 @@ def test_priority_fees_that_the_wallet_can_not_pay_are_refused(
     assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
 
 
+def test_a_priority_fee_that_leaves_the_wallet_less_than_its_rent_is_refused(
+    swap_api: SwapMarket, partner: Partner, cluster: SolanaCluster
+) -> None:
+    user = SolanaUser(swap_api, partner, lamports=TOKEN_ACCOUNT_RENT + WALLET_RENT + 504_999)
+    mint = user.hold()
+    cluster.bank.priority_fee = 10**9
+    cluster.bank.advance(150)
+    expected = (InsufficientBalance, ["wallet insufficient"])
+    assert refused(user, {mint: 5 * DOLLAR}, close_empty_accounts=False) == expected
+    assert user.draft({mint: 5 * DOLLAR}).network_fee_lamports == 505_000  # the account that it closes pays the rest
+
+
 def test_accounts_on_the_route_that_the_wallet_can_not_pay_are_refused(
     swap_api: SwapMarket, partner: Partner, cluster: SolanaCluster
 ) -> None:
