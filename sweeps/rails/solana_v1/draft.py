@@ -98,7 +98,9 @@ class SolanaDraft(Draft):
 
     @property
     def closed_accounts(self) -> list[Holding]:
-        return [holding for transaction in self.transactions for holding in transaction.closes]
+        """Each once: what every transaction unwraps, only the first that lands finds open."""
+        closed = (holding for transaction in self.transactions for holding in transaction.closes)
+        return list({holding.key: holding for holding in closed}.values())
 
     @property
     def created_accounts(self) -> list[Holding]:
