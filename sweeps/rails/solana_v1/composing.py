@@ -18,7 +18,7 @@ from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
 from sweepapi.solana.guard import Output
 from sweepapi.solana.inspection import check_cleanup, inspect
-from sweepapi.solana.jupiter import check_route
+from sweepapi.solana.jupiter import check_routes
 from sweepapi.solana.lookup_tables import lookup_table
 from sweepapi.solana.packing import Leg, Packed, pack
 from sweepapi.solana.responses import LatestBlockhash
@@ -56,8 +56,13 @@ def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Clu
         )
         if token.quote.cleanup is not None:
             check_cleanup(token.quote.cleanup)
-        for instruction in instructions:
-            check_route(instruction, amount=token.amount, minimum=token.quote.threshold, fee_bps=fee_bps)
+        check_routes(
+            instructions,
+            source=token.holding.key,
+            amount=token.amount,
+            minimum=token.quote.threshold,
+            fee_bps=fee_bps,
+        )
 
 
 def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:

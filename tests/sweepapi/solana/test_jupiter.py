@@ -4,16 +4,24 @@ from hashlib import sha256
 from struct import pack
 
 import pytest
-from solders.instruction import Instruction
+from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.solana import jupiter
 from sweepapi.solana.errors import UnsafeSwapError
-from sweepapi.solana.jupiter import check_route
+from sweepapi.solana.jupiter import check_routes
 
 STEPS = pack("<IBBBB", 1, 7, 100, 0, 1)
 SHARED_ACCOUNTS = b"\x07"
-ROUTES = ["route", "shared_accounts_route", "route_v2", "shared_accounts_route_v2"]
+# As the program's IDL names the accounts of each, up to the one that is sold from.
+ACCOUNTS = {
+    "route": ["token_program", "user_transfer_authority"],
+    "shared_accounts_route": ["token_program", "program_authority", "user_transfer_authority"],
+    "route_v2": ["user_transfer_authority"],
+    "shared_accounts_route_v2": ["program_authority", "user_transfer_authority"],
+}
+ROUTES = [*ACCOUNTS]
+SOURCE, OTHER = Pubkey.new_unique(), Pubkey.new_unique()
 
 
 def discriminator(name: str) -> bytes:
@@ -21,7 +29,12 @@ def discriminator(name: str) -> bytes:
 
 
 def route(
-    name: str = "route_v2", *, sold: int = 1_000, quoted: int = 10_000, slippage_bps: int = 50, fee_bps: int = 100
+    name: str = "route_v2",
+    *,
+    sold: int = 1_000,
+    quoted: int = 10_000,
+    slippage_bps: int = 50,
+    fee_bps: int = 100,
 ) -> Instruction:
     positive_slippage_bps = 0
     start = discriminator(name) + (SHARED_ACCOUNTS if name.startswith("shared") else b"")
@@ -29,11 +42,12 @@ def route(
         data = start + pack("<QQHHH", sold, quoted, slippage_bps, fee_bps, positive_slippage_bps) + STEPS
     else:
         data = start + STEPS + pack("<QQHB", sold, quoted, slippage_bps, fee_bps)
-    return Instruction(jupiter.PROGRAM, data, [])
+    keys = [*(OTHER for _ in ACCOUNTS.get(name, [])), SOURCE, OTHER]
+    return Instruction(jupiter.PROGRAM, data, [AccountMeta(key, is_signer=False, is_writable=True) for key in keys])
 
 
-def check(instruction: Instruction, *, minimum: int = 9_950) -> None:
-    check_route(instruction, amount=1_000, minimum=minimum, fee_bps=100)
+def check(*instructions: Instruction, minimum: int = 9_950) -> None:
+    check_routes(instructions, source=SOURCE, amount=1_000, minimum=minimum, fee_bps=100)
 
 
 @pytest.mark.parametrize("name", ROUTES)
@@ -56,7 +70,22 @@ def test_routes_are_known_by_their_discriminator(name: str) -> None:
 
 
 def test_instructions_of_other_programs_are_left_to_the_inspection() -> None:
-    check(Instruction(Pubkey.new_unique(), b"", []))
+    other = Instruction(Pubkey.new_unique(), b"", [])
+    check(other)
+    check(other, route(), other)
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_route_that_sells_from_another_account_is_refused(name: str) -> None:
+    honest = route(name)
+    for accounts in (honest.accounts[1:], []):
+        with pytest.raises(UnsafeSwapError, match="does not sell from"):
+            check(Instruction(jupiter.PROGRAM, honest.data, accounts))
+
+
+def test_a_second_route_is_refused() -> None:
+    with pytest.raises(UnsafeSwapError, match="2 routes"):
+        check(route(), route())
 
 
 @pytest.mark.parametrize("name", ROUTES)
