@@ -53,7 +53,7 @@ def _accepted(
         return ExecutionVerdict(slot, accepted=Depth.GONE)
     if isinstance(outcome, Found):
         shown = watched.paid(execution, outcome.landed), outcome.block_hash
-        if not outcome.landed.error and shown == (accepted.paid, accepted.block_hash):
+        if outcome.landed.is_successful and shown == (accepted.paid, accepted.block_hash):
             return ExecutionVerdict(slot, accepted=Depth.FINAL)
         message = "The final block does not show the execution that was accepted."
         return ExecutionVerdict(slot, accepted=Depth.GONE, obstacle=message)
@@ -105,7 +105,7 @@ def _transaction(
     inclusion = Inclusion(landed.slot, found.block_hash, landed.units)
     if not execution.is_built(landed):
         return TransactionVerdict(landed.signature, inclusion, mismatches=[_OTHER])
-    if landed.error:
+    if not landed.is_successful:
         failure = Mismatch("transaction", "reverted", f"The transaction failed: {landed.error}")
         return TransactionVerdict(landed.signature, inclusion, reverted=True, mismatches=[failure])
     paid = watched.paid(execution, landed)

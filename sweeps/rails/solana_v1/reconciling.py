@@ -116,7 +116,7 @@ def _looks(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> 
 
 
 def _executing(execution: WatchedExecution, named: Sequence[Found]) -> tuple[Found, ...]:
-    return tuple(one for one in named if execution.is_built(one.landed) and not one.landed.error)
+    return tuple(one for one in named if execution.is_built(one.landed) and one.landed.is_successful)
 
 
 def _sighting(head: Head, found: tuple[Found, ...]) -> SearchSighting:
