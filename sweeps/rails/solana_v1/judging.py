@@ -88,8 +88,11 @@ def _transactions(
     watched: Watched, execution: WatchedExecution, sighting: SearchSighting
 ) -> Iterator[TransactionVerdict]:
     """Yield the verdicts on these transactions, oldest first, of which only the first can execute the sweep."""
-    recorded, is_executed = set(execution.known), execution.accepted is not None
+    accepted = execution.accepted
+    recorded, is_executed = set(execution.known), accepted is not None
     for found in sighting.found:
+        if accepted is not None and found.landed.signature == accepted.signature:
+            continue  # another look accepted it since this one began
         verdict = _transaction(watched, execution, found, is_executed=is_executed)
         is_executed = is_executed or verdict.executed is not None
         limit = MAX_CANDIDATES if verdict.reverted else MAX_REJECTED

@@ -10,8 +10,10 @@ from ledger.models import JournalEntry
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana import account_scan
 from sweeps.models import EventKind
+from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1 import reconciling
 from sweeps.rails.solana_v1.models import ScannedSlots
+from sweeps.settle import settle
 from tests import fake_node
 from tests.fake_node import Alter
 from tests.solana_cluster import SolanaCluster
@@ -157,6 +159,17 @@ def test_what_is_found_before_the_worker_looks_is_not_late(sweep: LocalSweep) ->
     sweep.land()
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, [])
+
+
+def test_what_the_worker_settles_during_a_reconciliation_is_not_noted_as_a_second_execution(sweep: LocalSweep) -> None:
+    sweep.land()
+    sweep.cluster.finalize()
+    (span,) = RAILS["solana_v1"].find_executed(sweep.cluster.network, str(sweep.cluster.fee_wallet))
+    the_worker_looks(sweep)
+    assert the_worker_looks(sweep) == ("completed", False, [])
+    ((sweep_id, seen),) = span.looks
+    settle(sweep_id=sweep_id, seen=seen)
+    assert not sweep.row.events.filter(kind=EventKind.REJECTED).exists()
 
 
 def test_strangers_who_pay_the_fee_account_and_name_the_key_change_nothing(sweep: LocalSweep) -> None:
