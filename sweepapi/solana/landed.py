@@ -1,7 +1,7 @@
 """A transaction in a block, successful or not: its instructions and what it changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from sweepapi.solana.addresses import TOKEN, WRAPPED_SOL, associated_account, public_key
@@ -28,14 +28,15 @@ class Balance:
 
 @dataclass(frozen=True)
 class Landed:
-    """A transaction in a block, successful or not."""
+    """A transaction in a block, successful or not; equal to what another node shows of it, whichever keeps its logs."""
 
     signature: str
     slot: int
-    error: str  # why it failed; blank if it succeeded
+    is_successful: bool
+    error: str = field(compare=False)  # why it failed, from logs that not every node keeps; blank if it succeeded
     payer: str
     fee: int  # lamports
-    units: int  # compute units consumed
+    units: int = field(compare=False)  # compute units consumed; 0 if the node does not say
     instructions: tuple[LandedInstruction, ...]  # without those that wallets change or add
     before: Mapping[str, Balance]  # by account
     after: Mapping[str, Balance]
@@ -80,4 +81,15 @@ class Unreadable(Enum):
 
     def at(self, signature: str, slot: int) -> Landed:
         """Return the transaction as one of which nothing else is known."""
-        return Landed(signature, slot, error="", payer="", fee=0, units=0, instructions=(), before={}, after={})
+        return Landed(
+            signature,
+            slot,
+            is_successful=False,
+            error="",
+            payer="",
+            fee=0,
+            units=0,
+            instructions=(),
+            before={},
+            after={},
+        )

@@ -58,10 +58,12 @@ def _landed(fields: Mapping[str, Any], signature: str) -> Landed:
     after = _balances(keys, meta.get("postBalances"), meta.get("postTokenBalances"))
     if sum(one.lamports for one in before.values()) - sum(one.lamports for one in after.values()) != fee:
         raise BadResponseError("the balances do not add up")
+    error = _error(meta)
     return Landed(
         signature=signature,
         slot=responses.counter(fields.get("slot")),
-        error=_error(meta),
+        is_successful=not error,
+        error=error,
         payer=keys[0],
         fee=fee,
         units=responses.counter(meta.get("computeUnitsConsumed", 0)),

@@ -48,7 +48,7 @@ def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: 
     provider, (landed, (status,)) = pool.ask(required, exclude=exclude)
     if landed is None:
         return Opinion(provider, None, is_final=False)
-    included = _Included(landed.slot, not landed.error, tuple(_changes(landed)), senders)
+    included = _Included(landed.slot, landed.is_successful, tuple(_changes(landed)), senders)
     is_final = status is not None and status.is_final and status.slot == landed.slot
     return Opinion(provider, included, is_final=is_final)
 

@@ -53,7 +53,7 @@ def _accepted(
         return ExecutionVerdict(slot, accepted=Depth.GONE)
     if isinstance(outcome, Found):
         shown = watched.paid(execution, outcome.landed), outcome.block_hash
-        if not outcome.landed.error and shown == (accepted.paid, accepted.block_hash):
+        if outcome.landed.is_successful and shown == (accepted.paid, accepted.block_hash):
             return ExecutionVerdict(slot, accepted=Depth.FINAL)
         message = "The final block does not show the execution that was accepted."
         return ExecutionVerdict(slot, accepted=Depth.GONE, obstacle=message)
@@ -88,8 +88,11 @@ def _transactions(
     watched: Watched, execution: WatchedExecution, sighting: SearchSighting
 ) -> Iterator[TransactionVerdict]:
     """Yield the verdicts on these transactions, oldest first, of which only the first can execute the sweep."""
-    recorded, is_executed = set(execution.known), execution.accepted is not None
+    accepted = execution.accepted
+    recorded, is_executed = set(execution.known), accepted is not None
     for found in sighting.found:
+        if accepted is not None and found.landed.signature == accepted.signature:
+            continue  # another look accepted it since this one began
         verdict = _transaction(watched, execution, found, is_executed=is_executed)
         is_executed = is_executed or verdict.executed is not None
         limit = MAX_CANDIDATES if verdict.reverted else MAX_REJECTED
@@ -105,7 +108,7 @@ def _transaction(
     inclusion = Inclusion(landed.slot, found.block_hash, landed.units)
     if not execution.is_built(landed):
         return TransactionVerdict(landed.signature, inclusion, mismatches=[_OTHER])
-    if landed.error:
+    if not landed.is_successful:
         failure = Mismatch("transaction", "reverted", f"The transaction failed: {landed.error}")
         return TransactionVerdict(landed.signature, inclusion, reverted=True, mismatches=[failure])
     paid = watched.paid(execution, landed)

@@ -4,6 +4,7 @@ Wallets may replace a blockhash before they sign, so a transaction can land when
 expired. Each pays the fee, so it is among the transactions of a fee account, and names its reference key.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from uuid import UUID
@@ -27,13 +28,17 @@ from sweeps.rails.solana_v1.watching import WatchedExecution, watch
 log = structlog.get_logger(__name__)
 
 READ_AT_ONCE = 100
+RUNS_EVERY_SECONDS = 60  # as beat starts them
 # If a provider was ahead of the others at the build, a transaction may have landed below the slot that the build saw.
 MARGIN_SLOTS = 64
 
 
 def find_executed(network: str, venue: str) -> Iterator[FinalSpan]:
     """Yield the spans of one scan of each fee account; the next call goes on after those that are done."""
-    for account in _fee_accounts(network, venue):
+    accounts = list(_fee_accounts(network, venue))
+    # What can't be settled ends the run, so each run begins with another account.
+    first = int(time.time()) // RUNS_EVERY_SECONDS % max(len(accounts), 1)
+    for account in accounts[first:] + accounts[:first]:
         yield from _scan_account(network, venue, account)
 
 
@@ -116,7 +121,7 @@ def _looks(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> 
 
 
 def _executing(execution: WatchedExecution, named: Sequence[Found]) -> tuple[Found, ...]:
-    return tuple(one for one in named if execution.is_built(one.landed) and not one.landed.error)
+    return tuple(one for one in named if execution.is_built(one.landed) and one.landed.is_successful)
 
 
 def _sighting(head: Head, found: tuple[Found, ...]) -> SearchSighting:

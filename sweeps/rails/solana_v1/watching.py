@@ -86,7 +86,7 @@ class Watched:
         )
 
     def _is_executed_by(self, execution: WatchedExecution, landed: Landed) -> bool:
-        return execution.is_built(landed) and not landed.error and self.paid(execution, landed) is not None
+        return execution.is_built(landed) and landed.is_successful and self.paid(execution, landed) is not None
 
     def paid(self, execution: WatchedExecution, landed: Landed) -> Split | None:
         """Return what it paid, from the balances that it changed; None unless the fee is that of the output.

@@ -1,6 +1,9 @@
 """What lands after its sweep was closed is found among the transactions of the fee account, and booked."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
 
 import pytest
 from spl.token.constants import WRAPPED_SOL_MINT
@@ -10,8 +13,10 @@ from ledger.models import JournalEntry
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana import account_scan
 from sweeps.models import EventKind
+from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1 import reconciling
 from sweeps.rails.solana_v1.models import ScannedSlots
+from sweeps.settle import Settled, settle
 from tests import fake_node
 from tests.fake_node import Alter
 from tests.solana_cluster import SolanaCluster
@@ -63,6 +68,29 @@ def test_a_part_that_lands_after_it_was_closed_is_booked_while_the_sweep_is_open
     cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close"])
     assert JournalEntry.objects.filter(execution_ref__in=[first.id, second.id]).count() == 2
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["one of USDC", "one of SOL"])
+def test_an_execution_that_cannot_be_settled_does_not_hide_those_of_other_fee_accounts(
+    cluster: SolanaCluster, monkeypatch: pytest.MonkeyPatch, *, is_reversed: bool
+) -> None:
+    sweeps = [LocalSweep(cluster), LocalSweep(cluster, output=WRAPPED_SOL_MINT)]
+    unsettled, found = sweeps[::-1] if is_reversed else sweeps
+    for sweep in sweeps:
+        sweep.land()
+    cluster.finalize()
+
+    def fail_for_one(*, sweep_id: UUID, seen: Any) -> Settled:
+        if sweep_id == unsettled.row.id:
+            raise RuntimeError
+        return settle(sweep_id=sweep_id, seen=seen)
+
+    monkeypatch.setattr(reconciliation, "settle", fail_for_one)
+    for minute in range(2):
+        monkeypatch.setattr(reconciling, "time", SimpleNamespace(time=lambda minute=minute: 60.0 * minute))
+        with pytest.raises(ExceptionGroup):
+            reconciliation.reconcile()
+    assert [one.refreshed().status for one in (unsettled, found)] == ["pending", "completed"]
 
 
 def test_what_final_blocks_showed_is_not_read_twice(sweep: LocalSweep, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +185,17 @@ def test_what_is_found_before_the_worker_looks_is_not_late(sweep: LocalSweep) ->
     sweep.land()
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, [])
+
+
+def test_what_the_worker_settles_during_a_reconciliation_is_not_noted_as_a_second_execution(sweep: LocalSweep) -> None:
+    sweep.land()
+    sweep.cluster.finalize()
+    (span,) = RAILS["solana_v1"].find_executed(sweep.cluster.network, str(sweep.cluster.fee_wallet))
+    the_worker_looks(sweep)
+    assert the_worker_looks(sweep) == ("completed", False, [])
+    ((sweep_id, seen),) = span.looks
+    settle(sweep_id=sweep_id, seen=seen)
+    assert not sweep.row.events.filter(kind=EventKind.REJECTED).exists()
 
 
 def test_strangers_who_pay_the_fee_account_and_name_the_key_change_nothing(sweep: LocalSweep) -> None:

@@ -8,11 +8,14 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from spl.token.constants import WRAPPED_SOL_MINT
 
+from indexer import reconciliation
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, SweepTransaction
 from sweeps.rails.registry import RAILS
+from sweeps.rails.solana_v1.models import ScannedSlots
+from tests import fake_node
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, PARTNER_FEE, LocalSweep
 from tests.sweeps.rails.solana_v1.looks import candidates, reason, the_worker_looks
@@ -164,6 +167,27 @@ def test_a_failed_transaction_fails_the_sweep_with_the_programs_reason(sweep: Lo
     sweep.cluster.expire_blockhashes()
     assert the_worker_looks(sweep) == ("failed", False, [])
     assert not JournalEntry.objects.exists()
+
+
+def test_a_provider_that_keeps_no_logs_does_not_keep_a_failed_sweep_open(
+    sweep: LocalSweep, use_nodes: UseNodes
+) -> None:
+    sweep.empty_maker()
+    sweep.land()
+    sweep.cluster.expire_blockhashes()
+    late = sweep.land()
+    assert late.outcome.err is not None
+    sweep.cluster.finalize()
+    with fake_node.running(sweep.cluster.url) as node:
+        node.alter = lambda method, _params, result: (
+            result | {"meta": result["meta"] | {"logMessages": None, "computeUnitsConsumed": 0}}
+            if method == "getTransaction"
+            else result
+        )
+        use_nodes(sweep.cluster.url, node.url)
+        assert the_worker_looks(sweep) == ("failed", False, [])
+        reconciliation.reconcile()
+    assert ScannedSlots.objects.get().next_slot > late.block.slot
 
 
 def test_a_failed_transaction_is_followed_by_one_that_succeeds(sweep: LocalSweep) -> None:
