@@ -184,7 +184,7 @@ SPECTACULAR_SETTINGS = {
         "and send it to any RPC node within a minute: its blockhash is in it, and it can land until "
         "`lastValidBlockHeight`. A wallet may change its compute budget and its blockhash, and add Lighthouse's "
         "assertions. With any other change it is not recognised.\n"
-        "3. There is no confirm: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows "
+        "3. No confirm is needed: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows "
         "what landed. Poll it until `open` is false. If `status` is then `expired` or `failed`, nothing was "
         "swept, and you can build again; `flags` with `partial` means that only some of the transactions landed, "
         "and `executions` shows which tokens were swept. Your share of the fee is accounted for and paid out "

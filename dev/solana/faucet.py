@@ -135,7 +135,7 @@ class Faucet:
     def program_of(self, mint: Pubkey) -> Pubkey:
         account = self.bank.account(mint)
         if account is None:
-            raise LookupError(f"there is no mint {mint}")
+            raise LookupError(f"unknown mint {mint}")
         return account.owner
 
     def create_lookup_table(self, addresses: Sequence[Pubkey], *, key: Pubkey | None = None) -> Pubkey:

@@ -37,7 +37,7 @@ class Market:
 
     tables: Mapping[Pubkey, AddressLookupTableAccount]
     blockhash: LatestBlockhash
-    block_height: int
+    blocks_left: int  # in which transactions with this blockhash can land
     recent_prices: Sequence[int]  # micro-lamports per compute unit
 
 
@@ -82,14 +82,14 @@ def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
     blockhash, epoch, prices, *found = pool.batch(
         [reads.LATEST_BLOCKHASH, reads.EPOCH_INFO, fees, *reads.multiple_accounts(keys)]
     )
-    _check_validity(blockhash, epoch.block_height)
+    blocks_left = blockhash.last_valid_block_height - epoch.block_height
+    _check_validity(blocks_left)
     tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
-    return Market(tables, blockhash, epoch.block_height, prices)
+    return Market(tables, blockhash, blocks_left, prices)
 
 
-def _check_validity(blockhash: LatestBlockhash, block_height: int) -> None:
+def _check_validity(blocks_left: int) -> None:
     """Refuse a blockhash that expires too soon to be signed, or so late that the sweep would never be over."""
-    blocks_left = blockhash.last_valid_block_height - block_height
     if abs(blocks_left - BLOCKHASH_BLOCKS) > MAX_SKEW_BLOCKS:
         raise ChainUnavailableError(f"a new blockhash can't be valid for {blocks_left} blocks")
 

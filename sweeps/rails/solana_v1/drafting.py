@@ -75,7 +75,7 @@ def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
         cluster=cluster,
         fee_account=drafting.fee_account,
         transactions=transactions,
-        blocks_left=market.blockhash.last_valid_block_height - market.block_height,
+        blocks_left=market.blocks_left,
         warnings=list(symbol_warnings(request.tokens, symbols)),
     )
 
