@@ -11,6 +11,7 @@ from solders.pubkey import Pubkey
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.swap_api.quotes import SwapApiError
+from sweepapi.text import clean
 
 MAX_AMOUNT = 2**64 - 1
 # No transaction holds more: 1232 bytes, and as many accounts as the cluster locks for one.
@@ -38,7 +39,7 @@ def text(value: object, name: str, longest: int) -> str:
     """Return text that can be shown: its printable characters, shortened."""
     if not isinstance(value, str):
         _refuse(name, "not text")
-    return "".join(character for character in value if character.isprintable())[:longest].strip()
+    return clean(value, longest)
 
 
 def amount(value: object, name: str) -> int:
