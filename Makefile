@@ -91,6 +91,7 @@ abi: $(CONTRACTS_READY) ## export the build's ABIs for Python, and the record of
 
 vectors: $(NODE_READY) ## regenerate the test vectors with viem, which shares no code with ours
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs
+	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-pool-vectors.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs --checksum
 
 lock: ## update the locked Python dependencies, with hashes and without index URLs

@@ -42,6 +42,7 @@ API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 API_KEY_MODE = env.str("API_KEY_MODE", default="live")
 
 TOTAL_FEE_BPS = env.int("TOTAL_FEE_BPS", default=75)
+ROUTER_LEG_SLIPPAGE_BPS = env.int("ROUTER_LEG_SLIPPAGE_BPS", default=50)
 MAX_TOKENS = env.int("MAX_TOKENS", default=30)
 AUTHORIZATION_TTL_SECONDS = env.int("AUTHORIZATION_TTL_SECONDS", default=900)
 

@@ -46,7 +46,10 @@ class SweepApi:
     def build(
         self, *, chain: str, wallet: str, amounts: dict[str, int], output: str, slippage_bps: int
     ) -> dict[str, Any]:
-        """Build a sweep into the output token; `amounts` are in smallest units, by token address."""
+        """Build a sweep into the output token; `amounts` are in smallest units, by token address.
+
+        Tokens whose pools pay too little by then stay with the user; `"maxSkipped": 0` would revert the sweep instead.
+        """
         tokens = [{"mint": mint, "amount": str(amount)} for mint, amount in amounts.items()]
         body = {"chain": chain, "wallet": wallet, "tokens": tokens, "outputMint": output, "slippageBps": slippage_bps}
         return self.call("POST", "/v2/sweep/build", json=body).data

@@ -13,7 +13,8 @@ from typing import Self
 
 from django.conf import settings
 
-from sweepapi.evm.chains import Chain, load_chains
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.chains_file import load_chains
 from sweepapi.evm.deployment.roles import Roles, load_roles
 from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.providers import evm_pool

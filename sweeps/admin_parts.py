@@ -94,7 +94,7 @@ class TokenInline(ReadOnly, TabularInline):
 
     model = SweepToken
     hide_title = True
-    fields = readonly_fields = ["symbol", "asset", "show_execution", "show_amount"]
+    fields = readonly_fields = ["symbol", "asset", "show_execution", "show_amount", "show_outcome"]
 
     @display(description="Execution")
     def show_execution(self, token: SweepToken) -> str:
@@ -104,8 +104,15 @@ class TokenInline(ReadOnly, TabularInline):
     def show_amount(self, token: SweepToken) -> str:
         return token_amount(token.amount, token.decimals, token.symbol)
 
+    @display(description="Outcome")
+    def show_outcome(self, token: SweepToken) -> str:
+        for skipped in token.skipped.all():
+            if skipped.booking_epoch == token.execution.booking_epoch:
+                return f"Left out: {skipped.get_reason_display()}"
+        return "Swept" if token.execution.status == Execution.Status.EXECUTED else "None yet"
+
     def get_queryset(self, _request: HttpRequest) -> QuerySet[SweepToken]:
-        return SweepToken.objects.select_related("execution")
+        return SweepToken.objects.select_related("execution").prefetch_related("skipped")
 
 
 def numbered(execution: Execution) -> str:

@@ -10,10 +10,10 @@ from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
+from sweepapi.errors import BuildDisabled, SweepFailed
 from sweeps import transitions
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
-from sweeps.rails.rail import BuildRequest, Draft, FeeTerms, Identity, Offered, Rail, Sealed, TokenInput
+from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
 from sweeps.rails.registry import BY_MODE, RAILS
 
 # How long a request with the same idempotency key may be repeated.
@@ -38,21 +38,18 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     """Offer a sweep again with current routes, and return the data of the answer.
 
     Its terms and deadline do not change, and the user's signature stays valid. Raises whatever the rail's ``draft``
-    raises, ``InsufficientOutput`` if the current routes are not expected to reach the signed minimum,
-    ``BuildDisabled`` if sweeps are executed at another contract by now, and ``SweepFailed`` unless the sweep can still
-    be executed.
+    raises, ``BuildDisabled`` if sweeps are executed at another contract by now, and ``SweepFailed`` unless the sweep
+    can still be executed.
     """
     rail = RAILS[sweep.rail]
     request = BuildRequest(
         network=sweep.network,
         wallet=sweep.wallet,
-        tokens=[TokenInput(token.asset, token.amount) for token in sweep.tokens.all()],
+        tokens=[TokenInput(one.asset, one.amount, one.symbol, one.decimals) for one in sweep.tokens.all()],
         output_asset=sweep.output_asset,
         slippage_bps=sweep.slippage_bps,
     )
-    draft = rail.draft(partner=sweep.partner, request=request, fees=FeeTerms.of(sweep))
-    if draft.expected.gross_output < sweep.min_gross:
-        raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
+    draft = rail.draft(partner=sweep.partner, request=request, renewed=sweep)
     sealed = rail.seal(draft, renewed=sweep)
     # At another contract the execution's id may belong to another sweep by now.
     if {identity.venue for identity in sealed.identities} != {execution.venue for execution in sweep.executions.all()}:

@@ -1,6 +1,6 @@
 """Applies a verdict to one execution of a sweep: to its candidates, its amounts and its journal entry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import structlog
@@ -12,8 +12,8 @@ from ledger.balances import balance_of, is_available
 from ledger.models import Account, JournalEntry, Settlement
 from sweepapi.fees import Split
 from sweeps import transitions
-from sweeps.models import EventKind, Execution, Flag, Sweep, SweepTransaction
-from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, TransactionVerdict
+from sweeps.models import EventKind, Execution, Flag, SkippedToken, Sweep, SweepTransaction
+from sweeps.rails.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Skipped, TransactionVerdict
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +25,12 @@ DROPPED = {
     Ending.RAN_OUT: "The deadline passed before the transaction was mined.",
     Ending.CANCELLED: "The authorization was cancelled on chain.",
     Ending.TAKEN: "Another transaction took its place on chain.",
+}
+# Why a token was left out, as the end of a sentence.
+SKIPPED = {
+    SkippedToken.Reason.DROPPED: "the offer that was executed does not contain it",
+    SkippedToken.Reason.BELOW_LEAST: "its pool would have paid less than the minimum",
+    SkippedToken.Reason.NOT_FILLED: "its pool could not take the whole amount",
 }
 
 
@@ -106,13 +112,13 @@ class ExecutionSettlement:
         tx.status, tx.reason = status, reason
         tx.save()
 
-    def _execute(self, tx: SweepTransaction, amounts: Split) -> None:
+    def _execute(self, tx: SweepTransaction, executed: Executed) -> None:
         sweep, execution = self.sweep, self.execution
         if sweep.voided_at is not None:
             transitions.raise_flag(sweep, Flag.EXECUTED_AFTER_VOID)
-        if amounts.gross_output < execution.min_gross:
+        if executed.is_below_minimum:
             transitions.raise_flag(sweep, Flag.BELOW_MINIMUM)
-        execution.status, execution.amounts = Execution.Status.EXECUTED, amounts
+        execution.status, execution.amounts = Execution.Status.EXECUTED, executed.amounts
         for other in self._with(Tx.SUBMITTED):
             if other is not tx:
                 other.status, other.reason = Tx.REPLACED, "Another transaction executed the sweep."
@@ -120,7 +126,16 @@ class ExecutionSettlement:
         tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.now, ""
         tx.save()
         transitions.note(sweep, EventKind.ACCEPTED, tx_hash=tx.tx_hash, block=tx.block_number)
-        self._book(tx, amounts)
+        self._record_skipped(tx, executed.skipped)
+        self._book(tx, executed.amounts)
+
+    def _record_skipped(self, tx: SweepTransaction, skipped: Sequence[Skipped]) -> None:
+        for one in skipped:
+            token = self.execution.tokens.get(position=one.position)
+            self.execution.skipped.create(booking_epoch=self.execution.booking_epoch, token=token, reason=one.reason)
+            transitions.note(
+                self.sweep, EventKind.SKIPPED, tx_hash=tx.tx_hash, token=token.asset, reason=SKIPPED[one.reason]
+            )
 
     def _book(self, tx: SweepTransaction, amounts: Split) -> None:
         sweep, execution = self.sweep, self.execution

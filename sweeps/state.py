@@ -13,11 +13,34 @@ from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.errors import SweepNotFound
 from sweepapi.fees import NOTHING, Split, split
-from sweeps.models import Execution, Offer, Sweep, SweepStatus, SweepToken, SweepTransaction
+from sweeps.models import (
+    Execution,
+    Offer,
+    SkippedToken,
+    Sweep,
+    SweepStatus,
+    SweepToken,
+    SweepTransaction,
+    TokenOutcome,
+)
 from sweeps.rails.rail import Rail
 from sweeps.rails.registry import RAILS
 
-_RELATED = ("executions", "transactions", "tokens", Prefetch("offers", Offer.objects.order_by("-sequence")))
+_RELATED = (
+    "executions__skipped",
+    "transactions",
+    "tokens",
+    Prefetch("offers", Offer.objects.order_by("-sequence")),
+)
+
+
+@dataclass(frozen=True)
+class TokenState:
+    """A token and what became of it; ``outcome`` is None until its execution has happened."""
+
+    token: SweepToken
+    outcome: TokenOutcome | None
+    skip_reason: str | None  # None unless skipped
 
 
 @dataclass(frozen=True)
@@ -62,6 +85,20 @@ class SweepState:
             for execution in self.executions
         ]
 
+    @cached_property
+    def token_states(self) -> Sequence[TokenState]:
+        executed = {one.pk for one in self.executions if one.status == Execution.Status.EXECUTED}
+        skipped = {one.token_id: one for execution in self.executions for one in execution.now_skipped}
+        return [
+            _token_state(token, skipped.get(token.pk), is_executed=token.execution_id in executed)
+            for token in self.sweep.tokens.all()
+        ]
+
+    @property
+    def skipped_count(self) -> int:
+        """How many tokens were left out by an execution."""
+        return sum(len(execution.now_skipped) for execution in self.executions)
+
     @property
     def transactions(self) -> Sequence[SweepTransaction]:
         return list(self.sweep.transactions.all())
@@ -90,6 +127,12 @@ class SweepState:
         if self.sweep.status != SweepStatus.COMPLETED:
             return None
         return sum((execution.amounts for execution in self.executions), start=NOTHING)
+
+
+def _token_state(token: SweepToken, skipped: SkippedToken | None, *, is_executed: bool) -> TokenState:
+    if skipped is None:
+        return TokenState(token, TokenOutcome.SWEPT if is_executed else None, None)
+    return TokenState(token, skipped.outcome, skipped.reason if skipped.outcome == TokenOutcome.SKIPPED else None)
 
 
 def _shown(transactions: Sequence[SweepTransaction]) -> SweepTransaction | None:

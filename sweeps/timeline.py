@@ -23,6 +23,7 @@ _SENTENCES = {
     EventKind.DISPLACED: "The transaction was never seen, and a newer one took its place.",
     EventKind.DISCOVERED: "The worker found the transaction on chain.",
     EventKind.ACCEPTED: "The transaction executed the sweep in block {block}.",
+    EventKind.SKIPPED: "The token {token} was left out, because {reason}.",
     EventKind.REVERTED: "The transaction reverted.",
     EventKind.REJECTED: "The transaction does not match what was signed: {reason}",
     EventKind.REORGANISED: "Block {block} of the transaction left the chain.",

@@ -6,36 +6,34 @@ from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm import v4
-from sweepapi.evm.batch import Leg, Permission
+from sweepapi.evm.batch import Hop, Leg, Permission, Route, RouterCall
 from sweepapi.evm.permit2 import BatchPermit
 from tests.local_chain import PERMIT2, LocalChain
 
 FAR_FUTURE = 2**40
+FLOOR = 1
 
 
-def send_own(chain: LocalChain, user: LocalAccount, built: dict[str, Any], *, min_user_output: int = 1) -> str:
-    """Execute the call of a V4 answer with a new permit of the user; returns the hash once it is mined.
+def send_own(chain: LocalChain, user: LocalAccount, built: dict[str, Any]) -> str:
+    """Execute the call of a V4 answer with a new permit of the user, who would take next to nothing.
 
-    An answer to another build (other tokens, another output) is executed under its own reference, so change its
-    ``sweepRef`` first to take that of another sweep.
+    Returns the hash once it is mined. An answer to another build (other tokens, another output) is executed under its
+    own reference, so change its ``sweepRef`` first to take that of another sweep.
     """
-    raw_legs, (output_token, _, fee_bps, sweep_ref), *_ = built["transactionTemplate"]["args"]
-    legs = [
-        Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
-        for token, amount, router, funding, data in raw_legs
-    ]
-    order = v4.SweepOrder(output_token, min_user_output, int(fee_bps), sweep_ref)
+    raw_route, (output_token, fee_bps, sweep_ref), *_ = built["transactionTemplate"]["args"]
+    route = _route(raw_route)
+    order = v4.SweepOrder(output_token, route.floors, route.max_skipped, int(fee_bps), sweep_ref)
     nonce = chain.web3.eth.get_transaction_count(user.address)  # any that the user has not used before
     permit = BatchPermit(
         spender=built["contractAddress"],
-        permitted=[(leg.token, leg.amount) for leg in legs],
+        permitted=[(leg.token, leg.amount) for leg in route.legs],
         nonce=nonce,
         deadline=FAR_FUTURE,
         witness=order.witness,
     )
     typed_data = permit.typed_data(chain_id=built["chainId"], permit2=PERMIT2).for_wallets()
     signature = bytes(user.sign_message(encode_typed_data(full_message=typed_data)).signature)
-    arguments = v4.sweep_arguments(legs=legs, order=order, permission=Permission(nonce, FAR_FUTURE, signature))
+    arguments = v4.sweep_arguments(route=route, order=order, permission=Permission(nonce, FAR_FUTURE, signature))
     data = "0x" + v4.SWEEP.encode(*arguments).hex()
     return chain.send(user, {"to": built["contractAddress"], "data": data})
 
@@ -43,5 +41,20 @@ def send_own(chain: LocalChain, user: LocalAccount, built: dict[str, Any], *, mi
 def under_reference_of(sweep: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to another build as if it had this sweep's reference."""
     args = list(other["transactionTemplate"]["args"])
-    args[1] = [*args[1][:3], sweep["transactionTemplate"]["args"][1][3]]
+    args[1] = [*args[1][:2], sweep["transactionTemplate"]["args"][1][2]]
     return other | {"transactionTemplate": other["transactionTemplate"] | {"args": args}}
+
+
+def _route(raw: list[Any]) -> Route:
+    legs, last_hop, max_skipped, calls = raw
+    return Route(
+        legs=[Leg(token, int(amount), FLOOR, _hop(int(hop))) for token, amount, _, hop in legs],
+        last_hop=_hop(int(last_hop)),
+        max_skipped=int(max_skipped),
+        router_calls=[RouterCall(int(leg), router, bytes.fromhex(data[2:])) for leg, router, data in calls],
+    )
+
+
+def _hop(packed: int) -> Hop:
+    joined, skippable, dropped = (bool(packed >> bit & 1) for bit in (40, 41, 42))
+    return Hop(packed & 0xFFFFFF, packed >> 24 & 0xFFFF, joined, skippable, dropped, packed >> 128)

@@ -9,12 +9,15 @@
 //     "vectors": [{
 //       "name": a description,
 //       "chainId", "verifyingContract",                     // the V5 contract, which is also the permit's spender
-//       "legs": [{"token", "amount", "router", "funding", "data"}],
-//       "legsHash": keccak256(abi.encode(legs)),
+//       "route": {"legs": [{"token", "amount", "floor", "hop", "packedHop"}], "lastHop", "packedLastHop", "maxSkipped",
+//                 "routerCalls": [{"leg", "router", "data"}]},
+//                                                           // a hop is {"fee", "venue", "joined", "skippable", "dropped",
+//                                                           // "least"}; packed, as the contract takes it
+//       "legsHash": keccak256(abi.encode(route)),
 //       "authorization": {"user", "partnerId", "partnerRecipient", "protocolRecipient", "outputToken", "totalFeeBps",
 //                         "partnerShareBps", "nonce", "deadline", "legsHash"},
 //       "authorizationDigest", "authorizationSignature",    // EIP-712 digest and the fee signer's 65 bytes r, s, v
-//       "order": {"outputToken", "minUserOutput", "totalFeeBps", "partnerId", "authorizationNonce"},
+//       "order": {"outputToken", "floors", "maxSkipped", "totalFeeBps", "partnerId", "authorizationNonce"},
 //       "witness": hashStruct(order),
 //       "permitNonce", "permitDeadline",                    // permitted tokens and amounts are the legs'
 //       "permitDigest", "permitSignature"                   // EIP-712 digest and the user's 65 bytes r, s, v
@@ -27,13 +30,13 @@
 //     "permit2", "user",                                    // as above
 //     "vectors": [{
 //       "name", "chainId", "verifyingContract",             // as above, for the V4 contract
-//       "permitted": [{"token", "amount"}],
-//       "order": {"outputToken", "minUserOutput", "feeBps", "sweepRef"},
+//       "route",                                            // as above
+//       "order": {"outputToken", "floors", "maxSkipped", "feeBps", "sweepRef"},
 //       "witness", "permitNonce", "permitDeadline", "permitDigest", "permitSignature"
 //     }]
 //   }
 import { mkdirSync, writeFileSync } from "node:fs";
-import { encodeAbiParameters, hashStruct, hashTypedData, keccak256, maxUint256, toHex } from "viem";
+import { encodeAbiParameters, hashStruct, hashTypedData, keccak256, maxUint128, maxUint256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
 const TARGET = new URL("../../tests/vectors/", import.meta.url);
@@ -50,15 +53,19 @@ const feeSigner = privateKeyToAccount(FEE_SIGNER_KEY);
 
 const fields = (text) => text.split(",").map((field) => ({ type: field.split(" ")[0], name: field.split(" ")[1] }));
 
-const LEG = fields("address token,uint256 amount,address router,uint8 funding,bytes data");
+const ROUTE = [
+  { name: "legs", type: "tuple[]", components: fields("address token,uint256 amount,uint256 floor,uint256 hop") },
+  ...fields("uint256 lastHop,uint256 maxSkipped"),
+  { name: "routerCalls", type: "tuple[]", components: fields("uint256 leg,address router,bytes data") },
+];
 const FEE_AUTHORIZATION = fields(
   "address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken," +
     "uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash",
 );
 const SWEEP_ORDER = fields(
-  "address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce",
+  "address outputToken,uint256[] floors,uint8 maxSkipped,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce",
 );
-const SWEEP_ORDER_V4 = fields("address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef");
+const SWEEP_ORDER_V4 = fields("address outputToken,uint256[] floors,uint8 maxSkipped,uint16 feeBps,bytes32 sweepRef");
 const permitTypes = (orderName, order) => ({
   PermitBatchWitnessTransferFrom: fields(
     `TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,${orderName} witness`,
@@ -79,68 +86,129 @@ const permitDataOf = ({ chainId, permitted, permit, types, order }) => ({
 const address = (seed) => toHex(BigInt(keccak256(toHex(seed))) >> 96n, { size: 20 });
 const bytes = (seed, length) => `0x${keccak256(toHex(seed)).slice(2).repeat(8).slice(0, length * 2)}`;
 
+const hop = (changes = {}) => ({ fee: 0, venue: 0, joined: false, skippable: false, dropped: false, least: 0n, ...changes });
+const pool = (changes = {}) => hop({ fee: 3000, venue: 1, ...changes });
+
+/// A hop from its highest bits to its lowest: 128 least, 85 unused, 3 flags, 16 venue, 24 fee.
+const packed = ({ fee, venue, joined, skippable, dropped, least }) => {
+  const flags = [dropped, skippable, joined].map(Number).join("");
+  const bits = [least.toString(2).padStart(128, "0"), "0".repeat(85), flags, venue.toString(2).padStart(16, "0")];
+  return BigInt(`0b${bits.join("")}${fee.toString(2).padStart(24, "0")}`);
+};
+
 const leg = (seed, changes = {}) => ({
   token: address(`token ${seed}`),
   amount: 1_000_000n,
-  router: address("router"),
-  funding: 0,
-  data: bytes(`data ${seed}`, 228),
+  floor: 123_456_789n,
+  hop: pool(),
   ...changes,
 });
 
-const CASES = [
-  { name: "one approved leg", legs: [leg(0)] },
-  {
-    name: "native output with an unrouted leg",
-    legs: [leg(0, { router: ZERO, funding: 2, data: "0x" }), leg(1, { funding: 1 })],
-    order: { outputToken: NATIVE },
+const routerCall = (index, length = 228) => ({
+  leg: BigInt(index),
+  router: address(`router ${index}`),
+  data: bytes(`data ${index}`, length),
+});
+
+const routeOf = ({ legs, lastHop = hop(), maxSkipped = 0, routerCalls = [] }) => ({
+  legs: legs.map((one) => ({ ...one, packedHop: packed(one.hop) })),
+  lastHop,
+  packedLastHop: packed(lastHop),
+  maxSkipped,
+  routerCalls,
+});
+
+/// The route as the ABI encodes it.
+const encodable = ({ legs, packedLastHop, maxSkipped, routerCalls }) => ({
+  legs: legs.map(({ token, amount, floor, packedHop }) => ({ token, amount, floor, hop: packedHop })),
+  lastHop: packedLastHop,
+  maxSkipped: BigInt(maxSkipped),
+  routerCalls,
+});
+
+const permittedOf = ({ legs }) => legs.map(({ token, amount }) => ({ token, amount }));
+const termsOf = ({ legs, maxSkipped }) => ({ floors: legs.map(({ floor }) => floor), maxSkipped });
+
+const KINDS_OF_LEGS = [
+  pool(),
+  hop(),
+  pool({ skippable: true }),
+  pool({ fee: 0, venue: 2, joined: true, least: 10n ** 15n }),
+  pool({ joined: true, skippable: true, least: 1n }),
+  hop({ dropped: true }),
+];
+const THIRTY_LEGS = Array.from({ length: 30 }, (_, i) =>
+  leg(i, { amount: 10n ** BigInt(i), floor: BigInt(i), hop: KINDS_OF_LEGS[i % KINDS_OF_LEGS.length] }),
+);
+const LARGEST_POOL = { fee: 2 ** 24 - 1, venue: 2 ** 16 - 1 };
+const ALL_FLAGS = { joined: true, skippable: true, dropped: true };
+const ROUTES = {
+  pool: { legs: [leg(0)] },
+  mixed: {
+    legs: [leg(0, { hop: hop() }), leg(1, { hop: pool({ skippable: true }) })],
+    maxSkipped: 1,
+    routerCalls: [routerCall(0)],
   },
+  zero: { legs: [leg(0, { amount: 0n, floor: 0n, hop: hop() })], routerCalls: [{ ...routerCall(0), data: "0x" }] },
+  largest: {
+    legs: [leg(0, { amount: maxUint128, floor: maxUint128, hop: { ...LARGEST_POOL, ...ALL_FLAGS, least: maxUint128 } })],
+    lastHop: hop(LARGEST_POOL),
+    maxSkipped: 255,
+    routerCalls: [{ leg: maxUint256, router: `0x${"ff".repeat(20)}`, data: bytes("odd", 33) }],
+  },
+  thirty: {
+    legs: THIRTY_LEGS,
+    lastHop: hop({ fee: 500, venue: 1 }),
+    maxSkipped: 29,
+    routerCalls: THIRTY_LEGS.flatMap(({ hop }, i) => (hop.venue === 0 && !hop.dropped ? [routerCall(i, i * 7)] : [])),
+  },
+};
+
+const CASES = [
+  { name: "one pool leg", route: ROUTES.pool },
+  { name: "native output, a pool leg beside a router leg", route: ROUTES.mixed, authorization: { outputToken: NATIVE } },
   {
     name: "maximum integers",
-    legs: [leg(0, { amount: maxUint256, funding: 255, data: bytes("odd", 33) })],
-    order: { minUserOutput: maxUint256, totalFeeBps: 65535, authorizationNonce: maxUint256 },
-    authorization: { partnerShareBps: 65535, deadline: maxUint256 },
+    route: ROUTES.largest,
+    authorization: { totalFeeBps: 65535, partnerShareBps: 65535, nonce: maxUint256, deadline: maxUint256 },
     permit: { nonce: maxUint256, deadline: maxUint256 },
   },
   {
     name: "zero integers without recipients, on another chain",
     chainId: 8453,
-    legs: [leg(0, { amount: 0n, data: "0x00" })],
-    order: { minUserOutput: 0n, totalFeeBps: 0, authorizationNonce: 0n, partnerId: toHex(0, { size: 32 }) },
-    authorization: { partnerRecipient: ZERO, protocolRecipient: ZERO, partnerShareBps: 0, deadline: 0n },
+    route: ROUTES.zero,
+    authorization: {
+      partnerId: toHex(0, { size: 32 }),
+      partnerRecipient: ZERO,
+      protocolRecipient: ZERO,
+      totalFeeBps: 0,
+      partnerShareBps: 0,
+      nonce: 0n,
+      deadline: 0n,
+    },
     permit: { nonce: 0n, deadline: maxUint256 },
   },
-  {
-    name: "thirty legs with all funding modes",
-    legs: Array.from({ length: 30 }, (_, i) =>
-      leg(i, { amount: 10n ** BigInt(i), funding: i % 3, data: bytes(`data ${i}`, i * 7) }),
-    ),
-  },
+  { name: "thirty legs of all kinds", route: ROUTES.thirty },
 ];
 
-async function vector({ name, chainId = 31337, legs, order = {}, authorization = {}, permit = {} }) {
-  const legsHash = keccak256(encodeAbiParameters([{ type: "tuple[]", components: LEG }], [legs]));
-  order = {
-    outputToken: address("output"),
-    minUserOutput: 123_456_789n,
-    totalFeeBps: 75,
-    partnerId: keccak256(toHex("partner")),
-    authorizationNonce: 42n,
-    ...order,
-  };
+async function vector({ name, chainId = 31337, route, authorization = {}, permit = {} }) {
+  route = routeOf(route);
+  const legsHash = keccak256(encodeAbiParameters([{ type: "tuple", components: ROUTE }], [encodable(route)]));
   authorization = {
     user: user.address,
-    partnerId: order.partnerId,
+    partnerId: keccak256(toHex("partner")),
     partnerRecipient: address("partner"),
     protocolRecipient: address("protocol"),
-    outputToken: order.outputToken,
-    totalFeeBps: order.totalFeeBps,
+    outputToken: address("output"),
+    totalFeeBps: 75,
     partnerShareBps: 4000,
-    nonce: order.authorizationNonce,
+    nonce: 42n,
     deadline: 1_900_000_000n,
     legsHash,
     ...authorization,
   };
+  const { outputToken, totalFeeBps, partnerId, nonce: authorizationNonce } = authorization;
+  const order = { outputToken, ...termsOf(route), totalFeeBps, partnerId, authorizationNonce };
   permit = { nonce: 7n, deadline: 1_900_000_000n, ...permit };
 
   const authorizationData = {
@@ -149,18 +217,13 @@ async function vector({ name, chainId = 31337, legs, order = {}, authorization =
     primaryType: "FeeAuthorization",
     message: authorization,
   };
-  const permitData = permitDataOf({
-    chainId,
-    permitted: legs.map(({ token, amount }) => ({ token, amount })),
-    permit,
-    types: permitTypes("SweepOrder", SWEEP_ORDER),
-    order,
-  });
+  const types = permitTypes("SweepOrder", SWEEP_ORDER);
+  const permitData = permitDataOf({ chainId, permitted: permittedOf(route), permit, types, order });
   return {
     name,
     chainId,
     verifyingContract: CONTRACT,
-    legs,
+    route,
     legsHash,
     authorization,
     authorizationDigest: hashTypedData(authorizationData),
@@ -175,39 +238,35 @@ async function vector({ name, chainId = 31337, legs, order = {}, authorization =
 }
 
 const CASES_V4 = [
-  { name: "one token" },
-  { name: "two tokens for the native coin", count: 2, order: { outputToken: NATIVE } },
+  { name: "one pool leg", route: ROUTES.pool },
+  { name: "native output, a pool leg beside a router leg", route: ROUTES.mixed, order: { outputToken: NATIVE } },
   {
     name: "maximum integers",
-    order: { minUserOutput: maxUint256, feeBps: 65535, sweepRef: toHex(maxUint256) },
+    route: ROUTES.largest,
+    order: { feeBps: 65535, sweepRef: toHex(maxUint256) },
     permit: { nonce: maxUint256, deadline: maxUint256 },
   },
   {
     name: "zero integers, on another chain",
     chainId: 8453,
-    order: { minUserOutput: 0n, feeBps: 0, sweepRef: toHex(0, { size: 32 }) },
+    route: ROUTES.zero,
+    order: { feeBps: 0, sweepRef: toHex(0, { size: 32 }) },
     permit: { nonce: 0n, deadline: maxUint256 },
   },
-  { name: "thirty tokens", count: 30 },
+  { name: "thirty legs of all kinds", route: ROUTES.thirty },
 ];
 
-async function vectorV4({ name, chainId = 31337, count = 1, order = {}, permit = {} }) {
-  const permitted = Array.from({ length: count }, (_, i) => ({ token: address(`token ${i}`), amount: 10n ** BigInt(i) }));
-  order = {
-    outputToken: address("output"),
-    minUserOutput: 123_456_789n,
-    feeBps: 75,
-    sweepRef: keccak256(toHex("sweep")),
-    ...order,
-  };
+async function vectorV4({ name, chainId = 31337, route, order = {}, permit = {} }) {
+  route = routeOf(route);
+  order = { outputToken: address("output"), ...termsOf(route), feeBps: 75, sweepRef: keccak256(toHex("sweep")), ...order };
   permit = { nonce: 7n, deadline: 1_900_000_000n, ...permit };
   const types = permitTypes("SweepOrderV4", SWEEP_ORDER_V4);
-  const permitData = permitDataOf({ chainId, permitted, permit, types, order });
+  const permitData = permitDataOf({ chainId, permitted: permittedOf(route), permit, types, order });
   return {
     name,
     chainId,
     verifyingContract: CONTRACT,
-    permitted,
+    route,
     order,
     witness: hashStruct({ data: order, types: { SweepOrderV4: SWEEP_ORDER_V4 }, primaryType: "SweepOrderV4" }),
     permitNonce: permit.nonce,

@@ -1,9 +1,9 @@
-// Adds up the tallies of the invariant runs, and fails if an outcome that the handler is meant to reach was never reached.
+// Adds up the tallies of the invariant runs in the given files, and fails if an outcome that the handler is meant to reach was never reached.
 import { readFileSync } from "node:fs";
 
-const [path] = process.argv.slice(2);
+const paths = process.argv.slice(2);
 // Parallel runs may write into each other's lines, and forge repeats the last sequence of each rule, which writes a duplicate.
-const runs = new Set(readFileSync(path, "utf8").match(/\{[^}]*\}/g));
+const runs = new Set(paths.flatMap((path) => readFileSync(path, "utf8").match(/\{[^}]*\}/g) ?? []));
 
 const totals = new Map([["runs", runs.size]]);
 for (const run of runs) {

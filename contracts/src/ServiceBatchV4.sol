@@ -3,18 +3,17 @@ pragma solidity ^0.8.28;
 
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IServiceBatchV4} from "./interfaces/IServiceBatchV4.sol";
+import {Itinerary} from "./Itinerary.sol";
 import {SweepBatch} from "./SweepBatch.sol";
 
 /// @title ServiceBatchV4
 /// @notice Executes sweeps that the user signed and takes one configured fee: the fallback if partner fees on chain
 /// must be off.
 contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
-    uint256 private constant SWEEP_ORDER_SIZE = 4 * 32;
     bytes32 private constant SWEEP_ORDER_TYPEHASH =
-        keccak256("SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)");
-    /// @inheritdoc IServiceBatchV4
-    string public constant WITNESS_TYPE_STRING =
-        "SweepOrderV4 witness)SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)TokenPermissions(address token,uint256 amount)";
+        keccak256("SweepOrderV4(address outputToken,uint256[] floors,uint8 maxSkipped,uint16 feeBps,bytes32 sweepRef)");
+    string private constant WITNESS_TYPE_STRING =
+        "SweepOrderV4 witness)SweepOrderV4(address outputToken,uint256[] floors,uint8 maxSkipped,uint16 feeBps,bytes32 sweepRef)TokenPermissions(address token,uint256 amount)";
 
     /// @inheritdoc IServiceBatchV4
     /// @dev Shares a storage slot with the pause flag, which is last in SweepBatch's storage, and with the fee
@@ -38,31 +37,30 @@ contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
 
     /// @inheritdoc IServiceBatchV4
     function sweep(
-        Leg[] calldata legs,
+        Route calldata route,
         SweepOrderV4 calldata order,
         uint256 permitNonce,
         uint256 permitDeadline,
         bytes calldata permitSignature
     ) external nonReentrant whenNotPaused {
-        uint16 configuredBps = feeBps;
-        if (order.feeBps != configuredBps) revert FeeMismatch(order.feeBps, configuredBps);
-        if (isSweepRefUsed[msg.sender][order.sweepRef]) revert SweepRefAlreadyUsed(msg.sender, order.sweepRef);
-        isSweepRefUsed[msg.sender][order.sweepRef] = true;
+        _sweep(_signedItinerary(route, _noPermits(), permitNonce, permitDeadline, permitSignature), route, order);
+    }
 
-        address outputToken = order.outputToken;
-        uint256 grossOutput = _runLegs(
-            legs,
-            outputToken,
-            SignedPermit(permitNonce, permitDeadline, hashOrder(order), WITNESS_TYPE_STRING),
-            permitSignature
-        );
+    /// @inheritdoc IServiceBatchV4
+    function sweepWithPermits(
+        Route calldata route,
+        SweepOrderV4 calldata order,
+        TokenPermit[] calldata permits,
+        uint256 permitNonce,
+        uint256 permitDeadline,
+        bytes calldata permitSignature
+    ) external nonReentrant whenNotPaused {
+        _sweep(_signedItinerary(route, permits, permitNonce, permitDeadline, permitSignature), route, order);
+    }
 
-        uint256 fee = Math.mulDiv(grossOutput, configuredBps, BPS_DENOMINATOR);
-        uint256 userAmount = grossOutput - fee;
-        _unwrapIfNative(outputToken, grossOutput);
-        _payFee(outputToken, feeRecipient, fee);
-        _payUser(outputToken, userAmount, order.minUserOutput);
-        emit SweepExecutedV4(order.sweepRef, msg.sender, outputToken, legs.length, grossOutput, fee, userAmount);
+    /// @inheritdoc IServiceBatchV4
+    function sweepAsCaller(Route calldata route, SweepOrderV4 calldata order) external nonReentrant whenNotPaused {
+        _sweep(_callersItinerary(route), route, order);
     }
 
     /// @inheritdoc IServiceBatchV4
@@ -70,13 +68,40 @@ contract ServiceBatchV4 is IServiceBatchV4, SweepBatch {
         _setFee(newFeeBps, newFeeRecipient);
     }
 
-    /// @inheritdoc IServiceBatchV4
-    function hashOrder(SweepOrderV4 calldata order) public pure returns (bytes32) {
-        uint256 offset;
-        assembly ("memory-safe") {
-            offset := order
-        }
-        return _hashStruct(SWEEP_ORDER_TYPEHASH, offset, SWEEP_ORDER_SIZE);
+    function _hashOrder(Route calldata route, SweepOrderV4 calldata order) private pure returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                SWEEP_ORDER_TYPEHASH,
+                order.outputToken,
+                _hashFloors(route.legs),
+                route.maxSkipped,
+                order.feeBps,
+                order.sweepRef
+            )
+        );
+    }
+
+    function _sweep(Itinerary itinerary, Route calldata route, SweepOrderV4 calldata order) private {
+        uint16 configuredBps = feeBps;
+        if (order.feeBps != configuredBps) revert FeeMismatch(order.feeBps, configuredBps);
+        bytes32 sweepRef = order.sweepRef;
+        if (isSweepRefUsed[msg.sender][sweepRef]) revert SweepRefAlreadyUsed(msg.sender, sweepRef);
+        isSweepRefUsed[msg.sender][sweepRef] = true;
+
+        address outputToken = order.outputToken;
+        (uint256 grossOutput, uint256 minimum) =
+            _runLegs(itinerary, route, outputToken, configuredBps, uint256(sweepRef), _hashOrder(route, order));
+
+        uint256 fee = Math.mulDiv(grossOutput, configuredBps, BPS_DENOMINATOR);
+        uint256 userAmount = grossOutput - fee;
+        _unwrapIfNative(outputToken, grossOutput);
+        _payFee(outputToken, feeRecipient, fee);
+        _payUser(outputToken, userAmount, minimum);
+        emit SweepExecutedV4(sweepRef, msg.sender, outputToken, itinerary.count(), grossOutput, fee, userAmount);
+    }
+
+    function _witnessTypeString() internal pure override returns (string memory) {
+        return WITNESS_TYPE_STRING;
     }
 
     function _setFee(uint16 newFeeBps, address newFeeRecipient) private {

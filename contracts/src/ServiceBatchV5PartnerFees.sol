@@ -6,6 +6,7 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IServiceBatchV5PartnerFees} from "./interfaces/IServiceBatchV5PartnerFees.sol";
+import {Itinerary} from "./Itinerary.sol";
 import {SweepBatch} from "./SweepBatch.sol";
 
 /// @title ServiceBatchV5PartnerFees
@@ -25,20 +26,17 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         uint64 goodUntil;
     }
 
-    /// @inheritdoc IServiceBatchV5PartnerFees
-    uint32 public constant MAX_HANDOVER_SECONDS = 1 days;
+    uint32 private constant MAX_HANDOVER_SECONDS = 1 days;
 
     bytes32 private constant FEE_AUTHORIZATION_TYPEHASH = keccak256(
         "FeeAuthorization(address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash)"
     );
     uint256 private constant FEE_AUTHORIZATION_SIZE = 10 * 32;
-    uint256 private constant SWEEP_ORDER_SIZE = 5 * 32;
     bytes32 private constant SWEEP_ORDER_TYPEHASH = keccak256(
-        "SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)"
+        "SweepOrder(address outputToken,uint256[] floors,uint8 maxSkipped,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)"
     );
-    /// @inheritdoc IServiceBatchV5PartnerFees
-    string public constant WITNESS_TYPE_STRING =
-        "SweepOrder witness)SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)TokenPermissions(address token,uint256 amount)";
+    string private constant WITNESS_TYPE_STRING =
+        "SweepOrder witness)SweepOrder(address outputToken,uint256[] floors,uint8 maxSkipped,uint16 totalFeeBps,bytes32 partnerId,uint256 authorizationNonce)TokenPermissions(address token,uint256 amount)";
 
     /// @inheritdoc IServiceBatchV5PartnerFees
     /// @dev Shares a storage slot with the pause flag, which is last in SweepBatch's storage: a single cold read loads
@@ -59,26 +57,38 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
 
     /// @inheritdoc IServiceBatchV5PartnerFees
     function sweep(
-        Leg[] calldata legs,
-        SweepOrder calldata order,
+        Route calldata route,
         FeeAuthorization calldata authorization,
         bytes calldata authorizationSignature,
         uint256 permitNonce,
         uint256 permitDeadline,
         bytes calldata permitSignature
     ) external nonReentrant whenNotPaused {
-        _checkAuthorization(legs, authorization, authorizationSignature);
-        _checkOrder(order, authorization);
-        _useNonce(authorization.nonce);
+        Itinerary itinerary = _signedItinerary(route, _noPermits(), permitNonce, permitDeadline, permitSignature);
+        _sweep(itinerary, route, authorization, authorizationSignature);
+    }
 
-        uint256 grossOutput = _runLegs(
-            legs,
-            order.outputToken,
-            SignedPermit(permitNonce, permitDeadline, hashOrder(order), WITNESS_TYPE_STRING),
-            permitSignature
-        );
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function sweepWithPermits(
+        Route calldata route,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature,
+        TokenPermit[] calldata permits,
+        uint256 permitNonce,
+        uint256 permitDeadline,
+        bytes calldata permitSignature
+    ) external nonReentrant whenNotPaused {
+        Itinerary itinerary = _signedItinerary(route, permits, permitNonce, permitDeadline, permitSignature);
+        _sweep(itinerary, route, authorization, authorizationSignature);
+    }
 
-        _settle(order, authorization, legs.length, grossOutput);
+    /// @inheritdoc IServiceBatchV5PartnerFees
+    function sweepAsCaller(
+        Route calldata route,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature
+    ) external nonReentrant whenNotPaused {
+        _sweep(_callersItinerary(route), route, authorization, authorizationSignature);
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
@@ -109,8 +119,8 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
-    function hashLegs(Leg[] calldata legs) external pure returns (bytes32) {
-        return _hashLegs(legs);
+    function hashLegs(Route calldata route) external pure returns (bytes32) {
+        return _hashRoute(route);
     }
 
     /// @inheritdoc IServiceBatchV5PartnerFees
@@ -127,19 +137,63 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         return _hashTypedDataV4(_hashStruct(FEE_AUTHORIZATION_TYPEHASH, offset, FEE_AUTHORIZATION_SIZE));
     }
 
-    /// @inheritdoc IServiceBatchV5PartnerFees
-    function hashOrder(SweepOrder calldata order) public pure returns (bytes32) {
-        uint256 offset;
-        assembly ("memory-safe") {
-            offset := order
-        }
-        return _hashStruct(SWEEP_ORDER_TYPEHASH, offset, SWEEP_ORDER_SIZE);
+    function _hashOrder(Route calldata route, FeeAuthorization calldata authorization) private pure returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                SWEEP_ORDER_TYPEHASH,
+                authorization.outputToken,
+                _hashFloors(route.legs),
+                route.maxSkipped,
+                authorization.totalFeeBps,
+                authorization.partnerId,
+                authorization.nonce
+            )
+        );
+    }
+
+    function _sweep(
+        Itinerary itinerary,
+        Route calldata route,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature
+    ) private {
+        _checkAuthorization(route, authorization, authorizationSignature);
+        _useNonce(authorization.nonce);
+        (uint256 grossOutput, uint256 minimum) = _runLegs(
+            itinerary,
+            route,
+            authorization.outputToken,
+            authorization.totalFeeBps,
+            authorization.nonce,
+            _hashOrder(route, authorization)
+        );
+        Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
+        _payOut(authorization, grossOutput, split, minimum);
+        // slither-disable-next-line reentrancy-events - the re-entrancy guard keeps other events of this contract out
+        emit SweepExecutedV5(
+            authorization.nonce,
+            msg.sender,
+            authorization.partnerId,
+            authorization.partnerRecipient,
+            authorization.protocolRecipient,
+            authorization.outputToken,
+            itinerary.count(),
+            grossOutput,
+            split.totalFee,
+            split.partnerFee,
+            split.protocolFee,
+            split.userAmount
+        );
+    }
+
+    function _witnessTypeString() internal pure override returns (string memory) {
+        return WITNESS_TYPE_STRING;
     }
 
     /// @dev Reverts unless the service signed this authorization, for this sender and route, and its deadline, fee and
     /// recipients are valid.
     function _checkAuthorization(
-        Leg[] calldata legs,
+        Route calldata route,
         FeeAuthorization calldata authorization,
         bytes calldata authorizationSignature
     ) private view {
@@ -150,7 +204,7 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         if (block.timestamp > authorization.deadline) {
             revert AuthorizationExpired(authorization.deadline, block.timestamp);
         }
-        bytes32 legsHash = _hashLegs(legs);
+        bytes32 legsHash = _hashRoute(route);
         if (authorization.legsHash != legsHash) revert LegsHashMismatch(authorization.legsHash, legsHash);
 
         uint16 totalFeeBps = authorization.totalFeeBps;
@@ -186,35 +240,20 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         return signer == recovered || SignatureChecker.isValidERC1271SignatureNowCalldata(signer, digest, signature);
     }
 
-    /// @dev Reverts unless the user's order agrees with the service's authorization on every field that they share.
-    function _checkOrder(SweepOrder calldata order, FeeAuthorization calldata authorization) private pure {
-        if (order.outputToken != authorization.outputToken) {
-            revert OutputTokenMismatch(order.outputToken, authorization.outputToken);
-        }
-        if (order.totalFeeBps != authorization.totalFeeBps) {
-            revert TotalFeeMismatch(order.totalFeeBps, authorization.totalFeeBps);
-        }
-        if (order.partnerId != authorization.partnerId) {
-            revert PartnerMismatch(order.partnerId, authorization.partnerId);
-        }
-        if (order.authorizationNonce != authorization.nonce) {
-            revert NonceMismatch(order.authorizationNonce, authorization.nonce);
-        }
-    }
-
-    /// @dev Hashes the legs as they are in calldata, from their count to the end of the last one's data, prefixed with
-    /// the offset that abi.encode starts with. If the result is the signed hash, these bytes are the canonical encoding
-    /// of the signed legs, so decoding them, as this contract does, yields exactly those legs. Any other encoding of
-    /// the legs has another hash and is refused. The copy is placed in free memory without allocating it.
-    function _hashLegs(Leg[] calldata legs) private pure returns (bytes32 legsHash) {
+    /// @dev Hashes the route as it is in calldata, from its start to the end of the last router call's data, prefixed
+    /// with the offset that abi.encode starts with. If the result is the signed hash, these bytes are the canonical
+    /// encoding of the signed route, so decoding them, as this contract does, yields exactly that route. Any other
+    /// encoding has another hash and is refused. The copy is placed in free memory without allocating it.
+    function _hashRoute(Route calldata route) private pure returns (bytes32 legsHash) {
+        RouterCall[] calldata calls = route.routerCalls;
         uint256 start;
         uint256 end;
         assembly ("memory-safe") {
-            start := sub(legs.offset, 0x20)
-            end := legs.offset
+            start := route
+            end := calls.offset
         }
-        if (legs.length != 0) {
-            bytes calldata lastData = legs[legs.length - 1].data;
+        if (calls.length != 0) {
+            bytes calldata lastData = calls[calls.length - 1].data;
             assembly ("memory-safe") {
                 end := add(lastData.offset, and(add(lastData.length, 0x1f), not(0x1f)))
             }
@@ -235,31 +274,6 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         _nonceBitmap[nonce >> 8] = usedBits | bit;
     }
 
-    function _settle(
-        SweepOrder calldata order,
-        FeeAuthorization calldata authorization,
-        uint256 tokenCount,
-        uint256 grossOutput
-    ) private {
-        Split memory split = _split(grossOutput, authorization.totalFeeBps, authorization.partnerShareBps);
-        _payOut(order, authorization, grossOutput, split);
-        // slither-disable-next-line reentrancy-events - the re-entrancy guard keeps other events of this contract out
-        emit SweepExecutedV5(
-            authorization.nonce,
-            msg.sender,
-            authorization.partnerId,
-            authorization.partnerRecipient,
-            authorization.protocolRecipient,
-            authorization.outputToken,
-            tokenCount,
-            grossOutput,
-            split.totalFee,
-            split.partnerFee,
-            split.protocolFee,
-            split.userAmount
-        );
-    }
-
     /// @dev Fees round down: the user receives the remainder of the gross output, and the protocol the remainder of the
     /// fee.
     function _split(uint256 grossOutput, uint16 totalFeeBps, uint16 partnerShareBps)
@@ -273,17 +287,14 @@ contract ServiceBatchV5PartnerFees is IServiceBatchV5PartnerFees, EIP712, SweepB
         split.userAmount = grossOutput - split.totalFee;
     }
 
-    function _payOut(
-        SweepOrder calldata order,
-        FeeAuthorization calldata authorization,
-        uint256 grossOutput,
-        Split memory split
-    ) private {
-        address outputToken = order.outputToken;
+    function _payOut(FeeAuthorization calldata authorization, uint256 grossOutput, Split memory split, uint256 minimum)
+        private
+    {
+        address outputToken = authorization.outputToken;
         _unwrapIfNative(outputToken, grossOutput);
         _payFee(outputToken, authorization.partnerRecipient, split.partnerFee);
         _payFee(outputToken, authorization.protocolRecipient, split.protocolFee);
-        _payUser(outputToken, split.userAmount, order.minUserOutput);
+        _payUser(outputToken, split.userAmount, minimum);
     }
 
     function _setFeeSigner(address newSigner, uint32 handoverSeconds) private {

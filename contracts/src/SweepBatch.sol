@@ -4,71 +4,38 @@ pragma solidity ^0.8.28;
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
-import {IPermit2} from "./interfaces/IPermit2.sol";
+import {Balances} from "./Balances.sol";
 import {ISweepBatch} from "./interfaces/ISweepBatch.sol";
 import {IWrappedNative} from "./interfaces/IWrappedNative.sol";
-import {RouterAllowList} from "./RouterAllowList.sol";
+import {Hop} from "./Hop.sol";
+import {Itinerary, ItineraryWords} from "./Itinerary.sol";
+import {PoolLegs} from "./PoolLegs.sol";
+import {RoutePlanning} from "./RoutePlanning.sol";
 
 /// @title SweepBatch
-/// @notice What every sweep does, whatever the fee: transfer the tokens with Permit2, run the legs through allow-listed
-/// routers, measure the output, pay it out, and keep nothing. Derived contracts decide who may sweep and how the output
-/// is split.
-abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
+/// @notice What every sweep does, whatever the fee: run the legs of its route, measure the output, pay it out, and keep
+/// nothing. Derived contracts decide who may sweep and how the output is split.
+abstract contract SweepBatch is RoutePlanning, Pausable {
+    using Balances for IERC20;
     using SafeERC20 for IERC20;
 
-    /// @dev What the user's Permit2 signature covers in addition to the tokens.
-    struct SignedPermit {
-        uint256 nonce;
-        uint256 deadline;
-        bytes32 witness;
-        string witnessTypeString;
-    }
-
-    /// @dev The checked batch, by leg: the transfers for Permit2 and, for approved legs, the spender to approve and
-    /// this contract's balance of the token before the transfer.
-    struct Plan {
-        IPermit2.TokenPermissions[] permitted;
-        IPermit2.SignatureTransferDetails[] transfers;
-        address[] spenders;
-        uint256[] balancesBefore;
-        bool hasApprovedLegs;
-    }
-
-    /// @dev What the check of a leg passes on to the next. The filters are Bloom filters of addresses with a single
-    /// hash: a clear bit proves that an address has not occurred, a set bit calls for an exact check. The rest caches
-    /// the rule of the last pair.
-    struct LegScan {
-        uint256 tokenFilter;
-        uint256 routerFilter;
-        bytes32 pair;
-        uint8 fundingModes;
-        address spender;
-    }
-
-    /// @inheritdoc ISweepBatch
-    uint256 public constant MAX_LEGS = 30;
-    /// @inheritdoc ISweepBatch
-    address public constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
-
+    uint256 private constant MAX_LEGS = 30;
     /// @inheritdoc ISweepBatch
     uint16 public constant MAX_TOTAL_FEE_BPS = 300;
-    uint16 internal constant BPS_DENOMINATOR = 10_000;
 
     /// @dev Enough for a multi-signature wallet behind a proxy that logs the payment; too little to make a sweep
     /// expensive.
     uint256 private constant FEE_PUSH_GAS = 50_000;
 
-    /// @inheritdoc ISweepBatch
-    address public immutable PERMIT2;
-    /// @inheritdoc ISweepBatch
-    address public immutable WRAPPED_NATIVE;
-
-    constructor(address authority, address permit2, address wrappedNative) RouterAllowList(authority) {
+    constructor(address authority, address permit2, address wrappedNative)
+        AccessManaged(authority)
+        PoolLegs(permit2, wrappedNative)
+    {
+        _requireCode(authority);
         _requireCode(permit2);
         _requireCode(wrappedNative);
-        PERMIT2 = permit2;
-        WRAPPED_NATIVE = wrappedNative;
     }
 
     receive() external payable {
@@ -101,192 +68,101 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
 
     // ---------------------------------------------------------------- running the legs
 
-    /// @dev Swaps the sender's tokens into the output, which stays in this contract to be paid out. Returns the
-    /// measured increase of the settlement token's balance (the wrapped native token's if the output is the native
-    /// coin), whatever the routers return.
-    function _runLegs(
-        Leg[] calldata legs,
-        address outputToken,
-        SignedPermit memory signedPermit,
+    /// @dev Begins a sweep of the sender that Permit2 pays for.
+    function _signedItinerary(
+        Route calldata route,
+        TokenPermit[] calldata permits,
+        uint256 permitNonce,
+        uint256 permitDeadline,
         bytes calldata permitSignature
-    ) internal returns (uint256 grossOutput) {
-        IERC20 settlementToken = IERC20(outputToken == NATIVE ? WRAPPED_NATIVE : outputToken);
-        Plan memory plan = _checkLegs(legs, outputToken, address(settlementToken));
-
-        // Read before any transfer, like the plan's balances: the idle balance is not part of this sweep.
-        uint256 outputBefore = settlementToken.balanceOf(address(this));
-        _pull(plan, signedPermit, permitSignature);
-        for (uint256 i = 0; i < legs.length; ++i) {
-            Leg calldata leg = legs[i];
-            uint8 funding = leg.funding;
-            if (funding == FUNDING_APPROVED) _swapApproved(i, leg, plan.spenders[i], plan.balancesBefore[i]);
-            else if (funding == FUNDING_PREFUNDED) _callRouter(i, leg);
-        }
-        grossOutput = settlementToken.balanceOf(address(this)) - outputBefore;
-        if (plan.hasApprovedLegs) _returnUnspent(legs, plan.balancesBefore);
+    ) internal view returns (Itinerary) {
+        return ItineraryWords.signed(_countOf(route), permitNonce, permitDeadline, permitSignature, permits);
     }
 
-    /// @dev Reverts if any leg is invalid, and otherwise returns what is needed to run them.
-    function _checkLegs(Leg[] calldata legs, address outputToken, address settlementToken)
-        private
-        view
-        returns (Plan memory plan)
-    {
-        uint256 count = legs.length;
+    function _noPermits() internal pure returns (TokenPermit[] calldata none) {
+        assembly ("memory-safe") {
+            none.offset := 0
+            none.length := 0
+        }
+    }
+
+    /// @dev Begins a sweep of the sender that is paid from approvals of this contract.
+    function _callersItinerary(Route calldata route) internal view returns (Itinerary) {
+        return ItineraryWords.byCaller(_countOf(route));
+    }
+
+    function _countOf(Route calldata route) private pure returns (uint256 count) {
+        count = route.legs.length;
         if (count == 0 || count > MAX_LEGS) revert LegCountOutOfRange(count, MAX_LEGS);
-        plan.permitted = new IPermit2.TokenPermissions[](count);
-        plan.transfers = new IPermit2.SignatureTransferDetails[](count);
-        plan.spenders = new address[](count);
-        plan.balancesBefore = new uint256[](count);
-        // slither-disable-next-line uninitialized-local - memory is zeroed, and zero filters are empty
-        LegScan memory scan;
-
-        for (uint256 i = 0; i < count; ++i) {
-            Leg calldata leg = legs[i];
-            (address token, uint256 amount, uint8 funding) = (leg.token, leg.amount, leg.funding);
-            if (amount == 0) revert ZeroLegAmount(i);
-            uint256 bit = _filterBit(token);
-            if (scan.tokenFilter & bit != 0) _requireNewToken(plan.permitted, i, token);
-            scan.tokenFilter |= bit;
-
-            address receiver = address(this);
-            if (funding == FUNDING_NONE) {
-                _checkUnrouted(i, leg, outputToken);
-            } else {
-                if (token == settlementToken) revert TokenIsOutput(token);
-                address router = _checkRouted(i, leg, funding, scan);
-                if (funding == FUNDING_PREFUNDED) {
-                    receiver = router;
-                } else {
-                    plan.hasApprovedLegs = true;
-                    plan.spenders[i] = scan.spender;
-                    // slither-disable-next-line calls-loop - a token that reverts must revert the sweep
-                    plan.balancesBefore[i] = IERC20(token).balanceOf(address(this));
-                }
-            }
-            IPermit2.TokenPermissions memory permitted = plan.permitted[i];
-            (permitted.token, permitted.amount) = (token, amount);
-            IPermit2.SignatureTransferDetails memory transfer = plan.transfers[i];
-            (transfer.to, transfer.requestedAmount) = (receiver, amount);
-        }
-        if (scan.routerFilter & (scan.tokenFilter | _filterBit(settlementToken)) != 0) {
-            _requireRoutersAreNotTokens(legs, settlementToken);
-        }
     }
 
-    /// @dev The only token that needs no swap is the wrapped native token, if the output is the native coin.
-    function _checkUnrouted(uint256 index, Leg calldata leg, address outputToken) private view {
-        bool unwraps = outputToken == NATIVE && leg.token == WRAPPED_NATIVE;
-        if (!unwraps || leg.router != address(0) || leg.data.length != 0) {
-            revert UnroutedLegInvalid(index, leg.token, leg.router, leg.data.length);
+    /// @dev Swaps the sender's tokens into the output, which stays in this contract to be paid out. Returns the
+    /// measured increase of its balance (of the wrapped native token if the output is the native coin), whatever pools
+    /// and routers claim, and the least that the user must receive.
+    function _runLegs(
+        Itinerary itinerary,
+        Route calldata route,
+        address outputToken,
+        uint16 feeBps,
+        uint256 sweepId,
+        bytes32 witness
+    ) internal returns (uint256 grossOutput, uint256 minimum) {
+        // slither-disable-next-line uninitialized-local - memory is zeroed
+        Plan memory plan;
+        plan.itinerary = itinerary;
+        plan.outputToken = outputToken;
+        plan.settlementToken = outputToken == NATIVE ? WRAPPED_NATIVE : outputToken;
+        plan.userBps = BPS_DENOMINATOR - feeBps;
+        _planRoute(plan, route, sweepId, witness);
+
+        // Read before any transfer, like the balances of the plan: what is idle here is not part of the sweep.
+        uint256 before = _settled(plan);
+        (uint256 skipped, uint256 lastHopOutput) = _runPools(itinerary, plan.dropped);
+        minimum = _floorsOfRest(plan, route, skipped, lastHopOutput);
+        uint256 calls = plan.heldBefore.length;
+        if (calls == 0) return (_settled(plan) - before, minimum);
+
+        for (uint256 i = 0; i < calls; ++i) {
+            _runRouterLeg(plan, route, i);
         }
+        // Before the output is measured: if a swept token is the output token under a second address, what is returned
+        // is not paid out once more.
+        _returnUnspent(route, plan.heldBefore);
+        grossOutput = _settled(plan) - before;
     }
 
-    /// @dev Reverts unless the leg's call is listed for its funding mode. Returns its router and leaves its rule in
-    /// `scan`.
-    function _checkRouted(uint256 index, Leg calldata leg, uint8 funding, LegScan memory scan)
+    function _settled(Plan memory plan) private view returns (uint256) {
+        return IERC20(plan.settlementToken).heldBy(address(this));
+    }
+
+    /// @dev Returns the floors of the legs that ran. Reverts if there are none, or if what the joined ones brought is
+    /// less than their floors.
+    function _floorsOfRest(Plan memory plan, Route calldata route, uint256 skipped, uint256 lastHopOutput)
         private
-        view
-        returns (address router)
+        pure
+        returns (uint256 floors)
     {
-        if (funding > FUNDING_NONE) revert UnknownFunding(index, funding);
-        bytes calldata data = leg.data;
-        if (data.length < 4) revert SelectorMissing(index, data.length);
-        router = leg.router;
-        bytes4 selector = bytes4(data);
-        bytes32 pair = _pair(router, selector);
-        // The zero pair matches the initial cache, whose rule is empty like that of any pair that is not listed.
-        if (pair != scan.pair) {
-            (scan.fundingModes, scan.spender) = _rule(pair);
-            scan.pair = pair;
-            if (scan.fundingModes == 0) revert RouterNotAllowed(index, router, selector);
-            if (router.code.length == 0) revert RouterWithoutCode(index, router);
-            scan.routerFilter |= _filterBit(router);
+        uint256 count = plan.itinerary.count();
+        if (skipped == (1 << count) - 1) revert AllLegsSkipped(count);
+        floors = plan.floors;
+        uint256 joinedFloors = plan.joinedFloors;
+        for (uint256 rest = skipped & ~plan.dropped; rest != 0; rest &= rest - 1) {
+            Leg calldata leg = route.legs[Math.log2(rest & (~rest + 1))];
+            floors -= leg.floor;
+            if (Hop.wrap(leg.hop).isJoined()) joinedFloors -= leg.floor;
         }
-        if (scan.fundingModes & (1 << funding) == 0) revert FundingNotAllowed(index, router, selector, funding);
+        uint256 least = _grossOf(joinedFloors, plan.userBps);
+        if (lastHopOutput < least) revert BelowLeast(count, lastHopOutput, least);
     }
 
-    function _filterBit(address account) private pure returns (uint256) {
-        return 1 << (uint160(account) & 0xff);
-    }
-
-    /// @dev The exact check for a token whose filter bit is already set.
-    function _requireNewToken(IPermit2.TokenPermissions[] memory permitted, uint256 index, address token) private pure {
-        for (uint256 i = 0; i < index; ++i) {
-            if (permitted[i].token == token) revert DuplicateToken(token);
-        }
-    }
-
-    /// @dev The exact check if a router and a token share a filter bit. If a token were also a listed router, calling
-    /// it as a router could transfer or approve this contract's balance of it.
-    function _requireRoutersAreNotTokens(Leg[] calldata legs, address settlementToken) private pure {
-        address last = address(0); // like the router of an unrouted leg
-        for (uint256 i = 0; i < legs.length; ++i) {
-            address router = legs[i].router;
-            if (router == last || router == address(0)) continue;
-            last = router;
-            if (router == settlementToken) revert RouterIsToken(i, router);
-            for (uint256 j = 0; j < legs.length; ++j) {
-                if (legs[j].token == router) revert RouterIsToken(i, router);
-            }
-        }
-    }
-
-    /// @dev Debits the sender only: the owner passed to Permit2 is msg.sender.
-    function _pull(Plan memory plan, SignedPermit memory signedPermit, bytes calldata permitSignature) private {
-        IPermit2(PERMIT2)
-            .permitWitnessTransferFrom(
-                IPermit2.PermitBatchTransferFrom(plan.permitted, signedPermit.nonce, signedPermit.deadline),
-                plan.transfers,
-                msg.sender,
-                signedPermit.witness,
-                signedPermit.witnessTypeString,
-                permitSignature
-            );
-    }
-
-    /// @dev Approves the amount received, which is less than the leg's amount if the token takes a transfer fee.
-    function _swapApproved(uint256 index, Leg calldata leg, address spender, uint256 balanceBefore) private {
-        IERC20 token = IERC20(leg.token);
-        // slither-disable-next-line calls-loop - a token that reverts must revert the sweep
-        token.forceApprove(spender, token.balanceOf(address(this)) - balanceBefore);
-        _callRouter(index, leg);
-        token.forceApprove(spender, 0);
-    }
-
-    /// @dev A router's return data is not trusted, and copied only if the call failed. In assembly, because a Solidity
-    /// call always copies it. The calldata is placed in free memory without allocating it.
-    function _callRouter(uint256 index, Leg calldata leg) private {
-        address router = leg.router;
-        bytes calldata data = leg.data;
-        bool success;
-        assembly ("memory-safe") {
-            let free := mload(0x40)
-            calldatacopy(free, data.offset, data.length)
-            success := call(gas(), router, 0, free, data.length, 0, 0)
-        }
-        if (!success) revert LegFailed(index, router, _returnedData());
-    }
-
-    function _returnedData() private pure returns (bytes memory returned) {
-        assembly ("memory-safe") {
-            returned := mload(0x40)
-            mstore(returned, returndatasize())
-            returndatacopy(add(returned, 0x20), 0, returndatasize())
-            mstore(0x40, and(add(add(returned, returndatasize()), 0x3f), not(0x1f)))
-        }
-    }
-
-    /// @dev Called after the last leg, so that tokens that a later leg gives back are returned, too. A rebasing token
-    /// may round to slightly less than the balance before; then there is nothing to return.
-    function _returnUnspent(Leg[] calldata legs, uint256[] memory balancesBefore) private {
-        for (uint256 i = 0; i < legs.length; ++i) {
-            Leg calldata leg = legs[i];
-            if (leg.funding != FUNDING_APPROVED) continue;
-            // slither-disable-next-line calls-loop - a token that reverts must revert the sweep
-            uint256 held = IERC20(leg.token).balanceOf(address(this));
-            if (held > balancesBefore[i]) IERC20(leg.token).safeTransfer(msg.sender, held - balancesBefore[i]);
-        }
+    function _runRouterLeg(Plan memory plan, Route calldata route, uint256 callIndex) private {
+        RouterCall calldata routerCall = route.routerCalls[callIndex];
+        Leg calldata leg = route.legs[routerCall.leg];
+        uint256 before = _settled(plan);
+        _callRouter(leg, routerCall, plan.heldBefore[callIndex]);
+        uint256 got = _settled(plan) - before;
+        uint256 least = _grossOf(leg.floor, plan.userBps);
+        if (got < least) revert BelowLeast(routerCall.leg, got, least);
     }
 
     // ---------------------------------------------------------------- fee and recipients
@@ -303,6 +179,19 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
     }
 
     // ---------------------------------------------------------------- hashing
+
+    /// @dev Returns the EIP-712 hash of the legs' floors, which is that of their words in a row. They are placed in free
+    /// memory without allocating it.
+    function _hashFloors(Leg[] calldata legs) internal pure returns (bytes32 floorsHash) {
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            let floor := add(legs.offset, 0x40)
+            for { let i := 0 } lt(i, legs.length) { i := add(i, 1) } {
+                mstore(add(free, shl(5, i)), calldataload(add(floor, shl(7, i))))
+            }
+            floorsHash := keccak256(free, shl(5, legs.length))
+        }
+    }
 
     /// @dev Returns the EIP-712 struct hash of a struct of value types, encoded in `size` bytes of calldata from
     /// `offset` on. Dirty bits in a value yield a hash that was not signed.
@@ -328,9 +217,9 @@ abstract contract SweepBatch is ISweepBatch, RouterAllowList, Pausable {
         if (outputToken == NATIVE) {
             _payNative(msg.sender, amount);
         } else {
-            uint256 before = IERC20(outputToken).balanceOf(msg.sender);
+            uint256 before = IERC20(outputToken).heldBy(msg.sender);
             IERC20(outputToken).safeTransfer(msg.sender, amount);
-            received = IERC20(outputToken).balanceOf(msg.sender) - before;
+            received = IERC20(outputToken).heldBy(msg.sender) - before;
         }
         if (received < minimum) revert InsufficientUserOutput(received, minimum);
     }

@@ -2,15 +2,17 @@
 pragma solidity ^0.8.28;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {IRouterAllowList} from "../src/interfaces/IRouterAllowList.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
+import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {RejectingRecipient} from "./support/Hostile.sol";
 import {SweepTest} from "./support/SweepTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title Administration
-/// @notice Access to the admin functions, the limits of the allow list, and the effect of the pause.
+/// @notice Access to the admin functions, the limits of the list of routers, and the effect of the pause.
 contract Administration is SweepTest {
     bytes4 private constant SWAP = ISwapRouter02.exactInputSingle.selector;
     address private stranger = makeAddr("stranger");
@@ -18,8 +20,8 @@ contract Administration is SweepTest {
     // ---------------------------------------------------------------- roles
 
     function test_a_stranger_cannot_call_admin_functions() public {
-        bytes[] memory calls = new bytes[](8);
-        calls[0] = abi.encodeCall(v5.allowRouter, (address(router), SWAP, 1, address(router)));
+        bytes[] memory calls = new bytes[](10);
+        calls[0] = abi.encodeCall(v5.allowRouter, (address(router), SWAP, address(router)));
         calls[1] = abi.encodeCall(v5.removeRouter, (address(router), SWAP));
         calls[2] = abi.encodeCall(v5.pause, ());
         calls[3] = abi.encodeCall(v5.unpause, ());
@@ -27,6 +29,8 @@ contract Administration is SweepTest {
         calls[5] = abi.encodeCall(v5.revokeFeeSigner, (signer));
         calls[6] = abi.encodeCall(v5.rescue, (address(usdc), stranger, 1));
         calls[7] = abi.encodeCall(v5.cancelAuthorization, (7));
+        calls[8] = abi.encodeCall(v5.listVenue, (3, _v3Venue()));
+        calls[9] = abi.encodeCall(v5.removeVenue, (V3));
         for (uint256 i = 0; i < calls.length; ++i) {
             vm.prank(stranger);
             (bool succeeded, bytes memory reason) = address(v5).call(calls[i]);
@@ -60,10 +64,25 @@ contract Administration is SweepTest {
 
     // ---------------------------------------------------------------- pause
 
-    function test_sweeps_revert_while_paused() public {
-        Sweep memory s = _usdcSweep(APPROVED);
+    function test_sweeps_of_every_kind_revert_while_paused() public {
+        Sweep memory s = _usdcSweep();
         v5.pause();
-        _expectRevert(s, abi.encodeWithSelector(Pausable.EnforcedPause.selector));
+        bytes memory expected = abi.encodeWithSelector(Pausable.EnforcedPause.selector);
+        _expectRevert(s, expected);
+        vm.startPrank(user);
+        vm.expectRevert(expected);
+        v5.sweepAsCaller(s.route, s.authorization, s.authorizationSignature);
+        vm.expectRevert(expected);
+        v5.sweepWithPermits(
+            s.route,
+            s.authorization,
+            s.authorizationSignature,
+            new ISweepBatch.TokenPermit[](0),
+            s.permitNonce,
+            s.permitDeadline,
+            s.permitSignature
+        );
+        vm.stopPrank();
         v5.unpause();
         _send(s);
         assertTrue(v5.isNonceUsed(7));
@@ -93,32 +112,46 @@ contract Administration is SweepTest {
         deployCode(artifact, abi.encode(address(manager), PERMIT2, address(weth), address(0)));
     }
 
+    function test_the_fixed_addresses_and_the_cap_can_be_read() public view {
+        assertEq(v5.PERMIT2(), PERMIT2);
+        assertEq(v5.WRAPPED_NATIVE(), address(weth));
+        assertEq(v5.MAX_TOTAL_FEE_BPS(), 300);
+        assertEq(IAccessManaged(address(v5)).authority(), address(manager));
+    }
+
     // ---------------------------------------------------------------- allow list
 
     function test_allowed_routers_returns_the_whole_list() public {
         address other = address(new RejectingRecipient());
         vm.expectEmit(address(v5));
-        emit IRouterAllowList.RouterAllowed(other, SWAP, 2, address(0));
-        v5.allowRouter(other, SWAP, 2, address(0));
+        emit IRouterAllowList.RouterAllowed(other, SWAP, address(router));
+        v5.allowRouter(other, SWAP, address(router));
 
         IRouterAllowList.AllowedRouter[] memory listed = v5.allowedRouters();
         assertEq(listed.length, 4);
         assertEq(listed[0].router, address(router));
         assertEq(listed[0].selector, SWAP);
-        assertEq(listed[0].fundingModes, 3);
         assertEq(listed[0].spender, address(router));
         assertEq(listed[3].router, other);
         assertEq(listed[3].selector, SWAP);
-        assertEq(listed[3].fundingModes, 2);
-        assertEq(listed[3].spender, address(0));
+        assertEq(listed[3].spender, address(router));
     }
 
-    function test_listing_again_changes_the_terms() public {
-        v5.allowRouter(address(router), SWAP, 1, address(router));
-        assertEq(v5.allowedRouters().length, 3);
-        (uint8 modes, address spender) = v5.routerRule(address(router), SWAP);
-        assertEq(modes, 1);
-        assertEq(spender, address(router));
+    function test_listing_again_changes_the_spender() public {
+        address other = address(new RejectingRecipient());
+        v5.allowRouter(address(router), SWAP, other);
+        IRouterAllowList.AllowedRouter[] memory listed = v5.allowedRouters();
+        assertEq(listed.length, 3);
+        assertEq(listed[0].spender, other);
+    }
+
+    /// @dev The router itself has no allowance if another account is the spender.
+    function test_the_spender_is_approved_and_not_the_router() public {
+        address other = address(new RejectingRecipient());
+        v5.allowRouter(address(router), SWAP, other);
+        Sweep memory s = _usdcRouterSweep();
+        vm.expectCall(address(usdc), abi.encodeCall(IERC20.approve, (other, 1_000e6)));
+        _expectRevert(s, _legFailed(0, address(router), _text("STF")));
     }
 
     function test_removing_a_router_delists_it_and_emits_an_event() public {
@@ -139,18 +172,18 @@ contract Administration is SweepTest {
         for (uint256 i = 0; i < forbidden.length; ++i) {
             bytes memory expected = abi.encodeWithSelector(IRouterAllowList.RouterForbidden.selector, forbidden[i]);
             vm.expectRevert(expected);
-            v5.allowRouter(forbidden[i], SWAP, 2, address(0));
+            v5.allowRouter(forbidden[i], SWAP, address(router));
             vm.expectRevert(expected);
-            v5.allowRouter(address(router), SWAP, 1, forbidden[i]);
+            v5.allowRouter(address(router), SWAP, forbidden[i]);
         }
     }
 
     function test_routers_and_spenders_must_have_code() public {
         bytes memory expected = abi.encodeWithSelector(IRouterAllowList.NotAContract.selector, stranger);
         vm.expectRevert(expected);
-        v5.allowRouter(stranger, SWAP, 2, address(0));
+        v5.allowRouter(stranger, SWAP, address(router));
         vm.expectRevert(expected);
-        v5.allowRouter(address(router), SWAP, 1, stranger);
+        v5.allowRouter(address(router), SWAP, stranger);
     }
 
     function test_exact_input_swaps_can_be_listed() public {
@@ -164,7 +197,7 @@ contract Administration is SweepTest {
             "swapExactTokensForTokensSupportingFeeOnTransferTokens(uint256,uint256,address[],address,uint256)"
         ];
         for (uint256 i = 0; i < swaps.length; ++i) {
-            v5.allowRouter(address(router), bytes4(keccak256(bytes(swaps[i]))), BOTH_MODES, address(router));
+            v5.allowRouter(address(router), bytes4(keccak256(bytes(swaps[i]))), address(router));
         }
         assertEq(v5.allowedRouters().length, swaps.length);
     }
@@ -211,21 +244,6 @@ contract Administration is SweepTest {
 
     function _expectNotListable(bytes4 selector) private {
         vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.NotAnExactInputSwap.selector, selector));
-        v5.allowRouter(address(router), selector, BOTH_MODES, address(router));
-    }
-
-    function test_invalid_funding_modes_are_refused() public {
-        uint8[3] memory unknown = [uint8(0), 4, 7];
-        for (uint256 i = 0; i < unknown.length; ++i) {
-            vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.InvalidFundingModes.selector, unknown[i]));
-            v5.allowRouter(address(router), SWAP, unknown[i], address(router));
-        }
-    }
-
-    function test_a_spender_is_required_for_the_approved_mode_only() public {
-        vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.SpenderMismatch.selector, 1, address(0)));
-        v5.allowRouter(address(router), SWAP, 1, address(0));
-        vm.expectRevert(abi.encodeWithSelector(IRouterAllowList.SpenderMismatch.selector, 2, address(router)));
-        v5.allowRouter(address(router), SWAP, 2, address(router));
+        v5.allowRouter(address(router), selector, address(router));
     }
 }

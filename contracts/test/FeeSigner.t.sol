@@ -17,7 +17,7 @@ contract FeeSigner is SweepTest {
     }
 
     function _signedBy(uint256 key) private returns (Sweep memory s) {
-        s = _usdcSweep(APPROVED);
+        s = _usdcSweep();
         s.authorizationSignature = _signature(key, v5.hashAuthorization(s.authorization));
     }
 
@@ -84,7 +84,6 @@ contract FeeSigner is SweepTest {
     }
 
     function test_a_handover_can_last_one_day_at_most() public {
-        assertEq(v5.MAX_HANDOVER_SECONDS(), 1 days);
         uint256 snapshot = vm.snapshotState();
         v5.setFeeSigner(next, 1 days);
         vm.revertToState(snapshot);
@@ -104,14 +103,14 @@ contract FeeSigner is SweepTest {
     function test_a_previous_contract_signer_is_valid_during_the_handover() public {
         v5.setFeeSigner(address(new ContractWallet(false)), 0);
         v5.setFeeSigner(next, 1 hours);
-        Sweep memory s = _usdcSweep(APPROVED);
+        Sweep memory s = _usdcSweep();
         s.authorizationSignature = "anything it accepts";
         _send(s);
         assertTrue(v5.isNonceUsed(7));
     }
 
     function test_a_fee_signer_that_delegates_to_code_can_sign_with_its_key() public {
-        Sweep memory s = _usdcSweep(APPROVED);
+        Sweep memory s = _usdcSweep();
         vm.etch(signer, abi.encodePacked(hex"ef0100", address(router)));
         _send(s);
         assertTrue(v5.isNonceUsed(7));
@@ -170,7 +169,7 @@ contract FeeSigner is SweepTest {
 
     function test_an_invalid_signature_is_refused_while_there_is_no_signer() public {
         v5.revokeFeeSigner(signer);
-        Sweep memory s = _usdcSweep(APPROVED);
+        Sweep memory s = _usdcSweep();
         bytes32 digest = v5.hashAuthorization(s.authorization);
         bytes memory expected = abi.encodeWithSelector(IV5.InvalidAuthorizationSignature.selector, address(0), digest);
         s.authorizationSignature = new bytes(65); // recovers zero
@@ -182,7 +181,7 @@ contract FeeSigner is SweepTest {
     // ---------------------------------------------------------------- cancellation
 
     function test_the_fee_signer_can_cancel_an_authorization() public {
-        Sweep memory s = _usdcSweep(APPROVED);
+        Sweep memory s = _usdcSweep();
         vm.expectEmit(address(v5));
         emit IV5.AuthorizationCancelled(7, signer);
         vm.prank(signer);
@@ -193,7 +192,7 @@ contract FeeSigner is SweepTest {
     }
 
     function test_a_used_or_cancelled_nonce_cannot_be_cancelled() public {
-        _send(_usdcSweep(APPROVED));
+        _send(_usdcSweep());
         bytes memory expected = abi.encodeWithSelector(IV5.NonceAlreadyUsed.selector, 7);
         vm.expectRevert(expected);
         v5.cancelAuthorization(7);

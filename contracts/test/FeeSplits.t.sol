@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {OpenMintToken} from "./support/Hostile.sol";
@@ -46,7 +47,7 @@ contract FeeSplits is SweepTest {
     function setUp() public override {
         super.setUp();
         router = ISwapRouter02(address(new MinimumRouter()));
-        v5.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(router));
+        v5.allowRouter(address(router), ISwapRouter02.exactInputSingle.selector, address(router));
         output = new BurnableToken();
         _give(user, address(dai), COUNT);
     }
@@ -100,11 +101,17 @@ contract FeeSplits is SweepTest {
                     sqrtPriceLimitX96: 0
                 }))
         );
-        s = _sweep(_legs(ISweepBatch.Leg(address(dai), 1, address(router), PREFUNDED, data)), address(output));
-        (s.order.minUserOutput, s.order.totalFeeBps) = (split.userAmount, split.totalFeeBps);
+        ISweepBatch.Leg memory leg = ISweepBatch.Leg(address(dai), 1, _floor(split), 0);
+        s = _sweep(_routerRoute(leg, ISweepBatch.RouterCall(0, address(router), data)), address(output));
         (s.authorization.totalFeeBps, s.authorization.partnerShareBps) = (split.totalFeeBps, split.partnerShareBps);
-        (s.order.authorizationNonce, s.authorization.nonce, s.permitNonce) = (index, index, index);
+        (s.authorization.nonce, s.permitNonce) = (index, index);
         _sign(s);
+    }
+
+    /// @dev The highest floor that the output meets. A floor has 128 bits at most, and these outputs up to 256.
+    function _floor(FeeSplit calldata split) private pure returns (uint256 floor) {
+        floor = Math.mulDiv(split.grossOutput, 10_000 - split.totalFeeBps, 10_000);
+        if (floor > type(uint128).max) floor = type(uint128).max;
     }
 
     function _expectAndBurn(address recipient, uint256 amount) private {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {console} from "forge-std/console.sol";
 import {GasMeter} from "./support/GasMeter.sol";
 import {IDomain} from "./support/SweepTest.sol";
-import {IAllowanceTransfer, IUniversalRouter} from "./support/Uniswap.sol";
+import {IAllowanceTransfer, ISwapRouter02, IUniversalRouter} from "./support/Uniswap.sol";
 
 /// @title GasComparison
 /// @notice The cost of the same legs without our contracts: as bare swaps, and through the Universal Router in one
@@ -37,30 +38,83 @@ contract GasComparison is GasMeter {
     }
 
     /// forge-config: default.isolate = true
-    function test_ten_legs_cost_less_than_ten_bare_swaps() public {
-        (uint256 swaps,) = _bareGas(10, false);
-        assertLt(_v5Gas(10, PREFUNDED, false), swaps);
+    function test_ten_legs_cost_a_fifth_less_than_ten_bare_swaps() public {
+        assertLe(_v5V3Gas(10, false), _bareGas(10, false) * 80 / 100);
     }
 
     /// @dev A user who keeps some of each token gets no storage refund: neither for the bare swaps, where each
     /// transaction's refund would count in full, nor for the sweep, where refunds are capped anyway.
     /// forge-config: default.isolate = true
-    function test_ten_legs_cost_five_percent_less_than_ten_bare_swaps_if_users_keep_a_balance() public {
-        (uint256 swaps,) = _bareGas(10, true);
-        assertLe(_v5Gas(10, PREFUNDED, true), swaps * 95 / 100);
+    function test_ten_legs_cost_a_sixth_less_than_ten_bare_swaps_if_users_keep_a_balance() public {
+        assertLe(_v5V3Gas(10, true), _bareGas(10, true) * 5 / 6);
     }
 
     /// forge-config: default.isolate = true
     function test_measures_the_whole_table() public {
         for (uint256 i = 0; i < 2 * MEASURED.length; ++i) {
             (uint256 count, bool keeping) = (uint8(MEASURED[i / 2]), i % 2 == 1);
-            _v5Gas(count, PREFUNDED, keeping);
-            _v5Gas(count, APPROVED, keeping);
-            _v4Gas(count, PREFUNDED, keeping);
-            _v4Gas(count, APPROVED, keeping);
+            _v5V3Gas(count, keeping);
+            _v5V2Gas(count, keeping);
+            _v5NewV2Gas(count, keeping);
+            _v5RouterGas(count, keeping);
+            _v4V3Gas(count, keeping);
             _bareGas(count, keeping);
             _universalGas(count, keeping);
+            _v5UsdcGas(count, keeping);
+            _bareTwoHopGas(count, keeping);
         }
+    }
+
+    /// @dev bin/bench-gas.mjs parses these lines.
+    /// forge-config: default.isolate = true
+    function test_measures_the_least_gas_limits() public {
+        for (uint256 count = 10; count <= MOST_LEGS; count += 10) {
+            (uint256 least, uint256 gasUsed) = _leastGasLimit(count);
+            console.log("least gas limit:", count, least, gasUsed);
+        }
+    }
+
+    /// @dev One transaction per leg, by a user who has approved the router for each token. The approvals are measured
+    /// separately, for users who have not.
+    function _bareGas(uint256 count, bool keeping) private returns (uint256 swaps) {
+        uint256 approvals;
+        (swaps, approvals) = _callRouter(count, keeping, _swapToWeth);
+        _log("bare swaps", count, keeping, swaps);
+        _log("bare swaps with approvals", count, keeping, swaps + approvals);
+    }
+
+    function _bareTwoHopGas(uint256 count, bool keeping) private {
+        (uint256 swaps,) = _callRouter(count, keeping, _swapToUsdc);
+        _log("bare two-hop swaps to USDC", count, keeping, swaps);
+    }
+
+    function _callRouter(uint256 count, bool keeping, function(address) swap)
+        private
+        returns (uint256 swaps, uint256 approvals)
+    {
+        uint256 snapshot = vm.snapshotState();
+        if (keeping) _giveOneUnitOfEach();
+        for (uint256 i = 0; i < count; ++i) {
+            _fund(address(tokens[i]), user, AMOUNT);
+            vm.startPrank(user);
+            tokens[i].approve(address(router), type(uint256).max);
+            approvals += vm.lastCallGas().gasTotalUsed;
+            swap(address(tokens[i]));
+            swaps += vm.lastCallGas().gasTotalUsed;
+            vm.stopPrank();
+        }
+        vm.revertToState(snapshot);
+    }
+
+    function _swapToWeth(address token) private {
+        router.exactInputSingle(
+            ISwapRouter02.ExactInputSingleParams(token, address(weth), POOL_FEE, user, AMOUNT, 1, 0)
+        );
+    }
+
+    function _swapToUsdc(address token) private {
+        bytes memory path = abi.encodePacked(token, POOL_FEE, weth, POOL_FEE, usdc);
+        router.exactInput(ISwapRouter02.ExactInputParams(path, user, AMOUNT, 1));
     }
 
     /// @dev A permit for all tokens and a swap for each, by a user who has approved Permit2, as a frontend does it: for

@@ -14,7 +14,7 @@ contract NativeOutput is SweepTest {
 
     /// @dev Two WETH without a swap: the gross output is exactly known.
     function _unwrapSweep() private returns (Sweep memory) {
-        return _sweep(_legs(_wethLeg(WRAPPED)), NATIVE);
+        return _sweep(_route(_legs(_wethLeg(WRAPPED))), NATIVE);
     }
 
     function test_the_wrapped_native_token_is_unwrapped_and_split() public {
@@ -35,19 +35,19 @@ contract NativeOutput is SweepTest {
         _send(s);
     }
 
-    function test_swapped_and_unrouted_legs_add_up() public {
+    function test_swapped_and_unwrapped_legs_add_up() public {
         for (uint256 i = 0; i < 2; ++i) {
             uint256 snapshot = vm.snapshotState();
-            ISweepBatch.Leg[] memory legs = _legs(_wethLeg(WRAPPED), _v3Leg(usdc, 1_000e6, PREFUNDED));
-            if (i == 1) (legs[0], legs[1]) = (legs[1], legs[0]); // the unrouted leg may have any index
-            _send(_sweep(legs, NATIVE));
+            ISweepBatch.Leg[] memory legs = _legs(_wethLeg(WRAPPED), _v3Leg(usdc, 1_000e6));
+            if (i == 1) (legs[0], legs[1]) = (legs[1], legs[0]); // the unwrapped leg may have any index
+            _send(_sweep(_route(legs), NATIVE));
             assertGt(user.balance, 2.47e18);
             assertEq(address(v5).balance + weth.balanceOf(address(v5)), 0);
             vm.revertToState(snapshot);
         }
     }
 
-    function test_an_unrouted_leg_makes_no_call() public {
+    function test_an_unwrapped_leg_makes_no_call() public {
         vm.expectCall(address(0), "", 0);
         _send(_unwrapSweep());
     }
@@ -116,11 +116,24 @@ contract NativeOutput is SweepTest {
         assertEq(user.balance, 1.985e18);
     }
 
-    function test_the_minimum_applies_to_the_native_coin() public {
+    /// @dev Nothing can change what it brings, so this is known before anything moves.
+    function test_the_floor_of_an_unwrapped_leg_applies() public {
         Sweep memory s = _unwrapSweep();
-        s.order.minUserOutput = 1.985e18 + 1;
+        s.route.legs[0].floor = 1.985e18;
         _sign(s);
-        _expectRevert(s, abi.encodeWithSelector(ISweepBatch.InsufficientUserOutput.selector, 1.985e18, 1.985e18 + 1));
+        uint256 snapshot = vm.snapshotState();
+        _send(s);
+        vm.revertToState(snapshot);
+        s.route.legs[0].floor += 1;
+        _sign(s);
+        _expectRevert(s, _belowLeast(0, WRAPPED, WRAPPED + 2)); // of one unit more, the fee still leaves too little
+    }
+
+    function test_joined_legs_are_not_needed_for_the_native_coin() public {
+        ISweepBatch.Leg[] memory legs = _legs(_v2Leg(wbtc, 1_000e8), _v3Leg(usdc, 1_000e6));
+        _send(_sweep(_route(legs), NATIVE));
+        assertGt(user.balance, 0.98e18);
+        assertEq(address(v5).balance + weth.balanceOf(address(v5)), 0);
     }
 
     function test_native_coin_is_accepted_from_the_wrapped_native_token_only() public {

@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IServiceBatchV4 as IV4} from "../src/interfaces/IServiceBatchV4.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {CallbackRecipient, CallbackToken, RejectingRecipient} from "./support/Hostile.sol";
@@ -13,28 +14,64 @@ import {SweepV4Test} from "./support/SweepV4Test.sol";
 /// @notice The fallback: only the user signs, there is one configured fee, and a reference can be used once per user.
 /// What it shares with V5 is tested there.
 contract ServiceBatchV4Test is SweepV4Test {
-    bytes4 private constant INVALID_SIGNER = bytes4(keccak256("InvalidSigner()"));
+    uint256 private constant V3_HOP = uint256(V3) << 24 | POOL_FEE;
 
     // ---------------------------------------------------------------- the sweep
 
     function test_the_fee_goes_to_the_recipient_and_the_rest_to_the_user() public {
-        for (uint8 funding = APPROVED; funding <= PREFUNDED; ++funding) {
-            uint256 snapshot = vm.snapshotState();
-            SweepV4 memory s = _usdcSweepV4(funding);
-            _sendV4(s);
-            uint256 gross = weth.balanceOf(user) + weth.balanceOf(protocol);
-            assertGt(gross, 0.49e18);
-            assertEq(weth.balanceOf(protocol), gross * 75 / 10_000);
-            assertEq(weth.balanceOf(partner), 0);
-            assertEq(weth.balanceOf(address(v4)) + usdc.balanceOf(address(v4)), 0);
-            assertEq(usdc.allowance(address(v4), address(router)), 0);
-            vm.revertToState(snapshot);
-        }
+        ISweepBatch.RouterCall memory call = _v3Call(0, usdc, address(weth), 1_000e6, address(v4));
+        _expectPaid(_usdcSweepV4(), 0.49e18);
+        _expectPaid(_sweepV4(_route(_legs(_v2Leg(usdc, 1_000e6))), address(weth)), 0.49e18);
+        _expectPaid(_sweepV4(_routerRoute(_leg(usdc, 1_000e6, 0), call), address(weth)), 0.49e18);
+        ISweepBatch.Leg[] memory joined = _legs(_joinedLeg(usdc, 1_000e6), _leg(weth, 1e18, JOINED));
+        _expectPaid(_sweepV4(_joinedRoute(joined, V3_HOP), address(dai)), 2_950e18);
+        _expectPaid(_sweepV4(_joinedRoute(joined, _hop(V2, 0)), address(dai)), 2_950e18);
+    }
+
+    function _expectPaid(SweepV4 memory s, uint256 least) private {
+        uint256 snapshot = vm.snapshotState();
+        IERC20 output = IERC20(s.order.outputToken);
+        (uint256 userBefore, uint256 protocolBefore) = (output.balanceOf(user), output.balanceOf(protocol));
+        _sendV4(s);
+        uint256 fee = output.balanceOf(protocol) - protocolBefore;
+        uint256 gross = output.balanceOf(user) - userBefore + fee;
+        assertGt(gross, least);
+        assertEq(fee, gross * 75 / 10_000);
+        assertEq(output.balanceOf(partner), 0);
+        assertEq(output.balanceOf(address(v4)) + weth.balanceOf(address(v4)) + usdc.balanceOf(address(v4)), 0);
+        assertEq(usdc.allowance(address(v4), address(router)), 0);
+        vm.revertToState(snapshot);
+    }
+
+    /// @dev The reference of the sweep identifies it, as the nonce does on V5.
+    function test_legs_are_skipped_and_dropped() public {
+        ISweepBatch.Leg memory skipped = _leg(wbtc, 1_000e8, V3_HOP | SKIPPABLE);
+        skipped.floor = 1e18;
+        ISweepBatch.Route memory route = _route(_legs(_v3Leg(usdc, 1_000e6), skipped, _leg(dai, 1e18, DROPPED)));
+        route.maxSkipped = 2;
+        SweepV4 memory s = _sweepV4(route, address(weth));
+        vm.expectEmit(address(v4));
+        emit ISweepBatch.LegSkipped(uint256(REF), 2, address(dai), ISweepBatch.SkipReason.Dropped);
+        vm.expectEmit(address(v4));
+        emit ISweepBatch.LegSkipped(uint256(REF), 1, address(wbtc), ISweepBatch.SkipReason.BelowLeast);
+        _sendV4(s);
+        assertEq(wbtc.balanceOf(user), 1_000e8);
+        assertEq(dai.balanceOf(user), 1e18);
+        assertEq(usdc.balanceOf(user), 0);
+    }
+
+    function test_the_sender_can_agree_by_calling() public {
+        SweepV4 memory s = _usdcSweepV4();
+        vm.startPrank(user);
+        usdc.approve(address(v4), 1_000e6);
+        v4.sweepAsCaller(s.route, s.order);
+        vm.stopPrank();
+        assertGt(weth.balanceOf(user), 0.49e18);
+        assertTrue(v4.isSweepRefUsed(user, REF));
     }
 
     function test_the_event_states_what_was_paid() public {
-        ISweepBatch.Leg[] memory legs = _legs(_wethLeg(2e18));
-        SweepV4 memory s = _sweepV4(legs, NATIVE);
+        SweepV4 memory s = _sweepV4(_route(_legs(_wethLeg(2e18))), NATIVE);
         vm.expectEmit(address(v4));
         emit IV4.SweepExecutedV4(REF, user, NATIVE, 1, 2e18, 0.015e18, 1.985e18);
         _sendV4(s);
@@ -44,7 +81,7 @@ contract ServiceBatchV4Test is SweepV4Test {
 
     function test_without_a_fee_the_user_receives_everything() public {
         v4.setFee(0, address(0));
-        SweepV4 memory s = _usdcSweepV4(APPROVED);
+        SweepV4 memory s = _usdcSweepV4();
         s.order.feeBps = 0;
         _signV4(s);
         _sendV4(s);
@@ -55,41 +92,38 @@ contract ServiceBatchV4Test is SweepV4Test {
     function test_a_fee_recipient_that_rejects_the_native_coin_is_paid_wrapped() public {
         address rejecting = address(new RejectingRecipient());
         v4.setFee(75, rejecting);
-        SweepV4 memory s = _sweepV4(_legs(_wethLeg(2e18)), NATIVE);
+        SweepV4 memory s = _sweepV4(_route(_legs(_wethLeg(2e18))), NATIVE);
         vm.expectEmit(address(v4));
         emit ISweepBatch.PaidWrapped(rejecting, 0.015e18);
         _sendV4(s);
         assertEq(weth.balanceOf(rejecting), 0.015e18);
     }
 
-    /// @dev Accepted for the fallback: the service does not sign the route. The user still receives the signed minimum.
-    function test_a_frontend_can_avoid_the_fee_but_not_the_users_minimum() public {
-        ISweepBatch.Leg[] memory legs = _legs(
-            _v3LegTo(usdc, address(weth), 1e6, APPROVED, address(v4)),
-            _v3LegTo(dai, address(weth), 1_000e18, APPROVED, user)
-        );
-        SweepV4 memory s = _sweepV4(legs, address(weth));
+    /// @dev Accepted for the fallback: the service does not sign the route. The user still receives the signed floors.
+    function test_a_frontend_can_avoid_the_fee_but_not_the_users_floors() public {
+        ISweepBatch.Route memory route =
+            _routerRoute(_leg(dai, 1_000e18, 0), _v3Call(0, dai, address(weth), 1_000e18, user));
+        route.legs[0].floor = 0; // a user who signed this agreed to receive nothing through the contract
         uint256 snapshot = vm.snapshotState();
-        _sendV4(s);
-        assertLt(weth.balanceOf(protocol), 1e13);
+        _sendV4(_sweepV4(route, address(weth)));
+        assertEq(weth.balanceOf(protocol), 0);
         assertGt(weth.balanceOf(user), 0.49e18);
         vm.revertToState(snapshot);
 
-        s.order.minUserOutput = 0.4e18; // output that bypasses the contract does not count
-        _signV4(s);
-        vm.expectRevert();
-        _sendV4(s);
+        route.legs[0].floor = 0.4e18;
+        uint256 least = (uint256(0.4e18) * 10_000 + 9_924) / 9_925;
+        _expectRevertV4(_sweepV4(route, address(weth)), _belowLeast(0, 0, least));
     }
 
     // ---------------------------------------------------------------- what the user signed
 
     function test_a_reference_can_be_used_once_per_user() public {
-        SweepV4 memory s = _usdcSweepV4(APPROVED);
+        SweepV4 memory s = _usdcSweepV4();
         assertFalse(v4.isSweepRefUsed(user, REF));
         _sendV4(s);
         assertTrue(v4.isSweepRefUsed(user, REF));
         assertFalse(v4.isSweepRefUsed(partner, REF));
-        s = _usdcSweepV4(APPROVED);
+        s = _usdcSweepV4();
         s.permitNonce = 12;
         _signV4(s);
         _expectRevertV4(s, abi.encodeWithSelector(IV4.SweepRefAlreadyUsed.selector, user, REF));
@@ -99,39 +133,60 @@ contract ServiceBatchV4Test is SweepV4Test {
     }
 
     function test_an_order_with_another_fee_is_refused() public {
-        SweepV4 memory s = _usdcSweepV4(APPROVED);
+        SweepV4 memory s = _usdcSweepV4();
         v4.setFee(76, protocol);
         _expectRevertV4(s, abi.encodeWithSelector(IV4.FeeMismatch.selector, 75, 76));
     }
 
     function test_every_field_of_the_order_is_signed() public {
-        for (uint256 i = 0; i < 3; ++i) {
-            SweepV4 memory s = _usdcSweepV4(APPROVED);
-            if (i == 0) s.order.outputToken = address(dai);
-            if (i == 1) s.order.minUserOutput = 0;
+        for (uint256 i = 0; i < 4; ++i) {
+            SweepV4 memory s = _usdcSweepV4();
+            if (i == 0) s.order.outputToken = NATIVE;
+            if (i == 1) s.route.legs[0].floor = 0;
             if (i == 2) s.order.sweepRef = keccak256("another sweep");
-            _expectRevertV4(s, abi.encodeWithSelector(INVALID_SIGNER));
+            if (i == 3) s.route.maxSkipped = 1;
+            _expectRevertV4(s, _pullFailed(INVALID_SIGNER));
         }
     }
 
     function test_only_the_sender_is_debited() public {
-        SweepV4 memory s = _usdcSweepV4(APPROVED);
+        SweepV4 memory s = _usdcSweepV4();
         vm.prank(partner);
-        vm.expectRevert(INVALID_SIGNER);
-        v4.sweep(s.legs, s.order, s.permitNonce, s.permitDeadline, s.permitSignature);
+        vm.expectRevert(_pullFailed(INVALID_SIGNER));
+        v4.sweep(s.route, s.order, s.permitNonce, s.permitDeadline, s.permitSignature);
     }
 
-    function test_the_minimum_applies() public {
-        SweepV4 memory s = _sweepV4(_legs(_wethLeg(2e18)), NATIVE);
-        s.order.minUserOutput = 1.985e18 + 1;
+    function test_the_floors_apply() public {
+        SweepV4 memory s = _sweepV4(_route(_legs(_wethLeg(2e18))), NATIVE);
+        s.route.legs[0].floor = 1.985e18 + 1;
         _signV4(s);
-        _expectRevertV4(s, abi.encodeWithSelector(ISweepBatch.InsufficientUserOutput.selector, 1.985e18, 1.985e18 + 1));
+        _expectRevertV4(s, _belowLeast(0, 2e18, 2e18 + 2));
+    }
+
+    function test_a_pool_leg_below_its_floor_fails() public {
+        SweepV4 memory s = _usdcSweepV4();
+        s.route.legs[0].floor = 1e18;
+        _signV4(s);
+        uint256 snapshot = vm.snapshotState();
+        _send(_usdcSweep());
+        uint256 gross = weth.balanceOf(user) + weth.balanceOf(partner) + weth.balanceOf(protocol);
+        vm.revertToState(snapshot);
+        uint256 least = (uint256(1e18) * 10_000 + 9_924) / 9_925;
+        _expectRevertV4(s, _legFailed(0, _pool(V3, usdc), _belowLeast(0, gross, least)));
+    }
+
+    function test_the_user_must_have_signed_the_tokens_and_amounts() public {
+        SweepV4 memory s = _usdcSweepV4();
+        s.route.legs[0].amount -= 1;
+        _expectRevertV4(s, _pullFailed(INVALID_SIGNER));
+        s.route.legs[0] = _v3Leg(dai, 1_000e6);
+        _expectRevertV4(s, _pullFailed(INVALID_SIGNER));
     }
 
     // ---------------------------------------------------------------- administration
 
     function test_sweeps_revert_while_paused() public {
-        SweepV4 memory s = _usdcSweepV4(APPROVED);
+        SweepV4 memory s = _usdcSweepV4();
         v4.pause();
         _expectRevertV4(s, abi.encodeWithSelector(Pausable.EnforcedPause.selector));
     }
@@ -166,8 +221,7 @@ contract ServiceBatchV4Test is SweepV4Test {
         CallbackToken callbackToken = new CallbackToken();
         _addPools(callbackToken, 1e24);
         manager.grantRole(0, address(callbackToken), 0);
-        SweepV4 memory s =
-            _sweepV4(_legs(_v3LegTo(callbackToken, address(weth), 1e18, APPROVED, address(v4))), address(weth));
+        SweepV4 memory s = _sweepV4(_route(_legs(_v3Leg(callbackToken, 1e18))), address(weth));
         callbackToken.arm(address(v4), abi.encodeCall(v4.setFee, (0, address(0))));
         _sendV4(s);
         assertTrue(callbackToken.called());
@@ -182,19 +236,11 @@ contract ServiceBatchV4Test is SweepV4Test {
 
     /// @dev The witness types differ, so a signature for one contract is not valid for the other.
     function test_a_permit_for_one_contract_is_refused_by_the_other() public {
-        assertTrue(keccak256(bytes(v4.WITNESS_TYPE_STRING())) != keccak256(bytes(v5.WITNESS_TYPE_STRING())));
-        SweepV4 memory s = _usdcSweepV4(APPROVED);
-        Sweep memory v5Sweep = _usdcSweep(APPROVED);
+        SweepV4 memory s = _usdcSweepV4();
+        Sweep memory v5Sweep = _usdcSweep();
         v5Sweep.permitSignature = s.permitSignature;
-        _expectRevert(v5Sweep, abi.encodeWithSelector(INVALID_SIGNER));
-        s.permitSignature = _usdcSweep(APPROVED).permitSignature;
-        _expectRevertV4(s, abi.encodeWithSelector(INVALID_SIGNER));
-    }
-
-    function test_the_witness_is_the_struct_hash_of_the_order() public view {
-        IV4.SweepOrderV4 memory order = IV4.SweepOrderV4(address(weth), 5, 75, REF);
-        bytes32 typehash =
-            keccak256("SweepOrderV4(address outputToken,uint256 minUserOutput,uint16 feeBps,bytes32 sweepRef)");
-        assertEq(v4.hashOrder(order), keccak256(abi.encode(typehash, address(weth), 5, 75, REF)));
+        _expectRevert(v5Sweep, _pullFailed(INVALID_SIGNER));
+        s.permitSignature = _usdcSweep().permitSignature;
+        _expectRevertV4(s, _pullFailed(INVALID_SIGNER));
     }
 }

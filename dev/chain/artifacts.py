@@ -17,8 +17,10 @@ _UNISWAP = CONTRACTS / "node_modules" / "@uniswap"
 _FILES = {
     "WETH9": _UNISWAP / "v2-periphery/build/WETH9.json",
     "UniswapV2Factory": _UNISWAP / "v2-core/build/UniswapV2Factory.json",
+    "UniswapV2Pair": _UNISWAP / "v2-core/build/UniswapV2Pair.json",
     "UniswapV2Router02": _UNISWAP / "v2-periphery/build/UniswapV2Router02.json",
     "UniswapV3Factory": _UNISWAP / "v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
+    "UniswapV3Pool": _UNISWAP / "v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json",
     "NonfungiblePositionManager": _UNISWAP
     / "v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json",
     "SwapRouter02": _UNISWAP / "swap-router-contracts/artifacts/contracts/SwapRouter02.sol/SwapRouter02.json",

@@ -12,7 +12,7 @@ from dev.chain.chains_file import CHAIN, contract_facts
 from dev.chain.rpc import Rpc
 from dev.errors import NodeError, NotInstalledError
 from dev.keys import Keys, address_of
-from sweepapi.evm.chains import load_chains
+from sweepapi.evm.chains_file import load_chains
 from sweepapi.evm.deployment.creation import Artifacts
 from sweepapi.evm.deployment.roles import load_roles
 from sweepapi.evm.deployment.runner import Deployment

@@ -25,11 +25,6 @@ class Token:
     price_usd: Fraction
     contract: str = "MintableToken"
 
-    @property
-    def plain(self) -> bool:
-        """Whether it transfers the whole amount, so that the chains file may list it as vetted."""
-        return self.contract != "TransferFeeToken"
-
 
 @dataclass(frozen=True)
 class Pool:

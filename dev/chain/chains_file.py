@@ -1,20 +1,18 @@
 """Renders the chains file of the local chain, as ``config/chains.toml`` is for public chains."""
 
-import json
 from collections.abc import Mapping
 
-from dev.chain.catalog import TOKENS
+from dev.chain.artifacts import artifact
 from dev.engines.anvil import CHAIN_ID
 from dev.keys import Keys, address_of
+from sweepapi.evm.addresses import keccak_hex
 
 CHAIN = "local"
 V4_FEE_BPS = 75  # the default of TOTAL_FEE_BPS
 
 
-def chain_facts(keys: Keys, at: Mapping[str, str], tokens: Mapping[str, str]) -> str:
-    """Return the file without the batch contracts; `at` has addresses by contract, `tokens` by symbol."""
-    plain = {"WETH", *(token.symbol for token in TOKENS if token.plain)}
-    vetted = [address for symbol, address in tokens.items() if symbol in plain]
+def chain_facts(keys: Keys, at: Mapping[str, str]) -> str:
+    """Return the file without the batch contracts; `at` has addresses by contract."""
     owner, guardian, ops = (address_of(key) for key in (keys.owner, keys.guardian, keys.ops))
     return f"""# The local chain, written at every start.
 [chains.{CHAIN}]
@@ -26,7 +24,6 @@ multicall3 = "{at["multicall3"]}"
 block_explorer_url = ""
 protocol_recipient = "{address_of(keys.protocol_recipient)}"
 v4_fee_bps = {V4_FEE_BPS}
-vetted_tokens = {json.dumps(vetted)}
 
 [chains.{CHAIN}.roles]
 owner = ["{owner}"]
@@ -38,6 +35,23 @@ ops = ["{ops}"]
 safe = "safe"
 final = "finalized"
 recheck_seconds = 3
+
+[[chains.{CHAIN}.venues]]
+id = 1
+name = "uniswap_v3"
+kind = "uniswap_v3"
+factory = "{at["uniswapV3Factory"]}"
+init_code_hash = "{keccak_hex(artifact("UniswapV3Pool").creation_code)}"
+quoter = "{at["quoterV2"]}"
+fee_tiers = [100, 500, 3000, 10000]
+
+[[chains.{CHAIN}.venues]]
+id = 2
+name = "uniswap_v2"
+kind = "uniswap_v2"
+factory = "{at["uniswapV2Factory"]}"
+init_code_hash = "{keccak_hex(artifact("UniswapV2Pair").creation_code)}"
+quoter = "{at["uniswapV2Router"]}"
 
 [[chains.{CHAIN}.routers]]
 name = "uniswap_v3"

@@ -54,7 +54,7 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
         rpc.call("anvil_setBalance", address_of(keys.fee_signer), hex(_COIN))  # for cancellations
         _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
     tokens |= {"WETH": contracts["weth"]}
-    chains_file.write_text(chain_facts(keys, contracts, tokens))
+    chains_file.write_text(chain_facts(keys, contracts))
     contracts |= deploy_batch_contracts(rpc, keys, chains_file)
     rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # finalizes the deployment
     _require_code(rpc, [*contracts.values(), *tokens.values()])

@@ -8,6 +8,7 @@ import sys
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import requests
 from rich.console import Console
@@ -55,9 +56,16 @@ def _table(results: list[StepResult]) -> Table:
     table.add_column("output and split", justify="right", no_wrap=True)
     for result in results:
         sweep = result.sweep or {}
-        facts = [sweep.get("status", "-"), str(sweep.get("tokenCount", "-")), str(result.gas_used or "-")]
+        facts = [sweep.get("status", "-"), _tokens(sweep), str(result.gas_used or "-")]
         table.add_row(f"{result.step}  {result.title}", *facts, _amounts(result))
     return table
+
+
+def _tokens(sweep: dict[str, Any]) -> str:
+    count, skipped = sweep.get("tokenCount"), sweep.get("skippedCount")
+    if count is None:
+        return "-"
+    return f"{count - skipped} of {count}" if skipped else str(count)
 
 
 def _amounts(result: StepResult) -> str:

@@ -11,6 +11,7 @@ from dev.chain.sender import calldata
 from dev.demo.context import Context, StepResult
 from dev.partner_client import NATIVE_COIN
 
+SKIPPED = "LegSkipped(uint256,uint256,address,uint8)"
 EVENTS = {
     "v5": "SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,"
     "uint256)",
@@ -50,9 +51,12 @@ def reconcile(
     split_holds = (event.total_fee, event.partner_fee) == split(event.gross_output, built["feeSummary"])
     split_holds &= sum(amount for _, amount in event.paid.values()) == event.gross_output
     result.check(split_holds, "the fees follow the formula, rounded down, and the split adds up to the gross output")
-    result.check(event.token_count == len(built["tokens"]), "the event counts every token")
-    result.check(event.user_amount >= int(built["estimatedOutput"]["minUser"]), "the user got at least the minimum")
-    _check_balances(context, result, event, built, receipt)
+    result.check(event.token_count == len(built["tokens"]), "the event counts every token that was signed")
+    swept = _check_outcomes(result, built, sweep, receipt)
+    floors = sum(int(token["floor"]) for token in built["tokens"] if token["mint"] in swept)
+    spent = {token["mint"]: int(token["amount"]) if token["mint"] in swept else 0 for token in built["tokens"]}
+    result.check(event.user_amount >= floors, "the user got at least the floors of the tokens that were swept")
+    _check_balances(context, result, event, receipt, spent)
     result.check(
         sweep["feeAuthorization"]["actualFees"] == event.amounts(), "the status object shows the event's amounts"
     )
@@ -98,9 +102,26 @@ def split(gross_output: int, summary: dict[str, Any]) -> tuple[int, int]:
     return total_fee, total_fee * summary["partnerShareBps"] // 10_000
 
 
+def _check_outcomes(
+    result: StepResult, built: dict[str, Any], sweep: dict[str, Any], receipt: dict[str, Any]
+) -> set[str]:
+    """Check which tokens the status object says were left out, and return the others."""
+    topic = "0x" + keccak(text=SKIPPED).hex()
+    ours = [log for log in receipt["logs"] if log["address"] == built["contractAddress"].lower()]
+    emitted = {
+        to_checksum_address(decode(["uint256", "address", "uint8"], bytes.fromhex(log["data"][2:]))[1])
+        for log in ours
+        if log["topics"][0] == topic
+    }
+    shown = {token["mint"] for token in sweep["tokens"] if token["outcome"] != "swept"}
+    result.check(shown == emitted, "the status object shows the tokens as left out that the events name, and no others")
+    return {token["mint"] for token in sweep["tokens"]} - emitted
+
+
 def _check_balances(
-    context: Context, result: StepResult, event: Executed, built: dict[str, Any], receipt: dict[str, Any]
+    context: Context, result: StepResult, event: Executed, receipt: dict[str, Any], spent: dict[str, int]
 ) -> None:
+    """Check what the block changed: the user's tokens by what was spent of each, and what was paid."""
     block = int(receipt["blockNumber"], 16)
     gas_paid = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16)
     gas_in_output = gas_paid if event.output_token == NATIVE_COIN else 0  # the user also pays gas in the coin
@@ -109,8 +130,8 @@ def _check_balances(
         return balance(context, token, holder, block) - balance(context, token, holder, block - 1)
 
     user, _ = event.paid["user"]
-    spent = all(moved(token["mint"], user) == -int(token["amount"]) for token in built["tokens"])
-    result.check(spent, "the user's token balances fell by exactly the signed amounts")
+    fell = all(moved(token, user) == -amount for token, amount in spent.items())
+    result.check(fell, "the user's balances fell by exactly the signed amounts of the tokens that were swept")
     for role, (holder, amount) in event.paid.items():
         received = moved(event.output_token, holder) + (gas_in_output if role == "user" else 0)
         result.check(received == amount, f"the {role}'s balance rose by the event's amount")

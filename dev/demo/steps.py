@@ -28,6 +28,8 @@ def five_tokens_into_the_wrapped_coin(context: Context, result: StepResult) -> N
     result.check(
         resets == [context.address("USDT")], "only the USDT-like token needs its allowance reset to zero first"
     )
+    pools = [f"{token['symbol']} {token['route']['venue']}" for token in built["tokens"] if token["route"]["venue"]]
+    result.check(len(pools) == len(needed), f"the contract calls the pools itself: {', '.join(pools)}")
     _complete(context, result, built, context.sign_and_send(wallet, built))
 
 
@@ -41,6 +43,9 @@ def confirmed_while_mining_is_paused(context: Context, result: StepResult) -> No
     """Confirm before there is a receipt; the worker completes the sweep without another confirm."""
     wallet = context.wallets[2]
     built = context.build(wallet, "USDC", LINK=2, WBTC=1)
+    joined = [token["route"]["kind"] == "joined" for token in built["tokens"]]
+    last = built["lastHop"]
+    result.check(all(joined), f"both are joined, and share one last hop, through {last['venue']}'s pool {last['pool']}")
     context.pause_mining()
     tx_hash = context.sign_and_send(wallet, built)
     answer = context.ours.confirm(built["sweepId"], tx_hash)
@@ -131,6 +136,22 @@ def rolled_back_to_v4(context: Context, result: StepResult) -> None:
     result.check(result.sweep is not None and result.sweep["mode"] == "v4_fallback", "the other API completed it as V4")
 
 
+def one_price_falls(context: Context, result: StepResult) -> None:
+    """Sell much of one token after a build, so that the contract leaves it with the user."""
+    wallet, whale = context.wallets[0], context.wallets[1]
+    built = context.build(wallet, "WETH", USDC=50, WBTC=1)
+    allowed = (built["maxSkipped"], built["permit2"]["message"]["witness"]["maxSkipped"])
+    result.check(allowed == (1, "1"), "the user signs that one of the two may be left out")
+    sale = context.build(whale, "WETH", WBTC=3_000)
+    context.receipt(context.sign_and_send(whale, sale))
+    _complete(context, result, built, context.sign_and_send(wallet, built))
+    outcomes = {token["symbol"]: (token["outcome"], token["skipReason"]) for token in (result.sweep or {})["tokens"]}
+    result.check(
+        outcomes == {"USDC": ("swept", None), "WBTC": ("skipped", "below_least")},
+        "the token whose price fell is shown as skipped, and the other as swept",
+    )
+
+
 def _complete(context: Context, result: StepResult, built: dict[str, Any], tx_hash: str) -> None:
     """Confirm a mined sweep and reconcile it."""
     receipt = context.receipt(tx_hash)
@@ -157,5 +178,6 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("f", "never submitted", never_submitted),
     ("g", "another partner's key", another_partner_sees_nothing),
     ("h", "rolled back to V4, the same client", rolled_back_to_v4),
-    ("i", "four tokens on Solana into USDC", four_tokens_on_solana),
+    ("i", "one price falls, and its token is left out", one_price_falls),
+    ("j", "four tokens on Solana into USDC", four_tokens_on_solana),
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from slither import Slither
+from slither.core.cfg.node import NodeType
 from slither.tools.mutator.mutators import all_mutators
 from slither.tools.mutator.mutators.abstract_mutator import AbstractMutator
 
@@ -35,7 +36,8 @@ def _mutators() -> list[Any]:
 def _changes(unit: Any, contract: Any, mutator: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - slither is untyped
     name = contract.source_mapping.filename
     source = Path(name.absolute).read_bytes()
-    made = mutator(unit, 0, "", None, contract, None, verbose=False, output_folder=Path(), dont_mutate_line=[])
+    lines = _assembly_lines(contract)
+    made = mutator(unit, 0, "", None, contract, None, verbose=False, output_folder=Path(), dont_mutate_line=lines)
     for patch in made._mutate().get("patches", {}).get(name.absolute, []):  # noqa: SLF001 - the public method also runs tests
         old, new, start = patch["old_string"], patch["new_string"], patch["start"]
         end = start + len(old.encode())  # a header's patch gives the header's end, but the function's text
@@ -52,6 +54,13 @@ def _changes(unit: Any, contract: Any, mutator: Any) -> Iterator[dict[str, Any]]
             "old": old,
             "new": new,
         }
+
+
+def _assembly_lines(contract: Any) -> list[int]:  # noqa: ANN401 - slither is untyped
+    """Return the lines of assembly, in which mutators look for Solidity's operators and fail."""
+    functions = contract.functions_and_modifiers_declared
+    blocks = [node for function in functions for node in function.nodes if node.type is NodeType.ASSEMBLY]
+    return [line for block in blocks for line in block.source_mapping.lines]
 
 
 if __name__ == "__main__":

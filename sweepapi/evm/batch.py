@@ -1,31 +1,101 @@
-"""What both batch contracts inherit from ``SweepBatch``: legs, limits, and the user's permission at Permit2."""
+"""What both batch contracts inherit from ``SweepBatch``: routes, limits, and the user's permission at Permit2."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from eth_abi.abi import decode, encode
+from eth_abi.exceptions import DecodingError
+from eth_utils.address import to_checksum_address
 
 from sweepapi.evm.abi import Function
+from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.responses import Log
 
 HARD_CAP_BPS = 300
 MAX_LEGS = 30
-FUNDING_APPROVED, FUNDING_PREFUNDED, FUNDING_NONE = 0, 1, 2
 SIGNATURE_BYTES = 65
 
-LEG_TYPE = "(address,uint256,address,uint8,bytes)"
+ROUTE_TYPE = "((address,uint256,uint256,uint256)[],uint256,uint256,(uint256,address,bytes)[])"
 PAUSED = Function("paused()", "(bool)")
+
+SKIPPED_TOPIC = keccak_hex(b"LegSkipped(uint256,uint256,address,uint8)")
+_SKIPPED_TOPICS = 2
+
+_FEE_BITS, _VENUE_BITS, _LEAST_BITS = 24, 16, 128
+_VENUE_SHIFT, _JOINED_SHIFT, _SKIPPABLE_SHIFT, _DROPPED_SHIFT, _LEAST_SHIFT = 24, 40, 41, 42, 128
+
+
+@dataclass(frozen=True)
+class Hop:
+    """How a leg is swapped; ``Hop()`` is that of a router leg, and of a wrapped coin that is unwrapped."""
+
+    fee: int = 0  # as in the address of the pool; zero for venues that have none in it
+    venue: int = 0  # the id; zero if the leg is not swapped in a pool
+    joined: bool = False  # swapped to the wrapped coin, and with the other joined legs through the last hop
+    skippable: bool = False
+    dropped: bool = False
+    least: int = 0  # of a joined pool leg: its least output, in the wrapped coin
+
+    def __post_init__(self) -> None:
+        for value, bits in ((self.fee, _FEE_BITS), (self.venue, _VENUE_BITS), (self.least, _LEAST_BITS)):
+            if value < 0 or value >> bits:
+                raise ValueError(f"{value} needs more than {bits} bits")
+
+    def as_int(self) -> int:
+        """Return the hop as the contracts pack it."""
+        return (
+            self.fee
+            | self.venue << _VENUE_SHIFT
+            | self.joined << _JOINED_SHIFT
+            | self.skippable << _SKIPPABLE_SHIFT
+            | self.dropped << _DROPPED_SHIFT
+            | self.least << _LEAST_SHIFT
+        )
 
 
 @dataclass(frozen=True)
 class Leg:
-    """One token of a sweep: how it is funded, and the router call that swaps it."""
+    """One token of a sweep; the user signs all of it except the hop."""
 
     token: str
     amount: int
+    floor: int  # the least that the user receives for it, after the fee
+    hop: Hop
+
+
+@dataclass(frozen=True)
+class RouterCall:
+    """The call that swaps a router leg."""
+
+    leg: int  # its index
     router: str
-    funding: int
     data: bytes
 
-    def as_tuple(self) -> tuple[str, int, str, int, bytes]:
-        """Return the leg as the ABI encodes it."""
-        return (self.token, self.amount, self.router, self.funding, self.data)
+
+@dataclass(frozen=True)
+class Route:
+    """The way of a sweep, whose hash the service signs."""
+
+    legs: Sequence[Leg]
+    last_hop: Hop  # ``Hop()`` if no leg is joined
+    max_skipped: int
+    router_calls: Sequence[RouterCall]
+
+    @property
+    def floors(self) -> list[int]:
+        """The floors of the legs, which the user signs."""
+        return [leg.floor for leg in self.legs]
+
+    def as_tuple(self) -> tuple[Any, ...]:
+        """Return the route as the ABI encodes it."""
+        return (
+            [(leg.token, leg.amount, leg.floor, leg.hop.as_int()) for leg in self.legs],
+            self.last_hop.as_int(),
+            self.max_skipped,
+            [(call.leg, call.router, call.data) for call in self.router_calls],
+        )
 
 
 @dataclass(frozen=True)
@@ -35,6 +105,43 @@ class Permission:
     nonce: int
     deadline: int
     signature: bytes = bytes(SIGNATURE_BYTES)  # the placeholder of a template
+
+
+class SkipReason(IntEnum):
+    """Why a leg was left out."""
+
+    DROPPED = 0  # by the offer
+    BELOW_LEAST = 1  # its pool would have paid too little
+    NOT_FILLED = 2  # its pool could not take the whole amount
+
+
+@dataclass(frozen=True)
+class SkippedLeg:
+    """A decoded ``LegSkipped``; the token did not leave the user."""
+
+    id: int  # the nonce of the authorization; on V4 the reference of the sweep
+    leg: int
+    token: str
+    reason: SkipReason
+
+
+def hash_route(route: Route) -> str:
+    """Return ``keccak256(abi.encode(route))``, with which the service signs the route."""
+    return keccak_hex(encode([ROUTE_TYPE], [route.as_tuple()]))
+
+
+def decode_skipped(log: Log) -> SkippedLeg | None:
+    """Return the event of this log, or None if it is not a well-formed ``LegSkipped``.
+
+    The caller must check the emitter: any contract can emit these bytes.
+    """
+    if len(log.topics) != _SKIPPED_TOPICS or log.topics[0] != SKIPPED_TOPIC:
+        return None
+    try:
+        leg, token, reason = decode(["uint256", "address", "uint8"], log.data)
+        return SkippedLeg(int(log.topics[1], 16), leg, to_checksum_address(token), SkipReason(reason))
+    except (DecodingError, ValueError):
+        return None
 
 
 def signature_offset(calldata: bytes) -> int:

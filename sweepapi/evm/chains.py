@@ -1,15 +1,8 @@
-"""The public facts of each chain, read from a TOML file and validated while reading."""
+"""The public facts of each chain, as ``chains_file`` reads them."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from eth_utils.address import is_address, to_checksum_address
-
-from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.errors import ChainsFileError
+from enum import IntEnum
 
 
 @dataclass(frozen=True)
@@ -26,9 +19,36 @@ class Finality:
     max_head_age_seconds: int | None  # None if the chain produces no blocks while idle
 
 
+class SaltRule(IntEnum):
+    """What the salt of a pool's CREATE2 address is the hash of, numbered as in the contracts.
+
+    Their third rule, a pair without a fee, is for pools of Algebra, which no kind of venue quotes yet.
+    """
+
+    PAIR_AND_FEE = 0
+    PACKED_PAIR = 2
+
+
+@dataclass(frozen=True)
+class Venue:
+    """A family of pools that the contracts call directly, with the contracts that find and price them."""
+
+    name: str
+    id: int  # never one that another venue of the chain had: signed routes refer to it
+    kind: str  # "uniswap_v2" | "uniswap_v3"
+    factory: str
+    deployer: str  # creates the pools; the factory, unless the venue has an account for that
+    salt_rule: SaltRule
+    fee_bps: int  # what V2 pools keep of the input; zero for V3, whose pools know their fee
+    callback: bytes  # the selector of the function that the pools call to be paid
+    init_code_hash: str  # of a pool, 32 bytes as hex
+    quoter: str
+    fee_tiers: tuple[int, ...]  # in hundredths of a basis point; empty for V2
+
+
 @dataclass(frozen=True)
 class Router:
-    """A swap router the service routes through, with the contracts that find and price its pools."""
+    """A swap router for what pool legs can't carry, with the contracts that find and price its pools."""
 
     name: str
     kind: str  # "uniswap_v2" | "uniswap_v3"
@@ -58,106 +78,11 @@ class Chain:
     access_manager: str | None  # as above
     deployed_at_block: int | None  # as above; not after the block of the first of these contracts
     previous_fee_signer: str | None  # whose signatures may still be valid; set only during a rotation
-    vetted_tokens: frozenset[str]
     finality: Finality
+    venues: tuple[Venue, ...]
     routers: tuple[Router, ...]
 
     @property
     def network(self) -> str:
         """The chain's CAIP-2 identifier."""
         return f"eip155:{self.chain_id}"
-
-
-def load_chains(path: Path) -> dict[str, Chain]:
-    """Return the chains of the file by name.
-
-    Raises ``ChainsFileError``, which names the chain and the key that is missing or invalid.
-    """
-    tables = tomllib.loads(path.read_text(encoding="utf-8")).get("chains", {})
-    return {name: _chain(name, table) for name, table in tables.items()}
-
-
-def _chain(name: str, table: Mapping[str, Any]) -> Chain:
-    recipient = table.get("protocol_recipient")
-    try:
-        return Chain(
-            name=name,
-            chain_id=int(table["chain_id"]),
-            native_symbol=str(table["native_symbol"]),
-            wrapped_native=_address(table["wrapped_native"]),
-            permit2=_address(table["permit2"]),
-            multicall3=_address(table["multicall3"]),
-            block_explorer_url=str(table.get("block_explorer_url", "")),
-            protocol_recipient=_optional_address(recipient),
-            v4_fee_bps=None if "v4_fee_bps" not in table else int(table["v4_fee_bps"]),
-            payout_senders=_addresses(table.get("payout_senders", [] if recipient is None else [recipient])),
-            role_holders={name: _addresses(holders) for name, holders in table.get("roles", {}).items()},
-            **_contracts(table.get("contracts")),
-            previous_fee_signer=_optional_address(table.get("previous_fee_signer")),
-            vetted_tokens=frozenset(_addresses(table.get("vetted_tokens", []))),
-            finality=_finality(table["finality"]),
-            routers=tuple(_router(router) for router in table.get("routers", [])),
-        )
-    except KeyError as error:
-        message = f"chain {name!r}: {error.args[0]!r} is missing"
-        raise ChainsFileError(message) from error
-    except (TypeError, ValueError) as error:
-        message = f"chain {name!r}: {error}"
-        raise ChainsFileError(message) from error
-
-
-def _contracts(table: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the addresses of all contracts or of none: they are deployed and checked together."""
-    if table is None:
-        return {"v5_contract": None, "v4_contract": None, "access_manager": None, "deployed_at_block": None}
-    return {
-        "v5_contract": _address(table["v5"]),
-        "v4_contract": _address(table["v4"]),
-        "access_manager": _address(table["access_manager"]),
-        "deployed_at_block": int(table["deployed_at_block"]),
-    }
-
-
-def _finality(table: Mapping[str, Any]) -> Finality:
-    return Finality(
-        safe=_reference(table["safe"]),
-        final=_reference(table["final"]),
-        recheck_seconds=int(table["recheck_seconds"]),
-        max_head_age_seconds=table.get("max_head_age_seconds"),
-    )
-
-
-def _reference(value: object) -> str | int:
-    if value in ("safe", "finalized", "latest") or (isinstance(value, int) and value >= 0):
-        return value
-    raise ValueError(f"{value!r} is neither a block tag nor a number of blocks")
-
-
-def _router(table: Mapping[str, Any]) -> Router:
-    return Router(
-        name=str(table["name"]),
-        kind=str(table["kind"]),
-        address=_address(table["address"]),
-        factory=_address(table["factory"]),
-        quoter=_address(table["quoter"]),
-        fee_tiers=tuple(table.get("fee_tiers", [])),
-    )
-
-
-def _address(value: object) -> str:
-    if isinstance(value, str) and is_address(value):
-        address = to_checksum_address(value)
-        # A mixed casing that is not the checksum is a typing error; the zero address is never intended.
-        if value in (address, address.lower()) and address != ZERO_ADDRESS:
-            return address
-    raise ValueError(f"{value!r} is not an address")
-
-
-def _addresses(values: object) -> tuple[str, ...]:
-    if isinstance(values, list):
-        return tuple(_address(value) for value in values)
-    raise ValueError(f"{values!r} is not a list of addresses")
-
-
-def _optional_address(value: object) -> str | None:
-    return None if value is None else _address(value)

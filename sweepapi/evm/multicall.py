@@ -34,13 +34,15 @@ def multicall(  # noqa: PLR0913 - the parameters of one eth_call
     error_policy: ErrorPolicy = ErrorPolicy.NONE,
     require_all: bool = False,
     gas: int | None = None,
+    overrides: dict[str, Any] | None = None,
 ) -> Call:
     """Return the call that makes these reads on one block.
 
     Its result is a list with, for each read, the tuple of returned values, or None if that read failed or returned
     other types; with ``require_all`` such a None makes the whole response unusable, for contracts whose reads fail only
     at a provider that lags or lies. ``error_policy`` says whether a failure of the whole call is a result (see
-    ``Call``); ``gas`` bounds what the contracts may burn and return, by default as the node does.
+    ``Call``); ``gas`` bounds what the contracts may burn and return, by default as the node does; ``overrides`` is the
+    state that is different for the duration of the call.
     """
     packed = AGGREGATE3.encode([(read.target, True, read.function.encode(*read.arguments)) for read in reads])
     tag = hex(at) if isinstance(at, int) else at
@@ -58,7 +60,8 @@ def multicall(  # noqa: PLR0913 - the parameters of one eth_call
         return values
 
     transaction = {"to": multicall3, "data": "0x" + packed.hex()} | ({} if gas is None else {"gas": hex(gas)})
-    return Call("eth_call", (transaction, tag), decode, error_policy)
+    parameters = (transaction, tag) if overrides is None else (transaction, tag, overrides)
+    return Call("eth_call", parameters, decode, error_policy)
 
 
 def _value(read: Read, succeeded: bool, output: bytes) -> Any:  # noqa: ANN401, FBT001 - as the ABI decodes it
@@ -70,15 +73,7 @@ def _value(read: Read, succeeded: bool, output: bytes) -> Any:  # noqa: ANN401, 
         return None
 
 
-def plain_call(  # noqa: PLR0913 - the parameters of eth_call
-    *,
-    function: Function,
-    to: str,
-    arguments: tuple[Any, ...],
-    sender: str,
-    gas: int,
-    overrides: dict[str, Any] | None = None,
-) -> Call:
+def plain_call(*, function: Function, to: str, arguments: tuple[Any, ...], sender: str, gas: int) -> Call:
     """Return one ``eth_call`` on the latest block whose failure is a result."""
     transaction = {"from": sender, "to": to, "data": "0x" + function.encode(*arguments).hex(), "gas": hex(gas)}
 
@@ -88,4 +83,4 @@ def plain_call(  # noqa: PLR0913 - the parameters of eth_call
         except BadResponseError as error:
             raise CallFailedError(str(error)) from error
 
-    return Call("eth_call", (transaction, "latest", overrides or {}), decode, ErrorPolicy.EXECUTION)
+    return Call("eth_call", (transaction, "latest"), decode, ErrorPolicy.EXECUTION)

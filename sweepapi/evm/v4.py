@@ -13,15 +13,15 @@ from eth_utils.address import to_checksum_address
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.batch import LEG_TYPE, Leg, Permission
+from sweepapi.evm.batch import ROUTE_TYPE, Permission, Route
 from sweepapi.evm.eip712 import fields
 from sweepapi.evm.permit2 import Witness
 from sweepapi.evm.responses import Log
 
 CONTRACT_NAME = "ServiceBatchV4"
 
-_ORDER = "(address,uint256,uint16,bytes32)"
-SWEEP = Function(f"sweep({LEG_TYPE}[],{_ORDER},uint256,uint256,bytes)")
+_ORDER = "(address,uint16,bytes32)"
+SWEEP = Function(f"sweep({ROUTE_TYPE},{_ORDER},uint256,uint256,bytes)")
 IS_SWEEP_REF_USED = Function("isSweepRefUsed(address,bytes32)", "(bool)")
 FEE_BPS = Function("feeBps()", "(uint16)")
 FEE_RECIPIENT = Function("feeRecipient()", "(address)")
@@ -33,10 +33,11 @@ _EXECUTED_TOPICS = 3
 
 @dataclass(frozen=True)
 class SweepOrder:
-    """The outcome that the user signs: Permit2's witness, and an argument of the call."""
+    """The outcome that the user signs: Permit2's witness, of which the contract takes the floors from the route."""
 
     output_token: str
-    min_user_output: int
+    floors: Sequence[int]  # net of the fee, one per token
+    max_skipped: int
     fee_bps: int
     sweep_ref: str  # bytes32 as hex
 
@@ -45,10 +46,13 @@ class SweepOrder:
         """The order as the user signs it."""
         return Witness(
             type_name="SweepOrderV4",
-            fields=fields(outputToken="address", minUserOutput="uint256", feeBps="uint16", sweepRef="bytes32"),
+            fields=fields(
+                outputToken="address", floors="uint256[]", maxSkipped="uint8", feeBps="uint16", sweepRef="bytes32"
+            ),
             message={
                 "outputToken": self.output_token,
-                "minUserOutput": self.min_user_output,
+                "floors": list(self.floors),
+                "maxSkipped": self.max_skipped,
                 "feeBps": self.fee_bps,
                 "sweepRef": self.sweep_ref,
             },
@@ -68,11 +72,11 @@ class SweepExecuted:
     user_amount: int
 
 
-def sweep_arguments(*, legs: Sequence[Leg], order: SweepOrder, permission: Permission) -> tuple[Any, ...]:
+def sweep_arguments(*, route: Route, order: SweepOrder, permission: Permission) -> tuple[Any, ...]:
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
     return (
-        [leg.as_tuple() for leg in legs],
-        (order.output_token, order.min_user_output, order.fee_bps, bytes.fromhex(order.sweep_ref[2:])),
+        route.as_tuple(),
+        (order.output_token, order.fee_bps, bytes.fromhex(order.sweep_ref[2:])),
         permission.nonce,
         permission.deadline,
         permission.signature,

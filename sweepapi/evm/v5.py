@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eth_abi.abi import decode, encode
+from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.batch import LEG_TYPE, Leg, Permission
+from sweepapi.evm.batch import ROUTE_TYPE, Permission, Route
 from sweepapi.evm.eip712 import TypedData, fields
 from sweepapi.evm.permit2 import Witness
 from sweepapi.evm.responses import Log
 
 CONTRACT_NAME = "ServiceBatchV5PartnerFees"
-_ORDER = "(address,uint256,uint16,bytes32,uint256)"
 _AUTHORIZATION = "(address,bytes32,address,address,address,uint16,uint16,uint256,uint256,bytes32)"
-SWEEP = Function(f"sweep({LEG_TYPE}[],{_ORDER},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
+SWEEP = Function(f"sweep({ROUTE_TYPE},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
 IS_NONCE_USED = Function("isNonceUsed(uint256)", "(bool)")
 CANCEL_AUTHORIZATION = Function("cancelAuthorization(uint256)")
 FEE_SIGNER = Function("feeSigner()", "(address)")
@@ -37,10 +36,11 @@ _CANCELLED_TOPICS = 3
 
 @dataclass(frozen=True)
 class SweepOrder:
-    """The outcome that the user signs: Permit2's witness, and an argument of the call."""
+    """The outcome that the user signs: Permit2's witness, which the contract takes from route and authorization."""
 
     output_token: str
-    min_user_output: int
+    floors: Sequence[int]  # net of the fee, one per token
+    max_skipped: int
     total_fee_bps: int
     partner_id: str  # bytes32 as hex
     authorization_nonce: int
@@ -52,14 +52,16 @@ class SweepOrder:
             type_name="SweepOrder",
             fields=fields(
                 outputToken="address",
-                minUserOutput="uint256",
+                floors="uint256[]",
+                maxSkipped="uint8",
                 totalFeeBps="uint16",
                 partnerId="bytes32",
                 authorizationNonce="uint256",
             ),
             message={
                 "outputToken": self.output_token,
-                "minUserOutput": self.min_user_output,
+                "floors": list(self.floors),
+                "maxSkipped": self.max_skipped,
                 "totalFeeBps": self.total_fee_bps,
                 "partnerId": self.partner_id,
                 "authorizationNonce": self.authorization_nonce,
@@ -146,24 +148,12 @@ class AuthorizationCancelled:
     by: str
 
 
-def hash_legs(legs: Sequence[Leg]) -> str:
-    """Return ``keccak256(abi.encode(legs))``, with which the service signs the legs."""
-    return keccak_hex(encode([f"{LEG_TYPE}[]"], [[leg.as_tuple() for leg in legs]]))
-
-
 def sweep_arguments(
-    *, legs: Sequence[Leg], order: SweepOrder, authorization: Authorization, signature: bytes, permission: Permission
+    *, route: Route, authorization: Authorization, signature: bytes, permission: Permission
 ) -> tuple[Any, ...]:
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
     return (
-        [leg.as_tuple() for leg in legs],
-        (
-            order.output_token,
-            order.min_user_output,
-            order.total_fee_bps,
-            bytes.fromhex(order.partner_id[2:]),
-            order.authorization_nonce,
-        ),
+        route.as_tuple(),
         tuple(
             bytes.fromhex(value[2:]) if name in ("partnerId", "legsHash") else value
             for name, value in authorization.message().items()

@@ -7,7 +7,7 @@ are in that rail's own tables.
 """
 
 from sweeps.models.event import Cause, EventKind, SweepEvent
-from sweeps.models.execution import Execution, SweepTransaction
+from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.offer import Offer, OfferAnswer
 from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, Sweep, SweepStatus, SweepToken
 
@@ -19,9 +19,11 @@ __all__ = [
     "Flag",
     "Offer",
     "OfferAnswer",
+    "SkippedToken",
     "Sweep",
     "SweepEvent",
     "SweepStatus",
     "SweepToken",
     "SweepTransaction",
+    "TokenOutcome",
 ]

@@ -18,6 +18,7 @@ class EventKind(models.TextChoices):
     DISPLACED = "transaction_displaced"
     DISCOVERED = "transaction_discovered"
     ACCEPTED = "transaction_accepted"
+    SKIPPED = "token_skipped"
     REVERTED = "transaction_reverted"
     REJECTED = "transaction_rejected"
     REORGANISED = "transaction_reorganised"

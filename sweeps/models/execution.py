@@ -1,4 +1,4 @@
-"""The executions of a sweep on chain, and the candidate transactions of each."""
+"""The executions of a sweep on chain, the candidate transactions of each, and the tokens that it left out."""
 
 from typing import ClassVar
 
@@ -10,7 +10,8 @@ from uuid_utils.compat import uuid7
 from ledger.models import JournalEntry
 from sweepapi.fees import NOTHING, Split
 from sweepapi.fields import AccountAddressField, NetworkField, TransactionHashField, Uint256Field
-from sweeps.models.sweep import Sweep
+from sweepapi.triggers import append_only
+from sweeps.models.sweep import Sweep, SweepToken
 
 AMOUNTS = ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")
 
@@ -93,6 +94,11 @@ class Execution(models.Model):
         for name in AMOUNTS:
             setattr(self, name, getattr(amounts, name) if amounts is not None else None)
 
+    @property
+    def now_skipped(self) -> "list[SkippedToken]":
+        """The tokens that it left out, unless that was reversed."""
+        return [one for one in self.skipped.all() if one.booking_epoch == self.booking_epoch]
+
 
 class SweepTransaction(models.Model):
     """A candidate: a hash that was reported for an execution, or found for it; at most one of them is accepted."""
@@ -173,3 +179,44 @@ class SweepTransaction(models.Model):
     def is_live(self) -> bool:
         """Whether it may still be mined, and is looked up."""
         return self.status == self.Status.SUBMITTED
+
+
+class TokenOutcome(models.TextChoices):
+    """What an execution did with a token."""
+
+    SWEPT = "swept"
+    SKIPPED = "skipped"  # by the contract
+    DROPPED = "dropped"  # by the offer
+
+
+class SkippedToken(models.Model):
+    """A token that an execution left out, which stayed with the user; a reversal of the execution keeps it."""
+
+    class Reason(models.TextChoices):
+        """Why."""
+
+        DROPPED = "dropped"  # by the offer
+        BELOW_LEAST = "below_least"  # its pool would have paid too little
+        NOT_FILLED = "not_filled"  # its pool could not take the whole amount
+
+    execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="skipped")
+    booking_epoch = models.PositiveIntegerField()  # the execution's at that time; it counts while they are the same
+    token = models.ForeignKey(SweepToken, on_delete=models.PROTECT, related_name="skipped")
+    reason = models.CharField(max_length=16, choices=Reason)
+
+    class Meta:
+        ordering: ClassVar = ["execution", "booking_epoch", "token__position"]
+        triggers: ClassVar = append_only()
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["execution", "booking_epoch", "token"], name="skipped_once_a_booking"),
+            models.CheckConstraint(
+                name="skipped_reason_known", condition=Q(reason__in=["dropped", "below_least", "not_filled"])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.token} ({self.reason})"
+
+    @property
+    def outcome(self) -> TokenOutcome:
+        return TokenOutcome.DROPPED if self.reason == self.Reason.DROPPED else TokenOutcome.SKIPPED

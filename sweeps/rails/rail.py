@@ -17,7 +17,7 @@ from uuid_utils.compat import uuid7
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split, split
-from sweeps.models import Offer, Sweep, SweepTransaction
+from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
 from sweeps.rails.presentation import Presentation
 
 # --- Building ---------------------------------------------------------------------------------------------------------
@@ -43,6 +43,7 @@ class BuildRequest:
     output_asset: str
     slippage_bps: int
     close_empty_accounts: bool = True  # where a network takes rent for token accounts
+    max_skipped: int | None = None  # how many tokens may be left out; None for as many as the rail can leave out
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,23 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class Skipped:
+    """A token that an execution left out."""
+
+    position: int
+    reason: SkippedToken.Reason
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What an execution paid, and which tokens it left out, in their order."""
+
+    amounts: Split
+    skipped: tuple[Skipped, ...] = ()
+    is_below_minimum: bool = False  # it paid less than was quoted as the minimum of the tokens that it took
+
+
+@dataclass(frozen=True)
 class TransactionVerdict:
     """What a mined transaction means for an execution: it executed it, reverted, or did something else.
 
@@ -214,7 +232,7 @@ class TransactionVerdict:
 
     tx_hash: str
     inclusion: Inclusion
-    executed: Split | None = None
+    executed: Executed | None = None
     reverted: bool = False
     mismatches: Sequence[Mismatch] = ()  # of one that reverted: why, if the rail can tell already
 
@@ -298,10 +316,10 @@ class Rail(Protocol):
     @property
     def present(self) -> Presentation: ...
 
-    def draft(self, *, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> Draft:
+    def draft(self, *, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> Draft:
         """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
-        Without ``fees``, under the terms of today. Raises the errors of a build.
+        A ``renewed`` sweep keeps its terms; otherwise those of today apply. Raises the errors of a build.
         """
         ...
 

@@ -9,7 +9,7 @@ from ledger.models import Settlement
 from sweepapi.api.fields import AmountOutputField
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
-WARNING_CODES = ("symbol_differs",)
+WARNING_CODES = ("symbol_differs", "router_swap")
 
 
 @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))

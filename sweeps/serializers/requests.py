@@ -1,6 +1,7 @@
 """The request bodies of the sweep endpoints: what every build shares, and those of EVM chains."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -130,6 +131,13 @@ class BuildRequestSerializer(SweepRequest):
     onUnroutable = serializers.ChoiceField(
         choices=["reject"], required=False, help_text="What to do if a token has no route: refuse the whole sweep."
     )
+    maxSkipped = StrictIntegerField(
+        min_value=0,
+        required=False,
+        help_text="How many tokens the contract may leave out, because their pools pay too little by then, instead of "
+        "reverting the whole sweep; 0 for none. By default, and at most, all but one of the tokens that are swapped in "
+        "pools. The user signs it.",
+    )
 
     def validate_wallet(self, wallet: str) -> str:
         """Refuse the placeholder of the native coin: no one can sign for it."""
@@ -145,6 +153,10 @@ class BuildRequestSerializer(SweepRequest):
             if token["mint"] == NATIVE_COIN
         }
         return super().unsweepable(tokens) | native
+
+    def to_request(self) -> BuildRequest:
+        """Add what the user allows to be left out."""
+        return replace(super().to_request(), max_skipped=self.validated_data.get("maxSkipped"))
 
 
 @extend_schema_serializer(examples=[OpenApiExample("The hash that the wallet returned", value=_SENT)])

@@ -8,12 +8,13 @@ from ledger.serializers import PostingSerializer
 from sweepapi import networks
 from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps import timeline
-from sweeps.models import EventKind, SweepEvent, SweepStatus, SweepToken, SweepTransaction
+from sweeps.models import EventKind, SkippedToken, SweepEvent, SweepStatus, SweepTransaction, TokenOutcome
 
 EVENT_TYPES = (
     *(f"sweep_{status}" for status in SweepStatus.values),
     *(kind for kind in EventKind.values if kind != EventKind.STATUS),
 )
+SKIP_REASONS = (SkippedToken.Reason.BELOW_LEAST.value, SkippedToken.Reason.NOT_FILLED.value)
 
 
 class SweepTransactionSerializer(serializers.Serializer[SweepTransaction]):
@@ -54,13 +55,26 @@ class FeesSerializer(serializers.Serializer[Any]):
     actual = FeeSplitSerializer(source="actual_fees", allow_null=True, help_text="Null unless completed.")
 
 
-class SweptTokenSerializer(serializers.Serializer[SweepToken]):
-    """One token that goes in."""
+class SweptTokenSerializer(serializers.Serializer[Any]):
+    """One token that goes in, and what became of it; its values are ``TokenState``s, which lie above."""
 
-    mint = serializers.CharField(source="asset")
-    symbol = serializers.CharField()
-    decimals = serializers.IntegerField()
-    amount = AmountOutputField()
+    mint = serializers.CharField(source="token.asset")
+    symbol = serializers.CharField(source="token.symbol")
+    decimals = serializers.IntegerField(source="token.decimals")
+    amount = AmountOutputField(source="token.amount")
+    outcome = OpenEnumField(
+        values=TokenOutcome.values,
+        allow_null=True,
+        help_text="Whether it was swept. One that was not stayed with the user: it was skipped by the contract, or "
+        "dropped by the offer that was executed. Null until its transaction has executed.",
+    )
+    skipReason = OpenEnumField(
+        source="skip_reason",
+        values=SKIP_REASONS,
+        allow_null=True,
+        help_text="Why the contract skipped it: its pool would have paid less than the minimum, or could not take the "
+        "whole amount. Null unless skipped.",
+    )
 
 
 class SweepEventSerializer(serializers.Serializer[SweepEvent]):
@@ -95,6 +109,9 @@ class SweepFactsSerializer(serializers.Serializer[Any]):
     mode = serializers.CharField(source="rail.mode")
     wallet = serializers.CharField(source="sweep.wallet")
     tokenCount = serializers.SerializerMethodField()
+    skippedCount = serializers.IntegerField(
+        source="skipped_count", help_text="How many of the tokens the executed transactions left out."
+    )
     outputMint = serializers.CharField(source="sweep.output_asset")
     outputSymbol = serializers.CharField(source="sweep.output_symbol")
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
@@ -111,7 +128,7 @@ class SweepFactsSerializer(serializers.Serializer[Any]):
 class SweepStateSerializer(SweepFactsSerializer):
     """A sweep: its state, its transactions, its events and its postings."""
 
-    tokens = SweptTokenSerializer(source="sweep.tokens", many=True)
+    tokens = SweptTokenSerializer(source="token_states", many=True)
     transaction = SweepTransactionSerializer(
         source="shown_transaction", allow_null=True, help_text="The accepted transaction, otherwise the newest."
     )

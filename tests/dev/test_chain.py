@@ -9,10 +9,11 @@ import pytest
 from eth_abi.abi import decode
 from eth_utils.crypto import keccak
 
-from dev.chain.catalog import POOLS, TOKENS, Pool
+from dev.chain.catalog import POOLS, Pool
 from dev.chain.rpc import Rpc
 from dev.chain.sender import calldata
-from sweepapi.evm.chains import load_chains
+from sweepapi.evm.chains_file import load_chains
+from sweepapi.evm.venues import pool_address
 
 WORLD: dict[str, Any] = json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text())
 ROUTER_SWAPS = (
@@ -20,7 +21,10 @@ ROUTER_SWAPS = (
     "exactInput((bytes,address,uint256,uint256))",
     "swapExactTokensForTokens(uint256,uint256,address[],address)",
 )
+POOL_ADDRESS = "poolAddress(uint16,address,address,uint24)"
 QUOTE_V3 = "quoteExactInputSingle((address,address,uint256,uint24,uint160))"
+SHIPPED = Path(__file__).parents[2] / "config" / "chains.toml"
+SERVED = load_chains(Path(os.environ["CHAINS_FILE"]))["local"]
 BOTH_WAYS = [pytest.param(pool, flip, id=f"{pool}-{flip}") for pool in POOLS for flip in (False, True)]
 
 
@@ -79,9 +83,21 @@ def test_five_users_hold_a_thousand_of_each_token_and_a_hundred_coins(rpc: Rpc) 
 
 @pytest.mark.parametrize("batch", ["v5", "v4"])
 def test_the_batch_contracts_list_the_routers_swaps_and_nothing_else(rpc: Rpc, batch: str) -> None:
-    listed = read(rpc, WORLD["contracts"][batch], "(address,bytes4,uint8,address)[]", "allowedRouters()")
+    listed = read(rpc, WORLD["contracts"][batch], "(address,bytes4,address)[]", "allowedRouters()")
     router = WORLD["contracts"]["swapRouter02"].lower()
-    assert sorted(listed) == sorted((router, keccak(text=swap)[:4], 0b11, router) for swap in ROUTER_SWAPS)
+    assert sorted(listed) == sorted((router, keccak(text=swap)[:4], router) for swap in ROUTER_SWAPS)
+
+
+@pytest.mark.parametrize("batch", ["v5", "v4"])
+def test_the_batch_contracts_list_both_venues(rpc: Rpc, batch: str) -> None:
+    listed = read(rpc, WORLD["contracts"][batch], "(uint16,(address,uint8,uint8,uint16,bytes4,bytes32))[]", "venues()")
+    factories = [WORLD["contracts"][name].lower() for name in ("uniswapV3Factory", "uniswapV2Factory")]
+    assert [(number, deployer) for number, (deployer, *_) in sorted(listed)] == list(enumerate(factories, start=1))
+
+
+def test_uniswaps_packages_create_pools_of_the_same_code_as_on_public_chains() -> None:
+    local, ethereum = SERVED.venues, load_chains(SHIPPED)["ethereum"].venues
+    assert [venue.init_code_hash for venue in local] == [venue.init_code_hash for venue in ethereum]
 
 
 def test_the_deployment_is_finalized(rpc: Rpc) -> None:
@@ -90,13 +106,16 @@ def test_the_deployment_is_finalized(rpc: Rpc) -> None:
 
 
 def test_the_service_reads_the_chains_file() -> None:
-    chain = load_chains(Path(os.environ["CHAINS_FILE"]))["local"]
-    assert chain.v5_contract == WORLD["contracts"]["v5"]
+    assert SERVED.v5_contract == WORLD["contracts"]["v5"]
 
 
-def test_the_chains_file_vets_every_token_without_a_transfer_fee() -> None:
-    chain = load_chains(Path(os.environ["CHAINS_FILE"]))["local"]
-    with_fee = {token.symbol for token in TOKENS if not token.plain}
-    assert chain.vetted_tokens == {
-        token["address"] for symbol, token in WORLD["tokens"].items() if symbol not in with_fee
-    }
+@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.token} {pool.other} {pool.fee}")
+def test_every_pool_is_at_the_address_that_its_venue_gives_it(rpc: Rpc, pool: Pool) -> None:
+    venue, fee = SERVED.venues[pool.fee is None], pool.fee or 0
+    token, other = (WORLD["tokens"][symbol]["address"] for symbol in (pool.token, pool.other))
+    address = pool_address(venue, token, other, fee)
+    tokens = {read(rpc, address, "address", f"{side}()") for side in ("token0", "token1")}
+    assert tokens == {token.lower(), other.lower()}
+    for batch in ("v5", "v4"):
+        computed = read(rpc, WORLD["contracts"][batch], "address", POOL_ADDRESS, venue.id, token, other, fee)
+        assert computed == address.lower()

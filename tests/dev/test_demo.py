@@ -29,6 +29,7 @@ def test_every_step_passes() -> None:
         ("g", "completed"),
         ("h", "completed"),
         ("i", "completed"),
+        ("j", "completed"),
     ]
 
 

@@ -37,7 +37,10 @@ class SolanaExecutionFactory(ExecutionFactory):
 
 
 class SolanaSweepFactory(SweepFactory):
-    """A pending sweep on Solana, in one transaction, whose partner is paid later."""
+    """A pending sweep on Solana, in one transaction, whose partner is paid later; nothing is signed before it."""
+
+    class Meta:
+        exclude = ("permit",)
 
     rail = "solana_v1"
     network = MAINNET
@@ -49,3 +52,4 @@ class SolanaSweepFactory(SweepFactory):
     protocol_recipient = FEE_WALLET
     settlement = Settlement.PAYABLE
     execution = RelatedFactory(SolanaExecutionFactory, factory_related_name="sweep", position=0)
+    permit = None

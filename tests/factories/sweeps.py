@@ -20,6 +20,7 @@ from factory.django import DjangoModelFactory
 
 from ledger.models import Settlement
 from sweepapi.evm import v4, v5
+from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.responses import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
@@ -29,7 +30,7 @@ from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from sweeps.rails.evm_v5.models import FeeAuthorization
-from sweeps.rails.rail import Ended, Ending
+from sweeps.rails.rail import Ended, Ending, FeeTerms
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 
@@ -117,13 +118,15 @@ class FeeAuthorizationFactory(DjangoModelFactory[FeeAuthorization]):
 
 
 class PermitFactory(DjangoModelFactory[Permit]):
-    """The Permit2 nonce of a sweep."""
+    """What the user signs for a sweep of one token, which can't be skipped."""
 
     class Meta:
         model = Permit
 
-    sweep = SubFactory("tests.factories.sweeps.SweepFactory")
+    sweep = SubFactory("tests.factories.sweeps.SweepFactory", permit=None)
     nonce = Sequence(int)
+    floors = LazyAttribute(lambda permit: [FeeTerms.of(permit.sweep).split(permit.sweep.min_gross).user_amount])
+    max_skipped = 0
 
 
 class SweepFactory(DjangoModelFactory[Sweep]):
@@ -151,6 +154,7 @@ class SweepFactory(DjangoModelFactory[Sweep]):
     next_check_at = LazyFunction(timezone.now)
     execution = RelatedFactory(ExecutionFactory, factory_related_name="sweep")
     offer = RelatedFactory(OfferFactory, factory_related_name="sweep")
+    permit: RelatedFactory | None = RelatedFactory(PermitFactory, factory_related_name="sweep")
 
 
 class V4SweepFactory(SweepFactory):
@@ -212,6 +216,17 @@ def _v4_event(event: dict[str, Any]) -> tuple[tuple[str, ...], bytes]:
     topics = (v4.EXECUTED_TOPIC, sweep_ref, f"0x{event['user'][2:].lower():0>64}")
     names = ("output_token", "token_count", "gross_output", "total_fee", "user_amount")
     return topics, encode(["address", *["uint256"] * 4], [event[name] for name in names])
+
+
+def skipped_log(
+    sweep: Sweep, position: int, reason: SkipReason = SkipReason.BELOW_LEAST, *, token: str | None = None
+) -> Log:
+    """Return the event of a token that the execution of a sweep left out."""
+    execution = sweep.executions.get()
+    identity = int(execution.execution_id, 0)
+    token = token or sweep.tokens.get(position=position).asset
+    data = encode(["uint256", "address", "uint8"], [position, token, reason])
+    return Log(address=execution.venue, topics=(SKIPPED_TOPIC, f"0x{identity:064x}"), data=data)
 
 
 def receipt_of(tx: SweepTransaction, *logs: Log, succeeded: bool = True, block: int = 100) -> Receipt:

@@ -6,6 +6,7 @@ from sweeps.rails.evm.watching import Watched
 from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
 
+TOKEN = random_checksum_address()
 TERMS = V5Terms(
     nonce=2**255 + 7,
     user=random_checksum_address(),
@@ -13,7 +14,9 @@ TERMS = V5Terms(
     partner_recipient=random_checksum_address(),
     protocol_recipient=random_checksum_address(),
     output_token=OUTPUT,
-    token_count=1,
+    tokens=(TOKEN,),
+    floors=(982_575,),
+    max_skipped=0,
     total_fee_bps=75,
     partner_share_bps=4000,
 )

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from sweepapi import networks
 from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chains import Chain, SaltRule
 from sweepapi.evm.deployment.code import build_record
 from sweepapi.evm.deployment.comparison import checks, compare
 from sweepapi.evm.deployment.roles import ADMIN
@@ -28,7 +28,8 @@ STRANGER = "0x000000000000000000000000000000000000bEEF"
 # The contracts would allow it, but no route of ours calls it.
 SWAP_UNTIL = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))"
 EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))").selector
-BOTH_MODES, ONE_MODE = "funding modes 0b11", "funding modes 0b01"
+LIST_VENUE = "listVenue(uint16,(address,uint8,uint8,uint16,bytes4,bytes32))"
+CODE_HASH = bytes(31) + b"\x01"
 OWNER, CONFIGURATOR, GUARDIAN, OPS = 1, 2, 3, 4
 
 
@@ -122,21 +123,35 @@ CHANGES = {
         V5,
         "removeRouter(address,bytes4)",
         lambda chain: (router(chain), EXACT_INPUT),
-        (f"{V5} allows exactInput 0xb858183f of ROUTER / funding modes 0b11, spender ROUTER / no",),
+        (f"{V5} allows exactInput 0xb858183f of ROUTER / spender ROUTER / no",),
     ),
     "an extra allowed call": Change(
         "owner",
         V4,
-        "allowRouter(address,bytes4,uint8,address)",
-        lambda chain: (router(chain), Function(SWAP_UNTIL).selector, 3, router(chain)),
-        (f"{V4} allows 0x414bf389 of ROUTER / no / funding modes 0b11, spender ROUTER",),
+        "allowRouter(address,bytes4,address)",
+        lambda chain: (router(chain), Function(SWAP_UNTIL).selector, router(chain)),
+        (f"{V4} allows 0x414bf389 of ROUTER / no / spender ROUTER",),
     ),
-    "an allowed call with other terms": Change(
+    "an allowed call with another spender": Change(
         "owner",
         V5,
-        "allowRouter(address,bytes4,uint8,address)",
-        lambda chain: (router(chain), EXACT_INPUT, 1, chain.contracts["quoterV2"]),
-        (f"{V5} allows exactInput 0xb858183f of ROUTER / {BOTH_MODES}, spender ROUTER / {ONE_MODE}, spender QUOTER",),
+        "allowRouter(address,bytes4,address)",
+        lambda chain: (router(chain), EXACT_INPUT, chain.contracts["quoterV2"]),
+        (f"{V5} allows exactInput 0xb858183f of ROUTER / spender ROUTER / spender QUOTER",),
+    ),
+    "a venue missing": Change(
+        "guardian",
+        V4,
+        "removeVenue(uint16)",
+        lambda _: (2,),
+        (f"{V4} lists venue 2 (uniswap_v2) / kind 2, fee 30 bps, callback 0x10d1e85c, created by FACTORY with ",),
+    ),
+    "an extra venue": Change(
+        "owner",
+        V5,
+        LIST_VENUE,
+        lambda chain: (9, (router(chain), 1, 1, 0, b"\x2c\x89\x58\xf6", CODE_HASH)),
+        (f"{V5} lists venue 9 / no / kind 1, fee 0 bps, callback 0x2c8958f6, created by ROUTER with salt rule 1 and ",),
     ),
     "another fee signer": Change(
         "owner",
@@ -163,7 +178,7 @@ CHANGES = {
         "owner",
         MANAGER,
         "setTargetFunctionRole(address,bytes4[],uint64)",
-        lambda chain: (chain.contracts["v5"], [Function("allowRouter(address,bytes4,uint8,address)").selector], OWNER),
+        lambda chain: (chain.contracts["v5"], [Function("allowRouter(address,bytes4,address)").selector], OWNER),
         (f"role of {V5}.allowRouter / configurator (2) / owner (1)",),
     ),
     "a public function": Change(
@@ -254,6 +269,7 @@ def named(line: str, chain: LocalChain) -> str:
     addresses = {
         "ROUTER": router(chain),
         "QUOTER": chain.contracts["quoterV2"],
+        "FACTORY": chain.contracts["uniswapV2Factory"],
         "SIGNER": networks.current().fee_signer.address,
         "RECIPIENT": str(networks.current().chains["local"].protocol_recipient),
         "MANAGERADDRESS": chain.contracts["accessManager"],
@@ -418,6 +434,50 @@ def test_a_router_or_quoter_with_another_factory_is_reported(chain: LocalChain, 
         f"factory of {known.name}'s router / {STRANGER} / {known.factory}",
         f"factory of {known.name}'s quoter / {STRANGER} / {known.factory}",
     ]
+
+
+def test_a_venue_added_to_the_configuration_is_missing_on_the_chain(chain: LocalChain) -> None:
+    local = networks.current().chains["local"]
+    third = replace(local.venues[0], id=3, name="third")
+    found = differences(replace(local, venues=(*local.venues, third)))
+    assert chain.contracts
+    assert [line.partition(" / ")[0] for line in found] == [f"{name} lists venue 3 (third)" for name in (V5, V4)]
+    assert all(line.endswith(" / no") for line in found)
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "text"),
+    [
+        ("deployer", STRANGER, f"created by {STRANGER} "),
+        ("kind", "uniswap_v2", "kind 2, "),
+        ("salt_rule", SaltRule.PACKED_PAIR, "salt rule 2 "),
+        ("fee_bps", 25, "fee 25 bps"),
+        ("callback", b"\x01\x02\x03\x04", "callback 0x01020304"),
+        ("init_code_hash", "0x" + "ab" * 32, "code hash 0x" + "ab" * 32),
+    ],
+)
+def test_a_listed_venue_that_differs_is_reported_and_can_not_be_replaced(
+    chain: LocalChain, fact: str, value: Any, text: str
+) -> None:
+    registry = networks.current()
+    local = registry.chains["local"]
+    changed: dict[str, Any] = {fact: value}
+    local = replace(local, venues=(replace(local.venues[0], **changed), local.venues[1]))
+    at = deployed(local)
+    assert chain.contracts
+    assert at is not None
+    found = compare(specification=registry.specification(local), at=at, pool=registry.pool(local.network)).differences
+    assert [difference.remedy for difference in found] == [None, None]
+    assert all(text in difference.configured and text not in difference.on_chain for difference in found)
+
+
+@pytest.mark.parametrize("kind", ["uniswap_v2", "uniswap_v3"])
+def test_a_venues_quoter_with_another_factory_is_reported(chain: LocalChain, kind: str) -> None:
+    local = networks.current().chains["local"]
+    moved = [replace(each, factory=STRANGER) if each.kind == kind else each for each in local.venues]
+    known = chain.contracts["uniswapV2Factory" if kind == "uniswap_v2" else "uniswapV3Factory"]
+    line = f"factory of the quoter of venue {kind} / {STRANGER} / {known}"
+    assert differences(replace(local, venues=tuple(moved))) == [line]
 
 
 # --- a rotation -------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from sweepapi.networks import Networks
 from sweepapi.solana.clusters import load_clusters
 from sweeps import nudge, reopening, transitions, withdrawal
 from sweeps.models import EventKind, Sweep, SweepEvent
+from sweeps.rails.evm.models import LastHop
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.solana_v1.models import BuiltTransaction
@@ -28,6 +29,7 @@ from sweeps.withdrawal import void
 from tests.factories.ledger import book_fee
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory, random_key, random_signature
 from tests.factories.sweeps import (
+    CONTRACT,
     FeeAuthorizationFactory,
     SweepFactory,
     SweepTransactionFactory,
@@ -90,14 +92,25 @@ def test_the_page_shows_tokens_legs_the_authorization_candidates_and_postings(op
     sweep = authorization.offer.sweep
     token, candidate = sweep.tokens.get(), SweepTransactionFactory.create(sweep=sweep)
     sweep.offers.get().legs.create(
-        token=token, expected_output=7, min_output=6, funding=1, router="uniswap", path=[], fee_tiers=[], data=b""
+        token=token,
+        hop="joined",
+        skippable=True,
+        expected_output=7,
+        min_output=6,
+        least_wrapped=5,
+        exchange="uniswap_v3",
+        target=CONTRACT,
+        path=[],
+        fee_tiers=[],
+        data=b"",
     )
+    LastHop.objects.create(offer=sweep.offers.get(), venue="uniswap_v2", pool=sweep.output_asset)
     entry = book_fee(sweep.partner, sweep_ref=sweep.id)
     text = ops.get(page(sweep)).content.decode()
-    leg = "Prefunded, uniswap, expected 7, at least 6"
-    assert (
-        missing(text, token.asset, leg, authorization.digest, candidate.tx_hash, "partner_settled", str(entry.id)) == []
-    )
+    leg = f"Joined, uniswap_v3 at {CONTRACT}, skippable, at least 5 of the wrapped coin, expected 7, at least 6"
+    route = [token.asset, leg, f"uniswap_v2, {sweep.output_asset}", "Tokens that may be left out"]
+    booked = [candidate.tx_hash, "partner_settled", str(entry.id)]
+    assert missing(text, *route, str(sweep.permit.floors[0]), authorization.digest, *booked) == []
     assert missing(text, "Cancellation on chain") != [], "it was not requested"
 
 

@@ -1,10 +1,10 @@
 """POST /v2/sweep/build: the response to a valid request."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from eth_abi.abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
@@ -12,10 +12,10 @@ from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.evm import batch, v5
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.addresses import NATIVE_COIN, keccak_hex
 from sweepapi.evm.erc20 import APPROVE
 from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.evm.routes.types import MAX_AMOUNT
 from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep
@@ -23,7 +23,7 @@ from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD
 from tests.factories.partners import PayoutWalletFactory
 from tests.local_chain import PERMIT2
 from tests.openapi import assert_documented
-from tests.partner_app import PartnerApp
+from tests.partner_app import PartnerApp, details_of
 
 pytestmark = pytest.mark.django_db
 
@@ -31,17 +31,23 @@ pytestmark = pytest.mark.django_db
 ANSWERS_ONE = "600160005260206000f3"  # returns 1 from every call
 BURNS_ALL_GAS = "fe"
 
-SWEEPABLE = ("USDC", "USDT", "DAI", "GUSD", "WBTC", "LINK", "UNI")
-
 
 def legs_of(built: dict[str, Any]) -> list[list[str]]:
-    """Return the legs of the call: token, amount, router, funding, data."""
-    legs: list[list[str]] = built["transactionTemplate"]["args"][0]
+    """Return the legs of the call: token, amount, floor and hop."""
+    legs: list[list[str]] = built["transactionTemplate"]["args"][0][0]
     return legs
 
 
-def fundings(built: dict[str, Any]) -> set[str]:
-    return {leg[3] for leg in legs_of(built)}
+def numbers(value: Any) -> Any:
+    """Return an argument of a template with its decimal strings as integers, as the ABI takes it."""
+    if isinstance(value, list):
+        return [numbers(item) for item in value]
+    return int(value) if value.isdecimal() else value
+
+
+def witness_of(built: dict[str, Any]) -> dict[str, Any]:
+    witness: dict[str, Any] = built["permit2"]["message"]["witness"]
+    return witness
 
 
 def test_the_response_is_201_in_the_documented_shape(app: PartnerApp) -> None:
@@ -67,38 +73,12 @@ def test_the_response_names_the_sweep_the_contract_and_the_modes(app: PartnerApp
     assert built["sweepId"] == str(Sweep.objects.get().id)
 
 
-def test_each_token_is_shown_with_its_facts_and_its_route(app: PartnerApp) -> None:
-    (token,) = app.build({"WBTC": 0.5})["tokens"]
-    weth, wbtc = app.chain.token("WETH"), app.chain.token("WBTC")
-    assert token["mint"] == wbtc.address
-    assert (token["symbol"], token["decimals"], token["amount"]) == ("WBTC", 8, "50000000")
-    assert token["route"] == {
-        "router": "uniswap_v3",
-        "kind": "uniswap_v3",
-        "target": app.chain.contracts["swapRouter02"],
-        "path": [wbtc.address, weth.address],
-        "feeTiers": [3000],
-        "priceImpactBps": None,
-    }
-    assert int(token["minOutput"]) == int(token["expectedOutput"]) * 9_900 // 10_000
-
-
-def test_the_pool_with_the_largest_output_is_chosen(app: PartnerApp) -> None:
-    (token,) = app.build({"LINK": 3})["tokens"]
-    assert token["route"]["kind"] == "uniswap_v2", "where LINK is 60 bps more expensive than in the V3 pool"
-
-
-def test_a_token_without_a_direct_pool_goes_through_the_wrapped_coin(app: PartnerApp) -> None:
-    (token,) = app.build({"WBTC": 0.01}, output="UNI")["tokens"]
-    assert token["route"]["path"] == [app.chain.token(symbol).address for symbol in ("WBTC", "WETH", "UNI")]
-    assert token["route"]["feeTiers"] == [3000, 10_000]
-
-
 def test_output_and_fees_follow_the_published_formulas(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "DAI": 2})
     gross = sum(int(token["expectedOutput"]) for token in built["tokens"])
     min_gross = sum(int(token["minOutput"]) for token in built["tokens"])
-    expected, minimum = split(gross, 75, 4000), split(min_gross, 75, 4000)
+    expected = split(gross, 75, 4000)
+    floors = [token["floor"] for token in built["tokens"]]
     assert built["estimatedOutput"] == {
         "token": app.chain.token("WETH").address,
         "symbol": "WETH",
@@ -106,7 +86,7 @@ def test_output_and_fees_follow_the_published_formulas(app: PartnerApp) -> None:
         "gross": str(gross),
         "minGross": str(min_gross),
         "user": str(expected.user_amount),
-        "minUser": str(minimum.user_amount),
+        "minUser": str(sum(map(int, floors))),
     }
     assert built["feeSummary"] == {
         "totalFeeBps": 75,
@@ -116,7 +96,7 @@ def test_output_and_fees_follow_the_published_formulas(app: PartnerApp) -> None:
         "protocolFee": str(expected.protocol_fee),
         "userAmount": str(expected.user_amount),
     }
-    assert built["permit2"]["message"]["witness"]["minUserOutput"] == str(minimum.user_amount)
+    assert witness_of(built)["floors"] == floors == [leg[2] for leg in legs_of(built)]
 
 
 def test_identity_recipient_and_share_come_from_the_key(app: PartnerApp, partner: Partner) -> None:
@@ -134,14 +114,13 @@ def test_the_payout_wallet_of_a_chain_takes_precedence_over_the_default(app: Par
     assert app.build()["feeAuthorization"]["partnerRecipient"] == wallet.address
 
 
-def test_the_authorization_is_signed_by_the_fee_signer_over_exactly_these_legs(app: PartnerApp) -> None:
-    built = app.build({"USDC": 3, "USDT": 2})
+def test_the_authorization_is_signed_by_the_fee_signer_over_exactly_this_route(app: PartnerApp) -> None:
+    built = app.build({"TFEE": 5, "USDT": 2, "WETH": 0.1}, output="USDC")
     authorization = built["feeAuthorization"]
-    legs = [
-        batch.Leg(token, int(amount), router, int(funding), bytes.fromhex(data[2:]))
-        for token, amount, router, funding, data in legs_of(built)
-    ]
-    assert authorization["legsHash"] == v5.hash_legs(legs)
+    legs, last_hop, max_skipped, calls = numbers(built["transactionTemplate"]["args"][0])
+    calls = [(leg, router, bytes.fromhex(data[2:])) for leg, router, data in calls]
+    encoded = encode([batch.ROUTE_TYPE], [(legs, last_hop, max_skipped, calls)])
+    assert authorization["legsHash"] == keccak_hex(encoded)
     typed_data = v5.Authorization(
         user=authorization["user"],
         partner_id=authorization["partnerId"],
@@ -200,33 +179,25 @@ def test_the_placeholder_signature_is_zero_and_where_the_template_says(app: Part
     built = app.build({"USDC": 3, "GUSD": 2})
     template, transaction = built["transactionTemplate"], built["transaction"]
     place = template["signature"]
-    assert place == {"argIndex": 6, "byteOffset": (len(template["data"]) - 2) // 2 - 96, "length": 65}
+    assert place == {"argIndex": 5, "byteOffset": (len(template["data"]) - 2) // 2 - 96, "length": 65}
     data = bytes.fromhex(template["data"][2:])
     assert data[place["byteOffset"] - 32 : place["byteOffset"]] == (65).to_bytes(32, "big"), "the length goes before"
     assert data[place["byteOffset"] :] == bytes(96)
-    assert template["args"][6] == f"0x{'00' * 65}"
+    assert template["args"][5] == f"0x{'00' * 65}"
     assert transaction == {
         "chainId": 31337,
         "from": app.user.address,
         "to": app.chain.contracts["v5"],
         "value": "0",
         "data": template["data"],
-        "gas": "700000",
+        "gas": transaction["gas"],
     }
 
 
 def test_abi_and_arguments_encode_to_the_same_call(app: PartnerApp) -> None:
-    template = app.build({"USDC": 3, "GUSD": 2})["transactionTemplate"]
+    template = app.build({"USDC": 3, "GUSD": 2, "TFEE": 5})["transactionTemplate"]
     contract = app.chain.web3.eth.contract(abi=template["abi"])
-    legs = [
-        [token, int(amount), router, int(funding), data] for token, amount, router, funding, data in template["args"][0]
-    ]
-    order, authorization = (
-        [int(value) if value.isdecimal() else value for value in struct] for struct in template["args"][1:3]
-    )
-    permission = [int(template["args"][4]), int(template["args"][5])]
-    arguments = [legs, order, authorization, template["args"][3], *permission, template["args"][6]]
-    assert contract.encode_abi(template["functionName"], arguments) == template["data"]
+    assert contract.encode_abi(template["functionName"], numbers(template["args"])) == template["data"]
 
 
 def test_the_abi_of_the_template_is_the_function_and_the_errors_of_the_contract(app: PartnerApp) -> None:
@@ -246,43 +217,25 @@ def test_native_output_is_requested_by_the_address_of_the_native_coin(app: Partn
     assert built["permit2"]["message"]["witness"]["outputToken"] == NATIVE_COIN
 
 
-def test_the_wrapped_coin_becomes_native_output_without_a_swap(app: PartnerApp) -> None:
-    built = app.build({"USDC": 3, "WETH": 2}, output="ETH")
-    weth = built["tokens"][1]
-    assert weth["route"] == {
-        "router": "wrapped_native",
-        "kind": "unwrap",
-        "target": weth["mint"],
-        "path": [weth["mint"], NATIVE_COIN],
-        "feeTiers": [],
-        "priceImpactBps": None,
-    }
-    assert weth["expectedOutput"] == weth["minOutput"] == weth["amount"]
-    assert legs_of(built)[1][2:] == ["0x" + "0" * 40, "2", "0x"]
-
-
-def test_the_wrapped_coin_alone_becomes_native_output(app: PartnerApp) -> None:
-    built = app.build({"WETH": 2}, output="ETH")
-    assert built["estimatedOutput"]["gross"] == str(2 * 10**18)
-
-
-def test_the_largest_uint256_is_handled_exactly_everywhere(app: PartnerApp) -> None:
-    body = app.body({"WETH": 1}, output="ETH")
-    body["tokens"][0]["amount"] = str(UINT256_MAX)
-    built = app.post_build(body).json()["data"]
-    assert built["estimatedOutput"]["gross"] == str(UINT256_MAX)
-    assert legs_of(built)[0][1] == built["permit2"]["message"]["permitted"][0]["amount"] == str(UINT256_MAX)
-    assert Sweep.objects.get().offers.get().expected_gross == UINT256_MAX
-    expected = app.state(built["sweepId"])["feeAuthorization"]["expectedFees"]
-    assert expected["grossOutput"] == str(UINT256_MAX)
-    assert int(expected["totalFee"]) + int(expected["userAmount"]) == UINT256_MAX
-
-
-def test_outputs_that_exceed_a_uint256_together_are_refused(app: PartnerApp) -> None:
+def test_the_largest_amount_that_a_leg_takes_is_handled_exactly_everywhere(app: PartnerApp) -> None:
     body = app.body({"WETH": 1, "USDC": 1}, output="ETH")
-    body["tokens"][0]["amount"] = str(UINT256_MAX)
-    response = app.post_build(body)
-    assert (response.status_code, response.json()["error"]["details"][0]["field"]) == (400, "tokens")
+    body["tokens"][0]["amount"] = str(MAX_AMOUNT)
+    built = app.post_build(body).json()["data"]
+    gross = MAX_AMOUNT + int(built["tokens"][1]["expectedOutput"])
+    assert built["estimatedOutput"]["gross"] == str(gross)
+    assert legs_of(built)[0][1] == built["permit2"]["message"]["permitted"][0]["amount"] == str(MAX_AMOUNT)
+    assert Sweep.objects.get().offers.get().expected_gross == gross
+    expected = app.state(built["sweepId"])["feeAuthorization"]["expectedFees"]
+    assert expected["grossOutput"] == str(gross)
+    assert int(expected["totalFee"]) + int(expected["userAmount"]) == gross
+
+
+def test_a_larger_amount_has_no_route(app: PartnerApp) -> None:
+    body = app.body({"WETH": 1, "USDC": 1}, output="ETH")
+    for amount in (MAX_AMOUNT + 1, UINT256_MAX):
+        body["tokens"][0]["amount"] = str(amount)
+        response = app.post_build(body)
+        assert (response.status_code, details_of(response)) == (422, {("tokens[0].mint", "no_route")})
 
 
 def test_addresses_may_come_in_any_valid_casing(app: PartnerApp) -> None:
@@ -296,28 +249,6 @@ def test_addresses_may_come_in_any_valid_casing(app: PartnerApp) -> None:
 
 def test_on_unroutable_may_name_the_default(app: PartnerApp) -> None:
     assert app.build(onUnroutable="reject")["skippedTokens"] == []
-
-
-def test_tokens_that_are_all_vetted_are_prefunded(app: PartnerApp) -> None:
-    built = app.build({"USDC": 3, "USDT": 2})
-    assert fundings(built) == {str(batch.FUNDING_PREFUNDED)}
-
-
-def test_one_token_that_is_not_vetted_makes_all_legs_approved(
-    app: PartnerApp, change_chain: Callable[..., Chain]
-) -> None:
-    vetted = {app.chain.token(symbol).address for symbol in SWEEPABLE if symbol != "DAI"}
-    change_chain(vetted_tokens=frozenset(vetted))
-    assert fundings(app.build({"USDC": 3, "USDT": 2})) == {str(batch.FUNDING_PREFUNDED)}
-    assert fundings(app.build({"USDC": 3, "DAI": 2})) == {str(batch.FUNDING_APPROVED)}
-
-
-def test_an_output_that_is_not_vetted_makes_all_legs_approved(
-    app: PartnerApp, change_chain: Callable[..., Chain]
-) -> None:
-    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(batch.FUNDING_PREFUNDED)}
-    change_chain(vetted_tokens=frozenset({app.chain.token("USDC").address}))
-    assert fundings(app.build({"USDC": 3}, output="USDT")) == {str(batch.FUNDING_APPROVED)}
 
 
 def test_missing_balance_and_allowance_are_reported_and_not_refused(app: PartnerApp) -> None:
@@ -368,22 +299,6 @@ def test_a_build_stores_the_sweep_and_books_nothing(app: PartnerApp, partner: Pa
     assert not JournalEntry.objects.exists()
 
 
-@pytest.mark.parametrize("symbols", [("USDC",), ("USDC", "USDT", "DAI", "GUSD", "WBTC"), SWEEPABLE])
-def test_a_build_takes_two_round_trips_whatever_the_number_of_tokens(
-    app: PartnerApp, round_trips: list[list[str]], symbols: tuple[str, ...]
-) -> None:
-    app.build(dict.fromkeys(symbols, 2.0))
-    assert len(round_trips) == 2
-
-
-def test_tokens_that_are_not_vetted_cost_one_more_round_trip_in_total(
-    app: PartnerApp, round_trips: list[list[str]], change_chain: Callable[..., Chain]
-) -> None:
-    change_chain(vetted_tokens=frozenset())
-    app.build(dict.fromkeys(SWEEPABLE, 2.0))
-    assert len(round_trips) == 3
-
-
 def test_a_hostile_token_does_not_affect_the_other_tokens(app: PartnerApp) -> None:
     burner = app.chain.put_code("0x" + "b1" * 20, BURNS_ALL_GAS)
     liar = app.chain.put_code("0x" + "b2" * 20, ANSWERS_ONE)
@@ -401,14 +316,3 @@ def test_the_typed_data_names_its_domain_as_permit2_does(app: PartnerApp) -> Non
     assert permit["domain"] == {"name": "Permit2", "chainId": 31337, "verifyingContract": PERMIT2}
     assert [field["name"] for field in permit["types"]["EIP712Domain"]] == ["name", "chainId", "verifyingContract"]
     assert permit["primaryType"] == "PermitBatchWitnessTransferFrom"
-
-
-def test_any_token_can_be_swept_into_any_other_and_into_the_coin(app: PartnerApp) -> None:
-    outputs = (*SWEEPABLE, "WETH", "ETH")
-    pairs = [(symbol, output) for symbol in SWEEPABLE for output in outputs if output != symbol]
-    refused = [
-        (symbol, output)
-        for symbol, output in pairs
-        if app.post_build(app.body({symbol: 1}, output=output)).status_code != 201
-    ]
-    assert refused == []

@@ -201,16 +201,14 @@ def test_a_build_of_a_suspended_partner_is_refused(app: PartnerApp, partner: Par
     assert error_of(app.post_build(app.body())) == (403, "partner_suspended")
 
 
-def test_a_token_with_a_transfer_fee_is_refused_as_input(app: PartnerApp) -> None:
-    response = app.post_build(app.body({"USDC": 1, "TFEE": 1}))
+@pytest.mark.parametrize("wallet", [{}, {"wallet": to_checksum_address("0x" + "aa" * 20)}])  # the latter holds nothing
+def test_a_token_with_a_transfer_fee_is_refused_if_no_router_swaps_what_arrives(
+    app: PartnerApp, change_chain: Callable[..., Chain], wallet: dict[str, str]
+) -> None:
+    change_chain(routers=())
+    response = app.post_build(app.body({"USDC": 1, "TFEE": 1}, **wallet))
     assert error_of(response) == (422, "no_route")
     assert details_of(response) == {("tokens[1].mint", "transfer_fee")}
-
-
-def test_a_token_with_a_transfer_fee_is_refused_to_users_who_hold_none_of_it_too(app: PartnerApp) -> None:
-    stranger = to_checksum_address("0x" + "aa" * 20)
-    response = app.post_build(app.body({"TFEE": 1}, wallet=stranger))
-    assert details_of(response) == {("tokens[0].mint", "transfer_fee")}
 
 
 def test_a_token_with_a_transfer_fee_is_refused_as_output(app: PartnerApp) -> None:
@@ -225,8 +223,14 @@ def test_an_amount_whose_minimum_output_rounds_to_zero_is_refused(app: PartnerAp
     assert details_of(response) == {("tokens[1].amount", "output_too_small")}
 
 
-def test_an_amount_too_small_for_every_pool_has_no_route(app: PartnerApp) -> None:
+def test_an_amount_whose_share_of_the_last_hop_rounds_to_zero_is_refused(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 1, "DAI": 0.001}, output="GUSD"))
+    assert error_of(response) == (422, "insufficient_output")
+    assert details_of(response) == {("tokens[1].amount", "output_too_small")}
+
+
+def test_an_amount_too_small_for_every_pool_has_no_route(app: PartnerApp) -> None:
+    response = app.post_build(app.body({"USDC": 1, "DAI": 1e-18}, output="GUSD"))
     assert error_of(response) == (422, "no_route")
     assert details_of(response) == {("tokens[1].mint", "no_route")}
 

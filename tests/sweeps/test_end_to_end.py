@@ -1,16 +1,16 @@
 """Whole sweeps on a real chain: build, approve, sign, send, confirm, and balances and books equal to the event."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import batch
-from sweepapi.evm.chains import Chain
+from sweeps.build import renew_offer
+from sweeps.models import Sweep
 from tests.factories.partners import FeeShareFactory
 from tests.local_chain import PERMIT2, LocalChain
+from tests.market_moves import crash_price
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -37,8 +37,16 @@ def gas_paid(chain: LocalChain, tx_hash: str) -> int:
     return receipt["gasUsed"] * receipt["effectiveGasPrice"]
 
 
-def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], output: str) -> dict[str, int]:
-    """Send and confirm a built sweep; compare balances and books with the event, and return its amounts."""
+def outcomes(state: dict[str, Any]) -> list[str]:
+    return [token["outcome"] for token in state["tokens"]]
+
+
+def amounts_of(state: dict[str, Any]) -> dict[str, int]:
+    return {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
+
+
+def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], output: str) -> dict[str, Any]:
+    """Send and confirm a built sweep; compare balances and books with the event, and return the status object."""
     chain = app.chain
     protocol = networks.current().chains["local"].protocol_recipient
     assert protocol is not None
@@ -52,16 +60,18 @@ def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], 
     tx_hash = chain.sign_and_send(app.user, built)
     state = app.confirm(built, tx_hash)
 
-    actual = {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
+    actual = amounts_of(state)
     moved = [after - held for after, held in zip(holdings(chain, output, holders), before, strict=True)]
     moved[0] += gas_paid(chain, tx_hash) if output == "ETH" else 0
     fees = [actual["partnerFee"], actual["protocolFee"]] if is_paid_on_chain else [0, actual["totalFee"]]
     assert moved == [actual["userAmount"], *fees]
-    assert actual["userAmount"] >= int(built["estimatedOutput"]["minUser"])
+    swept = [outcome == "swept" for outcome in outcomes(state)]
+    floors = [int(token["floor"]) for token in built["tokens"]]
+    assert actual["userAmount"] >= sum(floor for floor, ran in zip(floors, swept, strict=True) if ran)
     spent = [
         held - chain.balance_of(app.user.address, mint) for (mint, _), held in zip(inputs, tokens_before, strict=True)
     ]
-    assert spent == [amount for _, amount in inputs]
+    assert spent == [amount if ran else 0 for (_, amount), ran in zip(inputs, swept, strict=True)]
     booked = {entry["account"]: int(entry["amount"]) for entry in state["ledger"]["entries"]}
     assert booked == {
         "fees_charged": actual["totalFee"],
@@ -69,39 +79,72 @@ def sweep_and_compare(app: PartnerApp, partner: Partner, built: dict[str, Any], 
         "protocol_revenue": actual["protocolFee"],
     }
     assert int(state["transaction"]["gasUsed"]) <= int(built["transaction"]["gas"])
-    return actual
+    return state
 
 
 def test_five_tokens_of_five_decimals_become_the_wrapped_coin(app: PartnerApp, partner: Partner) -> None:
     built = app.build(FIVE)
     assert sorted({token["decimals"] for token in built["tokens"]}) == [2, 6, 8, 18]
-    actual = sweep_and_compare(app, partner, built, "WETH")
+    actual = amounts_of(sweep_and_compare(app, partner, built, "WETH"))
     assert actual["grossOutput"] == int(built["estimatedOutput"]["gross"]), "no trades in between"
 
 
 def test_tokens_and_the_wrapped_coin_become_the_native_coin(app: PartnerApp, partner: Partner) -> None:
-    actual = sweep_and_compare(app, partner, app.build({**FIVE, "WETH": 0.5}, output="ETH"), "ETH")
-    assert actual["grossOutput"] > 5 * 10**17
+    built = app.build({**FIVE, "WETH": 0.5}, output="ETH")
+    assert amounts_of(sweep_and_compare(app, partner, built, "ETH"))["grossOutput"] > 5 * 10**17
 
 
 def test_the_wrapped_coin_alone_becomes_the_native_coin(app: PartnerApp, partner: Partner) -> None:
-    actual = sweep_and_compare(app, partner, app.build({"WETH": 2}, output="ETH"), "ETH")
-    assert actual["grossOutput"] == 2 * 10**18
+    state = sweep_and_compare(app, partner, app.build({"WETH": 2}, output="ETH"), "ETH")
+    assert amounts_of(state)["grossOutput"] == 2 * 10**18
 
 
-def test_tokens_become_another_token_through_two_pools(app: PartnerApp, partner: Partner) -> None:
-    built = app.build({"WBTC": 0.001, "LINK": 1, "USDT": 3}, output="UNI")
-    assert {len(token["route"]["path"]) for token in built["tokens"]} == {3}
-    sweep_and_compare(app, partner, built, "UNI")
-
-
-def test_tokens_that_are_not_vetted_go_through_approvals(
-    app: PartnerApp, partner: Partner, change_chain: Callable[..., Chain]
+def test_tokens_and_the_wrapped_coin_become_another_token_through_one_last_hop(
+    app: PartnerApp, partner: Partner
 ) -> None:
-    change_chain(vetted_tokens=frozenset())
-    built = app.build(FIVE)
-    assert {leg[3] for leg in built["transactionTemplate"]["args"][0]} == {str(batch.FUNDING_APPROVED)}
-    sweep_and_compare(app, partner, built, "WETH")
+    built = app.build({"WBTC": 0.001, "LINK": 1, "USDT": 3, "WETH": 0.1}, output="UNI")
+    assert {token["route"]["kind"] for token in built["tokens"]} == {"joined"}
+    actual = amounts_of(sweep_and_compare(app, partner, built, "UNI"))
+    each_rounded_down = actual["grossOutput"] - int(built["estimatedOutput"]["gross"])
+    assert 0 <= each_rounded_down < len(built["tokens"]), "quoted on the sum"
+
+
+def test_a_token_that_arrives_short_goes_through_a_router_beside_the_pools(app: PartnerApp) -> None:
+    built = app.build({**FIVE, "TFEE": 5})
+    assert [token["route"]["kind"] for token in built["tokens"]] == ["pool"] * 5 + ["router"]
+    state = app.confirm(built, app.execute(built))
+    assert outcomes(state) == ["swept"] * 6
+    assert amounts_of(state)["userAmount"] >= int(built["estimatedOutput"]["minUser"])
+
+
+def test_a_token_whose_price_fell_stays_with_the_user(app: PartnerApp, partner: Partner) -> None:
+    built = app.build({"USDC": 3, "LINK": 1, "DAI": 2}, slippageBps=50)
+    crash_price(app, "LINK")
+    state = sweep_and_compare(app, partner, built, "WETH")
+    assert outcomes(state) == ["swept", "skipped", "swept"]
+    assert state["tokens"][1]["skipReason"] == "below_least"
+    assert (state["skippedCount"], state["flags"]) == (1, [])
+    assert [event["type"] for event in state["events"]][2:4] == ["transaction_accepted", "token_skipped"]
+
+
+def test_a_joined_token_whose_price_fell_stays_with_the_user(app: PartnerApp, partner: Partner) -> None:
+    built = app.build({"WBTC": 0.001, "LINK": 1, "WETH": 0.1}, output="USDC", slippageBps=50)
+    crash_price(app, "LINK")
+    assert outcomes(sweep_and_compare(app, partner, built, "USDC")) == ["swept", "skipped", "swept"]
+
+
+def test_an_offer_drops_a_token_whose_price_fell_under_the_same_signature(app: PartnerApp, partner: Partner) -> None:
+    built = app.build({"USDC": 3, "LINK": 1, "DAI": 2}, slippageBps=50)
+    crash_price(app, "LINK")
+    renewed = renew_offer(Sweep.objects.get(id=built["sweepId"]))
+    assert renewed["permit2"] == built["permit2"]
+    assert [token["route"] is None for token in renewed["tokens"]] == [False, True, False]
+    assert [issue["token"] for issue in renewed["issues"]["allowance"]] == [
+        token["mint"] for token in renewed["tokens"] if token["route"] is not None
+    ]
+    state = sweep_and_compare(app, partner, renewed, "WETH")
+    assert outcomes(state) == ["swept", "dropped", "swept"]
+    assert (state["skippedCount"], state["flags"]) == (1, [])
 
 
 def test_an_allowance_that_must_be_reset_first_is_reset_and_swept(app: PartnerApp, partner: Partner) -> None:

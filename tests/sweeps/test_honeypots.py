@@ -8,14 +8,15 @@ import pytest
 from eth_utils.address import to_checksum_address
 
 from dev.chain.artifacts import CONTRACTS
+from sweepapi import networks
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.venues import pool_address
+from tests.factories.sweeps import LOCAL
 from tests.partner_app import PartnerApp, details_of, error_of
 
 pytestmark = pytest.mark.django_db
 
-GET_PAIR = Function("getPair(address,address)", "(address)")
-GET_POOL = Function("getPool(address,address,uint24)", "(address)")
 TREAT = Function("treat(address,uint8,uint8)")
 STRANGER = to_checksum_address("0x" + "aa" * 20)  # holds nothing
 
@@ -32,9 +33,8 @@ HONEST, TAXED, REFUSED = Treatment
 
 
 @pytest.fixture
-def honeypot(app: PartnerApp, change_chain: Callable[..., Chain]) -> str:
-    """UNI with its balances and pools, no longer vetted, and with code that can treat accounts differently."""
-    change_chain(vetted_tokens=frozenset())
+def honeypot(app: PartnerApp) -> str:
+    """UNI with its balances and pools, and with code that can treat accounts differently."""
     compiled = json.loads((CONTRACTS / "out/HoneypotToken.sol/HoneypotToken.json").read_text(encoding="utf-8"))
     code: str = compiled["deployedBytecode"]["object"]
     return app.chain.put_code(app.chain.token("UNI").address, code.removeprefix("0x"))
@@ -47,19 +47,17 @@ def treat(app: PartnerApp, account: str, *, as_sender: Treatment = HONEST, as_re
     assert app.chain.receipt(tx_hash)["status"] == 1
 
 
+@pytest.fixture
+def only_pools(change_chain: Callable[..., Chain]) -> None:
+    """The service knows no router, so what pools can't carry has no way."""
+    change_chain(routers=())
+
+
 def pools(app: PartnerApp) -> dict[str, str]:
-    """Return UNI's pools with the wrapped coin by the name of their router."""
+    """Return UNI's pools with the wrapped coin by the name of their venue."""
+    v3, v2 = networks.current().chain(LOCAL).venues
     pair = (app.chain.token("UNI").address, app.chain.token("WETH").address)
-    reads = {
-        "uniswap_v2": (app.chain.contracts["uniswapV2Factory"], GET_PAIR, GET_PAIR.encode(*pair)),
-        "uniswap_v3": (app.chain.contracts["uniswapV3Factory"], GET_POOL, GET_POOL.encode(*pair, 10_000)),
-    }
-    return {
-        name: to_checksum_address(
-            function.decode(app.chain.web3.eth.call({"to": to_checksum_address(to), "data": data}))[0]
-        )
-        for name, (to, function, data) in reads.items()
-    }
+    return {v3.name: pool_address(v3, *pair, 10_000), v2.name: pool_address(v2, *pair, 0)}
 
 
 def wallet_of(app: PartnerApp, *, holds: bool) -> str:
@@ -72,7 +70,7 @@ def test_a_token_that_treats_all_accounts_alike_is_built(app: PartnerApp, *, hol
     app.build({"UNI": 1}, wallet=wallet_of(app, holds=holds))
 
 
-@pytest.mark.usefixtures("honeypot")
+@pytest.mark.usefixtures("honeypot", "only_pools")
 @pytest.mark.parametrize("holds", [True, False])
 @pytest.mark.parametrize(
     ("treatment", "code"),
@@ -93,7 +91,7 @@ def test_a_token_that_its_pool_cannot_receive_or_send_in_full_is_refused_to_ever
     assert details_of(response) == {("tokens[0].mint", code)}
 
 
-@pytest.mark.usefixtures("honeypot")
+@pytest.mark.usefixtures("honeypot", "only_pools")
 @pytest.mark.parametrize(("treatment", "code"), [(REFUSED, "transfer_refused"), (TAXED, "transfer_fee")])
 def test_a_token_that_its_holder_cannot_send_in_full_is_refused_only_to_this_holder(
     app: PartnerApp, treatment: Treatment, code: str
@@ -105,19 +103,35 @@ def test_a_token_that_its_holder_cannot_send_in_full_is_refused_only_to_this_hol
 
 
 @pytest.mark.usefixtures("honeypot")
-@pytest.mark.parametrize("router", ["uniswap_v2", "uniswap_v3"])
-def test_an_output_token_is_refused_if_any_pool_that_pays_it_cannot_receive_it(app: PartnerApp, router: str) -> None:
-    units = {"GUSD": 1.0, "WETH": 1.0}
-    assert {token["route"]["router"] for token in app.build(units, output="UNI")["tokens"]} == pools(app).keys()
-    treat(app, pools(app)[router], as_receiver=REFUSED)
-    response = app.post_build(app.body(units, output="UNI"))
-    assert error_of(response) == (400, "invalid_request")
-    assert details_of(response) == {("outputMint", "transfer_refused")}
+@pytest.mark.parametrize("at", ["holder", "pool"])
+def test_a_token_that_arrives_short_is_swapped_by_a_router(app: PartnerApp, at: str) -> None:
+    for account in [app.user.address] if at == "holder" else pools(app).values():
+        treat(app, account, as_sender=TAXED, as_receiver=TAXED)
+    built = app.build({"UNI": 1, "USDC": 1})
+    assert [token["route"]["kind"] for token in built["tokens"]] == ["router", "pool"]
+    assert [warning["code"] for warning in built["warnings"]] == ["router_swap"]
+    tx_hash = app.execute(built)
+    assert app.confirm(built, tx_hash)["status"] == "completed"
+
+
+@pytest.mark.usefixtures("honeypot")
+@pytest.mark.parametrize("venue", ["uniswap_v2", "uniswap_v3"])
+def test_an_output_token_is_refused_only_if_the_pool_that_pays_it_cannot_receive_it(
+    app: PartnerApp, venue: str
+) -> None:
+    taken = app.build({"GUSD": 1.0, "WETH": 1.0}, output="UNI")["lastHop"]["venue"]
+    treat(app, pools(app)[venue], as_receiver=REFUSED)
+    response = app.post_build(app.body({"GUSD": 1.0, "WETH": 1.0}, output="UNI"))
+    if venue != taken:
+        assert response.status_code == 201
+    else:
+        assert error_of(response) == (400, "invalid_request")
+        assert details_of(response) == {("outputMint", "transfer_refused")}
 
 
 @pytest.mark.usefixtures("honeypot")
 def test_a_pool_outside_the_chosen_route_may_refuse_transfers(app: PartnerApp) -> None:
     (token,) = app.build({"UNI": 1})["tokens"]
-    (other,) = pools(app).keys() - {token["route"]["router"]}
+    (other,) = pools(app).keys() - {token["route"]["venue"]}
     treat(app, pools(app)[other], as_sender=REFUSED, as_receiver=REFUSED)
     app.build({"UNI": 1})

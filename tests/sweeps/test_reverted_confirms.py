@@ -11,12 +11,12 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from dev.chain.sender import calldata
 from indexer import checks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.factories.ledger import random_hash
 from tests.fake_node import FakeNode
+from tests.market_moves import crash_price
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, error_of
 
@@ -43,15 +43,6 @@ def refusal(app: PartnerApp, built: dict[str, Any], tx_hash: str) -> list[dict[s
     return details
 
 
-def crash_price(app: PartnerApp, symbol: str) -> None:
-    """Have another user sell ten million of a token."""
-    token, whale = app.chain.token(symbol), app.chain.users[1]
-    mint = calldata("mint(address,uint256)", whale.address, token.units(10**7))
-    app.chain.send(whale, {"to": token.address, "data": f"0x{mint.hex()}"})
-    sale = app.build({symbol: 10**7}, wallet=whale.address, slippageBps=5000)
-    assert app.chain.receipt(app.execute(sale, user=whale))["status"] == 1
-
-
 @pytest.fixture
 def unapproved(app: PartnerApp) -> tuple[dict[str, Any], str]:
     """A sweep of USDC that was sent without the approval it needs, and the hash."""
@@ -67,12 +58,20 @@ def test_a_missing_approval_names_the_token(app: PartnerApp, unapproved: tuple[d
 
 
 def test_a_price_that_moved_names_the_token_whose_swap_failed(app: PartnerApp) -> None:
-    built = app.build({"DAI": 1, "USDC": 3}, slippageBps=1)
+    built = app.build({"DAI": 1, "USDC": 3}, slippageBps=1, maxSkipped=0)
     crash_price(app, "USDC")
-    reason = "The swap of the token failed. The price moved: the output was below the minimum."
-    assert refusal(app, built, app.execute(built)) == [
-        {"field": "tokens[1].mint", "code": "reverted", "message": f"{app.chain.token('USDC').address}: {reason}"}
-    ]
+    (detail,) = refusal(app, built, app.execute(built))
+    assert (detail["field"], detail["code"]) == ("tokens[1].mint", "reverted")
+    reason = "The swap of the token failed. The price moved: the swap would give "
+    assert detail["message"].startswith(f"{app.chain.token('USDC').address}: {reason}")
+
+
+def test_more_tokens_to_leave_out_than_the_user_allowed_are_counted(app: PartnerApp) -> None:
+    built = app.build({"DAI": 1, "USDC": 3, "LINK": 1}, slippageBps=1, maxSkipped=1)
+    crash_price(app, "USDC")
+    crash_price(app, "LINK")
+    message = "2 tokens would have to be left out, and the user allowed 1."
+    assert refusal(app, built, app.execute(built)) == [{"field": "txHash", "code": "reverted", "message": message}]
 
 
 def test_a_paused_contract_is_named_as_the_reason(app: PartnerApp) -> None:

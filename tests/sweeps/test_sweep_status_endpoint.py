@@ -88,7 +88,7 @@ def test_the_number_of_queries_does_not_grow_with_transactions_and_events(
     sweep = SweepFactory.create(partner=partner)
     for tx in SweepTransactionFactory.create_batch(10, sweep=sweep):
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx.tx_hash)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         api.get(PATH.format(sweep_id=sweep.id))
 
 

@@ -39,9 +39,15 @@ def test_the_tokens_are_those_of_the_build(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "GUSD": 2})
     usdc, gusd = app.chain.token("USDC").address, app.chain.token("GUSD").address
     assert app.state(built["sweepId"])["tokens"] == [
-        {"mint": usdc, "symbol": "USDC", "decimals": 6, "amount": "3000000"},
-        {"mint": gusd, "symbol": "GUSD", "decimals": 2, "amount": "200"},
+        {"mint": usdc, "symbol": "USDC", "decimals": 6, "amount": "3000000", "outcome": None, "skipReason": None},
+        {"mint": gusd, "symbol": "GUSD", "decimals": 2, "amount": "200", "outcome": None, "skipReason": None},
     ]
+
+
+def test_a_token_that_was_swept_says_so(app: PartnerApp) -> None:
+    state, _ = app.complete()
+    assert [(token["outcome"], token["skipReason"]) for token in state["tokens"]] == [("swept", None)]
+    assert state["skippedCount"] == 0
 
 
 @pytest.mark.parametrize(("output", "decimals"), [("USDT", 6), ("WETH", 18), ("ETH", 18)])

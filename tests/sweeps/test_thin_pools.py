@@ -22,11 +22,11 @@ def test_a_pool_with_a_better_price_is_taken_only_while_it_swaps_the_whole_amoun
     assert FEE not in fee_tiers(app, 5, "WETH")
 
 
-def test_the_last_pool_of_a_route_leaves_nothing_of_the_first_hop_on_the_router(app: PartnerApp) -> None:
+def test_a_last_hop_with_a_better_price_is_taken_only_while_it_swaps_the_whole_sum(app: PartnerApp) -> None:
     weth = app.chain.token("WETH")
     open_thin_pool(app.chain, (weth, 0.05), (app.chain.token("UNI"), 5000), fee=FEE)
+    assert fee_tiers(app, 1, "UNI")[-1] == FEE
     built = app.build({"LINK": 100}, output="UNI")
+    assert built["lastHop"]["feeTier"] != FEE
     app.execute(built)
-    assert app.chain.balance(app.chain.contracts["swapRouter02"], weth) == 0
-    assert FEE not in built["tokens"][0]["route"]["feeTiers"]
-    assert fee_tiers(app, 1, "UNI") == [3000, FEE]
+    assert app.chain.balance(app.chain.contracts["v5"], weth) == 0

@@ -149,5 +149,5 @@ def test_the_number_of_queries_does_not_grow_with_executions(
     for position in range(1, 6):
         execution = SolanaExecutionFactory.create(sweep=sweep, position=position)
         SweepTransactionFactory.create(sweep=sweep, execution=execution, tx_hash=random_signature())
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         api.get(PATH.format(sweep_id=sweep.id))

@@ -9,14 +9,13 @@ import {ISweepBatch} from "./ISweepBatch.sol";
 /// signed. A frontend could therefore send legs that pay the user directly and avoid the fee, which costs only us and
 /// is accepted here.
 interface IServiceBatchV4 is ISweepBatch {
-    /// @notice The terms that the user signs as Permit2 witness, in addition to the tokens.
-    /// @param outputToken The token that the user receives; `NATIVE` for the native coin.
-    /// @param minUserOutput The minimum that the user receives, in the output token's smallest unit.
+    /// @notice The terms that the user signs as Permit2 witness, in addition to the tokens, their floors and the number
+    /// of legs that may be left out.
+    /// @param outputToken The token that the user receives; 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE for the native coin.
     /// @param feeBps The fee in basis points of the gross output; must equal the configured fee.
     /// @param sweepRef The service's reference of the sweep, unique per user.
     struct SweepOrderV4 {
         address outputToken;
-        uint256 minUserOutput;
         uint16 feeBps;
         bytes32 sweepRef;
     }
@@ -25,8 +24,8 @@ interface IServiceBatchV4 is ISweepBatch {
     /// Amounts are in the output token's smallest unit.
     /// @param sweepRef The order's reference.
     /// @param user The account whose tokens were swept and that received `userAmount`.
-    /// @param outputToken The token paid out; `NATIVE` for the native coin.
-    /// @param tokenCount The number of tokens swept.
+    /// @param outputToken The token paid out; 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE for the native coin.
+    /// @param tokenCount The number of tokens that the user signed, those left out included.
     /// @param grossOutput The increase of the contract's balance of the output token.
     /// @param fee The platform fee, rounded down.
     /// @param userAmount The gross output less the fee.
@@ -48,23 +47,39 @@ interface IServiceBatchV4 is ISweepBatch {
     /// @notice The user has already swept under this reference.
     error SweepRefAlreadyUsed(address user, bytes32 sweepRef);
 
-    /// @notice Takes the sender's tokens, runs the legs, and pays the user and the fee recipient from the measured
-    /// increase of the contract's output balance. Atomic.
-    /// @dev Emits `SweepExecutedV4`, and `PaidWrapped` if the fee recipient rejects the native coin. Reverts with the
-    /// errors of this interface and of `ISweepBatch`, or with those of Permit2 and the tokens.
-    /// @param legs The route: 1 to `MAX_LEGS` legs, one per token.
-    /// @param order The terms that the user signed; the witness of the Permit2 signature.
+    /// @notice Takes the sender's tokens with Permit2, runs the legs, and pays the user and the fee recipient from the
+    /// measured increase of the contract's output balance. Atomic.
+    /// @dev Emits `SweepExecutedV4`, `LegSkipped` for each leg that was left out, and `PaidWrapped` if the fee recipient
+    /// rejects the native coin. Reverts with the errors of this interface and of `ISweepBatch`.
+    /// @param route The way.
+    /// @param order The terms that the user signed.
     /// @param permitNonce The nonce of the Permit2 permit.
     /// @param permitDeadline The last Unix timestamp at which the Permit2 permit is valid.
-    /// @param permitSignature The user's signature of a Permit2 permit for exactly the tokens and amounts of `legs`,
-    /// with this contract as spender and `order` as witness: 64 or 65 bytes, or EIP-1271.
+    /// @param permitSignature The user's signature of a Permit2 permit for exactly the tokens and amounts of the legs,
+    /// with this contract as spender and the order as witness: 64 or 65 bytes, or EIP-1271.
     function sweep(
-        Leg[] calldata legs,
+        Route calldata route,
         SweepOrderV4 calldata order,
         uint256 permitNonce,
         uint256 permitDeadline,
         bytes calldata permitSignature
     ) external;
+
+    /// @notice As `sweep`, for tokens that the user has not approved for Permit2: their own permits do it. A permit that
+    /// fails is ignored, because another account may have used it before; without an allowance, Permit2's transfer fails.
+    /// @param permits The permits, in any order. They run after the last pool has fixed its price.
+    function sweepWithPermits(
+        Route calldata route,
+        SweepOrderV4 calldata order,
+        TokenPermit[] calldata permits,
+        uint256 permitNonce,
+        uint256 permitDeadline,
+        bytes calldata permitSignature
+    ) external;
+
+    /// @notice As `sweep`, for accounts that batch their calls: the sender agrees by calling, and has approved this
+    /// contract for the tokens in the same batch.
+    function sweepAsCaller(Route calldata route, SweepOrderV4 calldata order) external;
 
     /// @notice Sets the platform fee and its recipient. Orders signed for another fee can no longer be executed.
     /// @dev Restricted; assign it a delay. Reverts with `TotalFeeAboveCap` or `InvalidRecipient`. Emits `FeeChanged`.
@@ -82,11 +97,4 @@ interface IServiceBatchV4 is ISweepBatch {
     /// @param user The sender of the sweep.
     /// @param sweepRef The order's reference.
     function isSweepRefUsed(address user, bytes32 sweepRef) external view returns (bool);
-
-    /// @notice Returns the EIP-712 struct hash of an order, which is the witness of the Permit2 signature.
-    /// @param order The terms that the user signs.
-    function hashOrder(SweepOrderV4 calldata order) external pure returns (bytes32);
-
-    /// @notice The end of the type string that the user's Permit2 signature covers, starting at the witness member.
-    function WITNESS_TYPE_STRING() external view returns (string memory);
 }

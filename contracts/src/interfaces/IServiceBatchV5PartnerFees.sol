@@ -7,32 +7,22 @@ import {ISweepBatch} from "./ISweepBatch.sol";
 /// @notice Sweeps a user's tokens into one and splits the fee on chain between partner and protocol. The user signs the
 /// outcome (a Permit2 witness), the service signs the route and the fee (an EIP-712 authorization), and neither can
 /// change what the other signed.
+///
+/// The witness is a `SweepOrder`: output token, floors, the number of legs that may be left out, fee, partner, and the
+/// authorization's nonce. This contract takes it from the route and the authorization, so the two can't contradict
+/// each other: a user who signed other terms did not sign this call.
 interface IServiceBatchV5PartnerFees is ISweepBatch {
-    /// @notice The terms that the user signs as Permit2 witness, in addition to the tokens.
-    /// @param outputToken The token that the user receives; `NATIVE` for the native coin.
-    /// @param minUserOutput The minimum that the user receives, in the output token's smallest unit.
-    /// @param totalFeeBps The total fee in basis points of the gross output.
-    /// @param partnerId The partner that built the sweep.
-    /// @param authorizationNonce The nonce of the fee authorization under which the sweep is executed.
-    struct SweepOrder {
-        address outputToken;
-        uint256 minUserOutput;
-        uint16 totalFeeBps;
-        bytes32 partnerId;
-        uint256 authorizationNonce;
-    }
-
     /// @notice What the service signs: user, route, fee, fee recipients and deadline of a sweep.
     /// @param user The sender of the sweep, whose tokens it takes.
     /// @param partnerId The partner that built the sweep.
     /// @param partnerRecipient The recipient of the partner's share of the fee.
     /// @param protocolRecipient The recipient of the rest of the fee.
-    /// @param outputToken The token that the sweep pays out; `NATIVE` for the native coin.
+    /// @param outputToken The token that the sweep pays out; 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE for the native coin.
     /// @param totalFeeBps The total fee in basis points of the gross output.
     /// @param partnerShareBps The partner's share in basis points of the fee.
     /// @param nonce A single-use value.
     /// @param deadline The last Unix timestamp at which the authorization is valid.
-    /// @param legsHash keccak256(abi.encode(legs)) of the route.
+    /// @param legsHash keccak256(abi.encode(route)).
     struct FeeAuthorization {
         address user;
         bytes32 partnerId;
@@ -53,8 +43,8 @@ interface IServiceBatchV5PartnerFees is ISweepBatch {
     /// @param partnerId The partner that built the sweep.
     /// @param partnerRecipient The recipient of `partnerFee`.
     /// @param protocolRecipient The recipient of `protocolFee`.
-    /// @param outputToken The token paid out; `NATIVE` for the native coin.
-    /// @param tokenCount The number of tokens swept.
+    /// @param outputToken The token paid out; 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE for the native coin.
+    /// @param tokenCount The number of tokens that the user signed, those left out included.
     /// @param grossOutput The increase of the contract's balance of the output token.
     /// @param totalFee The signed basis points of the gross output, rounded down.
     /// @param partnerFee The partner's share of the fee, rounded down.
@@ -96,16 +86,8 @@ interface IServiceBatchV5PartnerFees is ISweepBatch {
     error AuthorizationExpired(uint256 deadline, uint256 timestamp);
     /// @notice The service signed another route.
     error LegsHashMismatch(bytes32 authorizedHash, bytes32 legsHash);
-    /// @notice User and service signed different output tokens.
-    error OutputTokenMismatch(address orderedToken, address authorizedToken);
-    /// @notice User and service signed different fees.
-    error TotalFeeMismatch(uint16 orderedBps, uint16 authorizedBps);
     /// @notice The partner's share is more than the whole fee.
     error PartnerShareAboveWhole(uint16 partnerShareBps);
-    /// @notice User and service signed different partners.
-    error PartnerMismatch(bytes32 orderedPartnerId, bytes32 authorizedPartnerId);
-    /// @notice The user signed the nonce of another authorization.
-    error NonceMismatch(uint256 orderedNonce, uint256 authorizedNonce);
     /// @notice The authorization is signed neither by the fee signer nor by a previous signer that is still valid.
     error InvalidAuthorizationSignature(address feeSigner, bytes32 digest);
     /// @notice The authorization has already been executed or cancelled.
@@ -117,27 +99,46 @@ interface IServiceBatchV5PartnerFees is ISweepBatch {
     /// @notice The account is neither the current nor the previous fee signer.
     error NotAFeeSigner(address account);
 
-    /// @notice Takes the sender's tokens, runs the legs, and pays the user, the partner and the protocol from the
-    /// measured increase of the contract's output balance. Atomic.
-    /// @dev Emits `SweepExecutedV5`, and `PaidWrapped` if a fee recipient rejects the native coin. Reverts with the
-    /// errors of this interface and of `ISweepBatch`, or with those of Permit2 and the tokens.
-    /// @param legs The route: 1 to `MAX_LEGS` legs, one per token.
-    /// @param order The terms that the user signed; the witness of the Permit2 signature.
-    /// @param authorization The route, fee and recipients that the service signed.
+    /// @notice Takes the sender's tokens with Permit2, runs the legs, and pays the user, the partner and the protocol
+    /// from the measured increase of the contract's output balance. Atomic.
+    /// @dev Emits `SweepExecutedV5`, `LegSkipped` for each leg that was left out, and `PaidWrapped` if a fee recipient
+    /// rejects the native coin. Reverts with the errors of this interface and of `ISweepBatch`.
+    /// @param route The way, which the service signed.
+    /// @param authorization The fee and its recipients, which the service signed.
     /// @param authorizationSignature The fee signer's signature: 65 bytes with a low s, or whatever its code accepts
     /// under EIP-1271.
     /// @param permitNonce The nonce of the Permit2 permit.
     /// @param permitDeadline The last Unix timestamp at which the Permit2 permit is valid.
-    /// @param permitSignature The user's signature of a Permit2 permit for exactly the tokens and amounts of `legs`,
-    /// with this contract as spender and `order` as witness: 64 or 65 bytes, or EIP-1271.
+    /// @param permitSignature The user's signature of a Permit2 permit for exactly the tokens and amounts of the legs,
+    /// with this contract as spender and the order as witness: 64 or 65 bytes, or EIP-1271.
     function sweep(
-        Leg[] calldata legs,
-        SweepOrder calldata order,
+        Route calldata route,
         FeeAuthorization calldata authorization,
         bytes calldata authorizationSignature,
         uint256 permitNonce,
         uint256 permitDeadline,
         bytes calldata permitSignature
+    ) external;
+
+    /// @notice As `sweep`, for tokens that the user has not approved for Permit2: their own permits do it. A permit that
+    /// fails is ignored, because another account may have used it before; without an allowance, Permit2's transfer fails.
+    /// @param permits The permits, in any order. They run after the last pool has fixed its price.
+    function sweepWithPermits(
+        Route calldata route,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature,
+        TokenPermit[] calldata permits,
+        uint256 permitNonce,
+        uint256 permitDeadline,
+        bytes calldata permitSignature
+    ) external;
+
+    /// @notice As `sweep`, for accounts that batch their calls: the sender agrees by calling, and has approved this
+    /// contract for the tokens in the same batch.
+    function sweepAsCaller(
+        Route calldata route,
+        FeeAuthorization calldata authorization,
+        bytes calldata authorizationSignature
     ) external;
 
     /// @notice Cancels an authorization that has not been executed.
@@ -151,7 +152,7 @@ interface IServiceBatchV5PartnerFees is ISweepBatch {
     /// @dev Restricted; assign it a delay. Reverts with `ZeroFeeSigner` or `HandoverTooLong`. Emits `FeeSignerChanged`.
     /// @param newSigner The signer from now on.
     /// @param handoverSeconds How long the previous signer stays valid, starting with this call; at most
-    /// `MAX_HANDOVER_SECONDS`, and zero to end it at once.
+    /// a day, and zero to end it at once.
     function setFeeSigner(address newSigner, uint32 handoverSeconds) external;
 
     /// @notice Revokes the current or the previous signer with immediate effect. While there is no current signer, only
@@ -172,23 +173,13 @@ interface IServiceBatchV5PartnerFees is ISweepBatch {
     /// @param nonce The authorization's nonce.
     function isNonceUsed(uint256 nonce) external view returns (bool);
 
-    /// @notice Returns keccak256(abi.encode(legs)), the hash of the route that the service signs. `sweep` hashes the
-    /// legs as they are in calldata and therefore accepts only the canonical ABI encoding, which is the one that all
-    /// encoders produce.
-    /// @param legs The route.
-    function hashLegs(Leg[] calldata legs) external pure returns (bytes32);
+    /// @notice Returns keccak256(abi.encode(route)), the hash of the route that the service signs. The route is hashed
+    /// as it is in calldata, so only its canonical ABI encoding has this hash, which is the one that all encoders
+    /// produce.
+    /// @param route The route.
+    function hashLegs(Route calldata route) external pure returns (bytes32);
 
     /// @notice Returns the EIP-712 digest that the fee signer signs, for this chain and this contract.
     /// @param authorization The authorization to hash.
     function hashAuthorization(FeeAuthorization calldata authorization) external view returns (bytes32);
-
-    /// @notice Returns the EIP-712 struct hash of an order, which is the witness of the Permit2 signature.
-    /// @param order The terms that the user signs.
-    function hashOrder(SweepOrder calldata order) external pure returns (bytes32);
-
-    /// @notice The end of the type string that the user's Permit2 signature covers, starting at the witness member.
-    function WITNESS_TYPE_STRING() external view returns (string memory);
-
-    /// @notice The maximum time that a previous signer can stay valid after a handover.
-    function MAX_HANDOVER_SECONDS() external view returns (uint32);
 }

@@ -2,19 +2,21 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {IRouterAllowList} from "../../src/interfaces/IRouterAllowList.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
+import {IVenueList} from "../../src/interfaces/IVenueList.sol";
 import {
     BlocklistToken,
     GasBurningRecipient,
-    ReturnsFalseToken,
     LyingToken,
-    RouterDrainingToken,
     RebasingToken,
     RejectingRecipient,
     ReturnBombRecipient,
+    ReturnsFalseToken,
     RevertsOnZeroToken
 } from "./Hostile.sol";
+import {HostileVenue, PoolWatcher, WatchingDaiKindToken, WatchingToken} from "./InvariantActors.sol";
 import {
     HostileRouter,
     ReentrancyAttacker,
@@ -23,25 +25,52 @@ import {
     ReentrantWallet
 } from "./ReentrancyActors.sol";
 import {SweepV4Test} from "./SweepV4Test.sol";
-import {ISwapRouter02} from "./Uniswap.sol";
+import {ISwapRouter02, IUniswapV3Factory} from "./Uniswap.sol";
+
+interface IV3Liquidity {
+    function initialize(uint160 sqrtPriceX96) external;
+    function mint(address recipient, int24 tickLower, int24 tickUpper, uint128 amount, bytes calldata data) external;
+    function slot0() external view returns (uint160, int24 tick, uint16, uint16, uint16, uint8, bool);
+}
 
 /// @title HandlerWorld
 /// @notice The environment of the random sweeps of the invariant tests: users with and without code that hold every
-/// token, tokens of every kind with real pools, honest and hostile routers, fee recipients and fee signers, and the
-/// random numbers.
+/// token, tokens of every kind with deep, shallow and hostile pools, honest and hostile routers, fee recipients and fee
+/// signers.
 abstract contract HandlerWorld is SweepV4Test {
+    using SafeERC20 for IERC20;
+
+    enum PoolKind {
+        V3,
+        V2,
+        HostileV3,
+        HostileV2
+    }
+
+    struct Pool {
+        PoolKind kind;
+        uint24 fee;
+        address account;
+    }
+
     uint256 internal constant USERS = 3;
     uint256 internal constant FIRST_USER = 2; // in `accounts`, after the two contracts
     uint256 internal constant REBASE_UNITS = 2;
     uint256 private constant HOLDINGS = 1e9; // of every token, in whole tokens
+    uint24 internal constant SHALLOW_FEE = 500;
+    int24 private constant SHALLOW_TICK_SPACING = 10;
+    uint24 private constant HOSTILE_FEE = 100;
 
     ReentrancyAttacker internal attacker;
+    PoolWatcher internal watcher;
     ReentrantToken internal reentrant;
     RebasingToken internal rebasing;
     BlocklistToken internal blocking;
-    RouterDrainingToken internal draining;
     LyingToken internal lying;
+    WatchingToken internal watching;
+    WatchingDaiKindToken internal daiKind;
     HostileRouter internal hostile;
+    HostileVenue internal hostileVenue;
     address internal codelessRouter = makeAddr("a listed router that lost its code");
 
     address[] internal accounts; // the two contracts, users, fee recipients
@@ -50,69 +79,183 @@ abstract contract HandlerWorld is SweepV4Test {
     address[] internal signers; // two keys and a contract
     mapping(address token => uint256 units) internal oneToken; // units of one whole token
     mapping(address account => uint256 key) internal keys; // zero for accounts that sign by code
-    uint256 private random;
+    mapping(address token => mapping(address other => Pool[])) internal pools; // both ways
+    mapping(address batch => mapping(PoolKind => uint16 id)) internal venueIds;
 
     function setUp() public virtual override {
         super.setUp();
         attacker = new ReentrancyAttacker(manager);
+        watcher = new PoolWatcher();
         manager.grantRole(0, address(attacker), 0); // even an administrator must not be able to re-enter
         _makeTokens();
+        _makeMorePools();
         _makeAccounts();
         _makeSigners();
-        _makeRouters(v5);
-        _makeRouters(v4);
-        v4.allowRouter(address(router), ISwapRouter02.exactInput.selector, BOTH_MODES, address(router));
-        v4.allowRouter(address(router), ISwapRouter02.swapExactTokensForTokens.selector, BOTH_MODES, address(router));
+        hostile = new HostileRouter(attacker);
+        vm.etch(codelessRouter, address(hostile).code);
+        _listHostile(v5);
+        _listHostile(v4);
         vm.etch(codelessRouter, "");
-        for (uint256 i = 0; i < USERS; ++i) {
-            for (uint256 j = 0; j < tokens.length; ++j) {
-                _give(accounts[FIRST_USER + i], tokens[j], HOLDINGS * oneToken[tokens[j]]);
+        for (uint256 j = 0; j < tokens.length; ++j) {
+            _fund(tokens[j], address(hostile), oneToken[tokens[j]] * 1e6 + 1e15);
+            for (uint256 i = 0; i < USERS; ++i) {
+                _equip(accounts[FIRST_USER + i], tokens[j]);
             }
         }
     }
+
+    /// @dev Users have approved Permit2 and, as those who batch their calls, both contracts.
+    function _equip(address account, address token) private {
+        _give(account, token, HOLDINGS * oneToken[token]);
+        vm.startPrank(account);
+        IERC20(token).forceApprove(address(v5), type(uint256).max);
+        IERC20(token).forceApprove(address(v4), type(uint256).max);
+        vm.stopPrank();
+    }
+
+    // ---------------------------------------------------------------- tokens
 
     function _makeTokens() private {
         reentrant = new ReentrantToken(attacker);
         rebasing = new RebasingToken();
         blocking = new BlocklistToken();
-        draining = new RouterDrainingToken();
         lying = new LyingToken();
+        watching = new WatchingToken(watcher);
+        daiKind = new WatchingDaiKindToken(watcher);
         _registerToken(address(weth), 18);
-        _registerToken(address(usdc), 6);
-        _registerToken(address(wbtc), 8);
-        _registerToken(address(dai), 18);
-        _registerToken(address(gusd), 2);
-        _registerToken(address(usdt), 6);
+        _registerStandardToken(usdc, 6);
+        _registerStandardToken(wbtc, 8);
+        _registerStandardToken(dai, 18);
+        _registerStandardToken(gusd, 2);
+        _registerStandardToken(usdt, 6);
         _registerToken(address(taxed), 18);
-        _registerToken(address(_tokenWithPools("MintableToken", "ZERO", 0)), 0);
+        _registerPool(PoolKind.V2, 0, address(taxed), address(weth));
+        _registerStandardToken(_tokenWithPools("MintableToken", "ZERO", 0), 0);
         IERC20 thirty = IERC20(deployCode(_artifact("MintableToken"), abi.encode("THIRTY", "THIRTY", uint8(30))));
         _addV3Pool(address(thirty), address(weth), POOL_TOKENS * 1e30, POOL_WETH);
         _addV2Pool(thirty, address(weth), 2_000e30, 1e18); // as much as a V2 pool can hold
-        _registerToken(address(thirty), 30);
+        _registerStandardToken(thirty, 30);
         _addToken(reentrant);
         _addToken(blocking);
-        _addToken(draining);
+        _addToken(watching);
+        _addToken(daiKind);
         _addToken(lying);
         _addToken(new ReturnsFalseToken());
         _addToken(new RevertsOnZeroToken());
         _registerToken(address(rebasing), 18);
         _addV2Pool(IERC20(address(rebasing)), address(weth), POOL_TOKENS * 1e18, POOL_WETH);
-        outputs = [address(weth), NATIVE, address(usdc), address(usdt), address(dai)];
+        _registerPool(PoolKind.V2, 0, address(rebasing), address(weth));
+        outputs = [address(weth), NATIVE, address(usdc), address(usdt), address(dai), address(usdc), NATIVE];
         outputs.push(address(reentrant));
         outputs.push(address(blocking));
         outputs.push(tokens[tokens.length - 2]); // the one that reverts on zero transfers
-        outputs.push(NATIVE);
     }
 
     function _addToken(IERC20 token) private {
         _addPools(token, POOL_TOKENS * 1e18);
-        _registerToken(address(token), 18);
+        _registerStandardToken(token, 18);
+    }
+
+    /// @dev For tokens with the usual pools.
+    function _registerStandardToken(IERC20 token, uint256 decimals) private {
+        _registerToken(address(token), decimals);
+        _registerPool(PoolKind.V3, POOL_FEE, address(token), address(weth));
+        _registerPool(PoolKind.V2, 0, address(token), address(weth));
     }
 
     function _registerToken(address token, uint256 decimals) private {
         tokens.push(token);
         oneToken[token] = 10 ** decimals;
     }
+
+    // ---------------------------------------------------------------- pools
+
+    /// @dev The address is computed by the contract; other tests compare that with the real pools.
+    function _registerPool(PoolKind kind, uint24 fee, address tokenA, address tokenB) private {
+        address account = v5.poolAddress(uint16(kind) + 1, tokenA, tokenB, fee);
+        pools[tokenA][tokenB].push(Pool(kind, fee, account));
+        pools[tokenB][tokenA].push(Pool(kind, fee, account));
+    }
+
+    /// @dev Shallow pools, pools without the wrapped native token, and hostile ones.
+    function _makeMorePools() private {
+        _addShallowPool(address(usdc), address(weth), POOL_WETH);
+        _addShallowPool(address(dai), address(weth), POOL_WETH);
+        _addShallowPool(address(wbtc), address(weth), POOL_WETH);
+        _addShallowPool(address(watching), address(weth), POOL_WETH);
+        _addShallowPool(address(watching), address(usdc), POOL_TOKENS * 1e6);
+        _addShallowPool(address(daiKind), address(usdc), POOL_TOKENS * 1e6);
+        _addV3Pool(address(dai), address(usdc), POOL_TOKENS * 1e18, POOL_TOKENS * 1e6);
+        _registerPool(PoolKind.V3, POOL_FEE, address(dai), address(usdc));
+        _addV2Pool(watching, address(usdc), POOL_TOKENS * 1e18, POOL_TOKENS * 1e6);
+        _registerPool(PoolKind.V2, 0, address(watching), address(usdc));
+
+        hostileVenue = new HostileVenue(attacker, router, address(weth));
+        for (uint16 i = 0; i < 4; ++i) {
+            venueIds[address(v5)][PoolKind(i)] = venueIds[address(v4)][PoolKind(i)] = i + 1;
+        }
+        _listHostileVenue(v5);
+        _listHostileVenue(v4);
+        address[6] memory victims =
+            [address(usdc), address(dai), address(wbtc), address(gusd), address(watching), address(reentrant)];
+        for (uint256 i = 0; i < victims.length; ++i) {
+            _addHostilePools(victims[i], address(weth));
+        }
+        _addHostilePools(address(dai), address(usdc));
+        _addHostilePools(address(watching), address(usdc));
+    }
+
+    function _listHostileVenue(ISweepBatch batch) private {
+        IVenueList.Venue memory venue = _v3Venue();
+        (venue.deployer, venue.initCodeHash) = (address(hostileVenue), hostileVenue.initCodeHash());
+        batch.listVenue(3, venue);
+        venue = _v2Venue();
+        (venue.deployer, venue.initCodeHash) = (address(hostileVenue), hostileVenue.initCodeHash());
+        venue.saltRule = IVenueList.SaltRule.Pair;
+        batch.listVenue(4, venue);
+    }
+
+    function _addHostilePools(address tokenA, address tokenB) private {
+        for (uint256 i = 2; i < 4; ++i) {
+            bytes memory saltSuffix = PoolKind(i) == PoolKind.HostileV3 ? abi.encode(HOSTILE_FEE) : bytes("");
+            address pool = address(hostileVenue.create(tokenA, tokenB, saltSuffix));
+            _fund(tokenA, pool, oneToken[tokenA] * 1e6);
+            _fund(tokenB, pool, oneToken[tokenB] * 1e3);
+            _registerPool(PoolKind(i), PoolKind(i) == PoolKind.HostileV3 ? HOSTILE_FEE : 0, tokenA, tokenB);
+            assertGt(pools[tokenA][tokenB][pools[tokenA][tokenB].length - 1].account.code.length, 0, "no hostile pool");
+        }
+    }
+
+    /// @dev Its liquidity is close to the current price, and is used up by larger sweeps.
+    function _addShallowPool(address token, address other, uint256 otherAmount) private {
+        uint256 amount = POOL_TOKENS * oneToken[token];
+        address pool = IUniswapV3Factory(router.factory()).createPool(token, other, SHALLOW_FEE);
+        bool isFirst = token < other;
+        uint256 price =
+            isFirst ? Math.mulDiv(otherAmount, 1 << 192, amount) : Math.mulDiv(amount, 1 << 192, otherAmount);
+        IV3Liquidity(pool).initialize(uint160(Math.sqrt(price)));
+        (, int24 tick,,,,,) = IV3Liquidity(pool).slot0();
+        int24 middle = tick / SHALLOW_TICK_SPACING * SHALLOW_TICK_SPACING;
+        uint128 liquidity = uint128(Math.sqrt(amount * otherAmount) / 8);
+        (address token0, address token1) = isFirst ? (token, other) : (other, token);
+        IV3Liquidity(pool)
+            .mint(
+                address(this),
+                middle - 6 * SHALLOW_TICK_SPACING,
+                middle + 6 * SHALLOW_TICK_SPACING,
+                liquidity,
+                abi.encode(token0, token1)
+            );
+        _registerPool(PoolKind.V3, SHALLOW_FEE, token, other);
+    }
+
+    function uniswapV3MintCallback(uint256 owed0, uint256 owed1, bytes calldata data) external {
+        (address token0, address token1) = abi.decode(data, (address, address));
+        _fund(token0, msg.sender, owed0);
+        _fund(token1, msg.sender, owed1);
+    }
+
+    // ---------------------------------------------------------------- accounts and routers
 
     function _makeAccounts() private {
         address delegating = makeAddr("user that delegates to code");
@@ -132,143 +275,11 @@ abstract contract HandlerWorld is SweepV4Test {
         signers = [signer, other, address(new ReentrantWallet(attacker))];
     }
 
-    /// @dev One of the functions is for prefunded legs only, and one router is a token, which may be called only by
-    /// sweeps of other tokens.
-    function _makeRouters(ISweepBatch batch) private {
-        if (address(hostile) == address(0)) {
-            hostile = new HostileRouter(attacker);
-            vm.etch(codelessRouter, address(hostile).code);
-            for (uint256 i = 0; i < tokens.length; ++i) {
-                _fund(tokens[i], address(hostile), oneToken[tokens[i]] * 1e6 + 1e15);
-            }
-        }
-        batch.allowRouter(address(hostile), ISwapRouter02.exactInputSingle.selector, BOTH_MODES, address(hostile));
-        batch.allowRouter(address(hostile), ISwapRouter02.exactInput.selector, 2, address(0));
-        batch.allowRouter(address(dai), ISwapRouter02.exactInput.selector, BOTH_MODES, address(dai));
-        batch.allowRouter(codelessRouter, ISwapRouter02.exactInput.selector, BOTH_MODES, address(router));
-    }
-
-    // ---------------------------------------------------------------- randomness
-
-    function _seedRandom(uint256 seed, uint256 salt) internal {
-        random = uint256(keccak256(abi.encode(seed, salt)));
-    }
-
-    function _pick(uint256 below) internal returns (uint256) {
-        random = uint256(keccak256(abi.encode(random)));
-        return random % below;
-    }
-
-    function _pickFrom(address[] storage list) internal returns (address) {
-        return list[_pick(list.length)];
-    }
-
-    function _pickUser() internal returns (address) {
-        return accounts[FIRST_USER + _pick(USERS)];
-    }
-
-    /// @dev Any account except the two contracts, users included.
-    function _pickRecipient() internal returns (address) {
-        return accounts[FIRST_USER + _pick(accounts.length - FIRST_USER)];
-    }
-
-    function _pickBatch() internal returns (ISweepBatch) {
-        return _pick(2) == 0 ? ISweepBatch(v5) : ISweepBatch(v4);
-    }
-
-    /// @dev Up to a thousand whole tokens, or a few units if the token has many decimals.
-    function _pickAmount(address token) private returns (uint256) {
-        if (oneToken[token] > 1e5 && _pick(4) == 0) return 1 + _pick(1e7);
-        return 1 + oneToken[token] * (1 + _pick(1e6)) / 1000;
-    }
-
-    // ---------------------------------------------------------------- routes
-
-    /// @dev One to three different tokens into one output, through routes that may be invalid or return nothing.
-    function _randomLegs(ISweepBatch batch, address output) internal returns (ISweepBatch.Leg[] memory legs) {
-        legs = new ISweepBatch.Leg[](1 + _pick(3));
-        uint256 first = _pick(tokens.length);
-        uint256 stride = 1 + _pick(5); // three steps never wrap around to the first token
-        address settlement = output == NATIVE ? address(weth) : output;
-        for (uint256 i = 0; i < legs.length; ++i) {
-            legs[i] = _randomLeg(address(batch), tokens[(first + i * stride) % tokens.length], settlement);
-        }
-    }
-
-    function _randomLeg(address batch, address token, address settlement) private returns (ISweepBatch.Leg memory leg) {
-        leg.token = token;
-        leg.amount = _pickAmount(token);
-        if (token == address(weth) && settlement == address(weth)) {
-            leg.funding = UNROUTED;
-            return leg;
-        }
-        bool losesOnTransfer = token == address(taxed) || token == address(rebasing);
-        leg.funding = losesOnTransfer ? APPROVED : uint8(_pick(2));
-        leg.router = address(router);
-        uint256 spent = leg.funding == PREFUNDED ? 0 : _minReceived(token, leg.amount);
-        uint256 kind = losesOnTransfer ? 0 : _pick(5);
-        bool isHop = token == address(weth) || settlement == address(weth);
-        if (kind < 2) {
-            leg.data = _v2Call(token, settlement, spent, batch, isHop);
-        } else if (kind < 4 && !isHop) {
-            leg.data = _v3PathCall(token, settlement, spent, batch);
-        } else {
-            leg.data = _v3Call(token, settlement, spent, batch);
-            if (kind == 4) leg.router = address(hostile);
-        }
-    }
-
-    function _minReceived(address token, uint256 amount) private view returns (uint256) {
-        uint256 lost = token == address(taxed) ? amount / 100 + 1 : token == address(rebasing) ? REBASE_UNITS : 0;
-        return amount > lost ? amount - lost : amount;
-    }
-
-    function _v2Call(address token, address settlement, uint256 spent, address batch, bool isHop)
-        private
-        view
-        returns (bytes memory)
-    {
-        address[] memory path = new address[](isHop ? 2 : 3);
-        (path[0], path[1], path[path.length - 1]) = (token, address(weth), settlement);
-        return abi.encodeCall(ISwapRouter02.swapExactTokensForTokens, (spent, 0, path, batch));
-    }
-
-    function _v3Call(address token, address settlement, uint256 spent, address batch)
-        private
-        pure
-        returns (bytes memory)
-    {
-        return abi.encodeCall(
-            ISwapRouter02.exactInputSingle,
-            (ISwapRouter02.ExactInputSingleParams(token, settlement, POOL_FEE, batch, spent, 0, 0))
-        );
-    }
-
-    function _v3PathCall(address token, address settlement, uint256 spent, address batch)
-        private
-        view
-        returns (bytes memory)
-    {
-        bytes memory path = abi.encodePacked(token, POOL_FEE, weth, POOL_FEE, settlement);
-        return abi.encodeCall(ISwapRouter02.exactInput, (ISwapRouter02.ExactInputParams(path, batch, spent, 0)));
-    }
-
-    /// @dev Whether the contract must accept these legs, as far as the legs decide.
-    function _isExecutable(ISweepBatch batch, ISweepBatch.Leg[] memory legs, address output)
-        internal
-        view
-        returns (bool)
-    {
-        address settlement = output == NATIVE ? address(weth) : output;
-        for (uint256 i = 0; i < legs.length; ++i) {
-            if (legs[i].funding == UNROUTED) {
-                if (output != NATIVE) return false;
-                continue;
-            }
-            (uint8 modes,) = batch.routerRule(legs[i].router, bytes4(legs[i].data));
-            if (modes >> legs[i].funding & 1 == 0 || legs[i].token == settlement) return false;
-        }
-        return true;
+    /// @dev One router is a token, which may be called only by sweeps of other tokens.
+    function _listHostile(ISweepBatch batch) private {
+        batch.allowRouter(address(hostile), ISwapRouter02.exactInputSingle.selector, address(hostile));
+        batch.allowRouter(address(dai), ISwapRouter02.exactInput.selector, address(dai));
+        batch.allowRouter(codelessRouter, ISwapRouter02.exactInput.selector, address(router));
     }
 
     // ---------------------------------------------------------------- signatures

@@ -2,50 +2,36 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {IServiceBatchV4 as IV4} from "../../src/interfaces/IServiceBatchV4.sol";
-import {IServiceBatchV5PartnerFees as IV5} from "../../src/interfaces/IServiceBatchV5PartnerFees.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
+import {IVenueList} from "../../src/interfaces/IVenueList.sol";
+import {HostileVenue} from "./InvariantActors.sol";
 import {HostileRouter, ReentrantWallet} from "./ReentrancyActors.sol";
+import {RandomSweeps} from "./RandomSweeps.sol";
 import {Reasons} from "./Reasons.sol";
-import {SweepRules} from "./SweepRules.sol";
-import {ISwapRouter02} from "./Uniswap.sol";
+import {ISwapRouter02, IUniswapV2Pair} from "./Uniswap.sol";
 
 /// @title SweepHandler
-/// @notice Exercises both contracts with random steps: users sweep tokens of every kind through Uniswap and a hostile
-/// router, signatures are forged and corrupted, sweeps are replayed, admins make valid and invalid calls, strangers
-/// send tokens, tokens change their behavior. After every step it compares the outcome with the rules.
-contract SweepHandler is SweepRules {
-    /// @dev A sweep of V5 and the account that signs for the service.
-    struct Draft {
-        Sweep sweep;
-        address feeSigner;
-        bool valid;
-    }
+/// @notice Exercises both contracts with random steps: users sweep tokens of every kind through real and hostile pools
+/// and routers, signatures are forged and corrupted, sweeps are replayed, callbacks are forged, admins make valid and
+/// invalid calls, strangers trade and send tokens, tokens change their behavior. After every step it compares the
+/// outcome with the rules.
+contract SweepHandler is RandomSweeps {
+    using SafeERC20 for IERC20;
 
-    // The number of ways to corrupt a sweep; numbered consecutively, in this order.
-    uint256 private constant ORDER_CORRUPTIONS = 14;
-    uint256 private constant LEG_CORRUPTIONS = 12;
-    uint256 private constant SIGNED_CORRUPTIONS = 7; // after signing
+    uint256 private constant BEHAVIORS_OF_POOLS = 12;
 
     uint256 public steps;
-    address[] private reentrantActors; // a token, a router, a wallet, a delegating user, a fee recipient
-    address private stranger;
-    uint256 private permitNonces;
-    // The expected state of the contracts, derived from the calls that were made.
-    address private currentSigner;
-    address private previousSigner;
-    uint256 private previousGoodUntil;
-    uint16 private feeBpsV4 = 75;
-    address private feeRecipientV4;
+    address[] private reentrantActors; // a token, a router, a wallet, a delegating user, a fee recipient, a pool
+    string[] private actorNames = ["token", "router", "wallet", "delegating user", "fee recipient", "pool"];
     mapping(address batch => bool) private delisted; // the router's multi-hop V3 swap
+    mapping(address batch => bool) private venueRemoved; // that of V2 pools
+    uint16 private lastVenueId = 4;
 
     function setUp() public override {
         super.setUp();
-        (currentSigner, feeRecipientV4) = (signer, protocol);
-        uint256 strangerKey;
-        (stranger, strangerKey) = makeAddrAndKey("stranger");
-        keys[stranger] = strangerKey;
         reentrantActors = [address(reentrant), address(hostile), accounts[3], accounts[4], accounts[7]];
+        reentrantActors.push(address(hostileVenue));
         for (uint256 i = 0; i < reentrantActors.length; ++i) {
             attacker.register(reentrantActors[i]);
         }
@@ -58,18 +44,20 @@ contract SweepHandler is SweepRules {
         ++steps;
         _seedRandom(seed, salt);
         _resumeOperations();
-        uint256 kind = _pick(26);
-        if (kind < 7) _attempt(_randomV5(0));
-        else if (kind < 12) _attempt(_randomV4(0));
-        else if (kind < 16) _attempt(_randomV5(1 + _pick(ORDER_CORRUPTIONS + LEG_CORRUPTIONS + SIGNED_CORRUPTIONS)));
-        else if (kind < 18) _attempt(_randomV4(1 + _pick(ORDER_CORRUPTIONS + LEG_CORRUPTIONS + SIGNED_CORRUPTIONS)));
-        else if (kind == 18) _cancel();
-        else if (kind == 19) _replay();
-        else if (kind == 20) _donate();
-        else if (kind == 21) _rescue();
-        else if (kind == 22) _administer(_pickBatch());
-        else if (kind == 23) _callAdminFunctionsInvalidly(_pickBatch());
-        else if (kind == 24) _changeBehavior();
+        uint256 kind = _pick(30);
+        if (kind < 8) _attempt(_randomV5(0));
+        else if (kind < 14) _attempt(_randomV4(0));
+        else if (kind < 18) _attempt(_randomV5(_pickCorruption()));
+        else if (kind < 20) _attempt(_randomV4(_pickCorruption()));
+        else if (kind == 20) _cancel();
+        else if (kind == 21) _replay();
+        else if (kind == 22) _donate();
+        else if (kind == 23) _rescue();
+        else if (kind == 24) _administer(_pickBatch());
+        else if (kind == 25) _callAdminFunctionsInvalidly(_pickBatch());
+        else if (kind == 26) _changeBehavior();
+        else if (kind == 27) _forgeCallback(_pickBatch());
+        else if (kind == 28) _trade();
         else vm.warp(block.timestamp + 1 + _pick(1 days));
         _check(!attacker.succeeded(), 9);
     }
@@ -80,231 +68,23 @@ contract SweepHandler is SweepRules {
         if (paused[address(v4)] && _pick(2) == 0) _unpause(v4);
         if (delisted[address(v5)] && _pick(4) == 0) _relistRouter(v5);
         if (delisted[address(v4)] && _pick(4) == 0) _relistRouter(v4);
+        if (venueRemoved[address(v5)] && _pick(4) == 0) _relistVenue(v5);
+        if (venueRemoved[address(v4)] && _pick(4) == 0) _relistVenue(v4);
         if (currentSigner == address(0) && _pick(2) == 0) _setFeeSigner(_pickFrom(signers), 0);
+        _chooseBehaviorOfPools();
+    }
+
+    /// @dev Half of the time they are honest, or their only fault is that they don't pay.
+    function _chooseBehaviorOfPools() private {
+        uint256 behavior = _pick(2 * BEHAVIORS_OF_POOLS);
+        if (behavior >= BEHAVIORS_OF_POOLS) behavior %= 2;
+        hostileVenue.behave(HostileVenue.Behavior(behavior), _pick(64), _pickFrom(tokens));
     }
 
     function _unpause(ISweepBatch batch) private {
         batch.unpause();
         paused[address(batch)] = false;
     }
-
-    // ---------------------------------------------------------------- sweeps
-
-    function _randomV5(uint256 corruption) private returns (Attempt memory) {
-        Draft memory draft = _draft();
-        Sweep memory s = draft.sweep;
-        if (corruption != 0) draft.valid = false;
-        if (corruption > ORDER_CORRUPTIONS && corruption <= ORDER_CORRUPTIONS + LEG_CORRUPTIONS) {
-            s.legs = _corruptLegs(corruption - ORDER_CORRUPTIONS, v5, s.legs);
-        } else if (corruption != 0) {
-            _corruptV5(corruption, s);
-        }
-        _signDraft(draft);
-        if (corruption > ORDER_CORRUPTIONS + LEG_CORRUPTIONS) {
-            _corruptSignedV5(corruption - ORDER_CORRUPTIONS - LEG_CORRUPTIONS, s);
-        }
-        return _attemptV5(draft);
-    }
-
-    function _draft() private returns (Draft memory draft) {
-        Sweep memory s = draft.sweep;
-        address output = _pickFrom(outputs);
-        s.sender = _pickUser();
-        s.legs = _randomLegs(v5, output);
-        uint256 nonce = _randomNonce();
-        bytes32 partnerId = bytes32(_pick(3));
-        uint16 feeBps = uint16(_pick(301));
-        s.order = IV5.SweepOrder(output, _pick(2), feeBps, partnerId, nonce);
-        s.authorization = IV5.FeeAuthorization({
-            user: s.sender,
-            partnerId: partnerId,
-            partnerRecipient: _pickRecipient(),
-            protocolRecipient: _pickRecipient(),
-            outputToken: output,
-            totalFeeBps: feeBps,
-            partnerShareBps: _pick(4) == 0 ? 10_000 : uint16(_pick(10_001)),
-            nonce: nonce,
-            deadline: block.timestamp + _pick(2) * 900, // the current timestamp is still valid
-            legsHash: 0
-        });
-        (s.permitNonce, s.permitDeadline) = (++permitNonces, block.timestamp + _pick(2) * 900);
-        _maybeBlock(output, s.authorization.protocolRecipient);
-        draft.feeSigner = _pick(8) == 0 ? previousSigner : currentSigner;
-        bool isValidSigner =
-            draft.feeSigner != address(0) && (draft.feeSigner == currentSigner || block.timestamp < previousGoodUntil);
-        draft.valid = isValidSigner && !v5.isNonceUsed(nonce) && _isExecutable(v5, s.legs, output);
-    }
-
-    function _maybeBlock(address output, address recipient) private {
-        if (output == address(blocking)) blocking.blockAccount(_pick(3) == 0 ? recipient : stranger);
-    }
-
-    /// @dev Mostly an unused one; otherwise one of a few at word boundaries, which recur.
-    function _randomNonce() private returns (uint256) {
-        if (_pick(8) != 0) return uint256(keccak256(abi.encode(permitNonces)));
-        uint256[6] memory borders = [uint256(0), 1, 255, 256, 257, type(uint256).max];
-        return borders[_pick(6)];
-    }
-
-    function _signDraft(Draft memory draft) private {
-        Sweep memory s = draft.sweep;
-        s.authorization.legsHash = keccak256(abi.encode(s.legs));
-        address by = draft.feeSigner == address(0) ? stranger : draft.feeSigner;
-        s.authorizationSignature = _signAs(by, v5.hashAuthorization(s.authorization), false);
-        s.permitSignature = _signAs(s.sender, _permitDigest(s), _pick(2) == 0);
-    }
-
-    function _attemptV5(Draft memory draft) private view returns (Attempt memory a) {
-        Sweep memory s = draft.sweep;
-        a.batch = v5;
-        (a.sender, a.legs, a.valid) = (s.sender, s.legs, draft.valid);
-        (a.outputToken, a.minUserOutput, a.id) =
-        (s.order.outputToken, s.order.minUserOutput, bytes32(s.authorization.nonce));
-        (a.feeBps, a.partnerShareBps) = (s.authorization.totalFeeBps, s.authorization.partnerShareBps);
-        (a.partnerId, a.permitNonce) = (s.authorization.partnerId, s.permitNonce);
-        (a.partnerRecipient, a.protocolRecipient) =
-        (s.authorization.partnerRecipient, s.authorization.protocolRecipient);
-        a.call = abi.encodeCall(
-            v5.sweep,
-            (
-                s.legs,
-                s.order,
-                s.authorization,
-                s.authorizationSignature,
-                s.permitNonce,
-                s.permitDeadline,
-                s.permitSignature
-            )
-        );
-    }
-
-    function _randomV4(uint256 corruption) private returns (Attempt memory a) {
-        SweepV4 memory s;
-        address output = _pickFrom(outputs);
-        s.sender = _pickUser();
-        s.legs = _randomLegs(v4, output);
-        s.order = IV4.SweepOrderV4(output, _pick(2), feeBpsV4, bytes32(_randomNonce()));
-        (s.permitNonce, s.permitDeadline) = (++permitNonces, block.timestamp + _pick(2) * 900);
-        _maybeBlock(output, feeRecipientV4);
-        a.valid = corruption == 0 && !v4.isSweepRefUsed(s.sender, s.order.sweepRef) && _isExecutable(v4, s.legs, output);
-        if (corruption > ORDER_CORRUPTIONS && corruption <= ORDER_CORRUPTIONS + LEG_CORRUPTIONS) {
-            s.legs = _corruptLegs(corruption - ORDER_CORRUPTIONS, v4, s.legs);
-        } else if (corruption != 0 && corruption <= ORDER_CORRUPTIONS) {
-            _corruptV4(corruption, s);
-        }
-        s.permitSignature = _signAs(s.sender, _permitDigestV4(s), _pick(2) == 0);
-        if (corruption > ORDER_CORRUPTIONS + LEG_CORRUPTIONS) {
-            _corruptSignedV4(corruption - ORDER_CORRUPTIONS - LEG_CORRUPTIONS, s);
-        }
-
-        a.batch = v4;
-        (a.sender, a.legs, a.permitNonce) = (s.sender, s.legs, s.permitNonce);
-        (a.outputToken, a.minUserOutput, a.id) = (s.order.outputToken, s.order.minUserOutput, s.order.sweepRef);
-        (a.feeBps, a.protocolRecipient) = (feeBpsV4, feeRecipientV4);
-        a.call = abi.encodeCall(v4.sweep, (s.legs, s.order, s.permitNonce, s.permitDeadline, s.permitSignature));
-    }
-
-    // ---------------------------------------------------------------- corruptions
-
-    /// @dev Corrupts what is signed, before signing.
-    function _corruptV5(uint256 kind, Sweep memory s) private {
-        if (kind == 1) s.order.minUserOutput = type(uint256).max;
-        if (kind == 2) s.authorization.deadline = block.timestamp - 1;
-        if (kind == 3) s.authorization.user = stranger;
-        if (kind == 4) s.order.totalFeeBps = s.authorization.totalFeeBps = 301;
-        if (kind == 5) s.authorization.partnerShareBps = 10_001;
-        if (kind == 6) s.authorization.protocolRecipient = _pick(2) == 0 ? address(v5) : address(weth);
-        if (kind == 7) s.order.partnerId = bytes32(uint256(7));
-        if (kind == 8) s.order.authorizationNonce ^= 1;
-        if (kind == 9) s.order.outputToken = address(gusd);
-        if (kind == 10) s.order.totalFeeBps ^= 1;
-        if (kind == 11) s.order.authorizationNonce = s.authorization.nonce = _usedNonce();
-        if (kind == 12) s.permitDeadline = block.timestamp - 1;
-        if (kind == 13) (s.permitNonce, s.permitDeadline) = _spentPermit(s.sender);
-        if (kind == 14) {
-            s.authorization.partnerRecipient = address(0);
-            s.authorization.partnerShareBps = 1;
-            s.order.totalFeeBps = s.authorization.totalFeeBps = 300;
-        }
-    }
-
-    /// @dev A nonce that Permit2 has already used for this user, or a deadline in the past.
-    function _spentPermit(address sender) private view returns (uint256, uint256) {
-        uint256 nonce = lastPermitNonce[sender];
-        return (nonce, nonce == 0 ? block.timestamp - 1 : block.timestamp);
-    }
-
-    function _usedNonce() private returns (uint256 nonce) {
-        nonce = permitNonces;
-        if (v5.isNonceUsed(nonce)) return nonce;
-        v5.cancelAuthorization(nonce);
-        ++cancelled[nonce];
-    }
-
-    function _corruptV4(uint256 kind, SweepV4 memory s) private view {
-        if (kind % 5 == 0) s.order.minUserOutput = type(uint256).max;
-        if (kind % 5 == 1) s.order.feeBps = feeBpsV4 ^ 1;
-        if (kind % 5 == 2) s.permitDeadline = block.timestamp - 1;
-        if (kind % 5 == 3) (s.permitNonce, s.permitDeadline) = _spentPermit(s.sender);
-        if (kind % 5 != 4) return;
-        if (lastBatch == address(v4)) (s.sender, s.order.sweepRef) = (lastSender, lastId);
-        else s.order.feeBps = 301;
-    }
-
-    /// @dev Corrupts the legs, before signing.
-    function _corruptLegs(uint256 kind, ISweepBatch batch, ISweepBatch.Leg[] memory legs)
-        private
-        returns (ISweepBatch.Leg[] memory)
-    {
-        ISweepBatch.Leg memory leg = legs[0];
-        if (kind == 1) (leg.router, leg.funding) = (stranger, APPROVED);
-        if (kind == 2) leg.amount = 0;
-        if (kind == 3) leg.funding = 3;
-        if (kind == 4) legs = _legs(leg, leg);
-        if (kind == 5) (leg.data, leg.funding) = ("abc", APPROVED);
-        if (kind == 6) legs = new ISweepBatch.Leg[](_pick(2) * 31);
-        if (kind == 7) legs[0] = _legThrough(address(dai), APPROVED); // DAI as its own router
-        if (kind == 8) legs[0] = _legThrough(codelessRouter, PREFUNDED);
-        if (kind == 9) legs[0] = _legThrough(address(hostile), APPROVED);
-        if (kind == 10) (leg.token, leg.amount) = (address(dai), type(uint256).max); // more than any user has
-        if (kind == 11) (leg.data, leg.funding) = (bytes.concat(batch.pause.selector, leg.data), APPROVED);
-        if (kind == 12) (leg.router, leg.funding) = (address(batch), APPROVED);
-        return legs;
-    }
-
-    function _legThrough(address through, uint8 funding) private view returns (ISweepBatch.Leg memory) {
-        return
-            ISweepBatch.Leg(address(dai), 1e18, through, funding, abi.encodePacked(ISwapRouter02.exactInput.selector));
-    }
-
-    /// @dev Changes or forges something after signing.
-    function _corruptSignedV5(uint256 kind, Sweep memory s) private {
-        if (kind == 1) s.legs[0].amount += 1;
-        if (kind == 2) s.authorization.partnerRecipient = stranger;
-        if (kind == 3) s.order.minUserOutput += 1;
-        if (kind == 4) {
-            s.authorization.deadline += 1; // a signer with code accepts any signature for a digest it signed
-            s.authorizationSignature = _forged(v5.hashAuthorization(s.authorization));
-        }
-        if (kind == 5) s.permitNonce = ++permitNonces;
-        if (kind == 6) (s.permitSignature, s.order.minUserOutput) = (new bytes(66), s.order.minUserOutput + 1);
-        if (kind == 7) s.legs[0].data = bytes.concat(s.legs[0].data, hex"00"); // not covered by the user's signature
-    }
-
-    function _corruptSignedV4(uint256 kind, SweepV4 memory s) private {
-        if (kind == 1) s.legs[0].amount += 1;
-        if (kind == 2) s.order.sweepRef = keccak256(abi.encode(s.order.sweepRef));
-        if (kind == 3 || kind == 7) s.order.minUserOutput += 1;
-        if (kind == 4) (s.permitSignature, s.order.minUserOutput) = (new bytes(66), s.order.minUserOutput + 1);
-        if (kind == 5) s.permitNonce = ++permitNonces;
-        if (kind == 6) s.permitDeadline += 1;
-    }
-
-    function _forged(bytes32 digest) private returns (bytes memory) {
-        return _pick(2) == 0 ? _signature(keys[stranger], digest) : new bytes(_pick(67));
-    }
-
-    // ---------------------------------------------------------------- other steps
 
     /// @dev Sends the last successful call again, byte for byte, from the same sender.
     function _replay() private {
@@ -349,8 +129,55 @@ contract SweepHandler is SweepRules {
         _check(IERC20(token).balanceOf(address(batch)) == idle - amount, 12);
     }
 
+    /// @dev Outside a sweep no callback is accepted, not even that of a pool.
+    function _forgeCallback(ISweepBatch batch) private {
+        bytes4[3] memory selectors = [_v3Venue().callback, _v2Venue().callback, bytes4(uint32(_pick(1 << 32)))];
+        bytes memory call = abi.encodePacked(
+            selectors[_pick(3)], abi.encode(int256(_pick(1e18)), -int256(_pick(1e18)), new bytes(_pick(512)))
+        );
+        address pool = pools[address(usdc)][address(weth)][_pick(3)].account;
+        (bool succeeded, bytes memory response) = _sendAs(_pick(2) == 0 ? stranger : pool, address(batch), call);
+        _check(!succeeded, 9);
+        if (!succeeded) _recordRevert(response);
+    }
+
+    /// @dev Moves a price, and that of a shallow pool to where its liquidity ends.
+    function _trade() private {
+        address token = _pickFrom(tokens);
+        if (token == address(weth)) return;
+        (address tokenIn, address tokenOut) = _pick(2) == 0 ? (token, address(weth)) : (address(weth), token);
+        uint256 amount = tokenIn == token ? oneToken[token] * (1 + _pick(500)) : (1 + _pick(250)) * 1e15;
+        blocking.blockAccount(stranger);
+        _fund(tokenIn, address(this), amount);
+        IERC20(tokenIn).forceApprove(address(router), amount);
+        ISwapRouter02.ExactInputSingleParams memory params = ISwapRouter02.ExactInputSingleParams(
+            tokenIn, tokenOut, _pick(2) == 0 ? SHALLOW_FEE : POOL_FEE, address(this), amount, 0, 0
+        );
+        (bool traded,) = address(router).call{gas: 1_000_000}(abi.encodeCall(router.exactInputSingle, (params)));
+        if (traded) ++happened["trades"];
+    }
+
+    function _changeBehavior() private {
+        uint256 kind = _pick(5);
+        if (kind == 0) _rebase();
+        if (kind == 1) hostile.setBehavior(HostileRouter.Behavior(_pick(4)));
+        if (kind == 2) ReentrantWallet(payable(accounts[FIRST_USER + 1 + _pick(2)])).setRejecting(_pick(4) == 0);
+        if (kind == 3) blocking.blockAccount(_pick(2) == 0 ? stranger : _pickFrom(accounts));
+        if (kind == 4) lying.lieOnce();
+    }
+
+    /// @dev Keeps a share worth one to two units, as with real rebasing tokens, so that rounding is at most one share.
+    /// A pair that holds less than it remembers refuses every swap until it is synchronized.
+    function _rebase() private {
+        if (rebasing.supply() * 2 < rebasing.totalShares() * 3) rebasing.rebase();
+        else rebasing.shrink();
+        if (_pick(8) != 0) IUniswapV2Pair(pools[address(rebasing)][address(weth)][0].account).sync();
+    }
+
+    // ---------------------------------------------------------------- administration
+
     function _administer(ISweepBatch batch) private {
-        uint256 kind = _pick(6);
+        uint256 kind = _pick(8);
         if (kind == 0 && !paused[address(batch)]) {
             batch.pause();
             paused[address(batch)] = true;
@@ -361,15 +188,25 @@ contract SweepHandler is SweepRules {
             (feeBpsV4, feeRecipientV4) = (uint16(_pick(301)), _pickRecipient());
             v4.setFee(feeBpsV4, feeRecipientV4);
         }
-        if (kind > 3 && !delisted[address(batch)]) {
+        if (kind > 5 && !venueRemoved[address(batch)]) {
+            batch.removeVenue(venueIds[address(batch)][PoolKind.V2]);
+            venueRemoved[address(batch)] = true;
+        } else if (kind > 3 && !delisted[address(batch)]) {
             batch.removeRouter(address(router), ISwapRouter02.exactInput.selector);
             delisted[address(batch)] = true;
         }
     }
 
     function _relistRouter(ISweepBatch batch) private {
-        batch.allowRouter(address(router), ISwapRouter02.exactInput.selector, BOTH_MODES, address(router));
+        batch.allowRouter(address(router), ISwapRouter02.exactInput.selector, address(router));
         delisted[address(batch)] = false;
+    }
+
+    /// @dev Under a new id, because ids are never used again.
+    function _relistVenue(ISweepBatch batch) private {
+        batch.listVenue(++lastVenueId, _v2Venue());
+        venueIds[address(batch)][PoolKind.V2] = lastVenueId;
+        venueRemoved[address(batch)] = false;
     }
 
     function _setFeeSigner(address next, uint32 handoverSeconds) private {
@@ -388,42 +225,38 @@ contract SweepHandler is SweepRules {
     /// @dev Invalid calls by admins, and valid ones by strangers. None may succeed.
     function _callAdminFunctionsInvalidly(ISweepBatch batch) private {
         bytes4 swap = ISwapRouter02.exactInputSingle.selector;
-        bytes[] memory calls = new bytes[](13);
-        calls[0] = abi.encodeCall(batch.allowRouter, (PERMIT2, swap, 2, address(0)));
-        calls[1] = abi.encodeCall(batch.allowRouter, (address(router), swap, 1, address(weth)));
-        calls[2] = abi.encodeCall(batch.allowRouter, (stranger, swap, 2, address(0)));
-        calls[3] = abi.encodeCall(batch.allowRouter, (address(router), IERC20.transferFrom.selector, 2, address(0)));
-        calls[4] = abi.encodeCall(batch.allowRouter, (address(router), swap, 4, address(0)));
-        calls[5] = abi.encodeCall(batch.allowRouter, (address(router), swap, 1, address(0)));
-        calls[6] = abi.encodeCall(batch.removeRouter, (address(router), IERC20.transferFrom.selector));
-        calls[7] = abi.encodeCall(batch.rescue, (NATIVE, address(batch), 0));
-        calls[8] = paused[address(batch)] ? abi.encodeCall(batch.pause, ()) : abi.encodeCall(batch.unpause, ());
-        calls[9] = abi.encodeCall(v5.setFeeSigner, (address(0), 0));
-        calls[10] = abi.encodeCall(v5.setFeeSigner, (signer, 1 days + 1));
-        calls[11] = abi.encodeCall(v5.revokeFeeSigner, (stranger));
-        calls[12] = abi.encodeCall(v4.setFee, (301, protocol));
+        bytes[] memory calls = new bytes[](15);
+        calls[0] = abi.encodeCall(batch.allowRouter, (PERMIT2, swap, address(router)));
+        calls[1] = abi.encodeCall(batch.allowRouter, (address(router), swap, address(weth)));
+        calls[2] = abi.encodeCall(batch.allowRouter, (stranger, swap, address(router)));
+        calls[3] = abi.encodeCall(batch.allowRouter, (address(router), IERC20.transferFrom.selector, address(router)));
+        calls[4] = abi.encodeCall(batch.removeRouter, (address(router), IERC20.transferFrom.selector));
+        calls[5] = abi.encodeCall(batch.rescue, (NATIVE, address(batch), 0));
+        calls[6] = paused[address(batch)] ? abi.encodeCall(batch.pause, ()) : abi.encodeCall(batch.unpause, ());
+        calls[7] = abi.encodeCall(batch.listVenue, (V3, _v3Venue()));
+        calls[8] = abi.encodeCall(batch.listVenue, (uint16(_pick(V2 + 1)), _v2Venue()));
+        calls[9] = abi.encodeCall(batch.listVenue, (type(uint16).max, _invalidVenue()));
+        calls[10] = abi.encodeCall(batch.removeVenue, (type(uint16).max));
+        calls[11] = abi.encodeCall(v5.setFeeSigner, (address(0), 0));
+        calls[12] = abi.encodeCall(v5.setFeeSigner, (signer, 1 days + 1));
+        calls[13] = abi.encodeCall(v5.revokeFeeSigner, (stranger));
+        calls[14] = abi.encodeCall(v4.setFee, (301, protocol));
         uint256 which = _pick(calls.length);
-        address target = which < 9 ? address(batch) : which < 12 ? address(v5) : address(v4);
+        address target = which < 11 ? address(batch) : which < 14 ? address(v5) : address(v4);
         if (_pick(4) == 0) vm.prank(stranger);
         (bool succeeded, bytes memory response) = target.call(calls[which]);
         _check(!succeeded, 8);
         if (!succeeded) _recordRevert(response);
     }
 
-    function _changeBehavior() private {
-        uint256 kind = _pick(6);
-        if (kind == 0) _rebase();
-        if (kind == 1) hostile.setBehavior(HostileRouter.Behavior(_pick(4)));
-        if (kind == 2) ReentrantWallet(payable(accounts[FIRST_USER + 1 + _pick(2)])).setRejecting(_pick(4) == 0);
-        if (kind == 3) blocking.blockAccount(_pick(2) == 0 ? stranger : _pickFrom(accounts));
-        if (kind == 4) draining.arm(_pick(4) == 0 ? address(0) : address(router), _pickFrom(tokens));
-        if (kind == 5) lying.lieOnce();
-    }
-
-    /// @dev Keeps a share worth one to two units, as with real rebasing tokens, so that rounding is at most one share.
-    function _rebase() private {
-        if (rebasing.supply() * 2 < rebasing.totalShares() * 3) rebasing.rebase();
-        else rebasing.shrink();
+    function _invalidVenue() private returns (IVenueList.Venue memory venue) {
+        uint256 kind = _pick(5);
+        venue = _v3Venue();
+        if (kind == 0) venue.deployer = address(0);
+        if (kind == 1) venue.kind = IVenueList.PoolKind.None;
+        if (kind == 2) venue.feeBps = 30;
+        if (kind == 3) venue.callback = 0;
+        if (kind == 4) venue.initCodeHash = 0;
     }
 
     // ---------------------------------------------------------------- results
@@ -431,30 +264,29 @@ contract SweepHandler is SweepRules {
     /// @notice Returns what has happened so far, as one line of JSON.
     function tally() external view returns (string memory line) {
         line = string.concat('{"steps": ', vm.toString(steps));
-        line = string.concat(line, ', "sweeps V5": ', vm.toString(sweeps[address(v5)]));
-        line = string.concat(line, ', "sweeps V4": ', vm.toString(sweeps[address(v4)]));
-        line = string.concat(line, ', "reverts": ', vm.toString(reverts));
-        line = string.concat(line, ', "re-entry attempts": ', vm.toString(attacker.attempts()));
-        line = string.concat(
-            line, ', "re-entry attempts by a token": ', vm.toString(attacker.attemptsOf(reentrantActors[0]))
-        );
-        line = string.concat(
-            line, ', "re-entry attempts by a router": ', vm.toString(attacker.attemptsOf(reentrantActors[1]))
-        );
-        line = string.concat(
-            line, ', "re-entry attempts by a wallet": ', vm.toString(attacker.attemptsOf(reentrantActors[2]))
-        );
-        line = string.concat(
-            line, ', "re-entry attempts by a delegating user": ', vm.toString(attacker.attemptsOf(reentrantActors[3]))
-        );
-        line = string.concat(
-            line, ', "re-entry attempts by a fee recipient": ', vm.toString(attacker.attemptsOf(reentrantActors[4]))
-        );
+        line = _with(line, "sweeps V5", sweeps[address(v5)]);
+        line = _with(line, "sweeps V4", sweeps[address(v4)]);
+        line = _with(line, "reverts", reverts);
+        line = _with(line, "looks at the pools", watcher.observations());
+        line = _with(line, "trades of a hostile pool", hostileVenue.trades());
+        line = _with(line, "re-entry attempts", attacker.attempts());
+        for (uint256 i = 0; i < reentrantActors.length; ++i) {
+            string memory name = string.concat("re-entry attempts by a ", actorNames[i]);
+            line = _with(line, name, attacker.attemptsOf(reentrantActors[i]));
+        }
+        string[] memory features = Reasons.features();
+        for (uint256 i = 0; i < features.length; ++i) {
+            line = _with(line, features[i], happened[features[i]]);
+        }
         Reasons.Reason[] memory reasons = Reasons.all();
         for (uint256 i = 0; i < reasons.length; ++i) {
-            line = string.concat(line, ', "', reasons[i].name, '": ', vm.toString(reached[reasons[i].selector]));
+            line = _with(line, reasons[i].name, reached[reasons[i].selector]);
         }
         return string.concat(line, "}");
+    }
+
+    function _with(string memory line, string memory name, uint256 count) private pure returns (string memory) {
+        return string.concat(line, ', "', name, '": ', vm.toString(count));
     }
 
     function sweepsOfV5() external view returns (uint256) {

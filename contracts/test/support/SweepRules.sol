@@ -2,55 +2,15 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {IServiceBatchV4 as IV4} from "../../src/interfaces/IServiceBatchV4.sol";
-import {IServiceBatchV5PartnerFees as IV5} from "../../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
-import {Vm, VmSafe} from "forge-std/Vm.sol";
-import {HandlerWorld} from "./HandlerWorld.sol";
+import {Vm} from "forge-std/Vm.sol";
+import {PoolWatcher} from "./InvariantActors.sol";
+import {SweepTraces} from "./SweepTraces.sol";
 
 /// @title SweepRules
 /// @notice Sends a sweep and compares everything that it did with the rules, numbered as in contracts/README.md. A
 /// violation is recorded permanently.
-abstract contract SweepRules is HandlerWorld {
-    /// @dev A signed sweep of either contract; in V4 there is no partner, and the single fee is the protocol's.
-    struct Attempt {
-        ISweepBatch batch;
-        address sender;
-        ISweepBatch.Leg[] legs;
-        address outputToken;
-        uint256 minUserOutput;
-        uint16 feeBps;
-        uint16 partnerShareBps;
-        bytes32 partnerId;
-        address partnerRecipient;
-        address protocolRecipient;
-        bytes32 id; // V5: the authorization's nonce; V4: the reference
-        uint256 permitNonce;
-        bytes call;
-        bool valid; // expected to succeed, unless a token or router prevents it; an invalid one must not succeed
-    }
-
-    /// @dev The data of either contract's event.
-    struct Executed {
-        address partnerRecipient;
-        address protocolRecipient;
-        address outputToken;
-        uint256 tokenCount;
-        uint256 grossOutput;
-        uint256 totalFee;
-        uint256 partnerFee;
-        uint256 protocolFee;
-        uint256 userAmount;
-    }
-
-    /// @dev What the events of one sweep state: our own events, and transfers of the output to the contract.
-    struct Emitted {
-        Executed executed;
-        uint256 events;
-        uint256 inflow;
-        uint256[] paidWrapped; // by account; the last entry is for all other accounts
-    }
-
+abstract contract SweepRules is SweepTraces {
     /// @dev Balances of all accounts before and after the sweep, by account and token; the native coin comes after the
     /// tokens.
     struct Balances {
@@ -61,15 +21,11 @@ abstract contract SweepRules is HandlerWorld {
 
     uint256 private constant BATCHES = 2; // the first entries of `accounts`
     uint256 private constant THOROUGH = 16; // every sixteenth sweep is checked by call and for all tokens, which is slow
-    uint256 private constant SWEEP_GAS = 5_000_000; // old routers consume all their gas when an assertion fails
-    bytes32 private constant TRANSFER = keccak256("Transfer(address,address,uint256)");
+    uint256 private constant SWEEP_GAS = 8_000_000; // old routers consume all their gas when an assertion fails
 
-    mapping(uint256 rule => bool) public violated;
-    mapping(bytes4 reason => uint256 times) public reached;
     mapping(address batch => uint256) public sweeps;
     mapping(address batch => mapping(address token => uint256 times)) public swept;
     mapping(address output => uint256 times) public paidOut;
-    uint256 public reverts;
 
     mapping(bytes32 key => uint256 times) internal executed;
     mapping(uint256 nonce => uint256 times) internal cancelled;
@@ -84,17 +40,23 @@ abstract contract SweepRules is HandlerWorld {
 
     function setUp() public virtual override {
         super.setUp();
-        bytes4[6] memory shared = [
+        bytes4[8] memory shared = [
             ISweepBatch.pause.selector,
             ISweepBatch.unpause.selector,
             ISweepBatch.rescue.selector,
             v5.allowRouter.selector,
             v5.removeRouter.selector,
+            v5.listVenue.selector,
+            v5.removeVenue.selector,
             bytes4(keccak256("setAuthority(address)"))
         ];
         v5Selectors = [v5.sweep.selector, v5.cancelAuthorization.selector, v5.setFeeSigner.selector];
+        v5Selectors.push(v5.sweepWithPermits.selector);
+        v5Selectors.push(v5.sweepAsCaller.selector);
         v5Selectors.push(v5.revokeFeeSigner.selector);
         v4Selectors = [v4.sweep.selector, v4.setFee.selector];
+        v4Selectors.push(v4.sweepWithPermits.selector);
+        v4Selectors.push(v4.sweepAsCaller.selector);
         for (uint256 i = 0; i < shared.length; ++i) {
             v5Selectors.push(shared[i]);
             v4Selectors.push(shared[i]);
@@ -109,15 +71,18 @@ abstract contract SweepRules is HandlerWorld {
         balances.tokens = thorough ? tokens : _tokensOf(a);
         bool usedBefore = _isUsed(a);
         balances.before = _balances(balances.tokens);
-        vm.recordLogs();
+        _findPools(a);
+        _watchPools(a);
         reentrant.arm(true);
+        vm.recordLogs();
         if (thorough) vm.startStateDiffRecording();
         (bool succeeded, bytes memory response) = _sendAs(a.sender, address(a.batch), a.call);
         if (thorough) _checkCalls(a, vm.stopAndReturnStateDiff());
+        Vm.Log[] memory logs = vm.getRecordedLogs();
         reentrant.arm(false);
         balances.afterSweep = _balances(balances.tokens);
 
-        _check(!attacker.succeeded(), 9);
+        _check(!attacker.succeeded() && !hostileVenue.wasCalledBackWrongly(), 9);
         _check(!hostile.foundLeftoverApproval(), 5);
         if (!succeeded) {
             _recordRevert(response);
@@ -128,8 +93,19 @@ abstract contract SweepRules is HandlerWorld {
         _check(!usedBefore, 6);
         _check(a.valid, 10);
         _check(!paused[address(a.batch)], 11);
-        _recordSuccess(a);
-        _checkSuccess(a, balances);
+        Trace memory trace = _traceOf(a, logs);
+        _recordSuccess(a, trace);
+        _checkSuccess(a, trace, balances);
+    }
+
+    function _watchPools(Attempt memory a) private {
+        uint256 count = a.route.legs.length;
+        PoolWatcher.Watched[] memory watched = new PoolWatcher.Watched[](count > 4 ? 0 : count + 1);
+        for (uint256 i = 0; i < watched.length; ++i) {
+            if (_isHostile(a.pools[i])) continue;
+            watched[i] = PoolWatcher.Watched(a.pools[i].account, a.pools[i].kind == PoolKind.V2);
+        }
+        watcher.watch(a.sender, watched);
     }
 
     function _sendAs(address sender, address batch, bytes memory call) internal returns (bool, bytes memory) {
@@ -138,21 +114,16 @@ abstract contract SweepRules is HandlerWorld {
         return batch.call{gas: SWEEP_GAS}(call);
     }
 
-    function _recordRevert(bytes memory response) internal {
-        ++reverts;
-        ++reached[bytes4(response)];
-        _check(bytes4(response) != bytes4(keccak256("Reentered(bytes4)")), 9);
-    }
-
-    function _recordSuccess(Attempt memory a) private {
+    function _recordSuccess(Attempt memory a, Trace memory trace) private {
         ++sweeps[address(a.batch)];
         ++executed[_key(address(a.batch), a.sender, a.id)];
         ++paidOut[a.outputToken];
-        for (uint256 i = 0; i < a.legs.length; ++i) {
-            ++swept[address(a.batch)][a.legs[i].token];
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            if (_ran(trace, i)) ++swept[address(a.batch)][a.route.legs[i].token];
         }
+        _countFeatures(a, trace);
         (lastCall, lastBatch, lastSender, lastId) = (a.call, address(a.batch), a.sender, a.id);
-        lastPermitNonce[a.sender] = a.permitNonce;
+        if (a.consent != Consent.Caller) lastPermitNonce[a.sender] = a.permitNonce;
         if (_isV5(a)) _checkNonce(uint256(a.id));
         else _check(executed[_key(address(v4), a.sender, a.id)] == 1 && v4.isSweepRefUsed(a.sender, a.id), 6);
     }
@@ -171,25 +142,65 @@ abstract contract SweepRules is HandlerWorld {
         return _isV5(a) ? v5.isNonceUsed(uint256(a.id)) : v4.isSweepRefUsed(a.sender, a.id);
     }
 
-    function _isV5(Attempt memory a) private view returns (bool) {
-        return address(a.batch) == address(v5);
-    }
-
     // ---------------------------------------------------------------- checks of a successful sweep
 
-    function _checkSuccess(Attempt memory a, Balances memory balances) private {
-        Emitted memory emitted = _decodeLogs(a, vm.getRecordedLogs());
-        Executed memory e = emitted.executed;
-        _check(emitted.events == 1 && emitted.paidWrapped[accounts.length] == 0, 11);
-        _check(e.outputToken == a.outputToken && e.tokenCount == a.legs.length, 11);
-        _check(e.userAmount + e.partnerFee + e.protocolFee == e.grossOutput && e.grossOutput == emitted.inflow, 1);
+    function _checkSuccess(Attempt memory a, Trace memory trace, Balances memory balances) private {
+        Executed memory e = trace.executed;
+        _check(trace.events == 1 && trace.paidWrapped[accounts.length] == 0, 11);
+        _check(e.outputToken == a.outputToken && e.tokenCount == a.route.legs.length, 11);
+        _check(e.userAmount + e.partnerFee + e.protocolFee == e.grossOutput && e.grossOutput == trace.inflow, 1);
         _check(e.totalFee == e.grossOutput * a.feeBps / 10_000 && e.totalFee <= e.grossOutput * 300 / 10_000, 2);
         _check(e.partnerFee == e.totalFee * a.partnerShareBps / 10_000, 2);
+        _checkSkipped(a, trace);
+        _checkFloors(a, trace);
+        _checkOpenPools(a, trace);
         for (uint256 i = 0; i < accounts.length; ++i) {
             if (i < BATCHES) _checkBatch(i, balances);
-            else _checkAccount(a, emitted, balances, i);
+            else _checkAccount(a, trace, balances, i);
         }
         _checkAllowances(a, balances.tokens);
+    }
+
+    /// @dev The user consented to what was left out, and the offer's word or a pool's price was the reason.
+    function _checkSkipped(Attempt memory a, Trace memory trace) private {
+        uint256 number = 0;
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            bool isDropped = a.route.legs[i].hop == DROPPED;
+            _check(isDropped == (_skipReason(trace, i) == Skip.Dropped), 11);
+            if (_ran(trace, i)) continue;
+            ++number;
+            if (isDropped) continue;
+            Pool memory pool = a.pools[i];
+            _check(a.route.legs[i].hop & SKIPPABLE != 0 && pool.account != address(0), 10);
+            bool hasLeast = _leastOf(a, i) != 0 || pool.kind == PoolKind.V2; // a pair must pay something
+            _check(hasLeast || _isHostile(pool) || _skipReason(trace, i) == Skip.NotFilled, 10);
+        }
+        _check(number <= a.route.maxSkipped && number < a.route.legs.length, 10);
+    }
+
+    /// @dev Each pool paid what it had to; a hostile one need not, but the user has received the sum of the floors.
+    function _checkFloors(Attempt memory a, Trace memory trace) private {
+        uint256 joinedFloors = 0;
+        bool isHostile = _isHostile(_lastPool(a));
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            if (!_ran(trace, i)) continue;
+            ISweepBatch.Leg memory leg = a.route.legs[i];
+            if (leg.hop & JOINED != 0) joinedFloors += leg.floor;
+            Pool memory pool = a.pools[i];
+            if (pool.account == address(0) || _isHostile(pool)) continue;
+            _check(trace.paidByLeg[i] >= _leastOf(a, i), 3);
+            if (leg.hop & JOINED == 0) _check(trace.paidByLeg[i] * (10_000 - a.feeBps) >= leg.floor * 10_000, 3);
+        }
+        _check(isHostile || trace.paidByLastHop * (10_000 - a.feeBps) >= joinedFloors * 10_000, 3);
+    }
+
+    /// @dev Whenever a token of the user was transferred, every pool that was used had fixed its price.
+    function _checkOpenPools(Attempt memory a, Trace memory trace) private {
+        uint256 open = watcher.open();
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            _check(!_ran(trace, i) || open >> i & 1 == 0, 13);
+        }
+        _check(trace.paidByLastHop == 0 || open >> a.route.legs.length & 1 == 0, 13);
     }
 
     /// @dev The contracts' balances are unchanged, idle ones included.
@@ -203,29 +214,34 @@ abstract contract SweepRules is HandlerWorld {
     }
 
     /// @dev An account receives exactly what it is paid, in whatever roles, and loses at most what it signed away.
-    function _checkAccount(Attempt memory a, Emitted memory emitted, Balances memory balances, uint256 who) private {
+    function _checkAccount(Attempt memory a, Trace memory trace, Balances memory balances, uint256 who) private {
         address account = accounts[who];
-        uint256 owed = _owed(a, emitted.executed, account);
-        uint256 wrapped = emitted.paidWrapped[who];
+        uint256 owed = _owed(a, trace.executed, account);
+        uint256 wrapped = trace.paidWrapped[who];
         bool isNative = a.outputToken == NATIVE;
         for (uint256 j = 0; j <= balances.tokens.length; ++j) {
             (uint256 before, uint256 current) = _beforeAndAfter(balances, who, j);
             if (j == balances.tokens.length) {
                 _check(isNative ? current + wrapped == before + owed : current == before, 11);
-                if (isNative && account == a.sender) {
-                    _check(current >= before && current - before >= a.minUserOutput, 3);
-                }
+                if (isNative && account == a.sender) _checkMinimum(a, trace, before, current);
                 continue;
             }
             address token = balances.tokens[j];
-            uint256 signed = account == a.sender ? _signedAmount(a, token) : 0;
+            uint256 signed = account == a.sender ? _debitOf(a, trace, token) : 0;
             _check(current + signed + _slack(token) >= before, 7);
             if (token == a.outputToken) _check(current == before + owed, 11);
-            if (token == a.outputToken && account == a.sender) {
-                _check(current >= before && current - before >= a.minUserOutput, 3);
-            }
+            if (token == a.outputToken && account == a.sender) _checkMinimum(a, trace, before, current);
             if (isNative && token == address(weth)) _check(current + signed == before + wrapped, 11);
+            if (account == a.sender && _isDebitedExactly(a, trace, token)) _check(current + signed == before, 11);
         }
+    }
+
+    function _checkMinimum(Attempt memory a, Trace memory trace, uint256 before, uint256 current) private {
+        uint256 minimum = 0;
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            if (_ran(trace, i)) minimum += a.route.legs[i].floor;
+        }
+        _check(current >= before && current - before >= minimum, 3);
     }
 
     function _owed(Attempt memory a, Executed memory e, address account) private pure returns (uint256 owed) {
@@ -244,89 +260,18 @@ abstract contract SweepRules is HandlerWorld {
         }
     }
 
-    // ---------------------------------------------------------------- checks of calls
-
-    /// @dev The contract calls only Permit2, tokens of the sweep, recipients, and listed functions of routers. Calls of
-    /// other contracts don't matter; calls of the sweep that were reverted do.
-    function _checkCalls(Attempt memory a, VmSafe.AccountAccess[] memory calls) private {
-        for (uint256 i = 0; i < calls.length; ++i) {
-            VmSafe.AccountAccess memory call = calls[i];
-            if (call.accessor != address(a.batch)) continue;
-            _check(call.kind != VmSafe.AccountAccessKind.DelegateCall, 8);
-            _check(call.kind != VmSafe.AccountAccessKind.CallCode, 8);
-            _check(call.kind != VmSafe.AccountAccessKind.Create, 8);
-            if (call.kind != VmSafe.AccountAccessKind.Call || call.data.length == 0) continue;
-            _check(call.value == 0 || call.account == address(weth), 8);
-            _check(_isExpectedCall(a, call.account, bytes4(call.data)), 8);
-        }
-    }
-
-    function _isExpectedCall(Attempt memory a, address callee, bytes4 selector) private view returns (bool) {
-        if (callee == PERMIT2) return selector == 0xfe8ec1a7; // permitWitnessTransferFrom, batch form
-        if (callee == address(weth) && (selector == 0x2e1a7d4d || selector == 0xd0e30db0)) return true; // withdraw, deposit
-        if (callee == a.outputToken) return selector == IERC20.transfer.selector;
-        for (uint256 i = 0; i < a.legs.length; ++i) {
-            if (callee != a.legs[i].token) continue;
-            return selector == IERC20.transfer.selector || selector == IERC20.approve.selector;
-        }
-        if (callee == address(weth)) return selector == IERC20.transfer.selector;
-        (uint8 modes,) = a.batch.routerRule(callee, selector);
-        return modes != 0;
-    }
-
-    // ---------------------------------------------------------------- decoding events
-
-    function _decodeLogs(Attempt memory a, Vm.Log[] memory logs) private returns (Emitted memory emitted) {
-        emitted.paidWrapped = new uint256[](accounts.length + 1);
-        address settlement = a.outputToken == NATIVE ? address(weth) : a.outputToken;
-        bytes32 batch = bytes32(uint256(uint160(address(a.batch))));
-        for (uint256 i = 0; i < logs.length; ++i) {
-            Vm.Log memory log = logs[i];
-            if (log.emitter == settlement && log.topics[0] == TRANSFER && log.topics[2] == batch) {
-                emitted.inflow += abi.decode(log.data, (uint256));
-            }
-            if (log.emitter != address(a.batch)) continue;
-            if (log.topics[0] == ISweepBatch.PaidWrapped.selector) {
-                uint256 who = _indexOf(address(uint160(uint256(log.topics[1]))));
-                emitted.paidWrapped[who] += abi.decode(log.data, (uint256));
-            } else if (log.topics[0] == (_isV5(a) ? IV5.SweepExecutedV5.selector : IV4.SweepExecutedV4.selector)) {
-                ++emitted.events;
-                emitted.executed = _isV5(a) ? _executedV5(a, log) : _executedV4(a, log);
-            } else {
-                _check(false, 9); // an admin function was called
-            }
-        }
-    }
-
-    function _executedV5(Attempt memory a, Vm.Log memory log) private returns (Executed memory e) {
-        e = abi.decode(log.data, (Executed));
-        _check(log.topics[1] == a.id && log.topics[3] == a.partnerId, 11);
-        _check(log.topics[2] == bytes32(uint256(uint160(a.sender))), 11);
-        _check(e.partnerRecipient == a.partnerRecipient && e.protocolRecipient == a.protocolRecipient, 11);
-    }
-
-    function _executedV4(Attempt memory a, Vm.Log memory log) private returns (Executed memory e) {
-        _check(log.topics[1] == a.id && log.topics[2] == bytes32(uint256(uint160(a.sender))), 11);
-        (e.outputToken, e.tokenCount, e.grossOutput, e.totalFee, e.userAmount) =
-            abi.decode(log.data, (address, uint256, uint256, uint256, uint256));
-        e.protocolFee = e.totalFee;
-    }
-
-    // ---------------------------------------------------------------- helpers
-
-    function _check(bool holds, uint256 rule) internal {
-        if (!holds) violated[rule] = true;
-    }
+    // ---------------------------------------------------------------- balances
 
     /// @dev The inputs, the output, and the wrapped native token, which could be paid out by mistake.
     function _tokensOf(Attempt memory a) private view returns (address[] memory list) {
-        uint256 count = a.legs.length > 3 ? 1 : a.legs.length;
+        ISweepBatch.Leg[] memory legs = a.route.legs;
+        uint256 count = legs.length > 4 ? 1 : legs.length;
         bool another = a.outputToken != NATIVE && a.outputToken != address(weth);
         list = new address[](count + (another ? 2 : 1));
         list[0] = address(weth);
         if (another) list[1] = a.outputToken;
         for (uint256 i = 0; i < count; ++i) {
-            list[list.length - 1 - i] = a.legs[i].token == address(0) ? address(weth) : a.legs[i].token;
+            list[list.length - 1 - i] = legs[i].token == address(0) ? address(weth) : legs[i].token;
         }
     }
 
@@ -355,14 +300,22 @@ abstract contract SweepRules is HandlerWorld {
         return token == address(rebasing) ? REBASE_UNITS : 0;
     }
 
-    function _signedAmount(Attempt memory a, address token) private pure returns (uint256) {
-        for (uint256 i = 0; i < a.legs.length; ++i) {
-            if (a.legs[i].token == token) return a.legs[i].amount;
+    /// @dev What the sender may lose of a token: nothing if its leg was left out.
+    function _debitOf(Attempt memory a, Trace memory trace, address token) private pure returns (uint256) {
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            if (a.route.legs[i].token == token) return _ran(trace, i) ? a.route.legs[i].amount : 0;
         }
         return 0;
     }
 
-    function _indexOf(address account) private view returns (uint256 index) {
-        while (index < accounts.length && accounts[index] != account) ++index;
+    /// @dev Router legs give back what they don't spend, some tokens don't move as they are told, and a leg with the
+    /// output token may be dropped.
+    function _isDebitedExactly(Attempt memory a, Trace memory trace, address token) private view returns (bool) {
+        if (token == a.outputToken) return false;
+        if (token == address(lying) || token == address(rebasing) || token == address(weth)) return false;
+        for (uint256 i = 0; i < a.route.legs.length; ++i) {
+            if (a.route.legs[i].token == token) return !_ran(trace, i) || a.pools[i].account != address(0);
+        }
+        return false;
     }
 }

@@ -8,8 +8,13 @@ interface IUniswapV2Factory {
     function createPair(address tokenA, address tokenB) external returns (address pair);
 }
 
+interface IUniswapV3Factory {
+    function createPool(address tokenA, address tokenB, uint24 fee) external returns (address pool);
+}
+
 interface IUniswapV2Pair {
     function mint(address to) external returns (uint256 liquidity);
+    function sync() external;
 }
 
 interface IPositionManager {

@@ -30,8 +30,8 @@ abstract contract World is Test {
     IWrappedNative internal weth;
     ISwapRouter02 internal router;
     IAccessManager internal manager;
-    IUniswapV2Factory private v2Factory;
-    IPositionManager private positions;
+    IUniswapV2Factory internal v2Factory;
+    IPositionManager internal positions;
 
     IERC20 internal usdc; // 6 decimals
     IERC20 internal wbtc; // 8
@@ -93,6 +93,7 @@ abstract contract World is Test {
         IUniswapV2Pair(pair).mint(address(this));
     }
 
+    /// @dev With liquidity at all prices, so that it fills any amount.
     function _addV3Pool(address tokenA, address tokenB, uint256 amountA, uint256 amountB)
         internal
         returns (address pool)
@@ -100,25 +101,41 @@ abstract contract World is Test {
         if (tokenA > tokenB) (tokenA, tokenB, amountA, amountB) = (tokenB, tokenA, amountB, amountA);
         uint160 sqrtPriceX96 = uint160(Math.sqrt(Math.mulDiv(amountB, 1 << 192, amountA)));
         pool = positions.createAndInitializePoolIfNecessary(tokenA, tokenB, POOL_FEE, sqrtPriceX96);
-        _fund(tokenA, address(this), amountA);
-        _fund(tokenB, address(this), amountB);
-        IERC20(tokenA).forceApprove(address(positions), amountA);
-        IERC20(tokenB).forceApprove(address(positions), amountB);
+        _addV3Liquidity(tokenA, tokenB, amountA, amountB, 887_220);
+    }
+
+    /// @dev A pool at par with liquidity only close to that price: it can't fill more than `amount`.
+    function _addThinPool(IERC20 tokenA, IERC20 tokenB, uint256 amount) internal returns (address pool) {
+        (address token0, address token1) = (address(tokenA), address(tokenB));
+        if (token0 > token1) (token0, token1) = (token1, token0);
+        pool = positions.createAndInitializePoolIfNecessary(token0, token1, POOL_FEE, 1 << 96);
+        if (amount != 0) _addV3Liquidity(token0, token1, amount, amount, 60);
+    }
+
+    function _addV3Liquidity(address token0, address token1, uint256 amount0, uint256 amount1, int24 ticks) private {
+        _fund(token0, address(this), amount0);
+        _fund(token1, address(this), amount1);
+        IERC20(token0).forceApprove(address(positions), amount0);
+        IERC20(token1).forceApprove(address(positions), amount1);
         positions.mint(
             IPositionManager.MintParams({
-                token0: tokenA,
-                token1: tokenB,
+                token0: token0,
+                token1: token1,
                 fee: POOL_FEE,
-                tickLower: -887_220,
-                tickUpper: 887_220,
-                amount0Desired: amountA,
-                amount1Desired: amountB,
+                tickLower: -ticks,
+                tickUpper: ticks,
+                amount0Desired: amount0,
+                amount1Desired: amount1,
                 amount0Min: 0,
                 amount1Min: 0,
                 recipient: address(this),
                 deadline: block.timestamp
             })
         );
+    }
+
+    function _token(string memory symbol, uint8 decimals) internal returns (IERC20) {
+        return IERC20(deployCode(_artifact("MintableToken"), abi.encode(symbol, symbol, decimals)));
     }
 
     /// @dev Mints tokens, or wraps newly created native coin.

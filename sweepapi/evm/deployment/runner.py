@@ -1,9 +1,9 @@
 """Deploys the contracts to a chain in up to four transactions, and resumes where an earlier run stopped.
 
 Three transactions create the contracts; the constructors of the last two take the access manager. The fourth is one
-call of the manager that allows the routers, assigns the functions, grants the roles, makes the owner admin with a delay
-and renounces the deployer's admin role. It succeeds or reverts as a whole, so permissions are never half assigned.
-Before each transaction the runner reads the chain and plans again, so it never repeats a step.
+call of the manager that lists the venues and routers, assigns the functions, grants the roles, makes the owner admin
+with a delay and renounces the deployer's admin role. It succeeds or reverts as a whole, so permissions are never half
+assigned. Before each transaction the runner reads the chain and plans again, so it never repeats a step.
 """
 
 from collections.abc import Iterator, Sequence

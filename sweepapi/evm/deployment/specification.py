@@ -12,7 +12,7 @@ from pathlib import Path
 from eth_utils.abi import abi_to_signature
 
 from sweepapi.evm.abi import Function
-from sweepapi.evm.batch import FUNDING_APPROVED, FUNDING_PREFUNDED, HARD_CAP_BPS
+from sweepapi.evm.batch import HARD_CAP_BPS
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deployment.roles import ADMIN, Roles
 from sweepapi.evm.errors import SpecificationError
@@ -22,8 +22,6 @@ MANAGER, V5, V4 = "AccessManager", "ServiceBatchV5PartnerFees", "ServiceBatchV4"
 BATCHES = (V5, V4)
 CONTRACTS = (MANAGER, *BATCHES)
 OWNER = "owner"
-# Every supported kind of router accepts both modes, and pulls approved tokens itself.
-FUNDING_MODES = 1 << FUNDING_APPROVED | 1 << FUNDING_PREFUNDED
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Specification:
 
     @property
     def allowed_calls(self) -> tuple[AllowedCall, ...]:
-        """The allow-list: exactly the functions that the service's routes call."""
+        """The routers' allow list: exactly the functions that router legs call."""
         calls = [AllowedCall(router.address, swap) for router in self.chain.routers for swap in finder.swaps(router)]
         return tuple(dict.fromkeys(calls))
 

@@ -1,24 +1,15 @@
-"""Checks of the values in the contracts, and in the routers that they may call."""
+"""Checks of the values in the contracts, and in the routers and quoters of the chains file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.batch import HARD_CAP_BPS, PAUSED
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import (
-    NO_ANSWER,
-    Check,
-    Difference,
-    Judge,
-    Operation,
-    display,
-    equals,
-    only_affecting,
-)
-from sweepapi.evm.deployment.specification import BATCHES, FUNDING_MODES, V4, V5, Addresses, AllowedCall, Specification
+from sweepapi.evm.deployment.allow_lists import allow_lists
+from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Judge, display, equals, only_affecting
+from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Addresses, Specification
 from sweepapi.evm.eip712 import domain_separator
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.permit2 import DOMAIN_SEPARATOR
@@ -36,8 +27,7 @@ HASH_AUTHORIZATION = Function(
 )
 FEE_BPS = Function("feeBps()", "(uint16)")
 FEE_RECIPIENT = Function("feeRecipient()", "(address)")
-ALLOWED_ROUTERS = Function("allowedRouters()", "((address,bytes4,uint8,address)[])")
-ALLOW_ROUTER = Function("allowRouter(address,bytes4,uint8,address)")
+QUOTERS_FACTORY = Function("factory()", "(address)")
 
 # ERC-5267: which fields the domain has, here name, version, chain id and contract.
 _DOMAIN_FIELDS = b"\x0f"
@@ -48,7 +38,7 @@ _NO_SALT, _NO_EXTENSIONS = bytes(32), ()
 def values(specification: Specification, at: Addresses) -> Iterator[Check]:
     """Yield all checks except those of the permissions."""
     chain = specification.chain
-    yield from _routers(chain)
+    yield from _factories(chain)
     for name in BATCHES:
         yield from only_affecting(name, _identity(chain, at, name))
     yield from only_affecting(V5, _signing(chain, at))
@@ -59,14 +49,16 @@ def values(specification: Specification, at: Addresses) -> Iterator[Check]:
     for name in BATCHES:
         yield from only_affecting(name, [equals(f"{name} paused", Read(at.of(name), PAUSED), NO)])
     for name in BATCHES:
-        yield from only_affecting(name, [_allow_list(specification, at, name)])
+        yield from only_affecting(name, allow_lists(specification, at, name))
 
 
-def _routers(chain: Chain) -> Iterator[Check]:
-    """Yield the checks that routers and quoters use the same factory, so that a swap uses the quoted pools."""
+def _factories(chain: Chain) -> Iterator[Check]:
+    """Yield the checks that routers and quoters use the configured factory, so that a swap uses the quoted pools."""
     for router in chain.routers:
         for what, read in factory_reads(router):
             yield equals(what, read, router.factory)
+    for venue in chain.venues:
+        yield equals(f"factory of the quoter of venue {venue.name}", Read(venue.quoter, QUOTERS_FACTORY), venue.factory)
 
 
 def _identity(chain: Chain, at: Addresses, name: str) -> Iterator[Check]:
@@ -114,38 +106,3 @@ def _previous_signer(expected: str | None) -> Judge:
             yield Difference(f"{V5} previous fee signer", expected or "none", on_chain)
 
     return judge
-
-
-# ---------------------------------------------------------------- allow-list
-
-
-def _allow_list(specification: Specification, at: Addresses, name: str) -> Check:
-    wanted = {(call.router.lower(), call.function.selector): call for call in specification.allowed_calls}
-
-    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
-        listed = {(router, selector): terms for router, selector, *terms in (answer or [[]])[0]}
-        for key, call in wanted.items():
-            yield from _compare_allowed(at, name, call, listed.get(key))
-        for router, selector in sorted(listed.keys() - wanted.keys()):
-            what = f"{name} allows {display(selector)} of {display(router)}"
-            yield Difference(what, "no", _terms(*listed[router, selector]))
-
-    return Check(Read(at.of(name), ALLOWED_ROUTERS), judge)
-
-
-def _compare_allowed(at: Addresses, name: str, call: AllowedCall, terms: Sequence[Any] | None) -> Iterator[Difference]:
-    if terms is not None and tuple(terms) == (FUNDING_MODES, call.router.lower()):
-        return
-    function = call.function.signature.partition("(")[0]
-    allow = ALLOW_ROUTER.encode(call.router, call.function.selector, FUNDING_MODES, call.router)
-    yield Difference(
-        f"{name} allows {function} {display(call.function.selector)} of {call.router}",
-        _terms(FUNDING_MODES, call.router),
-        "no" if terms is None else _terms(*terms),
-        # The admin may call `allowRouter` until it is assigned to a role.
-        Operation(f"{name} allows {function} of {call.router}", manager.EXECUTE.encode(at.of(name), allow)),
-    )
-
-
-def _terms(funding_modes: int, spender: str) -> str:
-    return f"funding modes {funding_modes:#04b}, spender {display(spender)}"

@@ -1,7 +1,7 @@
-"""Decoding what a reverted call returned, from our contracts' errors down to those of routers, tokens and Permit2.
+"""Decoding what a reverted call returned, from our contracts' errors down to those of pools, routers, tokens, Permit2.
 
-Routers and tokens return whatever bytes they like, our own errors included. So a reason is a hint for people: its text
-is cleaned, its depth is bounded, and nothing is decided by it.
+They all return whatever bytes they like, our own errors included. So a reason is a hint for people: its text is
+cleaned, its depth is bounded, and nothing is decided by it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,6 +10,7 @@ from functools import cache
 
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
+from eth_utils.abi import collapse_if_tuple
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from eth_utils.hexadecimal import encode_hex
@@ -48,8 +49,8 @@ class RevertReason:
 
     name: str  # the selector as hex for an unknown error, empty if nothing was returned
     arguments: Mapping[str, str] = field(default_factory=dict)  # by name; text of other contracts is printable ASCII
-    leg_index: int | None = None  # set only for errors of our contracts that name a leg
-    cause: "RevertReason | None" = None  # what the router of a failed leg returned
+    leg_index: int | None = None  # set only for errors of our contracts that name a leg; of the last hop their number
+    cause: "RevertReason | None" = None  # what the pool or router of a failed leg, or a failed transfer, returned
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ def decode_revert(data: bytes, *, depth: int = 1) -> RevertReason:
         values = error.decode(data[SELECTOR_BYTES:])
     except (DecodingError, OverflowError):
         return unknown
-    cause = values.pop("reason", None)  # only LegFailed has one
-    index = values.get("index")
+    cause = values.pop("reason", None)  # only LegFailed and PullFailed have one
+    index = values.get("leg")
     return RevertReason(
         name=error.name,
         arguments={name: _text(kind, values[name]) for kind, name in error.fields if name in values},
@@ -106,7 +107,8 @@ def _known_errors() -> Mapping[bytes, _ErrorType]:
 def _exported_errors() -> Iterator[_ErrorType]:
     for contract in CONTRACTS:
         for entry in error_abi(contract):
-            yield _ErrorType(entry["name"], tuple((field["type"], field["name"]) for field in entry["inputs"]))
+            fields = ((collapse_if_tuple(field), field["name"]) for field in entry["inputs"])
+            yield _ErrorType(entry["name"], tuple(fields))
 
 
 def _parsed(signature: str) -> _ErrorType:

@@ -7,7 +7,7 @@ from sweepapi.evm.reverts.decoding import RevertReason
 
 PERMIT2_TRANSFER_FAILED = "TRANSFER_FROM_FAILED"  # solmate's SafeTransferLib, in Permit2 alone
 WRONG_SIGNATURE = "The Permit2 signature is not the sender's signature of this sweep."
-ORDER_DIFFERS = "What the user signed differs from what the service signed."
+HOSTILE_POOL = "A pool does not swap as the pools of its venue do."
 
 # Errors that a sweep as this service builds it can meet; any other is named as it is.
 ERRORS = {
@@ -18,13 +18,18 @@ ERRORS = {
     "FeeMismatch": "The contract's fee changed to {configuredBps} bps; the user signed {orderedBps} bps.",
     "EnforcedPause": "The contract is paused.",
     "InvalidAuthorizationSignature": "The authorization's signature is not one of the contract's fee signer.",
-    "LegsHashMismatch": "The legs are not the ones that the service signed.",
-    "OutputTokenMismatch": ORDER_DIFFERS,
-    "TotalFeeMismatch": ORDER_DIFFERS,
-    "PartnerMismatch": ORDER_DIFFERS,
-    "NonceMismatch": ORDER_DIFFERS,
+    "LegsHashMismatch": "The route is not the one that the service signed.",
+    "BelowLeast": "The price moved: the swap would give {got}, less than the minimum of {least}.",
+    "NotFilled": "The pool has too little liquidity: it can take {owed} of {amount}.",
+    "TooManySkipped": "{skipped} tokens would have to be left out, and the user allowed {maxSkipped}.",
+    "AllLegsSkipped": "All tokens would have to be left out.",
+    "NoPool": "There is no pool at {pool}.",
+    "UnknownVenue": "The contract no longer lists the venue {id}.",
+    "NotCalledBack": HOSTILE_POOL,
+    "CallbackDataChanged": HOSTILE_POOL,
+    "UnexpectedCallback": "{caller} called the contract as only a pool of the sweep may.",
+    "PullFailed": "The tokens could not be taken from the wallet.",
     "RouterNotAllowed": "The contract does not allow this call of the router {router}.",
-    "FundingNotAllowed": "The contract does not allow this way of funding the router {router}.",
     "InsufficientUserOutput": "The user would have received {received}, less than the signed minimum of {minimum}.",
     "FeeTransferFailed": "The fee could not be paid to {recipient} in {token}.",
     "NativeTransferFailed": "{recipient} did not accept the native coin.",
@@ -45,7 +50,10 @@ MESSAGES = {
     "TF": "The pool could not pay out the token.",
     "IIA": "Less of the token arrived at the pool than was sent.",
     "UniswapV2: TRANSFER_FAILED": "The pool could not pay out the token.",
+    "LOK": "The pool is in use by another call.",
+    "UniswapV2: LOCKED": "The pool is in use by another call.",
     "UniswapV2: K": "Less of the token arrived at the pool than was sent.",
+    "UniswapV2: INSUFFICIENT_INPUT_AMOUNT": "The token did not arrive at the pool.",
     "UniswapV2: INSUFFICIENT_OUTPUT_AMOUNT": "The amount is too small to give anything.",
     "UniswapV2: INSUFFICIENT_LIQUIDITY": "The pool has too little liquidity.",
 }
@@ -67,7 +75,9 @@ class Explanation:
 
 def explain(reason: RevertReason, *, tokens: Sequence[str]) -> Explanation:
     """Return what a reason means for a sweep whose legs are of these tokens, in order."""
-    return Explanation(message=_sentence(reason), token=_token(reason, tokens))
+    if reason.name == "PullFailed" and reason.cause is not None:
+        return explain(reason.cause, tokens=tokens)
+    return Explanation(message=_located(reason, tokens), token=_token(reason, tokens))
 
 
 def _token(reason: RevertReason, tokens: Sequence[str]) -> str | None:
@@ -79,10 +89,16 @@ def _token(reason: RevertReason, tokens: Sequence[str]) -> str | None:
     return named if named in tokens else None
 
 
+def _located(reason: RevertReason, tokens: Sequence[str]) -> str:
+    """Return the sentence about a reason, after one that says where it arose."""
+    is_last_hop = reason.leg_index == len(tokens)
+    if reason.name != "LegFailed":
+        return f"The last hop failed. {_sentence(reason)}" if is_last_hop else _sentence(reason)
+    failed = "The last hop failed." if is_last_hop else "The swap of the token failed."
+    return f"{failed} {_sentence(reason.cause)}" if reason.cause is not None else failed
+
+
 def _sentence(reason: RevertReason) -> str:
-    if reason.name == "LegFailed":
-        cause = _sentence(reason.cause) if reason.cause is not None else ""
-        return f"The swap of the token failed. {cause}".strip()
     if reason.name == "Error":
         message = reason.arguments["message"]
         return MESSAGES.get(message, f'The call failed with the message "{message}".')

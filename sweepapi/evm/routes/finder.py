@@ -1,10 +1,11 @@
-"""From a token to its best route: which pools may exist, which do exist, and what each route through them gives.
+"""From a token to its best swap: which pools may exist, which do exist, and what each way through them gives.
 
 There are two stages, each batched with those of the other tokens: ``pool_reads`` finds the pools, and ``quote_read``
-quotes a route through those that exist.
+quotes a swap through those that exist: by the contract in one pool of a venue, or by a router along its route.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise, product
 from types import ModuleType
 from typing import Any
@@ -13,14 +14,25 @@ from eth_utils.address import to_checksum_address
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.chains import Router
+from sweepapi.evm.chains import Router, Venue
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.routes import uniswap_v2, uniswap_v3
-from sweepapi.evm.routes.types import Hop, Quote, Route
+from sweepapi.evm.routes.types import MAX_AMOUNT, Hop, PoolHop, Quote, Route, Swap, SwapT
+from sweepapi.evm.venues import pool_address
 
 KINDS: Mapping[str, ModuleType] = {"uniswap_v2": uniswap_v2, "uniswap_v3": uniswap_v3}
 
-PoolKey = tuple[Router, Hop]
+
+@dataclass(frozen=True)
+class PoolKey:
+    """A pool that may exist, as its factory knows it; the direction is that of the swap."""
+
+    kind: str
+    factory: str
+    hop: Hop
+
+
+Pools = Mapping[PoolKey, str]  # the addresses of those that exist
 
 
 def paths(token: str, output: str, wrapped: str) -> list[tuple[str, ...]]:
@@ -29,19 +41,23 @@ def paths(token: str, output: str, wrapped: str) -> list[tuple[str, ...]]:
     return [direct] if wrapped in direct else [direct, (token, wrapped, output)]
 
 
-def pool_keys(routers: Sequence[Router], pairs: Sequence[tuple[str, str]]) -> list[PoolKey]:
-    """Return the key of every pool that may exist for these pairs."""
-    return [
-        (router, hop)
-        for router in routers
-        for token_in, token_out in pairs
-        for hop in KINDS[router.kind].hops(router, token_in, token_out)
-    ]
+def pool_keys(places: Sequence[Venue | Router], pairs: Sequence[tuple[str, str]]) -> list[PoolKey]:
+    """Return the key of every pool that may exist for these pairs, once where venue and router share a factory."""
+    return list(
+        dict.fromkeys(
+            key for place in places for token_in, token_out in pairs for key in _keys(place, token_in, token_out)
+        )
+    )
+
+
+def _keys(place: Venue | Router, token_in: str, token_out: str) -> Iterator[PoolKey]:
+    for hop in KINDS[place.kind].hops(place.fee_tiers, token_in, token_out):
+        yield PoolKey(place.kind, place.factory, hop)
 
 
 def pool_reads(keys: Sequence[PoolKey]) -> list[Read]:
     """Return the reads of the pools' addresses, in the same order."""
-    return [KINDS[router.kind].pool_read(router, hop) for router, hop in keys]
+    return [KINDS[key.kind].pool_read(key.factory, key.hop) for key in keys]
 
 
 def existing_pools(keys: Sequence[PoolKey], results: Sequence[Any]) -> dict[PoolKey, str]:
@@ -53,31 +69,61 @@ def existing_pools(keys: Sequence[PoolKey], results: Sequence[Any]) -> dict[Pool
     }
 
 
-def routes(routers: Sequence[Router], path: Sequence[str], pools: Mapping[PoolKey, str]) -> Iterator[Route]:
+def pool_hops(venues: Sequence[Venue], token_in: str, token_out: str, pools: Pools) -> Iterator[PoolHop]:
+    """Yield every existing pool of the pair that the contract can call.
+
+    The contract computes the address of a pool; one that the factory reports elsewhere is not there for it.
+    """
+    for venue in venues:
+        for key in _keys(venue, token_in, token_out):
+            fee_tier = key.hop.fee_tier
+            pool = pool_address(venue, token_in, token_out, fee_tier or 0)
+            if pools.get(key) == pool:
+                yield PoolHop(venue, token_in, token_out, fee_tier, pool)
+
+
+def routes(routers: Sequence[Router], path: Sequence[str], pools: Pools) -> Iterator[Route]:
     """Yield every route along this path through existing pools of a single router."""
     for router in routers:
-        steps = [
-            [hop for hop in KINDS[router.kind].hops(router, *pair) if (router, hop) in pools] for pair in pairwise(path)
-        ]
-        for hops in product(*steps):
-            yield Route(router, hops, tuple(pools[router, hop] for hop in hops))
+        steps = [[key for key in _keys(router, *pair) if key in pools] for pair in pairwise(path)]
+        for keys in product(*steps):
+            yield Route(router, tuple(key.hop for key in keys), tuple(pools[key] for key in keys))
 
 
-def quote_read(route: Route, amount: int) -> Read:
-    """Return the read that quotes this route."""
-    read: Read = KINDS[route.router.kind].quote_read(route, amount)
+def carries_short_transfers(route: Route) -> bool:
+    """Return whether the router swaps what arrives, where a token delivers less than was sent."""
+    carries: bool = KINDS[route.router.kind].CARRIES_SHORT_TRANSFERS
+    return carries
+
+
+def quote_read(swap: Swap, amount: int) -> Read:
+    """Return the read that quotes this swap."""
+    read: Read
+    if isinstance(swap, PoolHop):
+        read = KINDS[swap.venue.kind].pool_quote_read(swap, amount)
+    else:
+        read = KINDS[swap.router.kind].quote_read(swap, amount)
     return read
 
 
-def best_quote(candidates: Sequence[Route], results: Sequence[Any]) -> Quote | None:
-    """Return the quote with the largest output, the first of equal ones; None if no route can swap the amount."""
+def best_quote(candidates: Sequence[SwapT], amount: int, results: Sequence[Any]) -> Quote[SwapT] | None:
+    """Return the quote with the largest output, the first of equal ones; None if nothing can swap the amount."""
     quotes = [
-        Quote(route, output)
-        for route, result in zip(candidates, results, strict=True)
-        if result is not None and (output := KINDS[route.router.kind].quoted_output(result)) is not None
+        Quote(swap, amount, output)
+        for swap, result in zip(candidates, results, strict=True)
+        if result is not None and (output := _output(swap, amount, result)) is not None
     ]
-    best = max(quotes, key=lambda quote: quote.expected_output, default=None)
-    return best if best is not None and best.expected_output > 0 else None
+    usable = [quote for quote in quotes if quote.amount_in <= MAX_AMOUNT and 0 < quote.expected_output <= MAX_AMOUNT]
+    return max(usable, key=lambda quote: quote.expected_output, default=None)
+
+
+def _output(swap: Swap, amount: int, result: Any) -> int | None:  # noqa: ANN401 - the values of a read
+    output: int | None
+    if isinstance(swap, PoolHop):
+        output = KINDS[swap.venue.kind].pool_output(swap, amount, result)
+    else:
+        output = KINDS[swap.router.kind].quoted_output(result)
+    return output
 
 
 def swaps(router: Router) -> tuple[Function, ...]:
@@ -94,7 +140,7 @@ def factory_reads(router: Router) -> Iterator[tuple[str, Read]]:
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
-    """Return the calldata that swaps along this route; ``amount_in`` is zero for a prefunded swap."""
+    """Return the calldata that swaps along this route."""
     calldata: bytes = KINDS[route.router.kind].swap_call(
         route, amount_in=amount_in, min_output=min_output, recipient=recipient
     )

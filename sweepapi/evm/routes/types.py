@@ -1,8 +1,11 @@
-"""The types that every kind of router shares: hops, routes and quotes."""
+"""The types that every kind of pool and router shares: hops, routes and quotes."""
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from sweepapi.evm.chains import Router
+from sweepapi.evm.chains import Router, Venue
+
+MAX_AMOUNT = 2**128 - 1  # that a leg of the contract can take or give
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,22 @@ class Hop:
     token_in: str
     token_out: str
     fee_tier: int | None = None  # hundredths of a basis point; None for kinds with one pool per pair
+
+
+@dataclass(frozen=True)
+class PoolHop:
+    """A swap of one token for another in a pool of a venue, which the contract calls itself."""
+
+    venue: Venue
+    token_in: str
+    token_out: str
+    fee_tier: int | None  # hundredths of a basis point, as in the pool's address; None if that contains no fee
+    pool: str
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The pool, as a route has its pools."""
+        return (self.pool,)
 
 
 @dataclass(frozen=True)
@@ -33,9 +52,15 @@ class Route:
         return tuple(hop.fee_tier for hop in self.hops if hop.fee_tier is not None)
 
 
-@dataclass(frozen=True)
-class Quote:
-    """The output that a route would give now for an exact amount, in the last token's smallest unit."""
+Swap = PoolHop | Route
+SwapT = TypeVar("SwapT", bound=Swap)
+SwapT_co = TypeVar("SwapT_co", bound=Swap, covariant=True)
 
-    route: Route
+
+@dataclass(frozen=True)
+class Quote(Generic[SwapT_co]):
+    """The output that a pool or a route would give now for an exact amount, in the last token's smallest unit."""
+
+    swap: SwapT_co
+    amount_in: int
     expected_output: int

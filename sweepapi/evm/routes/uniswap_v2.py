@@ -1,32 +1,50 @@
-"""Uniswap V2: one pool per pair, quotes from Router02, swaps through SwapRouter02.
+"""Uniswap V2: one pool per pair, quotes from the pool's reserves or Router02, swaps through SwapRouter02.
 
-Sources: Uniswap/v2-core ``IUniswapV2Factory``, Uniswap/v2-periphery ``IUniswapV2Router01``,
-Uniswap/swap-router-contracts ``IV2SwapRouter``. As in V3, an ``amountIn`` of zero spends what the router holds.
+Sources: Uniswap/v2-core ``IUniswapV2Factory`` and ``UniswapV2Pair``, Uniswap/v2-periphery ``IUniswapV2Router01``,
+Uniswap/swap-router-contracts ``V2SwapRouter``, which swaps what its first pool received, whatever was sent.
 """
 
 from collections.abc import Iterator, Sequence
 
 from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.routes.types import Hop, Route
+from sweepapi.evm.routes.types import Hop, PoolHop, Route
+from sweepapi.fees import BPS_DENOMINATOR
 
 ROUTERS_FACTORY = Function("factoryV2()", "(address)")
 QUOTERS_FACTORY = Function("factory()", "(address)")
 GET_PAIR = Function("getPair(address,address)", "(address)")
+GET_RESERVES = Function("getReserves()", "(uint112,uint112,uint32)")
 GET_AMOUNTS_OUT = Function("getAmountsOut(uint256,address[])", "(uint256[])")
 SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address)")
 SWAPS = (SWAP_EXACT_TOKENS,)
+CARRIES_SHORT_TRANSFERS = True
+MAX_RESERVE = 2**112 - 1
 
 
-def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - the signature of every kind
+def hops(fee_tiers: Sequence[int], token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - the signature of every kind
     """Yield the only hop between the tokens."""
     yield Hop(token_in, token_out)
 
 
-def pool_read(router: Router, hop: Hop) -> Read:
+def pool_read(factory: str, hop: Hop) -> Read:
     """Return the read of the pair's address, which is zero if there is none."""
-    return Read(router.factory, GET_PAIR, (hop.token_in, hop.token_out))
+    return Read(factory, GET_PAIR, (hop.token_in, hop.token_out))
+
+
+def pool_quote_read(hop: PoolHop, amount: int) -> Read:  # noqa: ARG001 - as above
+    """Return the read of the pool's reserves."""
+    return Read(hop.pool, GET_RESERVES)
+
+
+def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:
+    """Return what the contract computes from the reserves, or None if the pool can't hold the amount."""
+    first, second = values[0], values[1]
+    reserve_in, reserve_out = (first, second) if int(hop.token_in, 16) < int(hop.token_out, 16) else (second, first)
+    if reserve_in == 0 or reserve_in + amount > MAX_RESERVE:
+        return None
+    after_fee = amount * (BPS_DENOMINATOR - hop.venue.fee_bps)
+    return after_fee * reserve_out // (reserve_in * BPS_DENOMINATOR + after_fee)
 
 
 def quote_read(route: Route, amount: int) -> Read:
@@ -40,5 +58,5 @@ def quoted_output(values: Sequence[Sequence[int]]) -> int:
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
-    """Return the router's calldata; ``amount_in`` is zero for a prefunded swap."""
+    """Return the router's calldata."""
     return SWAP_EXACT_TOKENS.encode(amount_in, min_output, list(route.path), recipient)

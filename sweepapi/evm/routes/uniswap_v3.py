@@ -1,38 +1,54 @@
 """Uniswap V3: one pool per pair and fee tier, quotes from QuoterV2, swaps through SwapRouter02.
 
-Sources: Uniswap/v3-core ``IUniswapV3Factory``, Uniswap/v3-periphery ``IQuoterV2``, Uniswap/swap-router-contracts
-``IV3SwapRouter``. SwapRouter02 takes an ``amountIn`` of zero as "what I already hold", which is how a leg is prefunded.
+Sources: Uniswap/v3-core ``IUniswapV3Factory`` and ``UniswapV3Pool``, Uniswap/v3-periphery ``IQuoterV2``,
+Uniswap/swap-router-contracts ``IV3SwapRouter``.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Router
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.routes.types import Hop, Route
+from sweepapi.evm.routes.types import Hop, PoolHop, Route
 
 ROUTERS_FACTORY = Function("factory()", "(address)")
 QUOTERS_FACTORY = Function("factory()", "(address)")
 GET_POOL = Function("getPool(address,address,uint24)", "(address)")
+QUOTE_EXACT_INPUT_SINGLE = Function(
+    "quoteExactInputSingle((address,address,uint256,uint24,uint160))", "(uint256,uint160,uint32,uint256)"
+)
 QUOTE_EXACT_INPUT = Function("quoteExactInput(bytes,uint256)", "(uint256,uint160[],uint32[],uint256)")
 EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
 EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))")
 SWAPS = (EXACT_INPUT_SINGLE, EXACT_INPUT)
-# Where a swap without a limit of its own ends when the pool has no liquidity left, whatever remains of the input: one
-# step inside ``TickMath.MIN_SQRT_RATIO`` and ``MAX_SQRT_RATIO``, by the direction of the swap.
+CARRIES_SHORT_TRANSFERS = False  # a pool reverts unless it receives what the router sent
+# A pool swaps until the input is used up or the price is at the limit, and the quoter quotes what was swapped as if it
+# were the whole. So a fill is whole unless the price ends at the limit: one step inside ``TickMath.MIN_SQRT_RATIO`` or
+# ``MAX_SQRT_RATIO``, by the direction of the swap, where the caller sets none.
 PRICE_LIMITS = frozenset({4295128739 + 1, 1461446703485210103287273052203988822378723970342 - 1})
 
 
-def hops(router: Router, token_in: str, token_out: str) -> Iterator[Hop]:
-    """Yield the hops between the tokens: one per fee tier of the router."""
-    for fee_tier in router.fee_tiers:
+def hops(fee_tiers: Sequence[int], token_in: str, token_out: str) -> Iterator[Hop]:
+    """Yield the hops between the tokens: one per fee tier."""
+    for fee_tier in fee_tiers:
         yield Hop(token_in, token_out, fee_tier)
 
 
-def pool_read(router: Router, hop: Hop) -> Read:
+def pool_read(factory: str, hop: Hop) -> Read:
     """Return the read of the pool's address, which is zero if there is none."""
-    return Read(router.factory, GET_POOL, (hop.token_in, hop.token_out, hop.fee_tier))
+    return Read(factory, GET_POOL, (hop.token_in, hop.token_out, hop.fee_tier))
+
+
+def pool_quote_read(hop: PoolHop, amount: int) -> Read:
+    """Return the read that quotes the pool: the output, and the price after the swap."""
+    swap = (hop.token_in, hop.token_out, amount, hop.fee_tier, 0)
+    return Read(hop.venue.quoter, QUOTE_EXACT_INPUT_SINGLE, (swap,))
+
+
+def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:  # noqa: ARG001 - as of every kind
+    """Return the output, or None if the pool ran out of liquidity."""
+    output, price_after = values[0], values[1]
+    return None if price_after in PRICE_LIMITS else output
 
 
 def quote_read(route: Route, amount: int) -> Read:
@@ -48,7 +64,7 @@ def quoted_output(values: Sequence[Any]) -> int | None:
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
-    """Return the router's calldata; ``amount_in`` is zero for a prefunded swap."""
+    """Return the router's calldata."""
     if len(route.hops) == 1:
         hop = route.hops[0]
         swap = (hop.token_in, hop.token_out, hop.fee_tier, recipient, amount_in, min_output, 0)

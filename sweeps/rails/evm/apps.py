@@ -1,4 +1,6 @@
-"""Registers the shared part of the EVM rails with Django, for its tables."""
+"""Registers the shared part of the EVM rails with Django, for its tables and the check of its setting."""
+
+from importlib import import_module
 
 from django.apps import AppConfig
 
@@ -6,3 +8,7 @@ from django.apps import AppConfig
 class EvmConfig(AppConfig):
     name = "sweeps.rails.evm"
     label = "evm"
+
+    def ready(self) -> None:
+        """Register the system check; importing it is what registers it."""
+        import_module("sweeps.rails.evm.checks")

@@ -26,7 +26,8 @@ class EvmBase:
     explain_revert = staticmethod(reverts.explain)
 
     def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[Watched]:
-        prefetch_related_objects(list(sweeps), "partner", "tokens", "executions__transactions")
+        related = ("partner", "tokens", "permit", "executions__transactions", "executions__skipped")
+        prefetch_related_objects(list(sweeps), *related)
         executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
         return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
 

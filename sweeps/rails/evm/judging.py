@@ -9,7 +9,16 @@ from sweepapi.evm.sightings import Sighting
 from sweeps.models import Flag
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.watching import Accepted, Watched, depth_of
-from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Inclusion, TransactionVerdict, Verdict
+from sweeps.rails.rail import (
+    Depth,
+    Ended,
+    Ending,
+    Executed,
+    ExecutionVerdict,
+    Inclusion,
+    TransactionVerdict,
+    Verdict,
+)
 
 
 def judge(watched: Watched, seen: Seen) -> Verdict:
@@ -44,10 +53,14 @@ def _accepted(watched: Watched, accepted: Accepted, sighting: Sighting) -> Execu
     if receipt is None:
         return ExecutionVerdict(sighting.head_number, obstacle="No provider shows the accepted transaction any more.")
     is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
-    if not is_in_block or _transaction(watched, receipt).executed != accepted.paid:
+    if not is_in_block or not _is_same(_transaction(watched, receipt).executed, accepted):
         message = "The final block does not show the execution that was accepted."
         return ExecutionVerdict(sighting.head_number, accepted=Depth.GONE, obstacle=message)
     return ExecutionVerdict(sighting.head_number, accepted=depth)
+
+
+def _is_same(executed: Executed | None, accepted: Accepted) -> bool:
+    return executed is not None and (executed.amounts, executed.skipped) == (accepted.paid, accepted.skipped)
 
 
 def _transactions(watched: Watched, seen: Seen) -> Iterator[TransactionVerdict]:
@@ -107,4 +120,4 @@ def _transaction(watched: Watched, receipt: Receipt) -> TransactionVerdict:
     if not receipt.succeeded:
         return TransactionVerdict(receipt.tx_hash, inclusion, reverted=True)
     match = watched.match(receipt)
-    return TransactionVerdict(receipt.tx_hash, inclusion, executed=match.paid, mismatches=match.mismatches)
+    return TransactionVerdict(receipt.tx_hash, inclusion, executed=match.executed, mismatches=match.mismatches)

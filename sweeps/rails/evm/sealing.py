@@ -1,31 +1,31 @@
-"""The parts of sealing a draft that every contract version on EVM chains needs: legs, and the user's Permit2 nonce."""
+"""The parts of sealing a draft that every contract version on EVM chains needs: route, call, and the user's permit."""
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from django.conf import settings
 
 from sweepapi.evm import batch
 from sweepapi.evm.abi import Function, error_abi, function_abi
-from sweepapi.evm.addresses import ZERO_ADDRESS, keccak_hex
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BITS_PER_WORD, BatchPermit, Witness
 from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
+from sweepapi.evm.routes.types import PoolHop
 from sweeps.models import Sweep
-from sweeps.rails.evm.draft import EvmDraft, EvmToken
-from sweeps.rails.evm.models import Leg, Permit, PermitNonces
-from sweeps.rails.rail import Offered, Sealed
+from sweeps.rails.evm.draft import EvmDraft, EvmToken, PoolSwap, RouterSwap, SignedTerms, WrappedSwap
+from sweeps.rails.evm.gas import gas_limit
+from sweeps.rails.evm.models import PermitNonces
+from sweeps.rails.evm.shown import ShownToken, shown_tokens
+from sweeps.rails.rail import Sealed
 
 # Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
 # use; the top bits stay clear, so that counting up never leaves the range.
 FIRST_PERMIT_WORD = int(keccak_hex(b"sweepapi permit2 nonces"), 16) >> 16
-# An upper bound until builds are simulated: more than any route of this release has been measured to use.
-GAS_FIXED, GAS_PER_LEG = 200_000, 250_000
 
 
 @dataclass(frozen=True)
@@ -53,23 +53,30 @@ class EvmSealed(Sealed):
     """A sealed draft on an EVM chain."""
 
     draft: EvmDraft
-    legs: Sequence[batch.Leg]
+    route: batch.Route
     permit: TypedData
     permission: batch.Permission
     call: ContractCall
 
     @property
+    def shown_tokens(self) -> Sequence[ShownToken]:
+        """The tokens with their routes, as partners see them."""
+        return list(shown_tokens(self.draft))
+
+    @property
+    def min_user(self) -> int:
+        """What the user receives at least if the contract leaves out none of the tokens."""
+        return sum(leg.floor for leg in self.route.legs if not leg.hop.dropped)
+
+    @property
     def gas(self) -> int:
         """The gas limit, with a margin."""
-        return GAS_FIXED + GAS_PER_LEG * len(self.legs)
+        return gas_limit(self.draft)
 
     @property
     def fee_authorization(self) -> Mapping[str, Any] | None:
         """The signed authorization as partners see it; None for contracts that need none."""
         return None
-
-
-EvmSealedT = TypeVar("EvmSealedT", bound=EvmSealed)
 
 
 def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
@@ -153,59 +160,41 @@ def call_of(draft: EvmDraft, *, contract_name: str, function: Function, argument
     )
 
 
-def legs_of(draft: EvmDraft) -> list[batch.Leg]:
-    """Return the legs as the contract takes them, with the calls of their routers encoded."""
-    # Anyone can take prefunded tokens from the router during the call, so a hostile token of the same sweep could; the
-    # output's code runs during the call as well.
-    assets = (draft.output_token, *(token.asset for token in draft.tokens))
-    prefunded = all(_is_vetted(asset, draft.chain) for asset in assets)
-    return [_leg(token, draft.contract, prefunded=prefunded) for token in draft.tokens]
+def signed_terms_of(sweep: Sweep) -> SignedTerms:
+    """Return what the user signed for the first offer of a sweep in addition to its tokens."""
+    return SignedTerms(sweep.permit.floors, sweep.permit.max_skipped)
 
 
-def _is_vetted(token: str, chain: Chain) -> bool:
-    return token in chain.vetted_tokens or token == chain.wrapped_native
-
-
-def _leg(token: EvmToken, contract: str, *, prefunded: bool) -> batch.Leg:
-    if token.route is None:
-        return batch.Leg(token.asset, token.amount, ZERO_ADDRESS, batch.FUNDING_NONE, b"")
-    data = finder.swap_call(
-        token.route,
-        amount_in=0 if prefunded else token.amount,
-        min_output=token.min_output,
-        recipient=contract,
-    )
-    funding = batch.FUNDING_PREFUNDED if prefunded else batch.FUNDING_APPROVED
-    return batch.Leg(token.asset, token.amount, token.route.router.address, funding, data)
-
-
-def store(offered: Offered[EvmSealedT]) -> None:
-    """Store the legs of an offer, and with the first one the permit's nonce."""
-    sealed = offered.sealed
-    Permit.objects.get_or_create(sweep=offered.sweep, defaults={"nonce": sealed.permission.nonce})
-    rows = {row.position: row for row in offered.sweep.tokens.all()}
-    Leg.objects.bulk_create(
-        Leg(
-            offer=offered.offer,
-            token=rows[position],
-            expected_output=token.expected_output,
-            min_output=token.min_output,
-            funding=leg.funding,
-            data=leg.data,
-            **_route_columns(token),
-        )
-        for position, (token, leg) in enumerate(zip(sealed.draft.tokens, sealed.legs, strict=True))
+def route_of(draft: EvmDraft) -> batch.Route:
+    """Return the route as the contract takes it, with the calls of routers encoded."""
+    return batch.Route(
+        legs=[batch.Leg(token.asset, token.amount, token.floor, _hop(token)) for token in draft.tokens],
+        last_hop=_in_pool(draft.last_hop) if draft.last_hop is not None else batch.Hop(),
+        max_skipped=draft.max_skipped,
+        router_calls=[
+            _router_call(position, token.swap, min_output=token.min_output, recipient=draft.contract)
+            for position, token in enumerate(draft.tokens)
+            if isinstance(token.swap, RouterSwap)
+        ],
     )
 
 
-def _route_columns(token: EvmToken) -> dict[str, Any]:
-    route = token.route
-    if route is None:
-        return {"path": [token.asset], "fee_tiers": []}
-    return {
-        "router": route.router.name,
-        "kind": route.router.kind,
-        "target": route.router.address,
-        "path": list(route.path),
-        "fee_tiers": list(route.fee_tiers),
-    }
+def _hop(token: EvmToken) -> batch.Hop:
+    match token.swap:
+        case None:
+            return batch.Hop(dropped=True)
+        case PoolSwap(hop=hop, joined=joined, least_wrapped=least):
+            return replace(_in_pool(hop), joined=joined, skippable=token.skippable, least=least)
+        case WrappedSwap(joined=joined):
+            return batch.Hop(joined=joined)
+        case RouterSwap():
+            return batch.Hop()
+
+
+def _in_pool(hop: PoolHop) -> batch.Hop:
+    return batch.Hop(fee=hop.fee_tier or 0, venue=hop.venue.id)
+
+
+def _router_call(position: int, swap: RouterSwap, *, min_output: int, recipient: str) -> batch.RouterCall:
+    data = finder.swap_call(swap.route, amount_in=swap.amount_in, min_output=min_output, recipient=recipient)
+    return batch.RouterCall(position, swap.route.router.address, data)

@@ -11,8 +11,8 @@ from sweepapi.evm.multicall import Read
 from sweepapi.evm.responses import Log, Receipt
 from sweepapi.evm.sightings import Sighting, Subject
 from sweepapi.fees import Split
-from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.rail import Depth, Mismatch
+from sweeps.models import Execution, SkippedToken, Sweep, SweepTransaction
+from sweeps.rails.rail import Depth, Executed, Mismatch, Skipped
 
 # After a reorganisation, or if a provider was ahead of the others, an event may lie below the head that its build saw.
 SEARCH_MARGIN_BLOCKS = 64
@@ -23,7 +23,7 @@ class Match:
     """A transaction's logs compared with the terms of a sweep."""
 
     mismatches: Sequence[Mismatch]
-    paid: Split | None = None  # None unless everything matches
+    executed: Executed | None = None  # None unless everything matches
 
 
 class Terms(Protocol):
@@ -62,12 +62,13 @@ class Terms(Protocol):
 
 @dataclass(frozen=True)
 class Accepted:
-    """The transaction that was accepted, the block that it was seen in, and what it paid."""
+    """The transaction that was accepted, the block that it was seen in, what it paid and what it left out."""
 
     tx_hash: str
     height: int
     block_hash: str
     paid: Split
+    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Watched:
         candidates = list(execution.transactions.all())
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
         tx = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
-        accepted = Accepted(tx.tx_hash, *tx.block, execution.amounts) if tx is not None else None
+        accepted = _accepted(sweep, execution, tx) if tx is not None else None
         return cls(
             sweep_id=sweep.id,
             execution_id=execution.id,
@@ -143,7 +144,7 @@ class Watched:
         if self.accepted is not None or not sighting.state or sighting.safe_number is None:
             return None
         known = [receipt for receipt in sighting.receipts.values() if receipt is not None and receipt.succeeded]
-        if any(self.match(receipt).paid for receipt in known):
+        if any(self.match(receipt).executed for receipt in known):
             return None
         first_block = int(self.search_cursor or max(self.built_at_height - SEARCH_MARGIN_BLOCKS, 0))
         return Search(
@@ -154,6 +155,12 @@ class Watched:
             first_block=min(first_block, sighting.safe_number),
             last_block=sighting.safe_number,
         )
+
+
+def _accepted(sweep: Sweep, execution: Execution, tx: SweepTransaction) -> Accepted:
+    positions = {token.pk: token.position for token in sweep.tokens.all()}
+    skipped = [Skipped(positions[one.token_id], SkippedToken.Reason(one.reason)) for one in execution.now_skipped]
+    return Accepted(tx.tx_hash, *tx.block, execution.amounts, tuple(skipped))
 
 
 def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:

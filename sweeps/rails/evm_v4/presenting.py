@@ -15,7 +15,6 @@ class V4Presentation(EvmPresentation):
         return ()
 
     def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
-        """Yield the routes, the reference and the nonce of the user's permit."""
+        """Yield what the user signs, the routes and the reference."""
         yield from leg_facts(sweep)
         yield "sweepRef", sweep.executions.get().execution_id
-        yield "Permit2 nonce", str(sweep.permit.nonce)

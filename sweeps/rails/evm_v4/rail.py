@@ -5,7 +5,7 @@ from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm import sealing as evm_sealing
+from sweeps.rails.evm import storing
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
@@ -24,7 +24,7 @@ class EvmV4(EvmBase):
 
     draft = staticmethod(sealing.draft_v4)
     seal = staticmethod(sealing.seal)
-    store = staticmethod(evm_sealing.store)
+    store = staticmethod(storing.store)
     terms = staticmethod(V4Terms.of)
 
     def executed_id(self, log: Log) -> str | None:

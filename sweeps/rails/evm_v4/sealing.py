@@ -10,18 +10,19 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
 from sweepapi.evm import v4
+from sweepapi.evm.market import NOT_PAUSED, Contract, Requirement
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
 from sweeps.rails.evm.draft import EvmDraft
-from sweeps.rails.evm.market import NOT_PAUSED, Contract, Requirement
 from sweeps.rails.evm.sealing import (
     EvmSealed,
     call_of,
     deadline_of,
-    legs_of,
     permission_of,
     permit_of,
     reserve_permission,
+    route_of,
+    signed_terms_of,
 )
 from sweeps.rails.evm_v4.terms import sweep_ref_of
 from sweeps.rails.rail import BuildRequest, FeeTerms, Identity
@@ -31,18 +32,15 @@ FEE_DIFFERS = "The contract's fee is not the configured one."
 RECIPIENT_DIFFERS = "The contract pays its fee to another account than the configured one."
 
 
-def draft_v4(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> EvmDraft:
-    """Plan a sweep under these fee terms, or those of today; raises ``UnsupportedChain`` where V4 is not deployed."""
+def draft_v4(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
+    """Plan a sweep under the terms of the ``renewed`` one, or those of today.
+
+    Raises ``UnsupportedChain`` where V4 is not deployed.
+    """
     chain = networks.current().chain(request.network)
     if chain.v4_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    fees = fees or FeeTerms(
-        total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(timezone.now()),
-        partner_recipient=None,
-        protocol_recipient=chain.protocol_recipient,
-        settlement=Settlement.PAYABLE,
-    )
+    fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, chain.protocol_recipient)
     contract = Contract(
         chain.v4_contract,
         (
@@ -51,7 +49,18 @@ def draft_v4(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
             Requirement(v4.FEE_RECIPIENT, fees.protocol_recipient.lower(), RECIPIENT_DIFFERS),
         ),
     )
-    return drafting.draft(partner=partner, request=request, chain=chain, contract=contract, fees=fees)
+    signed = signed_terms_of(renewed) if renewed is not None else None
+    return drafting.draft(partner=partner, request=request, chain=chain, contract=contract, fees=fees, signed=signed)
+
+
+def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
+    return FeeTerms(
+        total_fee_bps=settings.TOTAL_FEE_BPS,
+        partner_share_bps=partner.share_bps_at(timezone.now()),
+        partner_recipient=None,
+        protocol_recipient=protocol_recipient,
+        settlement=Settlement.PAYABLE,
+    )
 
 
 def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> EvmSealed:
@@ -62,20 +71,21 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> EvmSealed:
             permission = reserve_permission(draft)
     else:
         sweep_id, min_gross, permission = renewed.id, renewed.min_gross, permission_of(renewed)
+    route = route_of(draft)
     order = v4.SweepOrder(
         output_token=draft.output.asset,
-        min_user_output=draft.fees.split(min_gross).user_amount,
+        floors=route.floors,
+        max_skipped=route.max_skipped,
         fee_bps=draft.fees.total_fee_bps,
         sweep_ref=sweep_ref_of(sweep_id),
     )
-    legs = legs_of(draft)
-    arguments = v4.sweep_arguments(legs=legs, order=order, permission=permission)
+    arguments = v4.sweep_arguments(route=route, order=order, permission=permission)
     return EvmSealed(
         draft=draft,
         sweep_id=sweep_id,
         identities=[Identity(draft.contract, order.sweep_ref, range(len(draft.tokens)), min_gross)],
         deadline=deadline_of(permission),
-        legs=legs,
+        route=route,
         permit=permit_of(draft, permission, order.witness),
         permission=permission,
         call=call_of(draft, contract_name=v4.CONTRACT_NAME, function=v4.SWEEP, arguments=arguments),

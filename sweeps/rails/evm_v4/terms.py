@@ -1,13 +1,15 @@
 """What V4's event must say about a sweep: user and ``sweepRef`` identify it, and nothing was signed by the service.
 
 A user can execute the reference with a permit of their own, at any time and on other terms. That counts if the event
-matches; otherwise the reference is taken, and the sweep can't be executed any more.
+matches, also if it paid or took less than was quoted; otherwise the reference is taken, and the sweep can't be executed
+any more.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from sweepapi.evm.batch import SkippedLeg
 from sweepapi.evm.log_query import Topics
 from sweepapi.evm.log_search import Event
 from sweepapi.evm.multicall import Read
@@ -15,9 +17,10 @@ from sweepapi.evm.responses import Log
 from sweepapi.evm.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecuted, decode_executed
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.emitted import executions, skipped_tokens, total_floor
 from sweeps.rails.evm.following import SWEEP_REF_USED
 from sweeps.rails.evm.watching import Match
-from sweeps.rails.rail import Ended, Ending, Mismatch
+from sweeps.rails.rail import Ended, Ending, Executed, Mismatch
 
 
 def sweep_ref_of(sweep_id: UUID) -> str:
@@ -32,7 +35,8 @@ class V4Terms:
     sweep_ref: str
     user: str
     output_token: str
-    token_count: int
+    tokens: tuple[str, ...]
+    floors: tuple[int, ...]
     fee_bps: int
     partner_share_bps: int  # of the fee; the contract does not know it
 
@@ -46,7 +50,8 @@ class V4Terms:
             sweep_ref=execution.execution_id,
             user=sweep.wallet,
             output_token=sweep.output_asset,
-            token_count=len(sweep.tokens.all()),
+            tokens=tuple(token.asset for token in sweep.tokens.all()),
+            floors=tuple(sweep.permit.floors),
             fee_bps=sweep.total_fee_bps,
             partner_share_bps=sweep.partner_share_bps,
         )
@@ -69,14 +74,20 @@ class V4Terms:
         return Event(Ended(Ending.TAKEN, " ".join(one.message for one in mismatches)), is_hint=False)
 
     def match(self, logs: Sequence[Log]) -> Match:
-        events = [event for log in logs if (event := decode_executed(log)) is not None]
-        if not events:
+        found = list(executions(logs, decode_executed))
+        if not found:
             return Match([Mismatch("event", "missing", "The contract emitted no SweepExecutedV4.")])
-        ours = next((event for event in events if self._is_ours(event)), None)
+        ours = next(((event, legs) for event, legs in found if self._is_ours(event)), None)
         if ours is None:
             return Match([Mismatch("sweepRef", "differs", "The event belongs to another sweep or another user.")])
-        mismatches = self._mismatches(ours)
-        return Match(mismatches, None if mismatches else self._paid(ours))
+        event, legs = ours
+        mismatches = self._mismatches(event)
+        return Match(mismatches, None if mismatches else self._executed(event, legs))
+
+    def _executed(self, event: SweepExecuted, legs: Sequence[SkippedLeg]) -> Executed:
+        skipped = skipped_tokens(legs, self.tokens)
+        is_below_minimum = event.user_amount < total_floor(self.floors, skipped)
+        return Executed(self._paid(event), skipped, is_below_minimum=is_below_minimum)
 
     def _is_ours(self, event: SweepExecuted) -> bool:
         return (event.sweep_ref, event.user) == (self.sweep_ref, self.user)
@@ -84,7 +95,7 @@ class V4Terms:
     def _mismatches(self, event: SweepExecuted) -> list[Mismatch]:
         pairs = {
             "outputToken": (event.output_token, self.output_token),
-            "tokenCount": (event.token_count, self.token_count),
+            "tokenCount": (event.token_count, len(self.tokens)),
         }
         mismatches = [
             Mismatch(name, "differs", f"{name}: the event has {seen}, the sweep {built}.")

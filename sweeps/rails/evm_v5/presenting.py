@@ -20,7 +20,7 @@ class V5Presentation(EvmPresentation):
         return requested.exclude(last_error="").values_list("last_error", flat=True)
 
     def admin_facts(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
-        """Yield the routes, the signed authorization and the progress of a cancellation on chain."""
+        """Yield what the user signs, the routes, the signed authorization, and how far a cancellation on chain is."""
         yield from leg_facts(sweep)
         for authorization in FeeAuthorization.objects.filter(offer__sweep=sweep).select_related("offer"):
             yield from _authorization(authorization)

@@ -13,18 +13,20 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
 from sweepapi.evm import batch, v5
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.market import Contract
 from sweeps.models import Sweep
-from sweeps.rails.evm import drafting, sealing
+from sweeps.rails.evm import drafting, storing
 from sweeps.rails.evm.draft import EvmDraft
-from sweeps.rails.evm.market import Contract
 from sweeps.rails.evm.sealing import (
     EvmSealed,
     call_of,
     deadline_of,
-    legs_of,
     permission_of,
     permit_of,
     reserve_permission,
+    route_of,
+    signed_terms_of,
 )
 from sweeps.rails.evm_v5.models import AuthorizationNonces, FeeAuthorization
 from sweeps.rails.rail import BuildRequest, FeeTerms, Identity, Offered
@@ -50,20 +52,32 @@ class V5Sealed(EvmSealed):
         }
 
 
-def draft_v5(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> EvmDraft:
-    """Plan a sweep under these fee terms, or those of today; raises ``UnsupportedChain`` where V5 is not deployed."""
+def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
+    """Plan a sweep under the terms of the ``renewed`` one, or those of today.
+
+    Raises ``UnsupportedChain`` where V5 is not deployed.
+    """
     chain = networks.current().chain(request.network)
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    fees = fees or FeeTerms(
+    fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, chain, chain.protocol_recipient)
+    return drafting.draft(
+        partner=partner,
+        request=request,
+        chain=chain,
+        contract=Contract(chain.v5_contract),
+        fees=fees,
+        signed=signed_terms_of(renewed) if renewed is not None else None,
+    )
+
+
+def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> FeeTerms:
+    return FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
         partner_share_bps=partner.share_bps_at(timezone.now()),
         partner_recipient=partner.recipient_on(chain.network),
-        protocol_recipient=chain.protocol_recipient,
+        protocol_recipient=protocol_recipient,
         settlement=Settlement.ON_CHAIN,
-    )
-    return drafting.draft(
-        partner=partner, request=request, chain=chain, contract=Contract(chain.v5_contract), fees=fees
     )
 
 
@@ -76,18 +90,17 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
         nonce, permission = int(renewed.executions.get().execution_id), permission_of(renewed)
         min_gross = renewed.min_gross
     signer = networks.current().fee_signer
-    legs, order = legs_of(draft), _order(draft, nonce=nonce, min_gross=min_gross)
-    authorization = _authorization(draft, nonce=nonce, deadline=permission.deadline, legs_hash=v5.hash_legs(legs))
+    route = route_of(draft)
+    order = _order(draft, route, nonce=nonce)
+    authorization = _authorization(draft, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route))
     typed_data = authorization.typed_data(chain_id=draft.chain.chain_id, contract=draft.contract)
     signature = signer.sign(typed_data)
-    arguments = v5.sweep_arguments(
-        legs=legs, order=order, authorization=authorization, signature=signature, permission=permission
-    )
+    arguments = v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
     return V5Sealed(
         draft=draft,
         identities=[Identity(draft.contract, str(nonce), range(len(draft.tokens)), min_gross)],
         deadline=deadline_of(permission),
-        legs=legs,
+        route=route,
         permit=permit_of(draft, permission, order.witness),
         permission=permission,
         call=call_of(draft, contract_name=v5.CONTRACT_NAME, function=v5.SWEEP, arguments=arguments),
@@ -130,10 +143,11 @@ def _authorization(draft: EvmDraft, *, nonce: int, deadline: int, legs_hash: str
     )
 
 
-def _order(draft: EvmDraft, *, nonce: int, min_gross: int) -> v5.SweepOrder:
+def _order(draft: EvmDraft, route: batch.Route, *, nonce: int) -> v5.SweepOrder:
     return v5.SweepOrder(
         output_token=draft.output.asset,
-        min_user_output=draft.fees.split(min_gross).user_amount,
+        floors=route.floors,
+        max_skipped=route.max_skipped,
         total_fee_bps=draft.fees.total_fee_bps,
         partner_id=draft.partner.onchain_id,
         authorization_nonce=nonce,
@@ -141,9 +155,9 @@ def _order(draft: EvmDraft, *, nonce: int, min_gross: int) -> v5.SweepOrder:
 
 
 def store(offered: Offered[V5Sealed]) -> None:
-    """Store the legs and the authorization of an offer, and with the first one the permit's nonce."""
+    """Store the route and the authorization of an offer, and with the first one what the user signs."""
     sealed, authorization = offered.sealed, offered.sealed.authorization
-    sealing.store(offered)
+    storing.store(offered)
     FeeAuthorization.objects.create(
         offer=offered.offer,
         chain_id=sealed.draft.chain.chain_id,
@@ -158,7 +172,7 @@ def store(offered: Offered[V5Sealed]) -> None:
         partner_share_bps=authorization.partner_share_bps,
         deadline_seconds=authorization.deadline,
         legs_hash=authorization.legs_hash,
-        token_count=len(sealed.legs),
+        token_count=len(sealed.route.legs),
         digest=sealed.authorization_digest,
         signature=f"0x{sealed.signature.hex()}",
         signer=sealed.signer,

@@ -1,8 +1,9 @@
 """What V5's events must say about a sweep: the authorization's nonce identifies it, and every term must match."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sweepapi.evm.batch import SkippedLeg
 from sweepapi.evm.log_query import Topics
 from sweepapi.evm.log_search import Event
 from sweepapi.evm.multicall import Read
@@ -17,9 +18,10 @@ from sweepapi.evm.v5 import (
 )
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.emitted import executions, skipped_tokens, total_floor
 from sweeps.rails.evm.following import NONCE_USED
 from sweeps.rails.evm.watching import Match
-from sweeps.rails.rail import Ended, Ending, Mismatch
+from sweeps.rails.rail import Ended, Ending, Executed, Mismatch, Skipped
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,9 @@ class V5Terms:
     partner_recipient: str | None  # never None on V5, which pays the partner on chain
     protocol_recipient: str
     output_token: str
-    token_count: int
+    tokens: tuple[str, ...]
+    floors: tuple[int, ...]
+    max_skipped: int
     total_fee_bps: int
     partner_share_bps: int
 
@@ -49,7 +53,9 @@ class V5Terms:
             partner_recipient=sweep.partner_recipient,
             protocol_recipient=sweep.protocol_recipient,
             output_token=sweep.output_asset,
-            token_count=len(sweep.tokens.all()),
+            tokens=tuple(token.asset for token in sweep.tokens.all()),
+            floors=tuple(sweep.permit.floors),
+            max_skipped=sweep.permit.max_skipped,
             total_fee_bps=sweep.total_fee_bps,
             partner_share_bps=sweep.partner_share_bps,
         )
@@ -72,14 +78,16 @@ class V5Terms:
         return Event(Ended(Ending.CANCELLED, f"cancelled on chain by {cancelled.by}"), is_hint=False)
 
     def match(self, logs: Sequence[Log]) -> Match:
-        events = [event for log in logs if (event := decode_executed(log)) is not None]
-        if not events:
+        found = list(executions(logs, decode_executed))
+        if not found:
             return Match([Mismatch("event", "missing", "The contract emitted no SweepExecutedV5.")])
-        ours = next((event for event in events if event.nonce == self.nonce), None)
+        ours = next(((event, legs) for event, legs in found if event.nonce == self.nonce), None)
         if ours is None:
             return Match([Mismatch("nonce", "differs", "The event belongs to another authorization.")])
-        mismatches = [*self._differences(ours), *self._inconsistencies(ours)]
-        return Match(mismatches, None if mismatches else _paid(ours))
+        event, legs = ours
+        skipped = skipped_tokens(legs, self.tokens)
+        mismatches = [*self._differences(event), *self._inconsistencies(event, legs, skipped)]
+        return Match(mismatches, None if mismatches else Executed(_paid(event), skipped))
 
     def _differences(self, event: SweepExecuted) -> list[Mismatch]:
         pairs = {
@@ -88,7 +96,7 @@ class V5Terms:
             "partnerRecipient": (event.partner_recipient, self.partner_recipient),
             "protocolRecipient": (event.protocol_recipient, self.protocol_recipient),
             "outputToken": (event.output_token, self.output_token),
-            "tokenCount": (event.token_count, self.token_count),
+            "tokenCount": (event.token_count, len(self.tokens)),
         }
         return [
             Mismatch(name, "differs", f"{name}: the event has {seen}, the authorization {signed}.")
@@ -96,10 +104,17 @@ class V5Terms:
             if seen != signed
         ]
 
-    def _inconsistencies(self, event: SweepExecuted) -> list[Mismatch]:
-        if _paid(event) == split(event.gross_output, self.total_fee_bps, self.partner_share_bps):
-            return []
-        return [Mismatch("amounts", "inconsistent", "The event's amounts contradict the signed basis points.")]
+    def _inconsistencies(
+        self, event: SweepExecuted, legs: Sequence[SkippedLeg], skipped: Sequence[Skipped]
+    ) -> Iterator[Mismatch]:
+        """Yield what the contract can't have emitted for what was signed."""
+        if _paid(event) != split(event.gross_output, self.total_fee_bps, self.partner_share_bps):
+            yield Mismatch("amounts", "inconsistent", "The event's amounts contradict the signed basis points.")
+        if len(skipped) < len(legs) or any(leg.id != self.nonce for leg in legs) or len(skipped) > self.max_skipped:
+            yield Mismatch("skipped", "inconsistent", "The tokens that were left out contradict what was signed.")
+        elif event.user_amount < (least := total_floor(self.floors, skipped)):
+            message = f"The user got {event.user_amount}, less than the {least} that was signed for these tokens."
+            yield Mismatch("userAmount", "inconsistent", message)
 
 
 def _paid(event: SweepExecuted) -> Split:

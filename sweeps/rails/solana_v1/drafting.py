@@ -25,6 +25,7 @@ from sweepapi.solana.guard import Output
 from sweepapi.solana.mints import Mint
 from sweepapi.solana.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
+from sweeps.models import Sweep
 from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.rails.solana_v1.closings import closed_by
 from sweeps.rails.solana_v1.composing import Market, check_instructions, compose, read_market
@@ -45,8 +46,8 @@ log = structlog.get_logger(__name__)
 RETRY_AFTER_SECONDS = 5
 
 
-def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None = None) -> SolanaDraft:
-    """Plan a sweep under these fee terms, or those of today.
+def draft_v1(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> SolanaDraft:
+    """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``BuildDisabled`` if the
     fee can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or wants too much.
@@ -54,7 +55,7 @@ def draft_v1(*, partner: Partner, request: BuildRequest, fees: FeeTerms | None =
     cluster = networks.current().cluster(request.network)
     pool = networks.current().pool(request.network)
     output = output_of(cluster, request.output_asset)
-    fees = fees or fees_of_today(partner)
+    fees = FeeTerms.of(renewed) if renewed is not None else fees_of_today(partner)
     with _failures_named(request):
         facts = read_facts(pool, request)
         sellable = sellable_tokens(request, facts)

@@ -11,7 +11,17 @@ from sweepapi.solana.progress import SearchSighting
 from sweepapi.solana.sightings import Sighting
 from sweepapi.solana.tracking import Gone, TrackedSighting
 from sweeps.models import Flag
-from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Inclusion, Mismatch, TransactionVerdict, Verdict
+from sweeps.rails.rail import (
+    Depth,
+    Ended,
+    Ending,
+    Executed,
+    ExecutionVerdict,
+    Inclusion,
+    Mismatch,
+    TransactionVerdict,
+    Verdict,
+)
 from sweeps.rails.solana_v1.following import Seen
 from sweeps.rails.solana_v1.watching import Accepted, Watched, WatchedExecution
 
@@ -114,4 +124,6 @@ def _transaction(
     paid = watched.paid(execution, landed)
     if is_executed or paid is None:
         return TransactionVerdict(landed.signature, inclusion, mismatches=[_SECOND if is_executed else _INCONSISTENT])
-    return TransactionVerdict(landed.signature, inclusion, executed=paid)
+    is_below_minimum = paid.gross_output < execution.min_gross
+    executed = Executed(paid, is_below_minimum=is_below_minimum)
+    return TransactionVerdict(landed.signature, inclusion, executed=executed)

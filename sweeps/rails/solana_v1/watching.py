@@ -46,6 +46,7 @@ class WatchedExecution:
     fee_account: str
     instructions: tuple[LandedInstruction, ...]
     token_count: int
+    min_gross: int
     search_cursor: str  # the signature up to which everything that names the reference was read; blank if nothing was
     known: frozenset[str]  # signatures of its candidates
     accepted: Accepted | None
@@ -140,6 +141,7 @@ def _execution(execution: Execution, built: BuiltTransaction) -> WatchedExecutio
             for one in built.instructions
         ),
         token_count=len(execution.tokens.all()),
+        min_gross=execution.min_gross,
         search_cursor=execution.search_cursor,
         known=frozenset(tx.tx_hash for tx in candidates),
         accepted=None if tx is None else Accepted(tx.tx_hash, *tx.block, execution.amounts),

@@ -185,7 +185,7 @@ USDC = {"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1"}
 # What is changed in the example of a build request.
 RIGHT_CHANGES: list[dict[str, Any]] = [
     {},
-    {"chain": "arbitrum", "outputMint": NATIVE_COIN, "onUnroutable": "reject"},
+    {"chain": "arbitrum", "outputMint": NATIVE_COIN, "onUnroutable": "reject", "maxSkipped": 0},
     {"tokens": [USDC | {"amount": str(UINT256_MAX), "symbol": "$USDC", "decimals": 6}]},
     {"tokens": [USDC | {"mint": f"0x{number:040x}"} for number in range(1, 31)], "slippageBps": 5000},
 ]
@@ -204,6 +204,8 @@ WRONG_CHANGES: list[dict[str, Any]] = [
     {"slippageBps": 5001},
     {"slippageBps": "50"},
     {"onUnroutable": "skip"},
+    {"maxSkipped": -1},
+    {"maxSkipped": "1"},
     {"slippage": 1},
 ]
 
@@ -290,6 +292,7 @@ def test_the_example_on_v4_is_the_same_sweep_under_its_own_reference(document: d
     assert (built["mode"], built["feeAuthorization"]) == ("v4_fallback", None)
     witness = built["permit2"]["message"]["witness"]
     assert witness["sweepRef"] == sweep_ref_of(UUID(built["sweepId"]))
-    _, order, nonce, deadline, _ = built["transactionTemplate"]["args"]
-    assert order == list(witness.values())
+    route, order, nonce, deadline, _ = built["transactionTemplate"]["args"]
+    assert order == [witness[name] for name in ("outputToken", "feeBps", "sweepRef")]
+    assert ([leg[2] for leg in route[0]], route[2]) == (witness["floors"], witness["maxSkipped"])
     assert [nonce, deadline] == [built["permit2"]["message"][name] for name in ("nonce", "deadline")]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.chains import Chain, load_chains
+from sweepapi.evm.chains import Chain, SaltRule, Venue
+from sweepapi.evm.chains_file import load_chains
 from sweepapi.evm.errors import ChainsFileError
 from sweepapi.evm.routes.finder import KINDS
 
@@ -43,11 +44,11 @@ def load(tmp_path: Path, text: str) -> dict[str, Chain]:
 def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
-    assert (mars.v5_contract, mars.protocol_recipient, mars.vetted_tokens) == (None, None, frozenset())
+    assert (mars.v5_contract, mars.protocol_recipient) == (None, None)
     assert (mars.v4_contract, mars.access_manager, mars.deployed_at_block, mars.v4_fee_bps) == (None, None, None, None)
     assert (mars.role_holders, mars.previous_fee_signer) == ({}, None)
     assert (mars.finality.safe, mars.finality.final, mars.finality.max_head_age_seconds) == (10, "finalized", None)
-    assert mars.routers[0].fee_tiers == ()
+    assert (mars.routers[0].fee_tiers, mars.venues) == ((), ())
 
 
 def test_partners_are_paid_by_the_protocols_recipient_unless_the_chain_names_others(tmp_path: Path) -> None:
@@ -99,6 +100,81 @@ def test_a_deployed_chain_that_leaves_something_out_is_refused(
         load(tmp_path, GOOD + DEPLOYED.replace(good, bad))
 
 
+OTHER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
+HASH = "0x" + "1a" * 32
+VENUES = f"""
+[[chains.mars.venues]]
+id = 1
+name = "three"
+kind = "uniswap_v3"
+factory = "{ADDRESS}"
+init_code_hash = "{HASH}"
+quoter = "{OTHER}"
+fee_tiers = [500, 3000]
+
+[[chains.mars.venues]]
+id = 2
+name = "two"
+kind = "uniswap_v2"
+factory = "{ADDRESS}"
+init_code_hash = "{HASH}"
+quoter = "{OTHER}"
+"""
+
+
+def test_a_venues_kind_says_how_its_pools_are_created_and_called_back(tmp_path: Path) -> None:
+    v3, v2 = load(tmp_path, GOOD + VENUES)["mars"].venues
+    assert v3 == Venue(
+        name="three",
+        id=1,
+        kind="uniswap_v3",
+        factory=ADDRESS,
+        deployer=ADDRESS,
+        salt_rule=SaltRule.PAIR_AND_FEE,
+        fee_bps=0,
+        callback=bytes.fromhex("fa461e33"),
+        init_code_hash=HASH,
+        quoter=OTHER,
+        fee_tiers=(500, 3000),
+    )
+    assert (v2.salt_rule, v2.fee_bps, v2.callback.hex()) == (SaltRule.PACKED_PAIR, 30, "10d1e85c")
+
+
+def test_a_fork_says_what_differs_from_its_kind(tmp_path: Path) -> None:
+    """As PancakeSwap's V3 pools, which an account of their own creates, and its V2 pools, which keep less."""
+    v3_lines = f'deployer = "{OTHER}"\ncallback = "pancakeV3SwapCallback(int256,int256,bytes)"\nid = 1'
+    v2_lines = 'fee_bps = 25\ncallback = "pancakeCall(address,uint256,uint256,bytes)"\nid = 2'
+    venues = VENUES.replace("id = 1", v3_lines).replace("id = 2", v2_lines)
+    v3, v2 = load(tmp_path, GOOD + venues)["mars"].venues
+    assert (v3.factory, v3.deployer, v3.callback.hex(), v3.fee_bps) == (ADDRESS, OTHER, "23a69e75", 0)
+    assert (v2.deployer, v2.callback.hex(), v2.fee_bps) == (ADDRESS, "84800812", 25)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "message"),
+    [
+        ("id = 1", "", "chain 'mars': 'id' is missing"),
+        ("id = 1", "id = 0", "chain 'mars': 0 is not from 1 to 65535"),
+        ("id = 1", "id = 65536", "65536 is not from 1 to 65535"),
+        ("id = 1", 'id = "1"', "'1' is not from 1 to 65535"),
+        ("id = 1", "id = 2", "chain 'mars': two venues have the same id"),
+        ('kind = "uniswap_v3"', 'kind = "curve"', "chain 'mars': 'curve' is not a kind of venue"),
+        (f'init_code_hash = "{HASH}"', 'init_code_hash = "0x12"', "'0x12' is not the hash of a creation code"),
+        (f'factory = "{ADDRESS}"', "", "chain 'mars': 'factory' is missing"),
+        (f'quoter = "{OTHER}"', "", "chain 'mars': 'quoter' is missing"),
+        ("fee_tiers = [500, 3000]", "", "chain 'mars': venue 'three' needs fee tiers"),
+        ("id = 2", "id = 2\nfee_tiers = [500]", "chain 'mars': venue 'two' needs fee tiers"),
+        ("id = 1", "id = true", "True is not from 1 to 65535"),
+        ("fee_tiers = [500, 3000]", "fee_bps = 10000", "10000 is not from 0 to 9999"),
+        ("fee_tiers = [500, 3000]", "fee_tiers = [500, 16777216]", "16777216 is not from 1 to 16777215"),
+    ],
+)
+def test_a_bad_venue_is_refused(tmp_path: Path, good: str, bad: str, message: str) -> None:
+    assert good in VENUES
+    with pytest.raises(ChainsFileError, match=message):
+        load(tmp_path, GOOD + VENUES.replace(good, bad, 1))
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "message"),
     [
@@ -139,6 +215,18 @@ def test_every_shipped_router_is_of_a_known_kind(shipped: Chain) -> None:
     for router in shipped.routers:
         assert router.kind in KINDS
         assert bool(router.fee_tiers) == (router.kind == "uniswap_v3")
+
+
+def test_every_shipped_venue_is_of_a_known_kind_and_has_its_own_name(shipped: Chain) -> None:
+    assert {venue.kind for venue in shipped.venues} <= set(KINDS)
+    assert len({venue.name for venue in shipped.venues}) == len(shipped.venues)
+
+
+def test_a_shipped_router_and_venue_of_one_name_share_factory_and_quoter(shipped: Chain) -> None:
+    venues = {venue.name: venue for venue in shipped.venues}
+    for router in shipped.routers:
+        venue = venues[router.name]
+        assert (venue.factory, venue.quoter) == (router.factory, router.quoter)
 
 
 def test_no_two_shipped_chains_share_an_id() -> None:

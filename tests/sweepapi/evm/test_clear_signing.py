@@ -46,15 +46,15 @@ def fields_of(version: str) -> dict[str, dict[str, Any]]:
     definitions = DESCRIPTOR["display"]["definitions"]
     return {
         field["path"]: definitions.get(field.get("$ref", "").removeprefix("$.display.definitions."), {}) | field
-        for field in FORMATS[version]["fields"]
+        for entry in FORMATS[version]["fields"]
+        for field in entry.get("fields", [entry])
     }
 
 
 def permit_of(vector: dict[str, Any]) -> dict[str, Any]:
     """Return the message that the user of a vector signed."""
-    permitted = vector.get("permitted") or [{key: leg[key] for key in ("token", "amount")} for leg in vector["legs"]]
     return {
-        "permitted": permitted,
+        "permitted": [{key: leg[key] for key in ("token", "amount")} for leg in vector["route"]["legs"]],
         "spender": vector["verifyingContract"],
         "nonce": vector["permitNonce"],
         "deadline": vector["permitDeadline"],
@@ -92,7 +92,7 @@ def test_it_applies_to_permit2_on_every_configured_chain() -> None:
 
 
 def test_it_describes_the_message_that_users_sign() -> None:
-    permit = BatchPermit(spender="", permitted=[], nonce=0, deadline=0, witness=SweepOrder("", 0, 0, "", 0).witness)
+    permit = BatchPermit("", [], nonce=0, deadline=0, witness=SweepOrder("", [], 0, 0, "", 0).witness)
     asked = permit.typed_data(chain_id=1, permit2="")
     members = {
         struct: {field["name"]: field["type"] for field in struct_fields}
@@ -131,11 +131,18 @@ def test_every_signed_value_is_described(version: str) -> None:
 @each
 def test_amounts_are_shown_with_their_ticker_and_the_fee_in_percent(version: str) -> None:
     fields = fields_of(version)
-    sent, received = fields["permitted.[].amount"], fields["witness.minUserOutput"]
+    sent, received = fields["permitted.[].amount"], fields["witness.floors.[]"]
     assert (sent["format"], sent["params"]["tokenPath"]) == ("tokenAmount", "permitted.[].token")
     assert (received["format"], received["params"]["tokenPath"]) == ("tokenAmount", "witness.outputToken")
     fee = fields["witness.totalFeeBps" if version == "V5" else "witness.feeBps"]
     assert (fee["format"], fee["params"]) == ("unit", {"base": "%", "decimals": 2})  # 75 bps are 0.75 %
+
+
+@each
+def test_each_token_is_shown_with_what_is_received_for_it(version: str) -> None:
+    (group,) = [entry for entry in FORMATS[version]["fields"] if "fields" in entry]
+    assert group["iteration"] == "bundled"  # amount, floor, amount, floor; by default all amounts would come first
+    assert [field["path"] for field in group["fields"]] == ["permitted.[].amount", "witness.floors.[]"]
 
 
 @each

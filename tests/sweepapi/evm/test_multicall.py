@@ -7,12 +7,11 @@ import pytest
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS, SYMBOL
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
-from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 from tests.local_chain import LocalChain
 
-BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS = "fe", "00", "60006000fd"
+REVERTS = "60006000fd"
 
 
 @pytest.fixture
@@ -56,24 +55,3 @@ def test_a_read_at_a_height_sees_that_block(chain: LocalChain, pool: ProviderPoo
     chain.mine(seconds=500)
     multicall3 = chain.contracts["multicall3"]
     assert pool.batch([reads_of(chain, Read(multicall3, BLOCK_TIMESTAMP), at=height)]) == [[(timestamp,)]]
-
-
-@pytest.mark.parametrize(("symbol", "taxed"), [("USDC", False), ("USDT", False), ("TFEE", True)])
-def test_a_probe_detects_a_transfer_fee(chain: LocalChain, pool: ProviderPool, symbol: str, *, taxed: bool) -> None:
-    token = chain.token(symbol)
-    probe = Probe(token.address, chain.users[0].address, is_pool=False)
-    (test,) = pool.batch([transfer_probe(probe, max_amount=token.units(1))])
-    assert isinstance(test, TransferTest)
-    assert (test.sent, test.taxed) == (token.units(1), taxed)
-
-
-@pytest.mark.parametrize("code", [BURNS_ALL_GAS, ANSWERS_NOTHING, REVERTS])
-def test_a_hostile_token_fails_its_probe_and_nothing_else(chain: LocalChain, pool: ProviderPool, code: str) -> None:
-    hostile = chain.put_code("0x" + "b4" * 20, code)
-    holder = chain.users[0].address
-    usdc = chain.token("USDC")
-    bad, good = pool.batch(
-        [transfer_probe(Probe(token, holder, is_pool=False), max_amount=1) for token in (hostile, usdc.address)]
-    )
-    assert isinstance(bad, CallFailedError)
-    assert isinstance(good, TransferTest)

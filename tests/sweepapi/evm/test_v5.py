@@ -30,7 +30,7 @@ AUTHORIZATION = v5.Authorization(
     deadline=2**256 - 1,
     legs_hash="0x" + "22" * 32,
 )
-ORDER = SweepOrder(ADDRESS, 2**256 - 1, 75, "0x" + "11" * 32, 2**256 - 1)
+ORDER = SweepOrder(ADDRESS, [2**128 - 1], 255, 75, "0x" + "11" * 32, 2**256 - 1)
 
 
 def built(contract: str) -> dict[str, Any]:
@@ -75,16 +75,14 @@ def test_a_cancellations_topic_and_fields_are_those_of_the_build() -> None:
     assert [item["indexed"] for item in event["inputs"]] == [True, True]
 
 
-def test_the_structs_fields_are_in_the_builds_order() -> None:
-    legs, order, authorization, *rest = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
-    assert names(legs["components"]) == camel_fields(batch.Leg)
-    assert names(order["components"]) == camel_fields(SweepOrder)
+def test_the_arguments_are_in_the_builds_order() -> None:
+    _, authorization, *rest = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
     assert names(authorization["components"]) == list(AUTHORIZATION.message())
     assert names(rest) == ["authorizationSignature", "permitNonce", "permitDeadline", "permitSignature"]
 
 
 def test_the_signed_types_are_those_of_the_contracts_struct() -> None:
-    _, _, authorization, *_ = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
+    _, authorization, *_ = entry(v5.CONTRACT_NAME, "function", "sweep")["inputs"]
     signed = AUTHORIZATION.typed_data(chain_id=1, contract=ADDRESS).types["FeeAuthorization"]
     assert signed == [{"name": item["name"], "type": item["type"]} for item in authorization["components"]]
 
@@ -97,13 +95,13 @@ def test_the_hard_cap_is_the_contracts_constant(chain: LocalChain) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 30])
 @pytest.mark.parametrize("data_bytes", [0, 1, 32, 33])
-def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_bytes: int) -> None:
-    legs = [batch.Leg(ADDRESS, 2**256 - 1, ADDRESS, 0, bytes(data_bytes))] * count
+def test_the_signature_is_at_the_end_of_the_call_for_any_route(count: int, data_bytes: int) -> None:
+    leg = batch.Leg(ADDRESS, 2**128 - 1, 2**128 - 1, batch.Hop())
+    calls = [batch.RouterCall(index, ADDRESS, bytes(data_bytes)) for index in range(count)]
     signature = bytes(range(65))
     calldata = v5.SWEEP.encode(
         *v5.sweep_arguments(
-            legs=legs,
-            order=ORDER,
+            route=batch.Route([leg] * count, batch.Hop(), 255, calls),
             authorization=AUTHORIZATION,
             signature=bytes(65),
             permission=batch.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
@@ -112,21 +110,6 @@ def test_the_signature_is_at_the_end_of_the_call_for_any_legs(count: int, data_b
     offset = batch.signature_offset(calldata)
     assert calldata[offset : offset + 65] == signature
     assert calldata[offset - 32 : offset] == (65).to_bytes(32, "big")
-
-
-def test_the_hash_of_the_legs_changes_with_every_field() -> None:
-    leg = batch.Leg(ADDRESS, 1, ADDRESS, 0, b"\x01")
-    other = "0x" + "ab" * 20
-    changed = [
-        [batch.Leg(other, 1, ADDRESS, 0, b"\x01")],
-        [batch.Leg(ADDRESS, 2, ADDRESS, 0, b"\x01")],
-        [batch.Leg(ADDRESS, 1, other, 0, b"\x01")],
-        [batch.Leg(ADDRESS, 1, ADDRESS, 1, b"\x01")],
-        [batch.Leg(ADDRESS, 1, ADDRESS, 0, b"\x02")],
-        [leg, leg],
-        [],
-    ]
-    assert len({v5.hash_legs(legs) for legs in [[leg], *changed]}) == 8
 
 
 @pytest.mark.parametrize(

@@ -16,24 +16,12 @@ from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BatchPermit
 from sweepapi.evm.signer import FeeSigner
 from tests.local_chain import LocalChain
+from tests.route_vectors import route_of
 
 FILE = json.loads((Path(__file__).parents[2] / "vectors" / "eip712.json").read_text(encoding="utf-8"))
 each = pytest.mark.parametrize("vector", FILE["vectors"], ids=lambda vector: vector["name"])
 
 Vector = dict[str, Any]
-
-
-def legs_of(vector: Vector) -> list[batch.Leg]:
-    return [
-        batch.Leg(
-            token=to_checksum_address(leg["token"]),
-            amount=int(leg["amount"]),
-            router=to_checksum_address(leg["router"]),
-            funding=int(leg["funding"]),
-            data=bytes.fromhex(leg["data"][2:]),
-        )
-        for leg in vector["legs"]
-    ]
 
 
 def authorization_of(vector: Vector) -> v5.Authorization:
@@ -56,7 +44,8 @@ def order_of(vector: Vector) -> v5.SweepOrder:
     fields = vector["order"]
     return v5.SweepOrder(
         output_token=to_checksum_address(fields["outputToken"]),
-        min_user_output=int(fields["minUserOutput"]),
+        floors=[int(floor) for floor in fields["floors"]],
+        max_skipped=int(fields["maxSkipped"]),
         total_fee_bps=int(fields["totalFeeBps"]),
         partner_id=fields["partnerId"],
         authorization_nonce=int(fields["authorizationNonce"]),
@@ -71,7 +60,7 @@ def authorization_message(vector: Vector) -> TypedData:
 def permit_message(vector: Vector) -> TypedData:
     permit = BatchPermit(
         spender=to_checksum_address(vector["verifyingContract"]),
-        permitted=[(leg.token, leg.amount) for leg in legs_of(vector)],
+        permitted=[(leg.token, leg.amount) for leg in route_of(vector).legs],
         nonce=int(vector["permitNonce"]),
         deadline=int(vector["permitDeadline"]),
         witness=order_of(vector).witness,
@@ -80,8 +69,23 @@ def permit_message(vector: Vector) -> TypedData:
 
 
 @each
-def test_the_hash_of_the_legs_agrees(vector: Vector) -> None:
-    assert v5.hash_legs(legs_of(vector)) == vector["legsHash"]
+def test_hops_are_packed_as_the_vectors_say(vector: Vector) -> None:
+    route = route_of(vector)
+    assert [str(leg.hop.as_int()) for leg in route.legs] == [leg["packedHop"] for leg in vector["route"]["legs"]]
+    assert str(route.last_hop.as_int()) == vector["route"]["packedLastHop"]
+
+
+@each
+def test_the_hash_of_the_route_agrees(vector: Vector) -> None:
+    assert batch.hash_route(route_of(vector)) == vector["legsHash"]
+
+
+@each
+def test_the_order_is_the_one_of_the_route_and_the_authorization(vector: Vector) -> None:
+    route, authorization, order = route_of(vector), authorization_of(vector), order_of(vector)
+    assert (order.floors, order.max_skipped) == (route.floors, route.max_skipped)
+    assert (order.output_token, order.total_fee_bps) == (authorization.output_token, authorization.total_fee_bps)
+    assert (order.partner_id, order.authorization_nonce) == (authorization.partner_id, authorization.nonce)
 
 
 @each
@@ -112,27 +116,27 @@ def test_a_wallet_signs_the_permit_of_the_answer_to_the_byte(vector: Vector) -> 
 def test_the_hash_of_the_order_agrees(vector: Vector) -> None:
     order = order_of(vector)
     type_hash = keccak(
-        text="SweepOrder(address outputToken,uint256 minUserOutput,uint16 totalFeeBps,bytes32 partnerId,"
+        text="SweepOrder(address outputToken,uint256[] floors,uint8 maxSkipped,uint16 totalFeeBps,bytes32 partnerId,"
         "uint256 authorizationNonce)"
     )
-    values = [type_hash, order.output_token, order.min_user_output, order.total_fee_bps]
+    floors_hash = keccak(b"".join(floor.to_bytes(32, "big") for floor in order.floors))
+    values = [type_hash, order.output_token, floors_hash, order.max_skipped, order.total_fee_bps]
     values += [bytes.fromhex(order.partner_id[2:]), order.authorization_nonce]
-    encoded = encode(["bytes32", "address", "uint256", "uint16", "bytes32", "uint256"], values)
+    encoded = encode(["bytes32", "address", "bytes32", "uint8", "uint16", "bytes32", "uint256"], values)
     assert "0x" + keccak(encoded).hex() == vector["witness"]
 
 
 def test_the_largest_integers_are_among_the_vectors() -> None:
     assert any(int(vector["authorization"]["nonce"]) == 2**256 - 1 for vector in FILE["vectors"])
-    assert any(int(vector["order"]["minUserOutput"]) == 2**256 - 1 for vector in FILE["vectors"])
+    assert any(vector["order"]["floors"] == [str(2**128 - 1)] for vector in FILE["vectors"])
 
 
 @each
-def test_the_deployed_contract_hashes_legs_and_authorization_the_same_way(chain: LocalChain, vector: Vector) -> None:
+def test_the_deployed_contract_hashes_route_and_authorization_the_same_way(chain: LocalChain, vector: Vector) -> None:
     abi = json.loads((Path(v5.__file__).parent / "abi" / f"{v5.CONTRACT_NAME}.json").read_text(encoding="utf-8"))
     contract = chain.web3.eth.contract(address=chain.contracts["v5"], abi=abi)  # type: ignore[call-overload]
-    legs = [leg.as_tuple() for leg in legs_of(vector)]
-    assert contract.functions.hashLegs(legs).call().hex() == vector["legsHash"][2:]
-    authorization = authorization_of(vector)
+    route, authorization = route_of(vector).as_tuple(), authorization_of(vector)
+    assert contract.functions.hashLegs(route).call().hex() == vector["legsHash"][2:]
     digest = contract.functions.hashAuthorization(tuple(authorization.message().values())).call()
     here = authorization.typed_data(chain_id=chain.world["chainId"], contract=chain.contracts["v5"])
     assert "0x" + digest.hex() == here.digest

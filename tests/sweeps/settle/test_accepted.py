@@ -1,6 +1,7 @@
 """A completed sweep is watched until its block is final, and reversed if its block leaves the chain."""
 
 import pytest
+from django.utils import timezone
 
 from sweepapi.fees import split
 from sweeps.models import Sweep, SweepTransaction
@@ -9,6 +10,7 @@ from sweeps.rails.evm.watching import Accepted
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import (
     SweepTransactionFactory,
+    V4SweepFactory,
     block_at,
     executed_receipt,
     receipt_of,
@@ -74,9 +76,10 @@ def test_a_sweep_that_is_mined_again_is_booked_again(tx: SweepTransaction) -> No
     assert fees_booked(sweep) == [*BOOKED, *REVERSED, *BOOKED, *REVERSED]
 
 
-def test_the_flags_of_an_execution_are_cleared_with_it_and_raised_again_if_it_returns(void_sweep: Sweep) -> None:
+def test_the_flags_of_an_execution_are_cleared_with_it_and_raised_again_if_it_returns() -> None:
+    void_sweep = V4SweepFactory.create(status="void", voided_at=timezone.now(), void_reason="requested by the user")
     tx = SweepTransactionFactory.create(sweep=void_sweep, status="rejected")
-    executed = seen(executed_receipt(tx, gross_output=989_999))
+    executed = seen(executed_receipt(tx, gross_output=989_998))
     assert apply(void_sweep, executed).flags == ["executed_after_void", "below_minimum"]
     assert apply(void_sweep, gone()).flags == ["reorganised"]
     assert apply(void_sweep, executed).flags == ["reorganised", "executed_after_void", "below_minimum"]

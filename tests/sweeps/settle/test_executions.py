@@ -127,10 +127,9 @@ def test_an_execution_is_watched_until_it_is_final_although_another_is_undecided
     assert (sweep.status, watched) == ("pending", [False, True, False])
 
 
-def test_the_minimum_of_each_execution_is_its_own(sweep: Sweep) -> None:
-    Execution.objects.filter(sweep=sweep, position=0).update(min_gross=1_000_001)
+def test_one_execution_below_its_minimum_flags_the_sweep(sweep: Sweep) -> None:
     assert outcome(apply(sweep, NOTHING_NEW, executed())) == ("pending", True, [])
-    assert outcome(apply(sweep, executed(), NOTHING_NEW)) == ("completed", True, ["below_minimum"])
+    assert outcome(apply(sweep, executed(is_below_minimum=True), NOTHING_NEW)) == ("completed", True, ["below_minimum"])
 
 
 def test_each_execution_accepts_its_own_transaction(sweep: Sweep) -> None:

@@ -8,7 +8,14 @@ from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.settle import settle
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import SweepTransactionFactory, block_at, executed_receipt, receipt_of, seen
+from tests.factories.sweeps import (
+    SweepTransactionFactory,
+    V4SweepFactory,
+    block_at,
+    executed_receipt,
+    receipt_of,
+    seen,
+)
 from tests.sweeps.settle.looks import BOOKED, apply, complete, execution_of, fees_booked, statuses
 
 pytestmark = pytest.mark.django_db
@@ -50,20 +57,25 @@ def test_the_largest_possible_output_is_booked_exactly(tx: SweepTransaction) -> 
     assert [amount for _, _, amount in fees_booked(sweep)] == [fee, -(fee * 4 // 10), -(fee - fee * 4 // 10)]
 
 
-def test_a_fee_of_zero_completes_without_an_entry(tx: SweepTransaction) -> None:
+def test_a_fee_of_zero_completes_without_an_entry() -> None:
+    tx = SweepTransactionFactory.create(sweep__min_gross=100)
     sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=100)))
     execution = execution_of(sweep)
     assert (sweep.status, execution.total_fee, execution.user_amount) == ("completed", 0, 100)
     assert (fees_booked(sweep), execution.ledger_entry) == ([], None)
 
 
-def test_an_output_below_the_quoted_minimum_is_booked_and_flagged(tx: SweepTransaction) -> None:
-    sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=989_999)))
-    assert (sweep.status, sweep.flags, len(fees_booked(sweep))) == ("completed", ["below_minimum"], 3)
+@pytest.mark.parametrize(("gross_output", "flags"), [(989_999, []), (989_998, ["below_minimum"])])
+def test_an_output_below_the_floors_is_booked_and_flagged_on_v4(gross_output: int, flags: list[str]) -> None:
+    tx = SweepTransactionFactory.create(sweep=V4SweepFactory.create())
+    sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=gross_output)))
+    assert (sweep.status, sweep.flags, len(fees_booked(sweep))) == ("completed", flags, 3)
 
 
-def test_an_output_of_exactly_the_minimum_is_not_flagged(tx: SweepTransaction) -> None:
-    assert apply(tx.sweep, seen(executed_receipt(tx, gross_output=990_000))).flags == []
+def test_an_output_below_the_floors_is_never_booked_on_v5(tx: SweepTransaction) -> None:
+    sweep = apply(tx.sweep, seen(executed_receipt(tx, gross_output=989_998)))
+    assert (sweep.status, sweep.flags, statuses(sweep)) == ("pending", ["inconsistent_amounts"], ["rejected"])
+    assert fees_booked(sweep) == []
 
 
 def test_amounts_that_contradict_the_signed_bps_are_never_booked(tx: SweepTransaction) -> None:

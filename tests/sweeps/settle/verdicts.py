@@ -10,6 +10,7 @@ from sweeps.rails.rail import (
     Depth,
     Ended,
     Ending,
+    Executed,
     ExecutionVerdict,
     Inclusion,
     Outlook,
@@ -46,9 +47,10 @@ class JudgedRail(EvmV5):
         return outlook.now + (SOON if outlook.is_executed else LATE)
 
 
-def executed(paid: Split = PAID) -> ExecutionVerdict:
+def executed(paid: Split = PAID, **facts: Any) -> ExecutionVerdict:
     """Return the verdict that a transaction which was not reported executed it."""
-    transaction = TransactionVerdict(random_hash(), Inclusion(100, "0x" + "ab" * 32, 1), executed=paid)
+    inclusion = Inclusion(100, "0x" + "ab" * 32, 1)
+    transaction = TransactionVerdict(random_hash(), inclusion, executed=Executed(paid, **facts))
     return ExecutionVerdict(100, [transaction])
 
 

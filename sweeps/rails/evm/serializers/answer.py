@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, OpenEnumField, UtcDateTimeField
 from sweepapi.api.schema import example
-from sweepapi.evm.routes.finder import KINDS
 from sweeps.models import SweepStatus
+from sweeps.rails.evm.models import Leg
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed
 from sweeps.rails.rail import Offered
 from sweeps.serializers.answer import WARNING_CODES, FeeModeField, FeeSummarySerializer, OutputAmountsSerializer
@@ -32,10 +32,15 @@ class HexField(serializers.Field[bytes, str, str, Any]):
 class RouteSerializer(serializers.Serializer[Any]):
     """The route of one token."""
 
-    router = serializers.CharField()
-    kind = OpenEnumField(values=[*KINDS, "unwrap"])
-    target = EvmAddressField()
-    path = serializers.ListField(child=EvmAddressField())
+    kind = OpenEnumField(
+        values=[Leg.Hop.POOL, Leg.Hop.JOINED, Leg.Hop.ROUTER, Leg.Hop.UNWRAPPED],
+        help_text="The contract swaps it in a pool, or in a pool into the wrapped coin and, with all other joined "
+        "tokens, through `lastHop`, or has a router swap it; or the wrapped coin becomes the native one.",
+    )
+    venue = serializers.CharField(allow_null=True, help_text="Whose pool swaps it; null if it needs none of its own.")
+    router = serializers.CharField(allow_null=True, help_text="Null unless a router swaps it.")
+    target = EvmAddressField(allow_null=True, help_text="The pool or the router; null without either.")
+    path = serializers.ListField(child=EvmAddressField(), help_text="The tokens up to the output, or its wrapped coin.")
     feeTiers = serializers.ListField(
         source="fee_tiers", child=serializers.IntegerField(), help_text="Hundredths of a basis point, per hop."
     )
@@ -44,18 +49,35 @@ class RouteSerializer(serializers.Serializer[Any]):
     )
 
 
+class LastHopSerializer(serializers.Serializer[Any]):
+    """The pool that swaps what all joined tokens brought into the output token."""
+
+    venue = serializers.CharField(source="venue.name")
+    pool = EvmAddressField()
+    tokenIn = EvmAddressField(source="token_in", help_text="The wrapped coin.")
+    tokenOut = EvmAddressField(source="token_out")
+    feeTier = serializers.IntegerField(
+        source="fee_tier", allow_null=True, help_text="Hundredths of a basis point; null for venues without fee tiers."
+    )
+
+
 class BuiltTokenSerializer(serializers.Serializer[Any]):
     """One token, with its expected and minimum output in the output token's smallest unit."""
 
-    mint = EvmAddressField(source="asset")
-    amount = AmountOutputField()
-    symbol = serializers.CharField()
-    decimals = serializers.IntegerField()
-    expectedOutput = AmountOutputField(source="expected_output")
-    minOutput = AmountOutputField(source="min_output")
-    route = RouteSerializer(
-        source="shown_route", help_text="Of kind unwrap where the wrapped coin becomes the native one without a swap."
+    mint = EvmAddressField(source="token.asset")
+    amount = AmountOutputField(source="token.amount")
+    symbol = serializers.CharField(source="token.symbol")
+    decimals = serializers.IntegerField(source="token.decimals")
+    expectedOutput = AmountOutputField(source="token.expected_output", help_text="Before the fee.")
+    minOutput = AmountOutputField(source="token.min_output", help_text="Before the fee.")
+    floor = AmountOutputField(
+        source="token.floor", help_text="The least that the user receives for it after the fee, which the user signs."
     )
+    skippable = serializers.BooleanField(
+        source="token.skippable",
+        help_text="Whether the contract leaves it out if its pool pays too little; then it stays with the user.",
+    )
+    route = RouteSerializer(allow_null=True, help_text="Null if this offer drops the token, which stays with the user.")
 
 
 class SkippedTokenSerializer(serializers.Serializer[Any]):
@@ -69,6 +91,11 @@ class SkippedTokenSerializer(serializers.Serializer[Any]):
 
 class EstimatedOutputSerializer(OutputAmountsSerializer):
     """The expected and minimum output, before the fee and for the user."""
+
+    minUser = AmountOutputField(
+        source="min_user",
+        help_text="The sum of the floors; if the contract leaves out a token, the user receives its floor less.",
+    )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {"token": EvmAddressField(source="draft.output.asset"), **super().get_fields()}
@@ -224,7 +251,13 @@ class BuiltSerializer(serializers.Serializer[Offered[EvmSealed]]):
     feeMode = FeeModeField(source="sealed.draft.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sealed.deadline", help_text="What was signed can't be executed later.")
-    tokens = BuiltTokenSerializer(source="sealed.draft.tokens", many=True)
+    tokens = BuiltTokenSerializer(source="sealed.shown_tokens", many=True)
+    lastHop = LastHopSerializer(
+        source="sealed.draft.last_hop", allow_null=True, help_text="Null if no token is joined."
+    )
+    maxSkipped = serializers.IntegerField(
+        source="sealed.draft.max_skipped", help_text="How many tokens may be left out together, which the user signs."
+    )
     skippedTokens = serializers.SerializerMethodField()
     warnings = BuildWarningSerializer(source="sealed.draft.warnings", many=True)
     estimatedOutput = EstimatedOutputSerializer(source="sealed")

@@ -19,6 +19,15 @@ class RouterSerializer(serializers.Serializer[Any]):
     address = EvmAddressField()
 
 
+class VenueSerializer(serializers.Serializer[Any]):
+    """A family of pools that the contracts call directly."""
+
+    id = serializers.IntegerField(help_text="As in the calldata of a sweep.")
+    name = serializers.CharField()
+    kind = OpenEnumField(values=list(KINDS))
+    factory = EvmAddressField()
+
+
 class ChainContractsSerializer(serializers.Serializer[Chain]):
     """The addresses of the contracts; null where one is not deployed."""
 
@@ -50,5 +59,6 @@ class ChainSerializer(serializers.Serializer[ChainStatus]):
     wrappedNativeToken = EvmAddressField(source="chain.wrapped_native")
     blockExplorerUrl = serializers.CharField(source="chain.block_explorer_url")
     contracts = ChainContractsSerializer(source="chain")
+    venues = VenueSerializer(source="chain.venues", many=True)
     routers = RouterSerializer(source="chain.routers", many=True)
     finality = ChainFinalitySerializer(source="chain.finality")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from eth_abi.abi import encode
+from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 
 from dev.chain.artifacts import CONTRACTS
@@ -17,14 +18,15 @@ SEED = 7
 
 
 def error(signature: str, *values: object) -> bytes:
-    """Return the bytes of an error, its signature written without names."""
+    """Return the bytes of an error of value types and bytes, its signature written without names."""
     types = [kind for kind in signature[signature.index("(") + 1 : -1].split(",") if kind]
     return keccak(text=signature)[:4] + encode(types, values)
 
 
 def signature_of(entry: dict[str, Any], form: str) -> str:
     """Return the signature of an ABI entry, each input in this form."""
-    return f"{entry['name']}({','.join(form.format(**field) for field in entry['inputs'])})"
+    fields = [{"type": collapse_if_tuple(field), "name": field["name"]} for field in entry["inputs"]]
+    return f"{entry['name']}({','.join(form.format(**field) for field in fields)})"
 
 
 def leg_failed(cause: bytes, index: int = 2) -> bytes:
@@ -41,10 +43,21 @@ def depth_of(reason: RevertReason) -> int:
 def test_a_failed_leg_is_decoded_down_to_the_message_of_its_router() -> None:
     assert decode_revert(leg_failed(TOO_LITTLE)) == RevertReason(
         name="LegFailed",
-        arguments={"index": "2", "router": ROUTER},
+        arguments={"leg": "2", "target": ROUTER},
         leg_index=2,
         cause=RevertReason("Error", {"message": "Too little received"}),
     )
+
+
+def test_a_failed_transfer_is_decoded_down_to_the_error_of_permit2() -> None:
+    data = error("PullFailed(bytes)", error("InvalidSigner()"))
+    assert decode_revert(data) == RevertReason("PullFailed", cause=RevertReason("InvalidSigner"))
+
+
+def test_a_price_below_the_minimum_is_decoded_with_its_figures() -> None:
+    below = error("BelowLeast(uint256,uint256,uint256)", 2, 5, 7)
+    cause = RevertReason("BelowLeast", {"leg": "2", "got": "5", "least": "7"}, leg_index=2)
+    assert decode_revert(leg_failed(below)).cause == cause
 
 
 @pytest.mark.parametrize(
@@ -74,6 +87,7 @@ def test_errors_of_solidity_permit2_tokens_and_both_contracts_are_known(
 
 def test_an_error_about_a_leg_names_the_leg() -> None:
     assert decode_revert(error("ZeroLegAmount(uint256)", 4)).leg_index == 4
+    assert decode_revert(error("NoPool(uint256,address)", 3, ROUTER)).leg_index == 3
     assert decode_revert(error("InsufficientUserOutput(uint256,uint256)", 4, 5)).leg_index is None
 
 

@@ -14,7 +14,11 @@ def message_of(reason: RevertReason) -> str:
 
 
 def failed_leg(index: int, cause: RevertReason | None = None) -> RevertReason:
-    return RevertReason("LegFailed", {"index": str(index), "router": "0x"}, leg_index=index, cause=cause)
+    return RevertReason("LegFailed", {"leg": str(index), "target": "0x"}, leg_index=index, cause=cause)
+
+
+def below_least(index: int) -> RevertReason:
+    return RevertReason("BelowLeast", {"leg": str(index), "got": "5", "least": "7"}, leg_index=index)
 
 
 def declared_errors() -> dict[str, set[str]]:
@@ -34,9 +38,31 @@ def test_a_failed_leg_names_its_token_and_explains_its_routers_error() -> None:
     assert explained.token == TOKENS[1]
 
 
+def test_a_pool_that_pays_too_little_is_explained_with_the_figures() -> None:
+    explained = explain(failed_leg(0, below_least(0)), tokens=TOKENS)
+    sentence = "The price moved: the swap would give 5, less than the minimum of 7."
+    assert (explained.message, explained.token) == (f"The swap of the token failed. {sentence}", TOKENS[0])
+    assert explain(below_least(1), tokens=TOKENS).message == sentence
+
+
+@pytest.mark.parametrize("reason", [failed_leg(2, below_least(2)), below_least(2)], ids=["of the pool", "of the sum"])
+def test_the_leg_behind_the_last_token_is_the_last_hop(reason: RevertReason) -> None:
+    explained = explain(reason, tokens=TOKENS)
+    sentence = "The price moved: the swap would give 5, less than the minimum of 7."
+    assert (explained.message, explained.token) == (f"The last hop failed. {sentence}", None)
+
+
 def test_an_unknown_leg_names_no_token() -> None:
-    assert explain(failed_leg(2), tokens=TOKENS).token is None
+    assert explain(failed_leg(3), tokens=TOKENS).token is None
     assert explain(failed_leg(2**256 - 1), tokens=TOKENS).token is None
+
+
+def test_a_failed_transfer_is_explained_by_what_permit2_or_the_token_says() -> None:
+    signer = explain(RevertReason("PullFailed", cause=RevertReason("InvalidSigner")), tokens=TOKENS)
+    assert signer.message == "The Permit2 signature is not the sender's signature of this sweep."
+    refused = RevertReason("SafeERC20FailedOperation", {"token": TOKENS[1]})
+    assert explain(RevertReason("PullFailed", cause=refused), tokens=TOKENS).token == TOKENS[1]
+    assert message_of(RevertReason("PullFailed")) == "The tokens could not be taken from the wallet."
 
 
 def test_a_token_that_the_error_names_counts_only_if_the_sweep_has_it() -> None:
@@ -48,7 +74,7 @@ def test_a_token_that_the_error_names_counts_only_if_the_sweep_has_it() -> None:
 def test_a_token_that_permit2_could_not_take_is_known_where_there_is_only_one(
     tokens: tuple[str, ...], told: str | None
 ) -> None:
-    reason = RevertReason("Error", {"message": "TRANSFER_FROM_FAILED"})
+    reason = RevertReason("PullFailed", cause=RevertReason("Error", {"message": "TRANSFER_FROM_FAILED"}))
     assert explain(reason, tokens=tokens).token == told
 
 
@@ -60,8 +86,8 @@ def test_a_token_that_permit2_could_not_take_is_known_where_there_is_only_one(
         (RevertReason("Panic", {"code": "65"}), "The called code panicked: code 65."),
         (RevertReason("0xdeadbeef"), "The call failed with the error 0xdeadbeef()."),
         (
-            RevertReason("UnknownFunding", {"index": "1", "funding": "7"}, leg_index=1),
-            "The call failed with the error UnknownFunding(index: 1, funding: 7).",
+            RevertReason("InvalidHop", {"leg": "1", "hop": "7"}, leg_index=1),
+            "The call failed with the error InvalidHop(leg: 1, hop: 7).",
         ),
         (RevertReason(""), "The call failed without a reason, as it does when the gas runs out."),
         (failed_leg(0), "The swap of the token failed."),

@@ -8,7 +8,6 @@ import pytest
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from dev.chain.sender import calldata
 from sweepapi.evm import responses
 from sweepapi.evm.providers import evm_pool
 from sweepapi.evm.responses import Receipt
@@ -16,6 +15,7 @@ from sweepapi.evm.reverts.decoding import MAX_TEXT_CHARACTERS, RevertReason
 from sweepapi.evm.reverts.replaying import MAX_INPUT_BYTES, read_revert, replay
 from sweepapi.rpc import Call, ProviderPool
 from tests.fake_node import FakeNode
+from tests.market_moves import crash_price
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -49,23 +49,21 @@ def reverted(app: PartnerApp) -> str:
 
 
 def test_a_missing_approval_is_reported_as_permit2s_error(app: PartnerApp, reverted: str) -> None:
-    assert replayed(app, reverted) == RevertReason("Error", {"message": "TRANSFER_FROM_FAILED"})
+    cause = RevertReason("Error", {"message": "TRANSFER_FROM_FAILED"})
+    assert replayed(app, reverted) == RevertReason("PullFailed", cause=cause)
 
 
-def test_a_moved_price_is_reported_as_the_routers_error(app: PartnerApp) -> None:
-    built = app.build({"DAI": 1, "USDC": 3}, slippageBps=1)
-    usdc = app.chain.token("USDC")
-    whale = app.chain.users[1]
-    mint = calldata("mint(address,uint256)", whale.address, usdc.units(10**7))
-    app.chain.send(whale, {"to": usdc.address, "data": f"0x{mint.hex()}"})
-    big = app.build({"USDC": 10**7}, wallet=whale.address, slippageBps=5000)
-    assert app.chain.receipt(app.execute(big, user=whale))["status"] == 1
-    assert replayed(app, app.execute(built)) == RevertReason(
-        name="LegFailed",
-        arguments={"index": "1", "router": app.chain.contracts["swapRouter02"]},
-        leg_index=1,
-        cause=RevertReason("Error", {"message": "Too little received"}),
-    )
+def test_a_moved_price_is_reported_with_the_pool_and_what_it_would_have_paid(app: PartnerApp) -> None:
+    built = app.build({"DAI": 1, "USDC": 3}, slippageBps=1, maxSkipped=0)
+    crash_price(app, "USDC")
+    reason = replayed(app, app.execute(built))
+    assert reason is not None
+    assert (reason.name, reason.leg_index) == ("LegFailed", 1)
+    assert reason.arguments["target"] == built["tokens"][1]["route"]["target"]
+    assert reason.cause is not None
+    assert (reason.cause.name, reason.cause.leg_index) == ("BelowLeast", 1)
+    assert int(reason.cause.arguments["got"]) < int(reason.cause.arguments["least"])
+    assert abs(int(reason.cause.arguments["least"]) - int(built["tokens"][1]["minOutput"])) <= 1
 
 
 def test_a_sweep_sent_too_late_is_reported_with_its_deadline(app: PartnerApp) -> None:

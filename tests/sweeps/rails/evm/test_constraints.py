@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from sweeps.models import Sweep
-from sweeps.rails.evm.models import Leg, Permit, PermitNonces
+from sweeps.rails.evm.models import LastHop, Leg, Permit, PermitNonces
 from tests.factories.sweeps import CONTRACT, LOCAL, PermitFactory, SweepFactory
 
 pytestmark = pytest.mark.django_db
@@ -17,9 +17,10 @@ def create_leg(sweep: Sweep, **changes: Any) -> Leg:
     facts: dict[str, Any] = {
         "offer": sweep.offers.get(),
         "token": sweep.tokens.get(),
+        "hop": Leg.Hop.UNWRAPPED,
+        "skippable": False,
         "expected_output": 2,
         "min_output": 1,
-        "funding": Leg.Funding.NONE,
         "path": [],
         "fee_tiers": [],
         "data": b"",
@@ -28,9 +29,16 @@ def create_leg(sweep: Sweep, **changes: Any) -> Leg:
 
 
 @pytest.mark.parametrize(
-    ("constraint", "changes"), [("leg_minimum_positive", {"min_output": 0}), ("leg_funding_known", {"funding": 3})]
+    ("constraint", "changes"),
+    [
+        ("leg_minimum_positive", {"min_output": 0}),
+        ("leg_minimum_positive", {"hop": "dropped"}),
+        ("leg_hop_known", {"hop": "prefunded"}),
+        ("leg_skippable_in_a_pool", {"skippable": True, "hop": "router", "target": CONTRACT}),
+        ("leg_skippable_in_a_pool", {"skippable": True, "hop": "joined"}),
+    ],
 )
-def test_an_inconsistent_leg_is_refused(constraint: str, changes: dict[str, int]) -> None:
+def test_an_inconsistent_leg_is_refused(constraint: str, changes: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         create_leg(SweepFactory.create(), **changes)
 
@@ -48,6 +56,17 @@ def test_a_leg_is_never_changed_or_removed() -> None:
         Leg.objects.update(min_output=2)
     with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
         leg.delete()
+
+
+def test_a_last_hop_belongs_to_one_offer_and_is_never_changed_or_removed() -> None:
+    offer = SweepFactory.create().offers.get()
+    last = LastHop.objects.create(offer=offer, venue="uniswap_v3", pool=CONTRACT, fee_tier=500)
+    with pytest.raises(IntegrityError, match="offer_id"), transaction.atomic():
+        LastHop.objects.create(offer=offer, venue="uniswap_v2", pool=CONTRACT)
+    with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
+        LastHop.objects.update(venue="uniswap_v2")
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        last.delete()
 
 
 def test_a_permit_is_never_changed_or_removed() -> None:

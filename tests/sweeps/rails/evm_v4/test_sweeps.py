@@ -69,7 +69,8 @@ def test_the_user_signs_the_fee_and_the_sweeps_reference(app: PartnerApp) -> Non
     sweep_ref = sweep_ref_of(UUID(built["sweepId"]))
     assert built["permit2"]["message"]["witness"] == {
         "outputToken": app.chain.token("WETH").address,
-        "minUserOutput": built["estimatedOutput"]["minUser"],
+        "floors": [built["estimatedOutput"]["minUser"]],
+        "maxSkipped": "0",
         "feeBps": "75",
         "sweepRef": sweep_ref,
     }

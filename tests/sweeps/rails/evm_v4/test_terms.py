@@ -7,16 +7,17 @@ from uuid import UUID, uuid4
 import pytest
 from eth_abi.abi import encode
 
+from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.responses import Log, Receipt
 from sweepapi.evm.v4 import EXECUTED_TOPIC
 from sweepapi.evm.v5 import EXECUTED_TOPIC as V5_TOPIC
 from sweepapi.fees import Split
-from sweeps.models import SweepTransaction
+from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.rails.evm.judging import judge
 from sweeps.rails.evm.watching import Watched
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
-from sweeps.rails.rail import Ended, Ending, ExecutionVerdict
+from sweeps.rails.rail import Ended, Ending, Executed, ExecutionVerdict, Skipped
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,
@@ -33,7 +34,8 @@ TERMS = V4Terms(
     sweep_ref=sweep_ref_of(uuid4()),
     user=random_checksum_address(),
     output_token=OUTPUT,
-    token_count=2,
+    tokens=(random_checksum_address(), random_checksum_address()),
+    floors=(500_000, 492_500),
     fee_bps=75,
     partner_share_bps=4000,
 )
@@ -55,10 +57,22 @@ USED = frozenset({"sweep_ref_used"})
 def executed_log(*, emitter: str = CONTRACT, **changes: Any) -> Log:
     """Return the ``SweepExecutedV4`` that matches the terms, for a gross output of a million units, with changes."""
     amounts = {"gross_output": 1_000_000, "fee": 7_500, "user_amount": 992_500}
-    event = {**vars(TERMS), **amounts} | changes
+    event = {**vars(TERMS), "token_count": len(TERMS.tokens), **amounts} | changes
     data = [event[name] for name in ("output_token", "token_count", "gross_output", "fee", "user_amount")]
     topics = (EXECUTED_TOPIC, event["sweep_ref"], f"0x{event['user'][2:].lower():0>64}")
     return Log(emitter, topics, encode(["address", *["uint256"] * 4], data))
+
+
+def skipped_log(leg: int, *, token: str = "") -> Log:
+    """Return the event of a leg that was left out under the reference, for whichever user."""
+    data = encode(["uint256", "address", "uint8"], [leg, token or TERMS.tokens[leg], SkipReason.BELOW_LEAST])
+    return Log(CONTRACT, (SKIPPED_TOPIC, TERMS.sweep_ref), data)
+
+
+def executed(*logs: Log) -> Executed:
+    (judged,) = verdict(receipt(*logs)).transactions
+    assert judged.executed is not None
+    return judged.executed
 
 
 def receipt(*logs: Log, tx_hash: str = TX) -> Receipt:
@@ -91,7 +105,7 @@ def test_the_reference_is_the_uuid_and_sixteen_zero_bytes() -> None:
 
 def test_the_partners_part_of_the_fee_is_its_share_rounded_down() -> None:
     (judged,) = verdict(receipt(executed_log())).transactions
-    assert judged.executed == Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
+    assert judged.executed == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
 
 
 @pytest.mark.parametrize(
@@ -124,6 +138,33 @@ def test_the_users_own_event_is_found_among_those_of_one_transaction() -> None:
     strangers = executed_log(user=random_checksum_address(), fee=1)
     another_sweep = executed_log(sweep_ref=OTHER_REF, token_count=5)
     assert outcome(strangers, another_sweep, executed_log()) == []
+
+
+def test_what_was_left_out_is_read_from_the_events_in_front() -> None:
+    skipped = (Skipped(1, SkippedToken.Reason.BELOW_LEAST),)
+    assert executed(skipped_log(1), executed_log()).skipped == skipped
+    strangers = executed_log(user=random_checksum_address())
+    assert executed(skipped_log(0), strangers, skipped_log(1), executed_log()).skipped == skipped
+
+
+def test_a_token_that_the_sweep_does_not_have_was_left_out_by_terms_of_the_users_own() -> None:
+    others = [skipped_log(0, token=random_checksum_address()), skipped_log(5, token=TERMS.tokens[0])]
+    assert executed(*others, executed_log()).skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("logs", "is_below"),
+    [
+        ([executed_log()], False),
+        ([executed_log(gross_output=999_999, fee=7_499, user_amount=992_500)], False),
+        ([executed_log(gross_output=999_998, fee=7_499, user_amount=992_499)], True),
+        ([skipped_log(0), executed_log(gross_output=500_000, fee=3_750, user_amount=496_250)], False),
+        ([skipped_log(1), executed_log(gross_output=500_000, fee=3_750, user_amount=496_250)], True),
+    ],
+    ids=["whole", "the floors exactly", "a unit less", "without the first", "without the second"],
+)
+def test_a_user_who_allowed_less_than_the_floors_is_flagged(logs: list[Log], *, is_below: bool) -> None:
+    assert executed(*logs).is_below_minimum == is_below
 
 
 def test_an_event_of_v5_at_the_same_contract_does_not_count() -> None:

@@ -14,7 +14,7 @@ from sweeps.models import SweepTransaction
 from sweeps.rails.evm.judging import judge
 from sweeps.rails.evm.watching import Accepted, Watched
 from sweeps.rails.evm_v5.terms import V5Terms
-from sweeps.rails.rail import Depth, Ended, Ending, ExecutionVerdict, Mismatch, TransactionVerdict
+from sweeps.rails.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Mismatch, TransactionVerdict
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,
@@ -40,7 +40,7 @@ NOT_FOUND = Finding(None, None, agreed=False, resume_at=None)
 
 def executed_log(*, emitter: str = CONTRACT, terms: V5Terms = TERMS, **changes: Any) -> Log:
     """Return the ``SweepExecutedV5`` that matches the terms, for a gross output of a million units, with changes."""
-    event = {**vars(terms), **vars(PAID)} | changes
+    event = {**vars(terms), "token_count": len(terms.tokens), **vars(PAID)} | changes
     data = [event[name] for name in ("partner_recipient", "protocol_recipient", "output_token", "token_count")]
     data += [event[name] for name in ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")]
     return Log(
@@ -76,7 +76,7 @@ def mismatches(*logs: Log) -> list[tuple[str, str]]:
 
 def test_an_event_that_matches_the_signed_terms_is_an_execution() -> None:
     judged = of_transaction(executed_log())
-    assert judged.executed == Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
+    assert judged.executed == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
     assert (judged.tx_hash, judged.inclusion.block_number) == (TX, 100)
 
 
@@ -137,12 +137,12 @@ def test_all_logs_count_because_a_bundler_may_execute_several_sweeps() -> None:
     theirs = replace(TERMS, nonce=8, user=random_checksum_address())
     logs = [Log(random_checksum_address(), (), b""), executed_log(terms=theirs), executed_log()]
     for terms in (TERMS, theirs):
-        assert of_transaction(*logs, watched=replace(WATCHED, terms=terms)).executed == PAID
+        assert of_transaction(*logs, watched=replace(WATCHED, terms=terms)).executed == Executed(PAID)
 
 
 def test_an_event_of_another_contract_does_not_hide_an_execution() -> None:
     decoy = executed_log(emitter=random_checksum_address(), user_amount=0)
-    assert of_transaction(decoy, executed_log()).executed == PAID
+    assert of_transaction(decoy, executed_log()).executed == Executed(PAID)
 
 
 def test_a_mismatch_names_the_seen_and_the_signed_value() -> None:
@@ -218,13 +218,13 @@ def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
 def test_an_execution_that_was_found_is_judged_by_its_receipt() -> None:
     stranger = random_hash()
     (judged,) = verdict(state=True, finding=found_execution(receipt(executed_log(), tx_hash=stranger))).transactions
-    assert (judged.tx_hash, judged.executed) == (stranger, PAID)
+    assert (judged.tx_hash, judged.executed) == (stranger, Executed(PAID))
 
 
 def test_a_reported_hash_that_was_found_is_judged_once() -> None:
     found = receipt(executed_log())
     (judged,) = verdict(receipt(), state=True, finding=found_execution(found)).transactions
-    assert judged.executed == PAID
+    assert judged.executed == Executed(PAID)
 
 
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:

@@ -12,6 +12,7 @@ from indexer import checks
 from ledger.reading import postings_of
 from sweepapi import networks
 from sweepapi.evm import log_query
+from sweepapi.evm.v5 import CANCELLED_TOPIC
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import watching
@@ -234,7 +235,7 @@ def test_a_provider_that_invents_a_cancellation_closes_nothing(
         return result
 
     found = app.chain.rpc(
-        "eth_getLogs", {"fromBlock": "0x0", "address": app.chain.contracts["v5"], "topics": [None, others]}
+        "eth_getLogs", {"fromBlock": "0x0", "address": app.chain.contracts["v5"], "topics": [CANCELLED_TOPIC, others]}
     )
     (a_log,) = found
     liar.alter = invent

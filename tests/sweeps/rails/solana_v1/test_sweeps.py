@@ -12,7 +12,7 @@ from indexer import reconciliation
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from sweepapi.rpc import ProviderPool
-from sweeps.models import EventKind, SweepTransaction
+from sweeps.models import EventKind, Execution, SweepTransaction
 from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1.models import ScannedSlots
 from tests import fake_node
@@ -76,6 +76,17 @@ def test_a_sweep_of_two_transactions_completes_with_the_second_and_books_both(cl
     assert JournalEntry.objects.count() == 2
     cluster.finalize()
     assert the_worker_looks(sweep) == ("completed", False, [])
+
+
+@pytest.mark.parametrize(("min_gross", "flags"), [(GROSS, []), (GROSS + 1, ["below_minimum"])])
+def test_an_output_below_the_minimum_of_its_own_execution_is_flagged(
+    cluster: SolanaCluster, min_gross: int, flags: list[str]
+) -> None:
+    sweep = LocalSweep(cluster, transactions=2)
+    Execution.objects.filter(sweep=sweep.row, position=1).update(min_gross=min_gross)
+    sweep.land(0)
+    sweep.land(1)
+    assert the_worker_looks(sweep) == ("completed", True, flags)
 
 
 def test_what_landed_is_booked_and_the_rest_reported_as_partial(cluster: SolanaCluster) -> None:

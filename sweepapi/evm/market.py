@@ -1,14 +1,15 @@
 """Reads what a build needs from the chain, in a number of round trips that does not grow with the number of tokens.
 
 1. ``read_facts``: the head, the user's nonces at Permit2, each token's facts, and which pools exist.
-2. ``read_quotes``: every token's price over every route, and whether an approval would need a reset first.
-3. ``read_transfers``: whether unvetted tokens deliver what is sent.
+2. ``read_quotes``: what every token would give in every pool, and whether an approval would need a reset first.
+3. ``read_trials``: whether tokens deliver what is sent, and what the last hop would give for the sum of joined tokens.
+4. ``read_trials`` again, if a token that was to be joined can't be, or if only a router can carry one.
 
 Every token's reads are an ``eth_call`` of their own within the batch, so that a hostile token can't fail the others'.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sweepapi.evm import responses
@@ -18,14 +19,16 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
 from sweepapi.evm.multicall import Read, multicall, plain_call
 from sweepapi.evm.permit2 import NONCE_BITMAP
-from sweepapi.evm.probe import Probe, TransferTest, transfer_probe
+from sweepapi.evm.probe import Probe, grouped, transfer_probes
 from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
+from sweepapi.evm.routes.candidates import Candidates, candidates
 from sweepapi.evm.routes.finder import PoolKey
-from sweepapi.evm.routes.types import Quote, Route
+from sweepapi.evm.routes.planning import Way, Ways
+from sweepapi.evm.routes.types import MAX_AMOUNT, PoolHop, Quote, Route, Swap
+from sweepapi.evm.transfers import Arrival, Transfers
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
-from sweeps.rails.rail import TokenInput
 
 APPROVAL_GAS_LIMIT = 1_000_000
 # Fifty times what a token needs for its facts; it bounds what a hostile one can make the node compute and send.
@@ -67,8 +70,25 @@ class Facts:
 class Quotes:
     """The results of the second round trip."""
 
-    best: dict[str, Quote | None]  # by address; None if no route can swap the amount
+    ways: dict[str, Ways]  # by swept token
     needs_reset: dict[str, bool]  # by address: the token refuses to replace an allowance that is not zero
+
+
+@dataclass(frozen=True)
+class Detour:
+    """The routes of a token that delivers less than is sent, through routers that swap what arrives."""
+
+    routes: Sequence[Route]
+    arrival: Arrival
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The results of the third round trip, and of the fourth."""
+
+    transfers: Transfers
+    last: Sequence[Quote[PoolHop] | None]  # the best quote of the last hop for each sum
+    detours: Mapping[str, Quote[Route] | None]  # the best quote by token
 
 
 @dataclass(frozen=True)
@@ -81,9 +101,9 @@ class Market:
     contract: Contract
     output: str  # an ERC-20: the wrapped coin where the user wants the native one
 
-    def read_facts(self, *, swept: Sequence[TokenInput], permit_words: Sequence[int]) -> Facts:
+    def read_facts(self, *, swept: Iterable[str], permit_words: Sequence[int]) -> Facts:
         """Read everything that does not depend on prices."""
-        places = {token: self._places(token) for token in (*(s.asset for s in swept), self.output)}
+        places = {token: self._places(token) for token in (*swept, self.output)}
         calls = [
             Call("eth_getBlockByNumber", ("latest", False), responses.block),
             self._own_reads(permit_words),
@@ -108,35 +128,65 @@ class Market:
             },
         )
 
-    def read_quotes(self, *, swept: Sequence[TokenInput], facts: Facts) -> Quotes:
-        """Price every token over every route there is; the wrapped coin for native output needs no swap."""
-        routes = {s.asset: self._routes(s.asset, facts.pools) for s in swept if s.asset != self.output}
-        resets = [s.asset for s in swept if _replaces_allowance(s, facts)]
-        priced = [s for s in swept if routes.get(s.asset)]
-        raw = self.pool.batch(
-            [self._quote_reads(routes[s.asset], s.amount) for s in priced] + [self._approval(asset) for asset in resets]
-        )
-        best = {
-            s.asset: None if isinstance(answer, CallFailedError) else finder.best_quote(routes[s.asset], answer)
-            for s, answer in zip(priced, raw, strict=False)
+    def read_quotes(self, *, amounts: Mapping[str, int], facts: Facts) -> Quotes:
+        """Quote each amount in every pool there is; the wrapped coin needs no quote of its own."""
+        found = {
+            token: candidates(self.chain, token, self.output, facts.pools)
+            for token, amount in amounts.items()
+            if amount <= MAX_AMOUNT
         }
-        refused = [isinstance(answer, CallFailedError) for answer in raw[len(priced) :]]
-        return Quotes(best=best, needs_reset=dict(zip(resets, refused, strict=True)))
+        calls = {
+            token: self._quotes([(swap, amounts[token]) for swap in its.all]) for token, its in found.items() if its.all
+        }
+        resets = [token for token in amounts if 0 < facts.tokens[token].allowance < amounts[token]]
+        raw = self.pool.batch([*calls.values(), *(self._approval(token) for token in resets)])
+        answers = dict(zip(calls, raw, strict=False))
+        refused = [isinstance(answer, CallFailedError) for answer in raw[len(calls) :]]
+        return Quotes(
+            ways={
+                token: self._ways(token, amount, found.get(token), answers.get(token))
+                for token, amount in amounts.items()
+            },
+            needs_reset=dict(zip(resets, refused, strict=True)),
+        )
 
-    def read_transfers(self, *, probes: Sequence[Probe], facts: Facts) -> dict[Probe, TransferTest | CallFailedError]:
-        """Test the transfers of unvetted tokens; the probes of others are left out."""
-        needed = [
-            probe
-            for probe in probes
-            if probe.token not in self.chain.vetted_tokens and probe.token != self.chain.wrapped_native
-        ]
-        calls = [transfer_probe(probe, max_amount=_probe_amount(probe.token, facts)) for probe in needed]
-        return dict(zip(needed, self.pool.batch(calls), strict=True))
+    def last_hops(self, facts: Facts) -> list[PoolHop]:
+        """Return every pool that could swap the wrapped coin into the output."""
+        return list(finder.pool_hops(self.chain.venues, self.chain.wrapped_native, self.output, facts.pools))
+
+    def read_trials(
+        self, *, probes: Iterable[Probe], sums: Sequence[int], facts: Facts, detours: Mapping[str, Detour] | None = None
+    ) -> Trials:
+        """Test transfers, and quote the last hop for these sums, and the detours for what arrives at their pools."""
+        groups = list(grouped([one for one in dict.fromkeys(probes) if one.token != self.chain.wrapped_native]))
+        hops = self.last_hops(facts) if any(sums) else []
+        routed = detours or {}
+        raw = iter(
+            self.pool.batch(
+                [transfer_probes(group, multicall3=self.chain.multicall3) for group in groups]
+                + [self._quotes([(hop, amount) for amount in sums]) for hop in hops]
+                + [self._quotes([(route, one.arrival.at_pool) for route in one.routes]) for one in routed.values()]
+            )
+        )
+        transfers = {
+            probe: test for group in groups for probe, test in zip(group, _results(next(raw), len(group)), strict=True)
+        }
+        by_hop = [_results(next(raw), len(sums)) for _ in hops]
+        return Trials(
+            transfers=Transfers(transfers),
+            last=[finder.best_quote(hops, amount, [results[i] for results in by_hop]) for i, amount in enumerate(sums)],
+            detours={
+                token: finder.best_quote(one.routes, one.arrival.at_pool, _results(next(raw), len(one.routes)))
+                for token, one in routed.items()
+            },
+        )
 
     def _places(self, token: str) -> list[PoolKey]:
         wrapped = self.chain.wrapped_native
         pairs = [(wrapped, token)] if token == self.output else [(token, self.output), (token, wrapped)]
-        return finder.pool_keys(self.chain.routers, [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]])
+        return finder.pool_keys(
+            [*self.chain.venues, *self.chain.routers], [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
+        )
 
     def _own_reads(self, permit_words: Sequence[int]) -> Call:
         bitmaps = [Read(self.chain.permit2, NONCE_BITMAP, (self.wallet, word)) for word in permit_words]
@@ -152,15 +202,18 @@ class Market:
             gas=TOKEN_GAS_LIMIT,
         )
 
-    def _routes(self, token: str, pools: Mapping[PoolKey, str]) -> list[Route]:
-        return [
-            route
-            for path in finder.paths(token, self.output, self.chain.wrapped_native)
-            for route in finder.routes(self.chain.routers, path, pools)
-        ]
+    def _ways(self, token: str, amount: int, found: Candidates | None, answer: Any) -> Ways:  # noqa: ANN401 - as of _facts
+        if found is None:
+            return Ways()
+        if token == self.output:
+            return Ways(direct=Way(None, amount))
+        ways = found.ways(amount, _results(answer, len(found.all)))
+        if token == self.chain.wrapped_native:
+            return replace(ways, joined=Way(None, amount, is_joined=True))
+        return ways
 
-    def _quote_reads(self, routes: Sequence[Route], amount: int) -> Call:
-        reads = [finder.quote_read(route, amount) for route in routes]
+    def _quotes(self, swaps: Sequence[tuple[Swap, int]]) -> Call:
+        reads = [finder.quote_read(swap, amount) for swap, amount in swaps]
         return multicall(multicall3=self.chain.multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION)
 
     def _approval(self, token: str) -> Call:
@@ -176,10 +229,5 @@ def _pools(at: Sequence[PoolKey], answer: Any) -> dict[PoolKey, str]:  # noqa: A
     return {} if isinstance(answer, CallFailedError) else finder.existing_pools(at, answer[FACTS_READS:])
 
 
-def _replaces_allowance(token: TokenInput, facts: Facts) -> bool:
-    return 0 < facts.tokens[token.asset].allowance < token.amount
-
-
-def _probe_amount(token: str, facts: Facts) -> int:
-    whole: int = 10 ** facts.tokens[token].decimals
-    return min(whole, UNLIMITED)
+def _results(answer: Any, count: int) -> list[Any]:  # noqa: ANN401 - as above, or None if nothing was read
+    return answer if isinstance(answer, list) else [None] * count

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
+import {HostilePool, PoolScript} from "./support/HostilePools.sol";
+import {HostileTest} from "./support/HostileTest.sol";
+import {OtherAmounts, RevertsWith} from "./support/PoolScripts.sol";
+
+/// @title FakedVerdicts
+/// @notice A pool that reverts with this contract's own errors. All that it can have left out is its own leg, which is
+/// its to refuse anyway.
+contract FakedVerdicts is HostileTest {
+    uint256 private constant AMOUNT = 1_000e18;
+    uint256 private constant PAYOUT = 0.5e18;
+
+    HostilePool private pool;
+
+    function setUp() public override {
+        super.setUp();
+        pool = _hostilePool(dai, weth, address(new PoolScript()), PAYOUT);
+    }
+
+    function _configure(PoolScript script) private {
+        pool.configure(address(script), dai, weth, PAYOUT);
+    }
+
+    /// @dev An honest leg before and after the hostile one.
+    function _between() private returns (Sweep memory) {
+        return
+            _sweep(_route(_legs(_v3Leg(usdc, 1_000e6), _hostileLeg(dai, AMOUNT), _v2Leg(usdt, 1_000e6))), address(weth));
+    }
+
+    /// @dev As `_between`; the hostile leg may be left out.
+    function _betweenSkippable() private returns (Sweep memory s) {
+        s = _between();
+        s.route.legs[1].hop |= SKIPPABLE;
+        s.route.maxSkipped = 1;
+        _sign(s);
+    }
+
+    function _expectNothingMoved(Sweep memory s) private view {
+        assertEq(usdc.balanceOf(user), s.route.legs[0].amount);
+        assertEq(dai.balanceOf(user), AMOUNT);
+        assertEq(usdt.balanceOf(user), s.route.legs[2].amount);
+        assertEq(weth.balanceOf(user), 0);
+        assertFalse(v5.isNonceUsed(s.authorization.nonce));
+    }
+
+    /// @dev Everything behind it had run and is undone: only its own leg is left out, and no one else pays for it.
+    function test_a_pool_that_fakes_a_refusal_after_its_callback_loses_only_its_own_leg() public {
+        Sweep memory s = _betweenSkippable();
+        pool.configure(address(new OtherAmounts(0, 0)), dai, weth, PAYOUT);
+        uint256 fair = _fairOutput(s); // of the other two
+        bytes memory verdict = abi.encodeWithSelector(ISweepBatch.BelowLeast.selector, 1, 0, 1);
+        _configure(new RevertsWith(RevertsWith.Moment.AfterCallback, verdict));
+        _sendSkipping(s, 1, ISweepBatch.SkipReason.BelowLeast);
+        assertEq(weth.balanceOf(user), fair);
+        assertEq(dai.balanceOf(user), AMOUNT);
+        assertEq(usdc.balanceOf(user), 0);
+        assertEq(usdt.balanceOf(user), 0);
+    }
+
+    function test_a_pool_cannot_have_another_leg_left_out() public {
+        Sweep memory s = _betweenSkippable();
+        (s.route.legs[0].hop, s.route.legs[2].hop) = (s.route.legs[0].hop | SKIPPABLE, s.route.legs[2].hop | SKIPPABLE);
+        s.route.maxSkipped = 2;
+        _sign(s);
+        for (uint256 other = 0; other < 3; other += 2) {
+            bytes memory verdict = abi.encodeWithSelector(ISweepBatch.BelowLeast.selector, other, 0, 1);
+            _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, verdict));
+            _expectRevert(s, _legFailed(1, address(pool), verdict));
+            _configure(new RevertsWith(RevertsWith.Moment.AfterCallback, verdict));
+            _expectRevert(s, _legFailed(1, address(pool), verdict));
+        }
+        _expectNothingMoved(s);
+    }
+
+    function test_bytes_that_only_begin_like_a_refusal_are_none() public {
+        Sweep memory s = _betweenSkippable();
+        bytes memory verdict = abi.encodeWithSelector(ISweepBatch.BelowLeast.selector, 1, 0, 1);
+        bytes memory longer = bytes.concat(verdict, hex"00");
+        _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, longer));
+        _expectRevert(s, _legFailed(1, address(pool), longer));
+        bytes memory shorter = abi.encodeWithSelector(ISweepBatch.BelowLeast.selector, 1, 0);
+        _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, shorter));
+        _expectRevert(s, _legFailed(1, address(pool), shorter));
+        bytes memory another = abi.encodeWithSelector(ISweepBatch.InsufficientUserOutput.selector, 1, 0, 1);
+        _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, another));
+        _expectRevert(s, _legFailed(1, address(pool), another));
+        _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, ""));
+        _expectRevert(s, _legFailed(1, address(pool), ""));
+    }
+
+    /// @dev An error that says where it happened passes as it is, so a pool can blame another leg for its own failure.
+    /// Nothing is left out for it.
+    function test_a_pool_that_blames_another_leg_reverts_the_sweep() public {
+        Sweep memory s = _betweenSkippable();
+        bytes[3] memory faked = [
+            _legFailed(2, address(this), "faked"),
+            _pullFailed("faked"),
+            abi.encodeWithSelector(ISweepBatch.TooManySkipped.selector, 2, 1)
+        ];
+        for (uint256 i = 0; i < faked.length; ++i) {
+            _configure(new RevertsWith(RevertsWith.Moment.AfterCallback, faked[i]));
+            _expectRevert(s, faked[i]);
+        }
+    }
+
+    function test_a_pool_that_fakes_a_refusal_of_a_leg_that_must_run_reverts_the_sweep() public {
+        bytes memory verdict = abi.encodeWithSelector(ISweepBatch.NotFilled.selector, 1, 0, AMOUNT);
+        _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, verdict));
+        _expectRevert(_between(), _legFailed(1, address(pool), verdict));
+    }
+}

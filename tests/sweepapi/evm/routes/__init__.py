@@ -1,0 +1,1 @@
+"""Tests of finding, quoting and planning the swaps of a sweep."""

@@ -1,0 +1,106 @@
+"""The gas limit of a build suffices, however deep its pools are nested, and is not far above the least that does."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.evm.routes.types import Hop, Route
+from sweeps.rails.evm.draft import EvmDraft, PoolSwap, RouterSwap
+from sweeps.rails.evm.gas import gas_limit
+from sweeps.rails.rail import BuildRequest, TokenInput
+from sweeps.rails.registry import RAILS
+from tests.factories.sweeps import LOCAL
+from tests.local_chain import LocalChain, Token, signed_data
+from tests.many_tokens import open_market
+from tests.partner_app import PartnerApp
+
+pytestmark = pytest.mark.django_db
+
+TRANSACTION_CAP = 16_777_216  # EIP-7825
+MOST_TOKENS = 30
+PRECISION = 1_000
+
+
+def build(app: PartnerApp, tokens: list[Token], *, output: str, **changes: Any) -> dict[str, Any]:
+    """Build a sweep of all that a user has of each token, and approve Permit2."""
+    amounts = [{"mint": one.address, "amount": str(one.units(1_000))} for one in tokens]
+    return app.build(output=output, tokens=amounts, **changes)
+
+
+def least_gas(app: PartnerApp, built: dict[str, Any]) -> int:
+    """Return the least gas limit with which a sweep succeeds, in whole thousands."""
+    call = {"from": app.user.address, "to": built["contractAddress"], "data": signed_data(app.user, built)}
+    too_little, enough = 0, int(built["transaction"]["gas"]) // PRECISION
+    assert succeeds(app.chain, call, enough)
+    while enough - too_little > 1:
+        middle = (too_little + enough) // 2
+        if succeeds(app.chain, call, middle):
+            enough = middle
+        else:
+            too_little = middle
+    return enough * PRECISION
+
+
+def succeeds(chain: LocalChain, call: dict[str, Any], thousands: int) -> bool:
+    request = call | {"gas": hex(thousands * PRECISION)}
+    answer = chain.web3.provider.make_request("eth_call", [request, "latest"])  # type: ignore[arg-type]
+    return "error" not in answer
+
+
+@pytest.mark.parametrize("kind", ["uniswap_v3", "uniswap_v2"])
+@pytest.mark.parametrize("output", ["WETH", "USDC"], ids=["direct", "joined"])
+def test_the_limit_suffices_and_is_at_most_twice_the_least(app: PartnerApp, kind: str, output: str) -> None:
+    tokens = open_market(app.chain, MOST_TOKENS, kind=kind)
+    for count in (1, 10, MOST_TOKENS):
+        built = build(app, tokens[:count], output=output)
+        assert {token["route"]["venue"] for token in built["tokens"]} == {kind}
+        assert (built["lastHop"] is None) == (output == "WETH")
+        app.approve(built)
+        limit = int(built["transaction"]["gas"])
+        assert limit <= 2 * least_gas(app, built), f"{count} legs"
+        assert limit <= TRANSACTION_CAP
+    receipt = app.chain.receipt(app.chain.sign_and_send(app.user, built))
+    assert receipt["status"] == 1
+
+
+def test_v4_has_the_same_limit(app: PartnerApp, use_mode: Callable[[str], object]) -> None:
+    use_mode("v4_fallback")
+    built = build(app, open_market(app.chain, MOST_TOKENS, kind="uniswap_v3"), output="USDC")
+    app.approve(built)
+    assert int(built["transaction"]["gas"]) <= 2 * least_gas(app, built)
+
+
+def test_pools_that_are_tried_and_left_out_cost_no_more_than_the_limit_covers(app: PartnerApp) -> None:
+    tokens = open_market(app.chain, MOST_TOKENS, kind="uniswap_v3")
+    ours = build(app, tokens, output="WETH", slippageBps=1)
+    other = app.chain.users[1]
+    app.execute(build(app, tokens[:-1], output="WETH", wallet=other.address), user=other)
+    tx_hash = app.execute(ours)
+    assert app.chain.receipt(tx_hash)["status"] == 1
+    outcomes = [token["outcome"] for token in app.confirm(ours, tx_hash)["tokens"]]
+    assert outcomes == ["skipped"] * (MOST_TOKENS - 1) + ["swept"]
+
+
+def test_the_most_expensive_sweeps_stay_below_the_cap_of_a_transaction(partner: Partner, chain: LocalChain) -> None:
+    weth = chain.token("WETH").address
+    request = BuildRequest(
+        network=LOCAL,
+        wallet=chain.users[0].address,
+        tokens=[TokenInput(chain.token("WBTC").address, 10**6)],
+        output_asset=chain.token("UNI").address,
+        slippage_bps=100,
+    )
+    draft = RAILS["evm_v5"].draft(partner=partner, request=request)
+    assert isinstance(draft, EvmDraft)
+    (token,) = draft.tokens
+    assert isinstance(token.swap, PoolSwap)
+    assert draft.last_hop is not None
+    assert gas_limit(replace(draft, tokens=[token] * MOST_TOKENS)) <= TRANSACTION_CAP
+    router = networks.current().chains["local"].routers[0]
+    routed = RouterSwap(Route(router, (Hop(token.asset, weth, 3000),), (token.swap.hop.pool,)), token.amount)
+    most_calls = replace(draft, last_hop=None, tokens=[replace(token, swap=routed)] * MOST_TOKENS)
+    assert gas_limit(most_calls) <= TRANSACTION_CAP

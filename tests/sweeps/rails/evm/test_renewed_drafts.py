@@ -1,0 +1,191 @@
+"""A renewed draft keeps what the user signed, and drops tokens that no longer give it, if the user allowed that."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from sweepapi import networks
+from sweepapi.errors import InsufficientOutput, InvalidRequest
+from sweepapi.evm.chains import Chain
+from sweeps.rails.evm.draft import EvmDraft, PoolSwap, RouterSwap, SignedTerms, WrappedSwap
+from sweeps.rails.rail import BuildRequest
+from tests.factories.sweeps import LOCAL
+from tests.sweeps.rails.evm.drafts import FEE_BPS, Drafter
+
+pytestmark = pytest.mark.django_db
+
+UNITS = {"USDT": 2.0, "GUSD": 2.0, "LINK": 3.0, "UNI": 4.0}  # into USDC, the first directly and the others joined
+REVERTS = "60006000fd"
+
+
+def signed(draft: EvmDraft, **times: float) -> SignedTerms:
+    """Return the terms of a draft, with the floors of some symbols multiplied."""
+    floors = [int(token.floor * times.get(token.symbol, 1)) for token in draft.tokens]
+    return SignedTerms(floors, draft.max_skipped)
+
+
+def remembered(request: BuildRequest, draft: EvmDraft) -> BuildRequest:
+    """Return the request of a renewal, which has the tokens as they were stored."""
+    tokens = [
+        replace(token, symbol=known.symbol, decimals=known.decimals)
+        for token, known in zip(request.tokens, draft.tokens, strict=True)
+    ]
+    return replace(request, tokens=tokens)
+
+
+def renewed(
+    drafter: Drafter, units: Mapping[str, float], *, max_skipped: int | None = None, **times: float
+) -> tuple[EvmDraft, EvmDraft]:
+    """Draft a sweep and renew it; return both drafts."""
+    request = drafter.request(units, max_skipped=max_skipped)
+    first = drafter.draft(request)
+    return first, drafter.draft(remembered(request, first), signed(first, **times))
+
+
+def dropped(draft: EvmDraft) -> set[str]:
+    return {token.symbol for token in draft.tokens if token.swap is None}
+
+
+def test_at_the_same_prices_nothing_changes(drafter: Drafter) -> None:
+    first, second = renewed(drafter, UNITS)
+    assert second.max_skipped == first.max_skipped == 3
+    assert second.last_hop == first.last_hop
+    for before, now in zip(first.tokens, second.tokens, strict=True):
+        assert (now.floor, now.expected_output, now.skippable) == (before.floor, before.expected_output, True)
+        assert now.min_output == pytest.approx(before.min_output, rel=1e-5)
+
+
+def test_the_minimum_is_the_least_that_reaches_the_floor(drafter: Drafter) -> None:
+    _, second = renewed(drafter, UNITS, USDT=0.5, LINK=0.5)
+    for token in second.tokens:
+        assert token.min_output * (10_000 - FEE_BPS) >= token.floor * 10_000
+        assert (token.min_output - 1) * (10_000 - FEE_BPS) < token.floor * 10_000
+
+
+def test_a_token_whose_pool_no_longer_pays_its_floor_is_dropped(drafter: Drafter) -> None:
+    first, second = renewed(drafter, UNITS, USDT=1.02)
+    assert dropped(second) == {"USDT"}
+    token = second.tokens[0]
+    assert (token.amount, token.expected_output, token.min_output) == (first.tokens[0].amount, 0, 0)
+    assert token.floor == int(first.tokens[0].floor * 1.02)
+    assert not token.skippable
+    assert second.max_skipped == first.max_skipped
+    assert second.expected.gross_output == sum(one.expected_output for one in first.tokens[1:])
+
+
+def test_a_joined_token_is_dropped_only_if_the_others_do_not_make_up_for_it(drafter: Drafter) -> None:
+    assert dropped(renewed(drafter, UNITS, GUSD=1.02, LINK=0.9)[1]) == set()
+    assert dropped(renewed(drafter, UNITS, GUSD=3.0)[1]) == {"GUSD"}
+    assert dropped(renewed(drafter, UNITS, GUSD=3.0, LINK=1.5)[1]) == {"GUSD", "LINK"}
+
+
+def test_the_last_hop_is_quoted_again_without_what_was_dropped(drafter: Drafter, round_trips: list[list[str]]) -> None:
+    request = drafter.request(UNITS)
+    first = drafter.draft(request)
+    round_trips.clear()
+    second = drafter.draft(request, signed(first, GUSD=3.0))
+    assert dropped(second) == {"GUSD"}
+    assert len(round_trips) == 4
+    alone = drafter.sweep({symbol: whole for symbol, whole in UNITS.items() if symbol != "GUSD"})
+    assert second.last_hop == alone.last_hop
+    kept = [token.expected_output for token in second.tokens if token.swap is not None]
+    assert kept == [token.expected_output for token in alone.tokens]
+
+
+def test_the_wrapped_coin_takes_the_pool_for_itself_once_nothing_joins_it(drafter: Drafter) -> None:
+    first, second = renewed(drafter, {"GUSD": 2.0, "USDT": 1.0, "WETH": 0.0001}, GUSD=3.0)
+    assert first.tokens[2].swap == WrappedSwap(joined=True)
+    assert isinstance(second.tokens[2].swap, PoolSwap)
+    assert (dropped(second), second.last_hop) == ({"GUSD"}, None)
+
+
+def test_if_every_joined_token_is_dropped_there_is_no_last_hop(drafter: Drafter) -> None:
+    _, second = renewed(drafter, UNITS, GUSD=3.0, LINK=3.0, UNI=3.0)
+    assert (dropped(second), second.last_hop) == ({"GUSD", "LINK", "UNI"}, None)
+
+
+@pytest.mark.parametrize(("max_skipped", "skippable"), [(1, False), (2, True)])
+def test_dropped_tokens_count_among_those_that_may_be_left_out(
+    drafter: Drafter, max_skipped: int, *, skippable: bool
+) -> None:
+    _, second = renewed(drafter, UNITS, max_skipped=max_skipped, USDT=1.02)
+    assert {token.skippable for token in second.tokens if token.swap is not None} == {skippable}
+    assert second.max_skipped == max_skipped
+
+
+def test_more_tokens_than_the_user_allowed_are_not_dropped(drafter: Drafter) -> None:
+    with pytest.raises(InsufficientOutput):
+        renewed(drafter, UNITS, max_skipped=0, USDT=1.02)
+    with pytest.raises(InsufficientOutput):
+        renewed(drafter, UNITS, max_skipped=1, USDT=1.02, GUSD=3.0)
+
+
+def test_the_pools_of_joined_tokens_are_held_to_the_whole_minimum_once_none_may_be_skipped(drafter: Drafter) -> None:
+    leasts = []
+    for max_skipped in (1, 2):
+        _, second = renewed(drafter, UNITS, max_skipped=max_skipped, USDT=1.02)
+        assert isinstance(second.tokens[2].swap, PoolSwap)
+        leasts.append(second.tokens[2].swap.least_wrapped)
+    assert leasts[0] < leasts[1]
+
+
+def test_at_least_one_token_remains(drafter: Drafter) -> None:
+    request = drafter.request({"USDT": 2.0, "DAI": 2.0})
+    terms = SignedTerms([10**12, 10**12], max_skipped=255)
+    with pytest.raises(InsufficientOutput):
+        drafter.draft(request, terms)
+
+
+def test_a_last_hop_that_got_worse_before_it_was_quoted_again_is_not_offered(
+    drafter: Drafter, before_trip: Callable[..., None]
+) -> None:
+    request = drafter.request(UNITS)
+    first = drafter.draft(request)
+    assert first.last_hop is not None
+    assert first.last_hop.venue.name == "uniswap_v2"
+    pair, exact = first.last_hop.pool, 10_000 / 9_900 * 0.9998  # the next best pool pays 0.05 % less
+    terms = signed(first, GUSD=3.0, LINK=exact, UNI=exact)
+    assert dropped(drafter.draft(request, terms)) == {"GUSD"}
+    before_trip(4, lambda: drafter.chain.put_code(pair, REVERTS))
+    with pytest.raises(InsufficientOutput):
+        drafter.draft(request, terms)
+
+
+def test_a_token_that_is_not_one_any_more_is_dropped_under_its_stored_name(drafter: Drafter) -> None:
+    request = drafter.request(UNITS)
+    first = drafter.draft(request)
+    drafter.chain.put_code(drafter.token("LINK").address, REVERTS)
+    second = drafter.draft(remembered(request, first), signed(first))
+    assert dropped(second) == {"LINK"}
+    assert second.tokens[2].decimals == 18
+    assert list(second.allowance_issues())
+    assert second.tokens[2].asset not in {issue.token for issue in second.allowance_issues()}
+    assert second.tokens[2].asset not in {issue.token for issue in second.balance_issues()}
+
+
+def test_a_token_without_a_route_is_dropped(drafter: Drafter, change_chain: Callable[..., Chain]) -> None:
+    request = drafter.request(UNITS)
+    first = drafter.draft(request)
+    change_chain(venues=networks.current().chain(LOCAL).venues[:1], routers=())
+    assert dropped(drafter.draft(request, signed(first, LINK=0.9, UNI=0.9))) == {"GUSD"}
+
+
+def test_a_token_that_no_router_carries_any_more_is_dropped(
+    drafter: Drafter, change_chain: Callable[..., Chain]
+) -> None:
+    request = drafter.request({"TFEE": 5.0, **UNITS})
+    first = drafter.draft(request)
+    assert isinstance(first.tokens[0].swap, RouterSwap)
+    assert dropped(drafter.draft(request, signed(first))) == set()
+    assert dropped(drafter.draft(request, signed(first, TFEE=1.02))) == {"TFEE"}
+    change_chain(routers=networks.current().chain(LOCAL).routers[:1])
+    assert dropped(drafter.draft(request, signed(first))) == {"TFEE"}
+
+
+def test_an_output_that_is_not_a_token_any_more_is_refused(drafter: Drafter) -> None:
+    request = drafter.request({"USDT": 1.0, "LINK": 1.0})
+    first = drafter.draft(request)
+    drafter.chain.put_code(drafter.token("USDC").address, REVERTS)
+    with pytest.raises(InvalidRequest):
+        drafter.draft(request, signed(first))
