@@ -118,10 +118,11 @@ abstract contract SweepTraces is RandomRoutes {
         return a.pools[a.route.legs.length];
     }
 
-    /// @dev The least gross output that lets a pool leg run.
+    /// @dev The least gross output that lets a pool leg run; a V2 pair refuses to pay nothing.
     function _leastOf(Attempt memory a, uint256 index) internal pure returns (uint256) {
         ISweepBatch.Leg memory leg = a.route.legs[index];
-        return leg.hop & JOINED != 0 ? leg.hop >> 128 : leg.floor;
+        uint256 least = leg.hop & JOINED != 0 ? leg.hop >> 128 : leg.floor;
+        return least == 0 && a.pools[index].kind == PoolKind.V2 ? 1 : least;
     }
 
     // ---------------------------------------------------------------- errors
