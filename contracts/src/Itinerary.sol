@@ -171,8 +171,9 @@ library PlannedLegWords {
 }
 
 /// @title ItineraryWords
-/// @notice Builds and reads an itinerary. After the words below come the legs, and the user's consent: nonce and deadline of the Permit2 permit, the
-/// length of the signature, the signature padded to words, and seven words for each permit of a token.
+/// @notice Builds and reads an itinerary. After the words below come the legs, and the user's consent: nonce and deadline
+/// of the Permit2 permit, the length of the signature, the signature padded to words, and seven words for each permit of
+/// a token.
 library ItineraryWords {
     // What the first word has, from these bits on. Numbers have 32 bits, so that no calldata is too long; flags have one.
     uint256 private constant COUNT = 0;

@@ -172,7 +172,7 @@ abstract contract SweepRules is SweepTraces {
             if (isDropped) continue;
             Pool memory pool = a.pools[i];
             _check(a.route.legs[i].hop & SKIPPABLE != 0 && pool.account != address(0), 10);
-            bool hasLeast = _leastOf(a, i) != 0 || pool.kind == PoolKind.V2; // a pair must pay something
+            bool hasLeast = _leastOf(a, i) != 0;
             _check(hasLeast || _isHostile(pool) || _skipReason(trace, i) == Skip.NotFilled, 10);
         }
         _check(number <= a.route.maxSkipped && number < a.route.legs.length, 10);
