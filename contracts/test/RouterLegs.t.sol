@@ -6,6 +6,25 @@ import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {OutcomeTest} from "./support/OutcomeTest.sol";
 import {ISwapRouter02} from "./support/Uniswap.sol";
 
+/// @notice Answers every call with the same words, or reverts with them.
+contract Answer {
+    bytes private words;
+    bool private fails;
+
+    constructor(bytes memory words_, bool fails_) {
+        (words, fails) = (words_, fails_);
+    }
+
+    fallback() external {
+        bytes memory answer = words;
+        bool isRevert = fails;
+        assembly ("memory-safe") {
+            if isRevert { revert(add(answer, 0x20), mload(answer)) }
+            return(add(answer, 0x20), mload(answer))
+        }
+    }
+}
+
 /// @title RouterLegsTest
 /// @notice Which calls of routers are accepted, in which order, what they must bring, and how they fail. Data that is
 /// too short is covered in BadInput.t.sol.
@@ -206,5 +225,23 @@ contract RouterLegsTest is OutcomeTest {
             vm.mockCallRevert(address(router), abi.encodePacked(SWAP), reason);
             _expectRevert(_usdcRouterSweep(), _legFailed(0, address(router), reason));
         }
+    }
+
+    // ---------------------------------------------------------------- balances
+
+    function test_a_token_whose_balance_cannot_be_read_makes_the_sweep_revert_with_its_reason() public {
+        Sweep memory s = _routerSweepOf(new Answer("broken", true));
+        _expectRevert(s, "broken");
+    }
+
+    function test_a_token_that_answers_too_little_for_its_balance_makes_the_sweep_revert() public {
+        Sweep memory s = _routerSweepOf(new Answer(new bytes(31), false));
+        _expectRevert(s, "");
+    }
+
+    function _routerSweepOf(Answer token) private view returns (Sweep memory) {
+        ISweepBatch.Leg memory leg = ISweepBatch.Leg(address(token), 1e18, 1, 0);
+        ISweepBatch.RouterCall memory call = _v3Call(0, IERC20(address(token)), address(weth), 1e18, address(v5));
+        return _sweep(_routerRoute(leg, call), address(weth));
     }
 }
