@@ -20,7 +20,7 @@ library HopBits {
         return uint24(Hop.unwrap(self));
     }
 
-    /// @dev Zero if there is no pool.
+    /// @dev Zero without a pool.
     function venue(Hop self) internal pure returns (uint16) {
         return uint16(Hop.unwrap(self) >> VENUE);
     }

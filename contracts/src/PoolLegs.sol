@@ -7,8 +7,9 @@ import {Balances} from "./Balances.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IV2Pool, IV3Pool} from "./interfaces/IPools.sol";
 import {ISweepBatch} from "./interfaces/ISweepBatch.sol";
-import {Awaited, AwaitedWord, Itinerary, ItineraryWords, PlannedLeg, Swap} from "./Itinerary.sol";
+import {Itinerary, ItineraryWords, PlannedLeg} from "./Itinerary.sol";
 import {Reverts} from "./Reverts.sol";
+import {Awaited, AwaitedWord, Swap} from "./Swap.sol";
 import {TokenPull} from "./TokenPull.sol";
 
 /// @title PoolLegs

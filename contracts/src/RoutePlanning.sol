@@ -5,9 +5,10 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Balances} from "./Balances.sol";
 import {Hop} from "./Hop.sol";
-import {Itinerary, PlannedLeg, Swap, SwapWord} from "./Itinerary.sol";
+import {Itinerary, PlannedLeg} from "./Itinerary.sol";
 import {PoolLegs} from "./PoolLegs.sol";
 import {RouterLegs} from "./RouterLegs.sol";
+import {Swap, SwapWord} from "./Swap.sol";
 import {VenueList} from "./VenueList.sol";
 
 /// @title RoutePlanning

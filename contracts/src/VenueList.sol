@@ -6,7 +6,7 @@ import {Create2} from "@openzeppelin/contracts/utils/Create2.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet.sol";
 import {IVenueList} from "./interfaces/IVenueList.sol";
-import {Swap} from "./Itinerary.sol";
+import {Swap} from "./Swap.sol";
 
 /// @title VenueList
 /// @notice The allow list of venues whose pools sweeps call. Its admin functions share the re-entrancy guard with the

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {HostilePool, PoolScript} from "./support/HostilePools.sol";
-import {HostileTest} from "./support/HostileTest.sol";
+import {HostilePoolTest} from "./support/HostilePoolTest.sol";
 import {
     CallsBackTwice,
     CatchesReverts,
@@ -17,43 +17,7 @@ import {
 /// @title HostilePools
 /// @notice A pool of a listed venue that calls back in other ways than it should. It can waste its own leg or the whole
 /// transaction; it can neither take more than its own leg's token nor pass for a leg that was left out.
-contract HostilePools is HostileTest {
-    uint256 private constant AMOUNT = 1_000e18;
-    uint256 private constant PAYOUT = 0.5e18;
-
-    HostilePool private pool;
-
-    function setUp() public override {
-        super.setUp();
-        pool = _hostilePool(dai, weth, address(new PoolScript()), PAYOUT);
-    }
-
-    function _configure(PoolScript script) private {
-        pool.configure(address(script), dai, weth, PAYOUT);
-    }
-
-    /// @dev An honest leg before and after the hostile one.
-    function _between() private returns (Sweep memory) {
-        return
-            _sweep(_route(_legs(_v3Leg(usdc, 1_000e6), _hostileLeg(dai, AMOUNT), _v2Leg(usdt, 1_000e6))), address(weth));
-    }
-
-    /// @dev As `_between`; the hostile leg may be left out.
-    function _betweenSkippable() private returns (Sweep memory s) {
-        s = _between();
-        s.route.legs[1].hop |= SKIPPABLE;
-        s.route.maxSkipped = 1;
-        _sign(s);
-    }
-
-    function _expectNothingMoved(Sweep memory s) private view {
-        assertEq(usdc.balanceOf(user), s.route.legs[0].amount);
-        assertEq(dai.balanceOf(user), AMOUNT);
-        assertEq(usdt.balanceOf(user), s.route.legs[2].amount);
-        assertEq(weth.balanceOf(user), 0);
-        assertFalse(v5.isNonceUsed(s.authorization.nonce));
-    }
-
+contract HostilePools is HostilePoolTest {
     function test_a_pool_of_the_hostile_venue_that_behaves_is_swept() public {
         Sweep memory s = _between();
         _send(s);

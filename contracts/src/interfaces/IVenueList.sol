@@ -56,7 +56,7 @@ interface IVenueList {
     error VenueIdUsed(uint16 id);
     /// @notice A field of the venue is missing, or contradicts its kind.
     error InvalidVenue(Venue venue);
-    /// @notice There is no venue with this id.
+    /// @notice No venue with this id is listed.
     error UnknownVenue(uint16 id);
     /// @notice Pools of this venue have no fee in their address, so a leg must not name one.
     error FeeNotExpected(uint16 id, uint24 fee);

@@ -28,7 +28,7 @@ abstract contract SweepTraces is RandomRoutes {
         NotFilled
     }
 
-    /// @dev A signed sweep of either contract; in V4 there is no partner, and the single fee is the protocol's.
+    /// @dev A signed sweep of either contract; V4 has no partner, and its single fee is the protocol's.
     struct Attempt {
         ISweepBatch batch;
         address sender;

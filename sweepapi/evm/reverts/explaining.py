@@ -23,7 +23,7 @@ ERRORS = {
     "NotFilled": "The pool has too little liquidity: it can take {owed} of {amount}.",
     "TooManySkipped": "{skipped} tokens would have to be left out, and the user allowed {maxSkipped}.",
     "AllLegsSkipped": "All tokens would have to be left out.",
-    "NoPool": "There is no pool at {pool}.",
+    "NoPool": "The pool {pool} does not exist.",
     "UnknownVenue": "The contract no longer lists the venue {id}.",
     "NotCalledBack": HOSTILE_POOL,
     "CallbackDataChanged": HOSTILE_POOL,
