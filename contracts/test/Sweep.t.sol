@@ -183,6 +183,15 @@ contract SweepOutcome is OutcomeTest {
         assertLt(_grossOf(s), 1_000e18);
     }
 
+    /// @dev Of the leg's token before the pull, and of the output before the swap.
+    function test_an_idle_balance_that_grows_past_128_bits_is_measured() public {
+        _fund(address(dai), address(v5), type(uint128).max);
+        ISweepBatch.RouterCall memory call = _v3Call(0, dai, address(weth), 1_000e18, address(v5));
+        assertGt(_grossOf(_sweep(_routerRoute(_leg(dai, 1_000e18, 0), call), address(weth))), 0.49e18);
+        call = _v3PathCall(0, usdc, dai, 1_000e6);
+        assertGt(_grossOf(_sweep(_routerRoute(_leg(usdc, 1_000e6, 0), call), address(dai))), 980e18);
+    }
+
     function test_a_router_leg_cannot_spend_the_idle_balance_of_its_token() public {
         _fund(address(usdc), address(v5), 700e6);
         Sweep memory s = _usdcRouterSweep();

@@ -296,8 +296,13 @@ abstract contract SweepTest is World {
     }
 
     function _permitDigest(Sweep memory s) internal view returns (bytes32) {
+        Permit memory permit = Permit(address(v5), s.permitNonce, s.permitDeadline);
+        return _permitDigest(s.route.legs, permit, "SweepOrder witness)", ORDER_TYPE, _orderHash(s));
+    }
+
+    function _orderHash(Sweep memory s) internal pure returns (bytes32) {
         IV5.FeeAuthorization memory a = s.authorization;
-        bytes32 orderHash = keccak256(
+        return keccak256(
             abi.encode(
                 keccak256(bytes(ORDER_TYPE)),
                 a.outputToken,
@@ -308,8 +313,6 @@ abstract contract SweepTest is World {
                 a.nonce
             )
         );
-        Permit memory permit = Permit(address(v5), s.permitNonce, s.permitDeadline);
-        return _permitDigest(s.route.legs, permit, "SweepOrder witness)", ORDER_TYPE, orderHash);
     }
 
     function _floorsHash(ISweepBatch.Leg[] memory legs) internal pure returns (bytes32) {
