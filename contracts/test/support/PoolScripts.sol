@@ -29,6 +29,27 @@ contract NeverCallsBack is PoolScript {
     function swap(uint256, uint256, address, bytes calldata) external override {}
 }
 
+/// @notice Pays and returns without calling back, and does so when it is asked to.
+contract CallsBackLate is PoolScript {
+    address private caller; // behind the state of the pool
+    bytes private callback;
+
+    function resume() external {
+        (bool success, bytes memory answer) = caller.call(callback);
+        if (!success) _raise(answer);
+    }
+
+    function swap(address recipient, bool, int256 amount, uint160, bytes calldata data)
+        external
+        override
+        returns (int256, int256)
+    {
+        require(tokenOut.transfer(recipient, payout));
+        (caller, callback) = (msg.sender, _v3Call(amount, -int256(payout), data));
+        return (0, 0);
+    }
+}
+
 /// @notice Reports other amounts than it takes and pays.
 contract OtherAmounts is PoolScript {
     int256 private immutable OWED;
