@@ -13,6 +13,8 @@ library HopBits {
     uint256 private constant JOINED = 1 << 40;
     uint256 private constant SKIPPABLE = 1 << 41;
     uint256 private constant DROPPED = 1 << 42;
+    uint256 private constant PRICE_LIMIT = 43;
+    uint256 private constant PRICE_LIMIT_BITS = ((1 << 30) - 1) << PRICE_LIMIT;
     uint256 private constant LEAST = 128;
     uint256 private constant POOL_BITS = (1 << 40) - 1;
 
@@ -31,6 +33,12 @@ library HopBits {
 
     function isSkippable(Hop self) internal pure returns (bool) {
         return Hop.unwrap(self) & SKIPPABLE != 0;
+    }
+
+    /// @dev The price at which a V3 pool stops, packed as in `Swap`, in the lowest 30 bits of the result; the bits above
+    /// are to be ignored.
+    function priceLimit(Hop self) internal pure returns (uint256) {
+        return Hop.unwrap(self) >> PRICE_LIMIT;
     }
 
     /// @dev The least output of a joined pool leg, in the wrapped native token.
@@ -63,7 +71,7 @@ library HopBits {
 
     /// @dev Whether a pool leg has nothing in unused bits, and a least output only if it is joined.
     function isPoolLeg(Hop self) internal pure returns (bool) {
-        uint256 rest = Hop.unwrap(self) & ~(POOL_BITS | JOINED | SKIPPABLE);
+        uint256 rest = Hop.unwrap(self) & ~(POOL_BITS | JOINED | SKIPPABLE | PRICE_LIMIT_BITS);
         return isJoined(self) ? uint128(rest) == 0 : rest == 0;
     }
 }

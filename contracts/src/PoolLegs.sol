@@ -23,8 +23,8 @@ abstract contract PoolLegs is TokenPull {
     using Balances for IERC20;
     using SafeERC20 for IERC20;
 
-    uint160 private constant LOWEST_SQRT_PRICE = 4295128739 + 1; // TickMath.MIN_SQRT_RATIO + 1
-    uint160 private constant HIGHEST_SQRT_PRICE = 1461446703485210103287273052203988822378723970342 - 1;
+    /// @dev What a V3 pool reverts with if its price is at the limit before the swap.
+    bytes32 private constant AT_PRICE_LIMIT = keccak256(abi.encodeWithSignature("Error(string)", "SPL"));
     uint16 internal constant BPS_DENOMINATOR = 10_000;
 
     // Where the callbacks have the length of the data: behind the selector, the arguments and the offset of the data.
@@ -120,10 +120,11 @@ abstract contract PoolLegs is TokenPull {
     }
 
     /// @dev Returns why the pool of a leg that may be left out was refused. Reverts if its call failed for another
-    /// reason.
+    /// reason. A pool whose price is at its limit reverts before it calls back: it could take nothing.
     function _refusalOf(uint256 index, Swap swap, bytes memory reason) private pure returns (SkipReason) {
-        if (!swap.isSkippable() || !_isVerdictOn(index, reason)) _fail(index, swap, reason);
-        return bytes4(reason) == NotFilled.selector ? SkipReason.NotFilled : SkipReason.BelowLeast;
+        bool isAtLimit = !swap.isV2() && keccak256(reason) == AT_PRICE_LIMIT;
+        if (!swap.isSkippable() || (!isAtLimit && !_isVerdictOn(index, reason))) _fail(index, swap, reason);
+        return isAtLimit || bytes4(reason) == NotFilled.selector ? SkipReason.NotFilled : SkipReason.BelowLeast;
     }
 
     /// @dev Reverts if the V3 pool that calls back takes less than the whole amount, or pays too little. Returns what
@@ -224,7 +225,7 @@ abstract contract PoolLegs is TokenPull {
         bytes4 selector = IV3Pool.swap.selector;
         address pool = swap.receiver();
         bool zeroForOne = swap.zeroForOne();
-        uint160 limit = zeroForOne ? LOWEST_SQRT_PRICE : HIGHEST_SQRT_PRICE;
+        uint256 limit = swap.sqrtPriceLimit();
         uint256 size = itinerary.size();
         assembly ("memory-safe") {
             let start := sub(itinerary, V3_CALL_SIZE)

@@ -183,7 +183,7 @@ abstract contract RoutePlanning is VenueList, PoolLegs, RouterLegs {
         if (pool.code.length == 0) revert NoPool(index, pool);
         // Only the wrapped native token can meet the last hop in a pool; two legs can't, since each has another token.
         if (pool == plan.lastHop.receiver()) revert DuplicatePool(pool);
-        return plan.venue.inPool(pool, tokenIn < tokenOut, hop.isSkippable());
+        return plan.venue.inPool(pool, tokenIn < tokenOut, hop.isSkippable(), hop.priceLimit());
     }
 
     // ---------------------------------------------------------------- tokens

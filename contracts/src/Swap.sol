@@ -6,8 +6,8 @@ import {IVenueList} from "./interfaces/IVenueList.sol";
 /// @dev How a leg or the last hop is swapped: a word of an itinerary. From the lowest bit, 160 are the receiver of the
 /// token, which is the pool if there is one. The next 64 describe the pool's venue: 8 the kind (zero: no pool), 8 the
 /// salt rule, 16 the V2 fee in basis points, 32 the selector of the callback; this is the first word in which
-/// `IVenueList.Venue` is stored, with the pool in the place of the deployer. Then come 1 for token 0 to token 1, and 1
-/// for skippable.
+/// `IVenueList.Venue` is stored, with the pool in the place of the deployer. Then come 1 for token 0 to token 1, 1 for
+/// skippable, and 30 for the limit of the price: 22 of a number, and 8 that say by how many bits it is shifted to the left.
 type Swap is uint256;
 
 using SwapWord for Swap global;
@@ -20,6 +20,11 @@ library SwapWord {
     uint256 private constant FEE_BPS = 176;
     uint256 private constant ZERO_FOR_ONE = 224;
     uint256 private constant IS_SKIPPABLE = 225;
+    uint256 private constant PRICE_LIMIT = 226;
+    uint256 private constant PRICE_LIMIT_SHIFT = 248;
+    uint256 private constant PRICE_LIMIT_MASK = (1 << 22) - 1;
+    uint160 private constant LOWEST_SQRT_PRICE = 4295128739 + 1; // TickMath.MIN_SQRT_RATIO + 1
+    uint160 private constant HIGHEST_SQRT_PRICE = 1461446703485210103287273052203988822378723970342 - 1;
     uint256 private constant V2 = uint8(IVenueList.PoolKind.V2);
 
     /// @dev A leg whose token is sent to `account` and not swapped in a pool of its own.
@@ -27,11 +32,15 @@ library SwapWord {
         return Swap.wrap(uint160(account));
     }
 
-    /// @dev Puts one of a venue's pools in the place of the deployer.
-    function inPool(Swap venue, address pool, bool isZeroForOne, bool skippable) internal pure returns (Swap word) {
+    /// @dev Puts one of a venue's pools in the place of the deployer. Of the limit, the lowest 30 bits count.
+    function inPool(Swap venue, address pool, bool isZeroForOne, bool skippable, uint256 limit)
+        internal
+        pure
+        returns (Swap word)
+    {
         assembly ("memory-safe") {
             let flags := or(shl(ZERO_FOR_ONE, isZeroForOne), shl(IS_SKIPPABLE, skippable))
-            word := or(or(shl(KIND, shr(KIND, venue)), pool), flags)
+            word := or(or(shl(KIND, shr(KIND, venue)), pool), or(flags, shl(PRICE_LIMIT, limit)))
         }
     }
 
@@ -61,6 +70,14 @@ library SwapWord {
 
     function isSkippable(Swap self) internal pure returns (bool) {
         return Swap.unwrap(self) >> IS_SKIPPABLE & 1 != 0;
+    }
+
+    /// @dev The square root of the price at which the pool stops, with 96 binary places; without one the whole range.
+    function sqrtPriceLimit(Swap self) internal pure returns (uint256 limit) {
+        assembly ("memory-safe") {
+            limit := shl(shr(PRICE_LIMIT_SHIFT, self), and(shr(PRICE_LIMIT, self), PRICE_LIMIT_MASK))
+        }
+        if (limit == 0) limit = zeroForOne(self) ? LOWEST_SQRT_PRICE : HIGHEST_SQRT_PRICE;
     }
 }
 

@@ -69,6 +69,33 @@ contract FakedVerdicts is HostilePoolTest {
         }
     }
 
+    /// @dev With the words of a V3 pool whose price is at its limit.
+    function test_a_pool_that_claims_to_be_at_its_limit_loses_only_its_own_leg() public {
+        Sweep memory s = _betweenSkippable();
+        for (uint256 i = 0; i < 2; ++i) {
+            _configure(new RevertsWith(RevertsWith.Moment(i), _text("SPL")));
+            uint256 snapshot = vm.snapshotState();
+            _sendSkipping(s, 1, ISweepBatch.SkipReason.NotFilled);
+            assertEq(dai.balanceOf(user), AMOUNT);
+            assertEq(usdc.balanceOf(user) + usdt.balanceOf(user), 0);
+            vm.revertToState(snapshot);
+        }
+        bytes memory longer = bytes.concat(_text("SPL"), hex"00");
+        _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, longer));
+        _expectRevert(s, _legFailed(1, address(pool), longer));
+    }
+
+    function test_a_v2_pool_has_no_limit_to_be_at() public {
+        bytes memory reason = _text("SPL");
+        address script = address(new RevertsWith(RevertsWith.Moment.AfterCallback, reason));
+        address v2Pool = address(_hostileV2Pool(dai, weth, script, 100e18));
+        Sweep memory s =
+            _sweep(_route(_legs(_v3Leg(usdc, 1_000e6), _skippable(_hostileV2Leg(dai, AMOUNT)))), address(weth));
+        s.route.maxSkipped = 1;
+        _sign(s);
+        _expectRevert(s, _legFailed(1, v2Pool, reason));
+    }
+
     function test_a_pool_that_fakes_a_refusal_of_a_leg_that_must_run_reverts_the_sweep() public {
         bytes memory verdict = abi.encodeWithSelector(ISweepBatch.NotFilled.selector, 1, 0, AMOUNT);
         _configure(new RevertsWith(RevertsWith.Moment.BeforeCallback, verdict));

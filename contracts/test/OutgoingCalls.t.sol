@@ -71,6 +71,15 @@ contract OutgoingCalls is SweepTest {
         _expectLimit(s, !zeroForOne, zeroForOne ? highest : lowest);
     }
 
+    function test_a_v3_pool_is_given_the_limit_of_its_leg() public {
+        bool zeroForOne = address(usdc) < address(weth);
+        (uint256 number, uint256 shift) = zeroForOne ? (uint256(1), uint256(33)) : ((1 << 22) - 1, uint256(138));
+        Sweep memory s = _usdcSweep();
+        s.route.legs[0].hop |= _priceLimit(number, shift);
+        _sign(s);
+        _expectLimit(s, zeroForOne, uint160(number << shift));
+    }
+
     function _expectLimit(Sweep memory s, bool zeroForOne, uint160 limit) private {
         bytes4 selector = bytes4(keccak256("swap(address,bool,int256,uint160,bytes)"));
         vm.expectCall(

@@ -21,8 +21,10 @@ interface ISweepBatch is IRouterAllowList, IVenueList {
     /// 2^128 - 1.
     /// @param hop How it is swapped, in bits, from the lowest: 24 the pool's fee as in its address, 16 the venue's id
     /// (zero if it is not a pool leg), 1 joined (swapped to the wrapped native token, and with the other joined legs
-    /// through the last hop), 1 skippable (left out if its price is too low), 1 dropped (left out in any case); the
-    /// upper 128 the least output of a joined pool leg, in the wrapped native token. All other bits are zero.
+    /// through the last hop), 1 skippable (left out if its price is too low), 1 dropped (left out in any case); 30 the
+    /// price at which a V3 pool stops, as the square root with 96 binary places: 22 of a number, 8 by how many bits it
+    /// is shifted to the left, all zero for no limit; the upper 128 the least output of a joined pool leg, in the
+    /// wrapped native token. All other bits are zero.
     struct Leg {
         address token;
         uint256 amount;

@@ -165,6 +165,10 @@ abstract contract GasMeter is SweepV4Test {
     function _poolRoute(uint256 count, uint256 hop, uint256 floor) private returns (ISweepBatch.Route memory route) {
         route = _routeOf(count, hop | SKIPPABLE, floor);
         route.maxSkipped = count - 1;
+        for (uint256 i = 0; i < count; ++i) {
+            bool zeroForOne = address(tokens[i]) < address(weth);
+            route.legs[i].hop |= _priceLimit((1 << 22) - 1, zeroForOne ? 20 : 137); // calldata like that of a real limit
+        }
     }
 
     function _routerLegsRoute(uint256 count) internal returns (ISweepBatch.Route memory route) {

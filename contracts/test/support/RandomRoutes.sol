@@ -123,7 +123,17 @@ abstract contract RandomRoutes is HandlerWorld {
         } else {
             _addRouterCall(batch, route, index, leg, settlement);
         }
-        if (leg.hop >> 24 & 0xffff != 0 && _pick(5) != 0) leg.hop |= SKIPPABLE;
+        if (leg.hop >> 24 & 0xffff == 0) return leg;
+        if (_pick(5) != 0) leg.hop |= SKIPPABLE;
+        if (_pick(3) == 0) leg.hop |= _randomPriceLimit();
+    }
+
+    /// @dev At the lower or the upper end of all prices, which is far away or, in the other direction, behind the price; or
+    /// anywhere.
+    function _randomPriceLimit() private returns (uint256) {
+        uint256 kind = _pick(8);
+        uint256 shift = kind == 0 ? 33 + _pick(105) : kind < 5 ? 33 : 137;
+        return _priceLimit((1 << 22) - 1 - _pick(1 << 21), shift);
     }
 
     /// @dev What decides whether a pool leg is skipped: around the price now and then.
@@ -272,7 +282,7 @@ abstract contract RandomRoutes is HandlerWorld {
     {
         uint256 v3 = _hop(V3, POOL_FEE);
         if (kind == 1) leg.amount = 0;
-        if (kind == 2) leg.hop |= _pick(2) == 0 ? 1 << 50 : 1 << 43;
+        if (kind == 2) leg.hop |= _pick(2) == 0 ? 1 << 73 : 1 << 127;
         if (kind == 3) leg.amount = uint256(type(uint128).max) + 1;
         if (kind == 4) leg.floor = uint256(type(uint128).max) + 1;
         if (kind == 5) (leg.hop, route.lastHop) = (v3 | JOINED, 0);

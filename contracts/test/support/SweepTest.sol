@@ -130,6 +130,11 @@ abstract contract SweepTest is World {
         return fee | uint256(venue) << 24;
     }
 
+    /// @dev The bits of a hop for a price limit of `number * 2^shift`.
+    function _priceLimit(uint256 number, uint256 shift) internal pure returns (uint256) {
+        return number << 43 | shift << 65;
+    }
+
     /// @dev A swap of leg `leg` through the router, in the V3 0.3 % pool.
     function _v3Call(uint256 leg, IERC20 token, address output, uint256 amount, address recipient)
         internal
