@@ -57,4 +57,12 @@ def _route(raw: list[Any]) -> Route:
 
 def _hop(packed: int) -> Hop:
     joined, skippable, dropped = (bool(packed >> bit & 1) for bit in (40, 41, 42))
-    return Hop(packed & 0xFFFFFF, packed >> 24 & 0xFFFF, joined, skippable, dropped, packed >> 128)
+    return Hop(
+        fee=packed & 0xFFFFFF,
+        venue=packed >> 24 & 0xFFFF,
+        joined=joined,
+        skippable=skippable,
+        dropped=dropped,
+        price_limit=(packed >> 43 & 0x3FFFFF) << (packed >> 65 & 0xFF),
+        least=packed >> 128,
+    )

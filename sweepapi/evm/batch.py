@@ -25,6 +25,8 @@ _SKIPPED_TOPICS = 2
 
 _FEE_BITS, _VENUE_BITS, _LEAST_BITS = 24, 16, 128
 _VENUE_SHIFT, _JOINED_SHIFT, _SKIPPABLE_SHIFT, _DROPPED_SHIFT, _LEAST_SHIFT = 24, 40, 41, 42, 128
+_LIMIT_NUMBER_SHIFT, _LIMIT_EXPONENT_SHIFT = 43, 65
+PRICE_LIMIT_BITS = 22  # of its number, which is shifted to the left
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,20 @@ class Hop:
     joined: bool = False  # swapped to the wrapped coin, and with the other joined legs through the last hop
     skippable: bool = False
     dropped: bool = False
+    price_limit: int = 0  # at which a V3 pool stops, as sqrtPriceX96 of at most 22 significant bits; zero for none
     least: int = 0  # of a joined pool leg: its least output, in the wrapped coin
 
     def __post_init__(self) -> None:
         for value, bits in ((self.fee, _FEE_BITS), (self.venue, _VENUE_BITS), (self.least, _LEAST_BITS)):
             if value < 0 or value >> bits:
                 raise ValueError(f"{value} needs more than {bits} bits")
+        if self.price_limit < 0 or self.price_limit >> self._limit_exponent >> PRICE_LIMIT_BITS:
+            raise ValueError(f"{self.price_limit} has more than {PRICE_LIMIT_BITS} significant bits")
+
+    @property
+    def _limit_exponent(self) -> int:
+        """How many zero bits the price limit ends with."""
+        return (self.price_limit & -self.price_limit).bit_length() - 1 if self.price_limit else 0
 
     def as_int(self) -> int:
         """Return the hop as the contracts pack it."""
@@ -51,6 +61,8 @@ class Hop:
             | self.joined << _JOINED_SHIFT
             | self.skippable << _SKIPPABLE_SHIFT
             | self.dropped << _DROPPED_SHIFT
+            | self.price_limit >> self._limit_exponent << _LIMIT_NUMBER_SHIFT
+            | self._limit_exponent << _LIMIT_EXPONENT_SHIFT
             | self.least << _LEAST_SHIFT
         )
 

@@ -109,7 +109,7 @@ def quote_read(swap: Swap, amount: int) -> Read:
 def best_quote(candidates: Sequence[SwapT], amount: int, results: Sequence[Any]) -> Quote[SwapT] | None:
     """Return the quote with the largest output, the first of equal ones; None if nothing can swap the amount."""
     quotes = [
-        Quote(swap, amount, output)
+        Quote(swap, amount, output, _price_limit(swap, result))
         for swap, result in zip(candidates, results, strict=True)
         if result is not None and (output := _output(swap, amount, result)) is not None
     ]
@@ -124,6 +124,11 @@ def _output(swap: Swap, amount: int, result: Any) -> int | None:  # noqa: ANN401
     else:
         output = KINDS[swap.router.kind].quoted_output(result)
     return output
+
+
+def _price_limit(swap: Swap, result: Any) -> int:  # noqa: ANN401 - as above
+    limit: int = KINDS[swap.venue.kind].price_limit(swap, result) if isinstance(swap, PoolHop) else 0
+    return limit
 
 
 def swaps(router: Router) -> tuple[Function, ...]:

@@ -64,3 +64,4 @@ class Quote(Generic[SwapT_co]):
     swap: SwapT_co
     amount_in: int
     expected_output: int
+    price_limit: int = 0  # at which the pool is to stop, as ``batch.Hop`` has it; zero for none

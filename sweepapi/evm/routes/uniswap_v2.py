@@ -47,6 +47,11 @@ def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:
     return after_fee * reserve_out // (reserve_in * BPS_DENOMINATOR + after_fee)
 
 
+def price_limit(hop: PoolHop, values: Sequence[int]) -> int:  # noqa: ARG001 - as above
+    """Return zero: a pair swaps any amount for the same gas."""
+    return 0
+
+
 def quote_read(route: Route, amount: int) -> Read:
     """Return the read that quotes the route: the amounts along the path."""
     return Read(route.router.quoter, GET_AMOUNTS_OUT, (amount, list(route.path)))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sweepapi.evm.abi import Function
+from sweepapi.evm.batch import PRICE_LIMIT_BITS
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.routes.types import Hop, PoolHop, Route
 
@@ -25,7 +26,8 @@ CARRIES_SHORT_TRANSFERS = False  # a pool reverts unless it receives what the ro
 # A pool swaps until the input is used up or the price is at the limit, and the quoter quotes what was swapped as if it
 # were the whole. So a fill is whole unless the price ends at the limit: one step inside ``TickMath.MIN_SQRT_RATIO`` or
 # ``MAX_SQRT_RATIO``, by the direction of the swap, where the caller sets none.
-PRICE_LIMITS = frozenset({4295128739 + 1, 1461446703485210103287273052203988822378723970342 - 1})
+LOWEST_LIMIT, HIGHEST_LIMIT = 4295128739 + 1, 1461446703485210103287273052203988822378723970342 - 1
+PRICE_LIMITS = frozenset({LOWEST_LIMIT, HIGHEST_LIMIT})
 
 
 def hops(fee_tiers: Sequence[int], token_in: str, token_out: str) -> Iterator[Hop]:
@@ -49,6 +51,22 @@ def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:
     """Return the output, or None if the pool ran out of liquidity."""
     output, price_after = values[0], values[1]
     return None if price_after in PRICE_LIMITS else output
+
+
+def price_limit(hop: PoolHop, values: Sequence[int]) -> int:
+    """Return where a swap is to stop: at a quarter of the price that the quoted one leaves, in the worse direction.
+
+    No leg is worth less. A swap in a pool that was emptied meanwhile walks through all ticks up to there, and each word
+    of them costs gas. As sqrtPriceX96 that fits into a leg; zero, for the whole range, if a quarter is outside of it.
+    """
+    if int(hop.token_in, 16) < int(hop.token_out, 16):
+        limit = values[1] // 2
+        limit &= -1 << max(limit.bit_length() - PRICE_LIMIT_BITS, 0)
+    else:
+        limit = values[1] * 2
+        unit = 1 << max(limit.bit_length() - PRICE_LIMIT_BITS, 0)
+        limit = -(-limit // unit) * unit
+    return limit if LOWEST_LIMIT < limit < HIGHEST_LIMIT else 0
 
 
 def quote_read(route: Route, amount: int) -> Read:

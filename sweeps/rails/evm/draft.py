@@ -17,6 +17,7 @@ class PoolSwap:
     hop: PoolHop
     joined: bool
     least_wrapped: int  # what a joined one must give; zero for the others, which have their floor
+    price_limit: int  # at which the pool is to stop, as ``batch.Hop`` has it
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ def _swap(asset: str, minimums: Minimums, *, may_skip: bool) -> Swap:
     if isinstance(swap, Route):
         return RouterSwap(swap, way.quote.amount_in)
     least = minimums.least_wrapped(asset, skippable=may_skip) if way.is_joined else 0
-    return PoolSwap(swap, joined=way.is_joined, least_wrapped=least)
+    return PoolSwap(swap, joined=way.is_joined, least_wrapped=least, price_limit=way.quote.price_limit)
 
 
 def _dropped(token: TokenInput, facts: Facts, floor: int) -> EvmToken:

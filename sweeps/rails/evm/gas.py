@@ -18,6 +18,10 @@ POOL = {"uniswap_v3": 62_000, "uniswap_v2": 40_000}  # up to its callback
 LAST_HOP = 70_000  # in addition to its pool: paying in what the joined tokens brought
 ROUTER_CALL = 250_000  # with its approvals and two hops
 FRAMES_PER_POOL = 2
+# A V3 pool that was emptied walks through words of 256 empty ticks up to the leg's price limit before it is left out.
+EMPTY_WORD = 7_500
+TICKS_TO_LIMIT = 13_864 + 256  # to a quarter of the price, and what is left of the first word
+TICK_SPACINGS = {100: 1, 500: 10, 2500: 50, 3000: 60, 10_000: 200}  # by fee tier; unknown ones are taken for the finest
 
 
 def gas_limit(draft: EvmDraft) -> int:
@@ -28,7 +32,17 @@ def gas_limit(draft: EvmDraft) -> int:
     if draft.last_hop is not None:
         hops.append(draft.last_hop)
         needed += LAST_HOP
+    needed += _walks(draft)
     for hop in reversed(hops):
         needed = POOL[hop.venue.kind] + needed * 64**FRAMES_PER_POOL // 63**FRAMES_PER_POOL
     router_calls = ROUTER_CALL * sum(isinstance(swap, RouterSwap) for swap in swaps)
     return FIXED + PLANNING_PER_TOKEN * len(swaps) + needed + router_calls
+
+
+def _walks(draft: EvmDraft) -> int:
+    """Return what it costs at most to leave out as many emptied pools as the user allows."""
+    legs = [token.swap.hop for token in draft.tokens if token.skippable and isinstance(token.swap, PoolSwap)]
+    words = [
+        -(-TICKS_TO_LIMIT // (256 * TICK_SPACINGS.get(hop.fee_tier, 1))) for hop in legs if hop.fee_tier is not None
+    ]
+    return EMPTY_WORD * sum(sorted(words, reverse=True)[: draft.max_skipped])

@@ -183,8 +183,8 @@ def _hop(token: EvmToken) -> batch.Hop:
     match token.swap:
         case None:
             return batch.Hop(dropped=True)
-        case PoolSwap(hop=hop, joined=joined, least_wrapped=least):
-            return replace(_in_pool(hop), joined=joined, skippable=token.skippable, least=least)
+        case PoolSwap(hop=hop, joined=joined, least_wrapped=least, price_limit=limit):
+            return replace(_in_pool(hop), joined=joined, skippable=token.skippable, price_limit=limit, least=least)
         case WrappedSwap(joined=joined):
             return batch.Hop(joined=joined)
         case RouterSwap():

@@ -31,6 +31,10 @@ def padded(address: str) -> bytes:
         (Hop(joined=True), 1 << 40),
         (Hop(skippable=True), 1 << 41),
         (Hop(dropped=True), 1 << 42),
+        (Hop(price_limit=1), 1 << 43),
+        (Hop(price_limit=2**22 - 1), (2**22 - 1) << 43),
+        (Hop(price_limit=(2**22 - 1) << 138), 138 << 65 | (2**22 - 1) << 43),
+        (Hop(price_limit=1 << 95), 95 << 65 | 1 << 43),
         (Hop(least=2**128 - 1), (2**128 - 1) << 128),
         (Hop(3000, 7, joined=True, skippable=True, least=9), 9 << 128 | 3 << 40 | 7 << 24 | 3000),
     ],
@@ -48,6 +52,12 @@ def test_a_value_that_would_spill_into_other_bits_is_refused(field: str, bits: i
         changed: dict[str, Any] = {field: value}
         with pytest.raises(ValueError, match=f"{value} needs more than {bits} bits"):
             Hop(**changed)
+
+
+@pytest.mark.parametrize("limit", [-1, 2**22 + 1, 2**160 - 1])
+def test_a_price_limit_that_does_not_fit_is_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match=f"{limit} has more than 22 significant bits"):
+        Hop(price_limit=limit)
 
 
 def test_the_hash_of_a_route_changes_with_every_field() -> None:

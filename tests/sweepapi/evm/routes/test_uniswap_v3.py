@@ -5,9 +5,10 @@ from itertools import pairwise
 import pytest
 
 from sweepapi import networks
+from sweepapi.evm import batch
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.multicall import multicall
-from sweepapi.evm.routes import finder
+from sweepapi.evm.routes import finder, uniswap_v3
 from sweepapi.evm.routes.types import Hop, PoolHop, Route, Swap
 from sweepapi.evm.venues import pool_address
 from tests.factories.sweeps import LOCAL
@@ -96,3 +97,24 @@ def test_a_route_with_one_pool_that_runs_out_of_liquidity_gives_no_quote(
 def test_a_pool_that_was_never_created_gives_no_quote(chain: LocalChain, facts: Chain) -> None:
     token_in, token_out = chain.token("LINK"), chain.token("WETH")
     assert quoted(facts, pool_swap(facts, token_in.address, token_out.address, 100), token_in.units(1)) is None
+
+
+LOW, HIGH = "0x" + "01" * 20, "0x" + "02" * 20
+
+
+def limit_of(facts: Chain, token_in: str, token_out: str, price_after: int) -> int:
+    return uniswap_v3.price_limit(pool_swap(facts, token_in, token_out, FEE), (1, price_after, 0, 0))
+
+
+@pytest.mark.parametrize("price_after", [2**96, 3 * 2**90 + 12345, MIN_SQRT_RATIO * 3, MAX_SQRT_RATIO // 3])
+def test_a_leg_stops_at_a_quarter_of_the_price_that_its_swap_leaves(facts: Chain, price_after: int) -> None:
+    falling, rising = limit_of(facts, LOW, HIGH, price_after), limit_of(facts, HIGH, LOW, price_after)
+    assert price_after / 2 * (1 - 2**-21) <= falling <= price_after / 2
+    assert price_after * 2 <= rising <= price_after * 2 * (1 + 2**-21)
+    for limit in (falling, rising):
+        assert batch.Hop(price_limit=limit).as_int()
+
+
+def test_a_leg_near_the_end_of_all_prices_has_no_limit(facts: Chain) -> None:
+    assert limit_of(facts, LOW, HIGH, 2 * MIN_SQRT_RATIO) == 0
+    assert limit_of(facts, HIGH, LOW, MAX_SQRT_RATIO // 2) == 0
