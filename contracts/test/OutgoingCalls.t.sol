@@ -73,11 +73,15 @@ contract OutgoingCalls is SweepTest {
 
     function test_a_v3_pool_is_given_the_limit_of_its_leg() public {
         bool zeroForOne = address(usdc) < address(weth);
-        (uint256 number, uint256 shift) = zeroForOne ? (uint256(1), uint256(33)) : ((1 << 22) - 1, uint256(138));
-        Sweep memory s = _usdcSweep();
-        s.route.legs[0].hop |= _priceLimit(number, shift);
-        _sign(s);
-        _expectLimit(s, zeroForOne, uint160(number << shift));
+        uint256 shift = zeroForOne ? 33 : 137;
+        uint256[3] memory numbers = [uint256((1 << 22) - 1), 1 << 21, (1 << 21) | 1];
+        for (uint256 i = 0; i < numbers.length; ++i) {
+            Sweep memory s = _usdcSweep();
+            s.route.legs[0].hop |= _priceLimit(numbers[i], shift);
+            (s.authorization.nonce, s.permitNonce) = (i, i);
+            _sign(s);
+            _expectLimit(s, zeroForOne, uint160(numbers[i] << shift));
+        }
     }
 
     function _expectLimit(Sweep memory s, bool zeroForOne, uint160 limit) private {
