@@ -185,12 +185,6 @@ contract ServiceBatchV4Test is SweepV4Test {
 
     // ---------------------------------------------------------------- administration
 
-    function test_sweeps_revert_while_paused() public {
-        SweepV4 memory s = _usdcSweepV4();
-        v4.pause();
-        _expectRevertV4(s, abi.encodeWithSelector(Pausable.EnforcedPause.selector));
-    }
-
     function test_setting_the_fee_emits_an_event() public {
         vm.expectEmit(address(v4));
         emit IV4.FeeChanged(300, partner);
@@ -242,5 +236,22 @@ contract ServiceBatchV4Test is SweepV4Test {
         _expectRevert(v5Sweep, _pullFailed(INVALID_SIGNER));
         s.permitSignature = _usdcSweep().permitSignature;
         _expectRevertV4(s, _pullFailed(INVALID_SIGNER));
+    }
+
+    function test_sweeps_of_every_kind_revert_while_paused() public {
+        SweepV4 memory s = _usdcSweepV4();
+        v4.pause();
+        bytes memory expected = abi.encodeWithSelector(Pausable.EnforcedPause.selector);
+        _expectRevertV4(s, expected);
+        vm.startPrank(user);
+        vm.expectRevert(expected);
+        v4.sweepAsCaller(s.route, s.order);
+        vm.expectRevert(expected);
+        v4.sweepWithPermits(
+            s.route, s.order, new ISweepBatch.TokenPermit[](0), s.permitNonce, s.permitDeadline, s.permitSignature
+        );
+        vm.stopPrank();
+        v4.unpause();
+        _sendV4(s);
     }
 }

@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
 import {BlocklistToken, RebasingToken, ReturnsFalseToken, RevertsOnZeroToken} from "./support/Hostile.sol";
 import {OutcomeTest} from "./support/OutcomeTest.sol";
+
+/// @notice Takes one unit more than is transferred from one account.
+contract LeakyToken is ERC20 {
+    address private immutable LEAKING;
+
+    constructor(address leaking) ERC20("Leaky", "LEAK") {
+        LEAKING = leaking;
+    }
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        super._update(from, to, amount);
+        if (from == LEAKING) super._update(from, address(0), 1);
+    }
+}
 
 /// @title Sweep
 /// @notice The effect of a sweep on all balances, for every kind of leg, token and split, and that nothing is left
@@ -267,6 +286,16 @@ contract SweepOutcome is OutcomeTest {
         _send(s);
         assertGt(weth.balanceOf(user), 0.4e18);
         assertLt(rebasing.balanceOf(address(v5)), 3);
+    }
+
+    /// @dev As rounding may leave it: nothing is returned then.
+    function test_a_token_of_which_less_is_left_than_there_was_before_is_swept() public {
+        IERC20 leaky = IERC20(address(new LeakyToken(address(v5))));
+        _addPools(leaky, POOL_TOKENS * 1e18);
+        _fund(address(leaky), address(v5), 10);
+        _send(_routerSweep(leaky, 1_000e18, 1_000e18));
+        assertEq(leaky.balanceOf(address(v5)), 9);
+        assertEq(leaky.balanceOf(user), 0);
     }
 
     function test_a_token_that_the_user_does_not_have_makes_the_sweep_revert() public {
