@@ -51,6 +51,7 @@ MESSAGES = {
     "IIA": "Less of the token arrived at the pool than was sent.",
     "UniswapV2: TRANSFER_FAILED": "The pool could not pay out the token.",
     "LOK": "The pool is in use by another call.",
+    "SPL": "The pool was emptied: its price is beyond the limit of the swap.",
     "UniswapV2: LOCKED": "The pool is in use by another call.",
     "UniswapV2: K": "Less of the token arrived at the pool than was sent.",
     "UniswapV2: INSUFFICIENT_INPUT_AMOUNT": "The token did not arrive at the pool.",
