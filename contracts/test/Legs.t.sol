@@ -55,6 +55,13 @@ contract Legs is OutcomeTest {
         }
     }
 
+    function test_an_amount_and_a_floor_of_the_same_129_bits_are_refused() public {
+        Sweep memory s = _usdcSweep();
+        s.route.legs = _legs(s.route.legs[0], ISweepBatch.Leg(address(dai), MOST + 1, MOST + 1, DROPPED));
+        s.route.maxSkipped = 1;
+        _expectTooLarge(s, 1, MOST + 1);
+    }
+
     /// @dev With the fee, the gross output must be larger than the floor.
     function test_a_floor_whose_gross_has_more_than_128_bits_is_refused() public {
         Sweep memory s = _usdcSweep();
