@@ -118,6 +118,14 @@ contract HostilePools is HostilePoolTest {
         _expectRevert(_between(), _legFailed(1, address(pool), verdict));
     }
 
+    /// @dev Of which the lower 128 bits are the amount.
+    function test_a_pool_that_demands_far_more_than_the_amount_fails_its_leg() public {
+        uint256 owed = AMOUNT + (1 << 128);
+        _configure(new OtherAmounts(int256(owed), -int256(PAYOUT)));
+        bytes memory reason = abi.encodeWithSelector(ISweepBatch.NotFilled.selector, 1, owed, AMOUNT);
+        _expectRevert(_between(), _legFailed(1, address(pool), reason));
+    }
+
     function test_a_skippable_pool_that_reports_other_amounts_is_left_out() public {
         Sweep memory s = _betweenSkippable();
         _configure(new OtherAmounts(1, -int256(PAYOUT)));
