@@ -65,19 +65,6 @@ contract HostilePermits is HostileTest {
         list[0] = permit;
     }
 
-    function _sendWith(Sweep memory s, ISweepBatch.TokenPermit[] memory permits) private {
-        vm.prank(s.sender);
-        v5.sweepWithPermits(
-            s.route,
-            s.authorization,
-            s.authorizationSignature,
-            permits,
-            s.permitNonce,
-            s.permitDeadline,
-            s.permitSignature
-        );
-    }
-
     function _both() private returns (Sweep memory s, ISweepBatch.TokenPermit[] memory permits) {
         s = _sweep(_route(_legs(_unapproved(token), _unapproved(daiLike))), address(weth));
         permits = new ISweepBatch.TokenPermit[](2);

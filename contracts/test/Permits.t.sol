@@ -72,19 +72,6 @@ contract Permits is SweepV4Test {
         return ISweepBatch.TokenPermit(leg, isDaiKind, valueOrNonce, block.timestamp, v, r, s);
     }
 
-    function _sendWith(Sweep memory s, ISweepBatch.TokenPermit[] memory permits) private {
-        vm.prank(s.sender);
-        v5.sweepWithPermits(
-            s.route,
-            s.authorization,
-            s.authorizationSignature,
-            permits,
-            s.permitNonce,
-            s.permitDeadline,
-            s.permitSignature
-        );
-    }
-
     function _expectRevertWith(Sweep memory s, ISweepBatch.TokenPermit[] memory permits, bytes memory reason) private {
         vm.expectRevert(reason);
         _sendWith(s, permits);

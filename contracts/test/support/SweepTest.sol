@@ -369,6 +369,19 @@ abstract contract SweepTest is World {
         v5.sweep(s.route, s.authorization, s.authorizationSignature, s.permitNonce, s.permitDeadline, s.permitSignature);
     }
 
+    function _sendWith(Sweep memory s, ISweepBatch.TokenPermit[] memory permits) internal {
+        vm.prank(s.sender);
+        v5.sweepWithPermits(
+            s.route,
+            s.authorization,
+            s.authorizationSignature,
+            permits,
+            s.permitNonce,
+            s.permitDeadline,
+            s.permitSignature
+        );
+    }
+
     function _dataOf(Sweep memory s) internal view returns (bytes memory) {
         return abi.encodeCall(
             v5.sweep,
