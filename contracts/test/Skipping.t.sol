@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
+import {Executed} from "./support/Executed.sol";
 import {BlocklistToken} from "./support/Hostile.sol";
 import {OutcomeTest} from "./support/OutcomeTest.sol";
 

@@ -5,6 +5,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
+import {Executed} from "./support/Executed.sol";
 import {BlocklistToken, RebasingToken, ReturnsFalseToken, RevertsOnZeroToken} from "./support/Hostile.sol";
 import {OutcomeTest} from "./support/OutcomeTest.sol";
 

@@ -6,6 +6,7 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {Vm} from "forge-std/Vm.sol";
 import {IServiceBatchV5PartnerFees as IV5} from "../../src/interfaces/IServiceBatchV5PartnerFees.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
+import {Executed} from "./Executed.sol";
 import {SweepTest} from "./SweepTest.sol";
 import {ISwapRouter02} from "./Uniswap.sol";
 
@@ -14,19 +15,6 @@ import {ISwapRouter02} from "./Uniswap.sol";
 /// the signed amounts of the legs that ran and receives at least their floors, and nothing is left behind.
 abstract contract OutcomeTest is SweepTest {
     using SafeERC20 for IERC20;
-
-    /// @dev The non-indexed part of the event.
-    struct Executed {
-        address partnerRecipient;
-        address protocolRecipient;
-        address outputToken;
-        uint256 tokenCount;
-        uint256 grossOutput;
-        uint256 totalFee;
-        uint256 partnerFee;
-        uint256 protocolFee;
-        uint256 userAmount;
-    }
 
     struct Skip {
         uint256 leg;

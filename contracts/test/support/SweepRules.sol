@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
 import {Vm} from "forge-std/Vm.sol";
+import {Executed} from "./Executed.sol";
 import {PoolWatcher} from "./InvariantActors.sol";
 import {SweepTraces} from "./SweepTraces.sol";
 

@@ -8,6 +8,7 @@ import {IV2Pool, IV3Pool} from "../../src/interfaces/IPools.sol";
 import {ISweepBatch} from "../../src/interfaces/ISweepBatch.sol";
 import {IDaiPermit, ITokenPermit} from "../../src/interfaces/ITokenPermits.sol";
 import {Vm, VmSafe} from "forge-std/Vm.sol";
+import {Executed} from "./Executed.sol";
 import {RandomRoutes} from "./RandomRoutes.sol";
 
 /// @title SweepTraces
@@ -46,19 +47,6 @@ abstract contract SweepTraces is RandomRoutes {
         string permitKind; // that of the last permit of a token; empty if there is none
         bytes call;
         bool valid; // expected to succeed, unless a token, pool or router prevents it; an invalid one must not succeed
-    }
-
-    /// @dev The data of either contract's event.
-    struct Executed {
-        address partnerRecipient;
-        address protocolRecipient;
-        address outputToken;
-        uint256 tokenCount;
-        uint256 grossOutput;
-        uint256 totalFee;
-        uint256 partnerFee;
-        uint256 protocolFee;
-        uint256 userAmount;
     }
 
     /// @dev What the events of one sweep state: our own, and transfers to the contract.
