@@ -7,8 +7,9 @@ import {HostileTest} from "./support/HostileTest.sol";
 import {IPositionManager, ISwapRouter02} from "./support/Uniswap.sol";
 
 /// @title ThinPoolGriefing
-/// @notice A trader that sells so much into a thin V3 pool, before a sweep, that it can take nothing more: the leg is
-/// left out where the user allowed it, at a price in gas that is bounded by the leg's price limit.
+/// @notice A trader that empties a thin V3 pool before a sweep. If it can take nothing more, the leg is left out where the
+/// user allowed it, for an amount of gas that the leg's price limit bounds. If it has nothing left to take from, the leg
+/// gets a better price for more gas, and in the finest ticks the sweep reverts.
 contract ThinPoolGriefing is HostileTest {
     uint256 private constant AMOUNT = 0.01e18;
     uint256 private constant DEPTH = 0.5e18;
@@ -97,6 +98,48 @@ contract ThinPoolGriefing is HostileTest {
         _expectLeftOutFor(10_000, 200, 100_000);
     }
 
+    /// @dev The other way: a trader buys all that the pool has, and a sweep walks back from the end of all prices.
+    function test_a_v3_pool_that_was_bought_out_costs_the_walk_back_or_reverts_the_sweep() public {
+        (bool enabled,) = router.factory().call(abi.encodeWithSignature("enableFeeAmount(uint24,int24)", 100, 1));
+        assertTrue(enabled);
+        _expectWalkBackOf(10_000, 200, 150_000);
+        _expectWalkBackOf(POOL_FEE, 60, 350_000);
+        _expectWalkBackOf(500, 10, 1_900_000);
+        _addPool(100, 1);
+        Sweep memory s = _skippableSweep(100);
+        _buyOut(100);
+        assertFalse(_succeedsWithin(s, TRANSACTION_CAP));
+        assertEq(thin.balanceOf(user), AMOUNT);
+        assertFalse(v5.isNonceUsed(s.authorization.nonce));
+        s.route.legs[1].hop = DROPPED; // another offer under the same signature of the user
+        _signRoute(s);
+        assertTrue(_succeedsWithin(s, TRANSACTION_CAP));
+    }
+
+    function _expectWalkBackOf(uint24 fee, int24 spacing, uint256 mostGas) private {
+        uint256 snapshot = vm.snapshotState();
+        _addPool(fee, spacing);
+        Sweep memory s = _skippableSweep(fee);
+        uint256 fair = _gasOf(s, TRANSACTION_CAP);
+        _buyOut(fee);
+        assertLt(_gasOf(s, TRANSACTION_CAP), fair + mostGas);
+        assertTrue(vm.revertToState(snapshot));
+    }
+
+    function _buyOut(uint24 fee) private {
+        _fund(address(weth), address(this), 2 * DEPTH);
+        weth.approve(address(router), 2 * DEPTH);
+        router.exactInputSingle(
+            ISwapRouter02.ExactInputSingleParams(address(weth), address(thin), fee, address(this), 2 * DEPTH, 0, 0)
+        );
+    }
+
+    function _succeedsWithin(Sweep memory s, uint256 limit) private returns (bool succeeded) {
+        bytes memory data = _dataOf(s);
+        vm.prank(user);
+        (succeeded,) = address(v5).call{gas: limit}(data);
+    }
+
     function _expectLeftOutFor(uint24 fee, int24 spacing, uint256 mostGas) private {
         uint256 snapshot = vm.snapshotState();
         _addPool(fee, spacing);
@@ -110,12 +153,9 @@ contract ThinPoolGriefing is HostileTest {
 
     function _gasOf(Sweep memory s, uint256 limit) private returns (uint256 used) {
         uint256 snapshot = vm.snapshotState();
-        bytes memory data = _dataOf(s);
-        vm.prank(user);
         used = gasleft();
-        (bool succeeded,) = address(v5).call{gas: limit}(data);
+        assertTrue(_succeedsWithin(s, limit));
         used -= gasleft();
-        assertTrue(succeeded);
         assertTrue(vm.revertToState(snapshot));
     }
 }
