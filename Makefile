@@ -19,7 +19,7 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge invariants coverage openapi bench-gas abi vectors lock audit clean
+.PHONY: help demo dev test check pytest slither mutants forge invariants coverage openapi bench-build bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,6 +81,10 @@ openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript 
 		npx redocly lint ../../var/openapi.json && \
 		npx openapi-typescript ../../var/openapi.json --output ../../var/openapi.d.ts && \
 		npx tsc
+
+# Times are of a machine that does nothing else meanwhile.
+bench-build: $(CONTRACTS_READY) ## measure round trips, time and estimates of builds; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m dev.bench var/bench/build.json
 
 bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs

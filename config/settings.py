@@ -37,13 +37,23 @@ CLUSTERS_FILE = Path(env.str("CLUSTERS_FILE", default=str(BASE_DIR / "config" / 
 SOLANA_FEE_WALLET = env.str("SOLANA_FEE_WALLET", default="")
 SWAP_API_URL = env.str("SWAP_API_URL", default="")
 SWAP_API_KEY = env.str("SWAP_API_KEY", default="")
-FEE_SIGNER_KEY = env.str("FEE_SIGNER_KEY")
+# Where the fee signer's key is; which of the others are needed depends on it.
+FEE_SIGNER = env.str("FEE_SIGNER", default="local")
+FEE_SIGNER_KEY = env.str("FEE_SIGNER_KEY", default="")
+FEE_SIGNER_KEYSTORE = env.str("FEE_SIGNER_KEYSTORE", default="")
+FEE_SIGNER_PASSWORD_FILE = env.str("FEE_SIGNER_PASSWORD_FILE", default="")
+FEE_SIGNER_KMS_KEY_ID = env.str("FEE_SIGNER_KMS_KEY_ID", default="")
+FEE_SIGNER_WEB3SIGNER_URL = env.str("FEE_SIGNER_WEB3SIGNER_URL", default="")
+FEE_SIGNER_ADDRESS = env.str("FEE_SIGNER_ADDRESS", default="")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 API_KEY_MODE = env.str("API_KEY_MODE", default="live")
 
 TOTAL_FEE_BPS = env.int("TOTAL_FEE_BPS", default=75)
 ROUTER_LEG_SLIPPAGE_BPS = env.int("ROUTER_LEG_SLIPPAGE_BPS", default=50)
+PRICE_IMPACT_WARNING_BPS = env.int("PRICE_IMPACT_WARNING_BPS", default=300)
+PRICE_IMPACT_REFUSAL_BPS = env.int("PRICE_IMPACT_REFUSAL_BPS", default=1500)
 MAX_TOKENS = env.int("MAX_TOKENS", default=30)
+DISCOVER_LOG_BLOCKS = env.int("DISCOVER_LOG_BLOCKS", default=1_000)
 AUTHORIZATION_TTL_SECONDS = env.int("AUTHORIZATION_TTL_SECONDS", default=900)
 
 # The deadline of one read of the chain: a build may use several, the inline confirm has a bound of its own.
@@ -56,6 +66,9 @@ MAX_CHECK_DELAY_SECONDS = env.int("MAX_CHECK_DELAY_SECONDS", default=300)
 
 # What a cancellation that the service sends may pay for a unit of gas.
 MAX_FEE_PER_GAS_GWEI = env.int("MAX_FEE_PER_GAS_GWEI", default=300)
+
+# Cancellations on chain of one partner's sweeps within 24 hours; the service pays for them.
+ONCHAIN_CANCELLATIONS_PER_DAY = env.int("ONCHAIN_CANCELLATIONS_PER_DAY", default=20)
 
 # --- Django -----------------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
@@ -171,6 +184,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Sweep Partner API",
     "DESCRIPTION": (
         "Turn many small tokens into one, in one transaction.\n\n"
+        "`POST /v2/sweep/discover` says which of a wallet's tokens are worth it.\n\n"
         "1. `POST /v2/sweep/build` with your key answers with Permit2 typed data and a transaction.\n"
         "2. The user makes the approvals in `issues.allowance`, signs `permit2` and sends the transaction, with the "
         "signature's 65 bytes written into `transactionTemplate.data` at `signature.byteOffset`.\n"
@@ -227,8 +241,13 @@ SPECTACULAR_SETTINGS = {
         "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
         "SolanaBuildMode": ["v1_solana"],
         "ContractVersion": "sweeps.rails.evm.serializers.answer.CONTRACT_VERSIONS",
-        "UnroutablePolicy": ["reject"],
+        "UnroutablePolicy": ["reject", "skip"],
+        "LegFailurePolicy": ["revert", "skip"],
+        "ApprovalPolicy": ["exact", "unlimited"],
+        "WalletAtomic": ["supported", "ready", "unsupported"],
         "SimulationStatus": ["ok", "reverted", "skipped"],
+        "AccountCode": ["none", "contract", "delegated"],
+        "SendCallsVersion": ["2.0.0"],
     },
     "SCHEMA_PATH_PREFIX": "/v[12]",
 }
@@ -301,5 +320,7 @@ LOGGING = {
         },
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    # At DEBUG these would log credentials, signed requests, and URLs that contain keys.
+    "loggers": {name: {"level": "INFO"} for name in ("botocore", "urllib3")},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
 }

@@ -11,6 +11,7 @@ import requests
 from eth_account import Account
 
 from dev.chain.rpc import Rpc
+from dev.chain.sender import calldata
 
 NATIVE_COIN = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
 TIMEOUT_SECONDS = 30
@@ -44,19 +45,29 @@ class SweepApi:
         self._session.headers["x-api-key"] = api_key
 
     def build(
-        self, *, chain: str, wallet: str, amounts: dict[str, int], output: str, slippage_bps: int
+        self, *, chain: str, wallet: str, amounts: dict[str, int], output: str, slippage_bps: int, **choices: object
     ) -> dict[str, Any]:
         """Build a sweep into the output token; `amounts` are in smallest units, by token address.
 
-        Tokens whose pools pay too little by then stay with the user; `"maxSkipped": 0` would revert the sweep instead.
+        Tokens whose pools pay too little by then stay with the user; by default they would revert the whole sweep.
+        `choices` are optional fields of the body.
         """
         tokens = [{"mint": mint, "amount": str(amount)} for mint, amount in amounts.items()]
         body = {"chain": chain, "wallet": wallet, "tokens": tokens, "outputMint": output, "slippageBps": slippage_bps}
-        return self.call("POST", "/v2/sweep/build", json=body).data
+        return self.call("POST", "/v2/sweep/build", json=body | {"onLegFailure": "skip"} | choices).data
+
+    def discover(self, *, chain: str, wallet: str, output: str, candidates: list[str]) -> dict[str, Any]:
+        """Return which tokens of the wallet are worth sweeping, also those whose names deceive."""
+        body = {"chain": chain, "wallet": wallet, "outputMint": output, "candidates": candidates}
+        return self.call("POST", "/v2/sweep/discover", json=body | {"includeHidden": True}).data
 
     def confirm(self, sweep_id: str, tx_hash: str) -> Answer:
         """Report the transaction that the user sent; safe to repeat."""
         return self.call("POST", f"/v2/sweep/status/{sweep_id}/confirm", json={"txHash": tx_hash})
+
+    def confirm_calls(self, sweep_id: str, calls_status: dict[str, Any]) -> Answer:
+        """Report the batch of calls that the user sent, as the wallet's ``wallet_getCallsStatus`` answers."""
+        return self.call("POST", f"/v2/sweep/status/{sweep_id}/confirm", json={"callsStatus": calls_status})
 
     def sweep(self, sweep_id: str) -> dict[str, Any]:
         """Return the sweep's status object."""
@@ -111,6 +122,37 @@ class Wallet:
 
     def send(self, transaction: dict[str, Any]) -> str:
         """Sign and send a transaction from the API, whose numbers are decimal strings; returns its hash."""
+        return self._send(
+            {
+                **self._fees_and_nonce(),
+                "to": transaction["to"],
+                "value": int(transaction["value"]),
+                "data": transaction["data"],
+                "gas": int(transaction.get("gas", 100_000)),  # approvals come without a limit and need less
+            }
+        )
+
+    def send_calls(self, calls: dict[str, Any], *, delegate: str, gas: int) -> str:
+        """Make the calls of a ``wallet_sendCalls`` in one transaction, with which the account delegates (EIP-7702).
+
+        The delegate has ``execute((address,bytes)[])``. Returns the hash.
+        """
+        batch = [(call["to"], bytes.fromhex(call["data"][2:])) for call in calls["calls"]]
+        transaction = self._fees_and_nonce()
+        authorized = {"chainId": transaction["chainId"], "address": delegate, "nonce": transaction["nonce"] + 1}
+        return self._send(
+            {
+                **transaction,
+                "type": 4,
+                "to": self.address,
+                "value": 0,
+                "data": f"0x{calldata('execute((address,bytes)[])', batch).hex()}",
+                "gas": gas,
+                "authorizationList": [self._account.sign_authorization(authorized)],
+            }
+        )
+
+    def _fees_and_nonce(self) -> dict[str, int]:
         head, nonce, chain_id = self._rpc.batch(
             [
                 ("eth_getBlockByNumber", ["latest", False]),
@@ -118,17 +160,14 @@ class Wallet:
                 ("eth_chainId", []),
             ]
         )
-        signed = self._account.sign_transaction(
-            {
-                "chainId": int(chain_id, 16),
-                "nonce": int(nonce, 16),
-                "to": transaction["to"],
-                "value": int(transaction["value"]),
-                "data": transaction["data"],
-                "gas": int(transaction.get("gas", 100_000)),  # approvals come without a limit and need less
-                "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + TIP_WEI,
-                "maxPriorityFeePerGas": TIP_WEI,
-            }
-        )
+        return {
+            "chainId": int(chain_id, 16),
+            "nonce": int(nonce, 16),
+            "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + TIP_WEI,
+            "maxPriorityFeePerGas": TIP_WEI,
+        }
+
+    def _send(self, transaction: dict[str, Any]) -> str:
+        signed = self._account.sign_transaction(transaction)
         tx_hash: str = self._rpc.call("eth_sendRawTransaction", signed.raw_transaction.to_0x_hex())
         return tx_hash

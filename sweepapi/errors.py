@@ -92,7 +92,7 @@ class UnsupportedMediaType(SweepApiError):
 
 
 class SweepAlreadyConfirmed(SweepApiError):
-    """The sweep was already confirmed with another transaction."""
+    """The sweep was already executed; details names the transaction."""
 
 
 class SweepExpired(SweepApiError):
@@ -105,6 +105,14 @@ class SweepVoid(SweepApiError):
 
 class SweepFailed(SweepApiError):
     """The sweep failed permanently; build a new one."""
+
+
+class NewBuildRequired(SweepApiError):
+    """What the user signs for this sweep can't be offered any more; build a new one."""
+
+
+class TooManyOffers(SweepApiError):
+    """The sweep was offered too often; build a new one."""
 
 
 class TooManyCandidates(SweepApiError):
@@ -133,6 +141,10 @@ class TransactionReverted(SweepApiError):
 
 class InsufficientOutput(SweepApiError):
     """The minimum output rounds to zero."""
+
+
+class PriceImpactTooHigh(SweepApiError):
+    """Some tokens would be sold far below their price; details lists them, acceptPriceImpactBps accepts that."""
 
 
 class RateLimited(SweepApiError):

@@ -17,8 +17,9 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.chains_file import load_chains
 from sweepapi.evm.deployment.roles import Roles, load_roles
 from sweepapi.evm.deployment.specification import Specification
+from sweepapi.evm.lasting import LastingFacts
 from sweepapi.evm.providers import evm_pool
-from sweepapi.evm.signer import FeeSigner
+from sweepapi.evm.signers import FeeSigner, SignerSettings, make_signer
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.clusters import Cluster, load_clusters
 from sweepapi.solana.providers import solana_pool
@@ -36,7 +37,7 @@ class Networks:
     roles: Roles  # the same on every chain
     rpc_urls: Mapping[str, Sequence[str]] = field(repr=False)  # by the network's name; they may contain credentials
     rpc_timeout_seconds: float
-    fee_signer_key: str = field(repr=False)
+    fee_signer_settings: SignerSettings
     default_build_mode: str
     build_modes: Mapping[str, str]  # of the chains that have a mode of their own, by the chain's name
     fee_wallet: str  # that is paid the fees of sweeps on Solana; blank if no cluster is enabled
@@ -54,7 +55,7 @@ class Networks:
             roles=load_roles(settings.BASE_DIR / "contracts" / "roles.json"),
             rpc_urls=settings.RPC_URLS,
             rpc_timeout_seconds=settings.RPC_TIMEOUT_SECONDS,
-            fee_signer_key=settings.FEE_SIGNER_KEY,
+            fee_signer_settings=_signer_settings(),
             default_build_mode=settings.EVM_BUILD_MODE,
             build_modes=settings.EVM_BUILD_MODES,
             fee_wallet=settings.SOLANA_FEE_WALLET,
@@ -74,13 +75,18 @@ class Networks:
 
     @cached_property
     def fee_signer(self) -> FeeSigner:
-        """The key that signs fee authorizations."""
-        return FeeSigner(self.fee_signer_key)
+        """What signs fee authorizations; raises ``FeeSignerSettingsError``."""
+        return make_signer(self.fee_signer_settings)
 
     @cached_property
     def swap_api(self) -> SwapApi:
         """The swap API that quotes sweeps on Solana."""
         return SwapApi(self.swap_api_url, self.swap_api_key, self.rpc_timeout_seconds)
+
+    @cached_property
+    def lasting_facts(self) -> Mapping[str, LastingFacts]:
+        """What this process knows of each chain for a while, by the chain's identifier."""
+        return {chain.network: LastingFacts() for chain in self.chains.values()}
 
     @cached_property
     def _chains(self) -> Mapping[str, Chain]:
@@ -165,6 +171,18 @@ class Networks:
     def specification(self, chain: Chain) -> Specification:
         """Return what has to be deployed on a chain; ``SpecificationError`` if the chains file lacks part of it."""
         return Specification.of(chain=chain, roles=self.roles, fee_signer=self.fee_signer.address)
+
+
+def _signer_settings() -> SignerSettings:
+    return SignerSettings(
+        kind=settings.FEE_SIGNER,
+        key=settings.FEE_SIGNER_KEY,
+        keystore=settings.FEE_SIGNER_KEYSTORE,
+        password_file=settings.FEE_SIGNER_PASSWORD_FILE,
+        kms_key_id=settings.FEE_SIGNER_KMS_KEY_ID,
+        web3signer_url=settings.FEE_SIGNER_WEB3SIGNER_URL,
+        address=settings.FEE_SIGNER_ADDRESS,
+    )
 
 
 _active: list[Networks] = []  # the last one counts; empty until the first use, so that a forked process makes its own

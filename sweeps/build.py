@@ -1,4 +1,4 @@
-"""Building a sweep: draft it, seal it, store it, answer with what the user signs and sends."""
+"""Building a sweep: draft it, seal it, store it, answer with what the user signs and sends; a quote is only drafted."""
 
 import zlib
 from datetime import timedelta
@@ -10,14 +10,19 @@ from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.errors import BuildDisabled, SweepFailed
+from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
 from sweeps import transitions
-from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepStatus, SweepToken
-from sweeps.rails.rail import BuildRequest, Draft, Identity, Offered, Rail, Sealed, TokenInput
+from sweeps.decided import refuse_decided
+from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
+from sweeps.rails.rail import Draft, Identity, Offered, Quoted, Rail, Sealed
 from sweeps.rails.registry import BY_MODE, RAILS
+from sweeps.rails.request import BuildRequest
+from sweeps.serializers.rendering import rendered
 
 # How long a request with the same idempotency key may be repeated.
 ANSWERS_KEPT = timedelta(hours=24)
+# Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
+MAX_OFFERS = 30
 
 
 def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
@@ -34,46 +39,63 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
     return answer
 
 
+def quote_sweep(*, partner: Partner, request: BuildRequest) -> Quoted:
+    """Return what a build would offer now; reserves, signs and stores nothing, and raises what a build raises."""
+    rail = BY_MODE[networks.current().build_mode(request.network)]
+    return Quoted(rail, rail.draft(partner=partner, request=request))
+
+
 def renew_offer(sweep: Sweep) -> dict[str, Any]:
     """Offer a sweep again with current routes, and return the data of the answer.
 
-    Its terms and deadline do not change, and the user's signature stays valid. Raises whatever the rail's ``draft``
-    raises, ``BuildDisabled`` if sweeps are executed at another contract by now, and ``SweepFailed`` unless the sweep
-    can still be executed.
+    Its terms and deadline do not change, and the user's signature stays valid; raises ``NewBuildRequired`` where
+    prices or another contract do not allow that. Raises the error of a sweep that is decided, ``TooManyOffers``, and
+    whatever the rail's ``draft`` raises otherwise.
     """
+    _require_renewable(sweep)
     rail = RAILS[sweep.rail]
-    request = BuildRequest(
-        network=sweep.network,
-        wallet=sweep.wallet,
-        tokens=[TokenInput(one.asset, one.amount, one.symbol, one.decimals) for one in sweep.tokens.all()],
-        output_asset=sweep.output_asset,
-        slippage_bps=sweep.slippage_bps,
-    )
-    draft = rail.draft(partner=sweep.partner, request=request, renewed=sweep)
+    try:
+        draft = rail.draft(partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
+    except InsufficientOutput as error:
+        raise NewBuildRequired(
+            "At current prices the sweep does not reach what was signed; build a new one."
+        ) from error
     sealed = rail.seal(draft, renewed=sweep)
     # At another contract the execution's id may belong to another sweep by now.
     if {identity.venue for identity in sealed.identities} != {execution.venue for execution in sweep.executions.all()}:
-        raise BuildDisabled("The contract was replaced since this sweep was built; build a new one.")
+        raise NewBuildRequired("The contract was replaced since this sweep was built; build a new one.")
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
-        can_be_executed = locked.is_open and locked.status in (SweepStatus.PENDING, SweepStatus.FAILED)
-        if not can_be_executed or locked.deadline <= timezone.now():
-            raise SweepFailed("The sweep can no longer be executed; build a new one.")
+        _require_renewable(locked)
         return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)
 
 
+def _require_renewable(sweep: Sweep) -> None:
+    refuse_decided(sweep)
+    if sweep.cancellation_requested_at is not None:
+        raise SweepVoid("The sweep is being cancelled on chain; build a new one.")
+    if sweep.deadline <= timezone.now():
+        raise SweepExpired
+    if sweep.offers.count() >= MAX_OFFERS:
+        raise TooManyOffers
+
+
 def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
-    draft, fees = sealed.draft, sealed.draft.fees
+    draft, request, fees = sealed.draft, sealed.draft.request, sealed.draft.fees
     sweep = Sweep.objects.create(
         id=sealed.sweep_id,
         partner=draft.partner,
         rail=rail.name,
-        network=draft.request.network,
-        wallet=draft.request.wallet,
+        network=request.network,
+        wallet=request.wallet,
+        client_reference=request.client_reference,
         output_asset=draft.output.asset,
         output_symbol=draft.output.symbol,
         output_decimals=draft.output.decimals,
-        slippage_bps=draft.request.slippage_bps,
+        slippage_bps=request.slippage_bps,
+        accepted_impact_bps=request.accepted_impact_bps,
+        unlimited_approvals=request.unlimited_approvals,
+        wallet_atomic=request.wallet_atomic.value if request.wallet_atomic else "",
         total_fee_bps=fees.total_fee_bps,
         partner_share_bps=fees.partner_share_bps,
         partner_recipient=fees.partner_recipient,
@@ -118,7 +140,7 @@ def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> 
     offer = Offer.objects.create(sweep=sweep, sequence=sequence, expected_gross=expected_gross)
     offered = Offered(rail, sweep, offer, sealed)
     rail.store(offered)
-    answer: dict[str, Any] = rail.present.answer(offered).data
+    answer = rendered(rail.present.answer, offered)
     OfferAnswer.objects.create(offer=offer, body=zlib.compress(JSONRenderer().render(answer)))
     return answer
 

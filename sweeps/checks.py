@@ -6,7 +6,8 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from sweepapi.evm.errors import ChainsFileError
+from sweepapi.evm.errors import ChainsFileError, FeeSignerSettingsError
+from sweepapi.evm.signers import make_signer
 from sweepapi.networks import Networks
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.errors import ClustersFileError
@@ -17,12 +18,16 @@ MODE_VARIABLE = "SERVICE_EVM_BUILD_MODE"
 
 @register()
 def check_build_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
-    """Refuse to start with settings under which the contract would revert every sweep."""
+    """Refuse to start with settings under which the contract would revert every sweep, or every request would fail."""
     problems: list[CheckMessage] = []
     if not 0 <= settings.TOTAL_FEE_BPS <= V2.hard_cap_bps:
         problems.append(Error(f"TOTAL_FEE_BPS must be between 0 and {V2.hard_cap_bps}.", id="sweeps.E002"))
     if not 1 <= settings.MAX_TOKENS <= V2.max_tokens:
         problems.append(Error(f"MAX_TOKENS must be between 1 and {V2.max_tokens}.", id="sweeps.E003"))
+    if settings.DISCOVER_LOG_BLOCKS < 1:
+        problems.append(Error("DISCOVER_LOG_BLOCKS must be at least 1.", id="sweeps.E013"))
+    if settings.ONCHAIN_CANCELLATIONS_PER_DAY < 0:
+        problems.append(Error("ONCHAIN_CANCELLATIONS_PER_DAY can't be negative.", id="sweeps.E012"))
     return problems
 
 
@@ -37,7 +42,7 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         return [Error(f"{settings.CLUSTERS_FILE}: {error}.", id="sweeps.E008")]
     except OSError as error:
         return [Error(f"{error.filename}: {error.strerror}.", id="sweeps.E011")]
-    checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees, _incomplete_clusters)
+    checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees, _fee_signer, _incomplete_clusters)
     return [problem for check in checks for problem in check(configured)]
 
 
@@ -73,6 +78,13 @@ def _differing_fees(configured: Networks) -> Iterator[CheckMessage]:
                 f"{fees} {settings.TOTAL_FEE_BPS}. They must be equal.",
                 id="sweeps.E006",
             )
+
+
+def _fee_signer(configured: Networks) -> Iterator[CheckMessage]:
+    try:
+        make_signer(configured.fee_signer_settings)
+    except FeeSignerSettingsError as error:
+        yield Error(str(error), id="sweeps.E012")
 
 
 def _incomplete_clusters(configured: Networks) -> Iterator[CheckMessage]:

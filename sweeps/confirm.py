@@ -1,6 +1,6 @@
-"""Confirms a sweep: stores the hash that the partner reports, looks at the chain once, settles, returns the result.
+"""Confirms a sweep: stores the hashes that the partner reports, looks at the chain once, settles, returns the result.
 
-The candidate is stored before a provider is queried, so nothing is lost if none answers. Parallel confirms take the
+The candidates are stored before a provider is queried, so nothing is lost if none answers. Parallel confirms take the
 row's lock instead of a lease, so their order does not matter.
 """
 
@@ -18,8 +18,8 @@ from partners.models import Partner
 from sweepapi.errors import (
     EventMismatch,
     FieldError,
-    SweepAlreadyConfirmed,
-    SweepExpired,
+    InvalidRequest,
+    SweepApiError,
     SweepFailed,
     SweepNotFound,
     SweepVoid,
@@ -27,6 +27,7 @@ from sweepapi.errors import (
     TransactionReverted,
 )
 from sweeps import schedule, transitions
+from sweeps.decided import already_confirmed, refuse_decided
 from sweeps.executions import REVERTED
 from sweeps.models import (
     NO_PROVIDER_ANSWERED,
@@ -49,19 +50,22 @@ MAX_CANDIDATES = 10
 MAX_STORED_CANDIDATES = 100
 
 Tx = SweepTransaction.Status
+# A hash that decided its sweep may be reported again, and has the same answer each time.
+DECIDED_BY = {(SweepStatus.COMPLETED, Tx.ACCEPTED), (SweepStatus.FAILED, Tx.REVERTED)}
 
 
-def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
-    """Record a hash (in its canonical form) for a sweep, look it up, and return the sweep, completed or pending.
+def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None) -> Sweep:
+    """Record hashes (in their canonical form) for a sweep, look them up, and return the sweep, completed or pending.
 
-    Raises ``SweepNotFound`` (for another partner's sweep, too), ``SweepExpired``, ``SweepVoid``, ``SweepFailed``,
-    ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried, and ``EventMismatch`` or
-    ``TransactionReverted`` after the outcome is stored.
+    A wallet that reports a batch of calls also names the ``network``. Raises ``SweepNotFound`` (for another partner's
+    sweep, too), ``InvalidRequest`` if the sweep is on another network, ``SweepExpired``, ``SweepVoid``,
+    ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried, and
+    ``EventMismatch`` or ``TransactionReverted`` after the outcome is stored, if it is that of all the hashes.
     """
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
-    sweep, watched = _admit(partner=partner, sweep_id=sweep_id, tx_hash=tx_hash)
+    sweep, watched = _admit(partner=partner, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
     if watched is None:
-        return _answer(Settled(sweep), tx_hash, deadline)
+        return _answer(Settled(sweep), tx_hashes, deadline)
     rail = RAILS[sweep.rail]
     ((_, seen),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
     if seen is None:
@@ -71,11 +75,11 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> Sweep:
         unsettled.update(last_error=NO_PROVIDER_ANSWERED)
         _nudge_for(sweep)
         return sweep
-    return _answer(settle(sweep_id=sweep.id, seen=seen), tx_hash, deadline)
+    return _answer(settle(sweep_id=sweep.id, seen=seen), tx_hashes, deadline)
 
 
-def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, Any]:
-    """Store the candidate and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
+def _admit(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None) -> tuple[Sweep, Any]:
+    """Store the candidates and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
     with transaction.atomic():
         sweep = (
             Sweep.objects.select_for_update(of=("self",))
@@ -85,51 +89,51 @@ def _admit(*, partner: Partner, sweep_id: UUID, tx_hash: str) -> tuple[Sweep, An
         )
         if sweep is None:
             raise SweepNotFound
+        if network not in (None, sweep.network):
+            problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
+            raise InvalidRequest(details=[problem])
         candidates = list(sweep.transactions.all())
-        known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
-        _refuse_decided(sweep, candidates, known)
-        has_reverted = known is not None and known.status == Tx.REVERTED
-        if sweep.status == SweepStatus.COMPLETED or (sweep.status == SweepStatus.FAILED and has_reverted):
+        known = {tx.tx_hash: tx.status for tx in candidates}
+        if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
             return sweep, None
-        _record(sweep, candidates, tx_hash)
+        refuse_decided(sweep)
+        _record(sweep, candidates, tx_hashes)
         return sweep, RAILS[sweep.rail].watch([sweep])[0]
 
 
-def _refuse_decided(sweep: Sweep, candidates: Sequence[SweepTransaction], known: SweepTransaction | None) -> None:
-    if sweep.status == SweepStatus.EXPIRED:
-        raise SweepExpired
-    if sweep.status == SweepStatus.VOID:
-        raise SweepVoid
-    if sweep.status == SweepStatus.COMPLETED and (known is None or known.status != Tx.ACCEPTED):
-        raise _already_confirmed(next(tx for tx in candidates if tx.status == Tx.ACCEPTED))
-    if sweep.status == SweepStatus.FAILED and not sweep.is_open and (known is None or known.status != Tx.REVERTED):
-        raise SweepFailed
+def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
+    """Whether one of the reported transactions, whose statuses these are, decided the sweep for good."""
+    decided = [(sweep.status, status) in DECIDED_BY for status in reported]
+    may_change = sweep.status == SweepStatus.FAILED and sweep.is_open
+    return all(decided) if may_change else any(decided)
 
 
-def _already_confirmed(accepted: SweepTransaction) -> SweepAlreadyConfirmed:
-    return SweepAlreadyConfirmed(details=[FieldError("txHash", "accepted_hash", accepted.tx_hash)])
-
-
-def _record(sweep: Sweep, candidates: Sequence[SweepTransaction], tx_hash: str) -> None:
+def _record(sweep: Sweep, candidates: list[SweepTransaction], tx_hashes: Sequence[str]) -> None:
     execution = sweep.executions.get()  # on rails that support confirming, a sweep has one execution
+    for tx_hash in tx_hashes:
+        _record_candidate(sweep, execution, candidates, tx_hash)
+    if sweep.status == SweepStatus.FAILED:
+        execution.status = Execution.Status.PENDING
+        execution.save(update_fields=["status"])
+        transitions.move(sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hashes[-1])
+    first_check_at = schedule.first_check(timezone.now())
+    sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
+    sweep.save()
+
+
+def _record_candidate(sweep: Sweep, execution: Execution, candidates: list[SweepTransaction], tx_hash: str) -> None:
+    """Add the hash to the candidates, or have it judged again if it was reported before."""
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
         raise TooManyCandidates
     if known is None or known.status == Tx.DISPLACED:
         _make_room(sweep, candidates)
     if known is None:
-        SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash)
+        candidates.append(SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash))
         transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
-    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # reported again, so judged again; the event was written before
+    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # the event was written before
         known.status, known.submitted_at = Tx.SUBMITTED, timezone.now()
         known.save(update_fields=["status", "submitted_at"])
-    if sweep.status == SweepStatus.FAILED:
-        execution.status = Execution.Status.PENDING
-        execution.save(update_fields=["status"])
-        transitions.move(sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hash)
-    first_check_at = schedule.first_check(timezone.now())
-    sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
-    sweep.save()
 
 
 def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
@@ -147,27 +151,40 @@ def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
         transitions.note(sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
-def _answer(settled: Settled, tx_hash: str, deadline: float) -> Sweep:
+def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Sweep:
+    """Return the sweep, unless all of the reported transactions are refused."""
     sweep = settled.sweep
     if sweep.status == SweepStatus.VOID:  # the worker found the cancellation during this lookup
         raise SweepVoid
-    tx = sweep.transactions.get(tx_hash=tx_hash)
-    # Displaced by other confirms while this one looked, it is not among those that an execution replaces.
-    if tx.status == Tx.REPLACED or (tx.status == Tx.DISPLACED and sweep.status == SweepStatus.COMPLETED):
+    stored = {tx.tx_hash: tx for tx in sweep.transactions.filter(tx_hash__in=tx_hashes)}
+    txs = [stored[tx_hash] for tx_hash in tx_hashes if tx_hash in stored]
+    refused = [tx for tx in txs if tx.status in (Tx.REVERTED, Tx.DROPPED, Tx.REJECTED)]
+    replaced = [tx for tx in txs if _is_replaced(sweep, tx)]
+    if len(refused) + len(replaced) == len(txs) and replaced:
         accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
         if accepted is not None:
-            raise _already_confirmed(accepted)
+            raise already_confirmed(accepted)
+    if len(refused) < len(txs):
+        if sweep.status == SweepStatus.PENDING:
+            _nudge_for(sweep)
+        return sweep
+    # The one that reverted is the sweep; others of a batch can be approvals.
+    raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
+
+
+def _is_replaced(sweep: Sweep, tx: SweepTransaction) -> bool:
+    # Displaced by other confirms while this one looked, it is not among those that an execution replaces.
+    return tx.status == Tx.REPLACED or (tx.status == Tx.DISPLACED and sweep.status == SweepStatus.COMPLETED)
+
+
+def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:
     if tx.status == Tx.REVERTED:
-        raise TransactionReverted(details=_explained(tx, deadline))
+        return TransactionReverted(details=_explained(tx, deadline))
     if tx.status == Tx.DROPPED:
-        raise SweepFailed
-    if tx.status == Tx.REJECTED:
-        # Another check may have judged the hash; then the reason is stored with the transaction.
-        mismatches = settled.mismatches(tx_hash) or [Mismatch("event", "differs", tx.reason)]
-        raise EventMismatch(details=_details(mismatches))
-    if sweep.status == SweepStatus.PENDING:
-        _nudge_for(sweep)
-    return sweep
+        return SweepFailed()
+    # Another check may have judged the hash; then the reason is stored with the transaction.
+    mismatches = settled.mismatches(tx.tx_hash) or [Mismatch("event", "differs", tx.reason)]
+    return EventMismatch(details=_details(mismatches))
 
 
 def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:

@@ -14,8 +14,12 @@ urlpatterns = [
     path("v1/sweep/history", SweepV1ViewSet.as_view({"get": "list"})),
     path("v1/sweep/output-tokens", OutputTokenViewSet.as_view({"get": "list"})),
     path("v2/status", ServiceStatusViewSet.as_view({"get": "v2"})),
+    path("v2/sweep/discover", SweepViewSet.as_view({"post": "discover"})),
+    path("v2/sweep/quote", SweepViewSet.as_view({"post": "quote"})),
     path("v2/sweep/build", SweepViewSet.as_view({"post": "build"})),
+    path("v2/sweep/build/<str:sweep_id>/refresh", SweepViewSet.as_view({"post": "refresh"})),
     path("v2/sweep/status/<str:sweep_id>", SweepViewSet.as_view({"get": "retrieve"})),
     path("v2/sweep/status/<str:sweep_id>/confirm", SweepViewSet.as_view({"post": "confirm"})),
+    path("v2/sweep/<str:sweep_id>/cancel", SweepViewSet.as_view({"post": "cancel"})),
     path("v2/sweep/history", SweepViewSet.as_view({"get": "list"})),
 ]

@@ -1,19 +1,48 @@
-"""Withdraws a sweep by hand: voids it before a transaction is known for it, cancels it on chain, or both.
+"""Withdraws a sweep: voids it before a transaction is known for it, cancels it on chain, or both.
 
 Voiding alone does not stop a user who has signed; a cancellation on chain does. Here it is only requested: the worker
-signs and sends it.
+signs and sends it. Operators withdraw any sweep, partners their own.
 """
 
+import math
+from datetime import timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
+from partners.models import Partner
+from sweepapi.errors import RateLimited, SweepNotCancellable, SweepNotFound, SweepNotVoidable
 from sweeps import transitions
+from sweeps.decided import refuse_decided
 from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge_cancellations
-from sweeps.rails.registry import RAILS
+from sweeps.rails.registry import RAILS, V2_RAILS
+
+DAY = timedelta(days=1)
+BY_PARTNER = "Cancelled by the partner."
+
+
+def cancel_sweep(*, partner: Partner, sweep_id: UUID, on_chain: bool, requested_by: str) -> Sweep:
+    """Void a partner's sweep, cancel it on chain if requested, and return it; one that is void already stays as it is.
+
+    Raises ``SweepNotFound`` (for another partner's sweep, too), the error of a sweep that is decided,
+    ``SweepNotVoidable``, ``SweepNotCancellable``, and ``RateLimited`` after too many cancellations on chain.
+    """
+    with transaction.atomic():
+        found = Sweep.objects.select_for_update().filter(id=sweep_id, partner=partner, rail__in=V2_RAILS)
+        sweep = found.first()
+        if sweep is None:
+            raise SweepNotFound
+        if sweep.status != SweepStatus.VOID:
+            refuse_decided(sweep)
+            _void(sweep, reason=BY_PARTNER, requested_by=requested_by)
+        if on_chain and sweep.is_open and sweep.cancellation_requested_at is None:
+            _require_daily_limit(partner)
+            _request_cancellation(sweep, reason=BY_PARTNER, requested_by=requested_by)
+        sweep.save()
+        return sweep
 
 
 def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = False) -> Sweep:
@@ -26,11 +55,7 @@ def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = Fals
     reason = _required(reason)
     with transaction.atomic():
         sweep = Sweep.objects.select_for_update().get(id=sweep_id)
-        submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
-        if sweep.status != SweepStatus.PENDING or submitted:
-            raise SweepNotVoidable
-        sweep.void_reason = reason
-        transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
+        _void(sweep, reason=reason, requested_by=requested_by)
         if cancels:
             _request_cancellation(sweep, reason=reason, requested_by=requested_by)
         sweep.save()
@@ -59,6 +84,30 @@ def _required(reason: str) -> str:
     if not reason.strip():
         raise ValueError("A reason is required.")
     return reason.strip()
+
+
+def _void(sweep: Sweep, *, reason: str, requested_by: str) -> None:
+    submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
+    if sweep.status != SweepStatus.PENDING or submitted:
+        raise SweepNotVoidable
+    sweep.void_reason = reason
+    transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
+
+
+def _require_daily_limit(partner: Partner) -> None:
+    """Raise ``RateLimited`` if too many of the partner's sweeps were cancelled on chain, for which we pay the gas.
+
+    The partner's row is locked after that of the sweep, as where fees are booked.
+    """
+    Partner.objects.select_for_update(no_key=True).get(pk=partner.pk)
+    now, limit = timezone.now(), settings.ONCHAIN_CANCELLATIONS_PER_DAY
+    counted = Sweep.objects.filter(partner=partner, cancellation_requested_at__gt=now - DAY)
+    times = counted.order_by("-cancellation_requested_at").values_list("cancellation_requested_at", flat=True)
+    newest = [at for at in times[:limit] if at is not None]
+    if len(newest) == limit:
+        message = f"At most {limit} sweeps can be cancelled on chain within 24 hours; this one was not cancelled."
+        free_at = min(newest, default=now) + DAY
+        raise RateLimited(message, retry_after_seconds=math.ceil((free_at - now).total_seconds()))
 
 
 def _request_cancellation(sweep: Sweep, *, reason: str, requested_by: str) -> bool:

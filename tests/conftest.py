@@ -92,7 +92,9 @@ def chain() -> Iterator[LocalChain]:
     local = LocalChain.of_environment()
     snapshot = local.rpc("evm_snapshot")
     local.catch_up()
-    yield local
+    # In a registry of its own, so that what the service learns of this chain is forgotten with it.
+    with networks.replaced_by(replace(networks.current())):
+        yield local
     local.roll_back(snapshot)
 
 

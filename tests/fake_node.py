@@ -5,7 +5,7 @@ Providers of public chains do all of this; the local node does not.
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +26,13 @@ def hiding_logs(method: str, _params: list[Any], result: Any) -> Any:
     return [] if method == "eth_getLogs" else result
 
 
+def without_simulation(method: str, params: list[Any], result: Any) -> Any:
+    """Neither simulate, nor respect another code of the sender: without code it returns nothing when it is called."""
+    if method == "eth_call" and params[0].get("from") == params[0]["to"]:
+        return "0x"
+    return "nonsense" if method == "eth_simulateV1" else result
+
+
 def lagging(blocks: int) -> Alter:
     """Have a final block that many blocks lower."""
     return lambda method, params, result: (
@@ -44,6 +51,7 @@ class FakeNode:
     alter: Alter = unaltered
     raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces HTTP status and body
     refuse: Callable[[list[dict[str, Any]]], bool] = lambda _batch: False  # batches to refuse with HTTP 413
+    lacks: Collection[str] = ()  # methods that it answers with an error
     swallow: str = ""  # a method that it does not forward; the result is 32 zero bytes
     asked: list[list[str]] = field(default_factory=list)
     gzips: bool = False
@@ -81,6 +89,9 @@ class FakeNode:
             answers |= {answer["id"]: answer for answer in real_answers}
         for request in batch:
             answer = answers[request["id"]]
+            if request["method"] in self.lacks:
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "the method does not exist/is not available"}
             if "result" in answer:
                 answer["result"] = self.alter(request["method"], request["params"], answer["result"])
         return 200, json.dumps(list(answers.values())).encode()

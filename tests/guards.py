@@ -7,11 +7,19 @@ import pytest
 from django.db import connection
 from kombu import Producer
 
+from sweepapi.evm.signers.aws_kms import KmsFeeSigner
+from sweepapi.evm.signers.web3signer import Web3SignerFeeSigner
 from sweepapi.rpc import Provider
 from sweepapi.solana.swap_api import SwapApi
 
 # The swap API's requests run in threads of their own, so the call that starts them is watched.
-IO = ((Provider, "_post"), (SwapApi, "quotes"), (Producer, "publish"))
+IO = (
+    (Provider, "_post"),
+    (SwapApi, "quotes"),
+    (KmsFeeSigner, "_ask"),
+    (Web3SignerFeeSigner, "_ask"),
+    (Producer, "publish"),
+)
 
 
 def in_own_transaction() -> bool:

@@ -22,12 +22,12 @@ def problems(document: dict[str, Any], schema: dict[str, Any], value: Any) -> li
 
 
 def _closed(node: Any) -> Any:
-    """Forbid fields that the document does not name; it leaves responses open, because fields may be added."""
+    """Forbid fields that the document does not name, unless it says so; it leaves responses open for new ones."""
     if isinstance(node, list):
         return [_closed(item) for item in node]
     if not isinstance(node, dict):
         return node
     closed = {key: _closed(value) for key, value in node.items()}
     if isinstance(node.get("properties"), dict):
-        closed["additionalProperties"] = False
+        closed.setdefault("additionalProperties", False)
     return closed

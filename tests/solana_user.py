@@ -14,7 +14,7 @@ from spl.token.models import TransferParams
 from dev.solana.records import Landed
 from partners.models import Partner
 from sweeps.build import build_sweep
-from sweeps.rails.rail import BuildRequest, TokenInput
+from sweeps.rails.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.draft import SolanaDraft
 from sweeps.rails.solana_v1.drafting import draft_v1
 from tests.solana_swap_api import SwapMarket

@@ -6,6 +6,9 @@ from django.db import transaction
 
 from sweepapi import networks
 from sweepapi.evm import responses
+from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.signers import SignerSettings, make_signer
 from sweepapi.rpc import Call
 from sweepapi.solana.swap_api import SwapApi
 
@@ -45,6 +48,20 @@ def test_a_request_for_quotes_inside_a_transaction_is_caught(io_inside_transacti
     with pytest.raises(AssertionError, match=r"SwapApi\.quotes"), transaction.atomic():
         ask_for_quotes()
     assert io_inside_transactions == ["SwapApi.quotes"]
+    io_inside_transactions.clear()
+
+
+@pytest.mark.parametrize("kind", ["aws_kms", "web3signer"])
+def test_a_remote_signature_inside_a_transaction_is_caught(
+    io_inside_transactions: list[str], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    signer = make_signer(
+        SignerSettings(kind, kms_key_id="k", web3signer_url="http://127.0.0.1:1", address=ZERO_ADDRESS)
+    )
+    with pytest.raises(AssertionError, match=r"Signer\._ask"), transaction.atomic():
+        signer.sign(TypedData(domain={}, types={"Nothing": []}, primary_type="Nothing", message={}))
+    assert io_inside_transactions == [f"{type(signer).__name__}._ask"]
     io_inside_transactions.clear()
 
 

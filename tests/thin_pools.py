@@ -5,7 +5,7 @@ import math
 from dev.chain.sender import calldata
 from tests.local_chain import LocalChain, Token
 
-TICK_SPACING = {500: 10, 3000: 60}
+TICK_SPACING = {100: 1, 500: 10, 3000: 60}
 CREATE_POOL = "createAndInitializePoolIfNecessary(address,address,uint24,uint160)"
 MINT = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"
 NEVER = 2**64

@@ -2,7 +2,8 @@
 // Exports the parts of the build that Python needs into the Python package, so that the service runs without a compiler:
 //   ServiceBatchV4.json             the ABI, a JSON array
 //   ServiceBatchV5PartnerFees.json  the ABI, a JSON array
-//   TransferProbe.json              {"abi": [...], "deployedBytecode": "0x..."}, code for an eth_call state override
+//   SimulationWallet.json           {"abi": [...], "deployedBytecode": "0x..."}, code for an eth_call state override
+//   TransferProbe.json              the same
 // With --check nothing is written; the exit code is 1 if a committed file differs from the build. Run `forge build` first.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -11,13 +12,16 @@ const TARGET = new URL("../../sweepapi/evm/abi/", import.meta.url);
 
 const artifact = (name) => JSON.parse(readFileSync(new URL(`${name}.sol/${name}.json`, BUILD), "utf8"));
 
+const withCode = (name) => {
+  const { abi, deployedBytecode } = artifact(name);
+  return { abi, deployedBytecode: deployedBytecode.object };
+};
+
 const exports = {
   "ServiceBatchV4.json": artifact("ServiceBatchV4").abi,
   "ServiceBatchV5PartnerFees.json": artifact("ServiceBatchV5PartnerFees").abi,
-  "TransferProbe.json": {
-    abi: artifact("TransferProbe").abi,
-    deployedBytecode: artifact("TransferProbe").deployedBytecode.object,
-  },
+  "SimulationWallet.json": withCode("SimulationWallet"),
+  "TransferProbe.json": withCode("TransferProbe"),
 };
 
 function committed(file) {

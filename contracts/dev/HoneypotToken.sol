@@ -11,7 +11,8 @@ contract HoneypotToken is ERC20 {
     enum Treatment {
         Honest,
         Taxed,
-        Refused
+        Refused,
+        TaxedBelowOneToken
     }
 
     mapping(address account => Treatment treatment) private _asSender;
@@ -30,6 +31,10 @@ contract HoneypotToken is ERC20 {
         (Treatment asSender, Treatment asReceiver) = (_asSender[from], _asReceiver[to]);
         if (asSender == Treatment.Refused || asReceiver == Treatment.Refused) revert TransferRefused(from, to);
         super._update(from, to, amount);
-        if (asSender == Treatment.Taxed || asReceiver == Treatment.Taxed) super._update(to, address(0), amount / 100);
+        if (_isTaxed(asSender, amount) || _isTaxed(asReceiver, amount)) super._update(to, address(0), amount / 100);
+    }
+
+    function _isTaxed(Treatment treatment, uint256 amount) private pure returns (bool) {
+        return treatment == Treatment.Taxed || (treatment == Treatment.TaxedBelowOneToken && amount < 1 ether);
     }
 }

@@ -2,13 +2,13 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {BlocklistToken} from "./support/Hostile.sol";
+import {BlocklistToken, PickyToken} from "./support/Hostile.sol";
 import {World} from "./support/World.sol";
 
 interface ITransferProbe {
     function probe(address token, uint256 maxAmount, address peer)
         external
-        returns (uint256 sent, uint256 receivedByPeer, uint256 receivedBack);
+        returns (uint256 sent, uint256 receivedByPeer, uint256 receivedBack, bool partsArrive);
 }
 
 /// @title TransferProbeTest
@@ -25,7 +25,7 @@ contract TransferProbeTest is World {
     }
 
     function _assertProbe(IERC20 token, uint256 maxAmount, uint256[3] memory expected) private {
-        (uint256 sent, uint256 receivedByPeer, uint256 receivedBack) = holder.probe(address(token), maxAmount, peer);
+        (uint256 sent, uint256 receivedByPeer, uint256 receivedBack,) = holder.probe(address(token), maxAmount, peer);
         assertEq(sent, expected[0], "sent");
         assertEq(receivedByPeer, expected[1], "received by the peer");
         assertEq(receivedBack, expected[2], "received back");
@@ -61,6 +61,37 @@ contract TransferProbeTest is World {
 
     function test_an_empty_holder_reports_zeros() public {
         _assertProbe(dai, 100, [uint256(0), 0, 0]);
+    }
+
+    function test_the_parts_of_a_standard_token_arrive() public {
+        _fund(address(dai), address(holder), 500);
+        assertTrue(_partsArrive(dai, 500));
+        assertEq(dai.balanceOf(address(holder)), 500);
+    }
+
+    function test_a_fee_of_only_some_amounts_shows_in_the_parts() public {
+        uint256[4] memory amounts = [uint256(333), 10, 1_000, 1];
+        for (uint256 i = 0; i < amounts.length; i++) {
+            PickyToken picky = new PickyToken(amounts[i], false);
+            picky.mint(address(holder), 1_000);
+            assertEq(_partsArrive(picky, 1_000), i > 1, "333 and 10 are the parts");
+        }
+    }
+
+    function test_a_part_that_is_refused_proves_nothing() public {
+        PickyToken picky = new PickyToken(10, true);
+        picky.mint(address(holder), 1_000);
+        assertTrue(_partsArrive(picky, 1_000));
+    }
+
+    function test_parts_of_nothing_are_not_sent() public {
+        PickyToken picky = new PickyToken(0, true);
+        picky.mint(address(holder), 2);
+        assertTrue(_partsArrive(picky, 2));
+    }
+
+    function _partsArrive(IERC20 token, uint256 maxAmount) private returns (bool partsArrive) {
+        (,,, partsArrive) = holder.probe(address(token), maxAmount, peer);
     }
 
     function test_a_failed_transfer_reverts_with_the_tokens_error() public {

@@ -28,7 +28,17 @@ _FILES = {
     "Permit2": CONTRACTS / "out/permit2/Permit2.sol/Permit2.json",
     **{
         name: CONTRACTS / f"out/{name}.sol/{name}.json"
-        for name in ("MintableToken", "NoReturnToken", "TransferFeeToken")
+        for name in (
+            "BatchAccount",
+            "DaiPermitToken",
+            "EndlessAllowanceToken",
+            "MintableToken",
+            "NoReturnToken",
+            "PermitToken",
+            "SigningBatchAccount",
+            "TransferFeeToken",
+            "TrapToken",
+        )
     },
 }
 # The code hash of 0xcA11bde05977b3631167028862bE2a173976CA11 on every public chain.

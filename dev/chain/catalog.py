@@ -37,13 +37,13 @@ class Pool:
 
 
 TOKENS = (
-    Token("USDC", "USD Coin", 6, Fraction(1)),
+    Token("USDC", "USD Coin", 6, Fraction(1), "PermitToken"),
     Token("USDT", "Tether USD", 6, Fraction(1), "NoReturnToken"),
-    Token("DAI", "Dai Stablecoin", 18, Fraction(1)),
+    Token("DAI", "Dai Stablecoin", 18, Fraction(1), "DaiPermitToken"),
     Token("GUSD", "Gemini dollar", 2, Fraction(1)),
     Token("WBTC", "Wrapped BTC", 8, Fraction(60_000)),
     Token("LINK", "ChainLink Token", 18, Fraction(15)),
-    Token("UNI", "Uniswap", 18, Fraction(8)),
+    Token("UNI", "Uniswap", 18, Fraction(8), "PermitToken"),
     Token("TFEE", "Transfer Fee Token", 18, Fraction(2), "TransferFeeToken"),
 )
 POOLS = (

@@ -9,16 +9,19 @@ from sweepapi.evm.addresses import keccak_hex
 
 CHAIN = "local"
 V4_FEE_BPS = 75  # the default of TOTAL_FEE_BPS
+LISTED_TOKENS = ("USDC", "USDT", "DAI", "WBTC", "LINK", "UNI")
 
 
 def chain_facts(keys: Keys, at: Mapping[str, str]) -> str:
-    """Return the file without the batch contracts; `at` has addresses by contract."""
+    """Return the file without the batch contracts; `at` has addresses by contract and token."""
     owner, guardian, ops = (address_of(key) for key in (keys.owner, keys.guardian, keys.ops))
+    tokens = "\n".join(f'{symbol} = "{at[symbol]}"' for symbol in LISTED_TOKENS)
     return f"""# The local chain, written at every start.
 [chains.{CHAIN}]
 chain_id = {CHAIN_ID}
 native_symbol = "ETH"
 wrapped_native = "{at["weth"]}"
+reference_token = "{at["USDC"]}"
 permit2 = "{at["permit2"]}"
 multicall3 = "{at["multicall3"]}"
 block_explorer_url = ""
@@ -30,6 +33,10 @@ owner = ["{owner}"]
 configurator = ["{owner}"]
 guardian = ["{guardian}"]
 ops = ["{ops}"]
+
+[chains.{CHAIN}.tokens]
+WETH = "{at["weth"]}"
+{tokens}
 
 [chains.{CHAIN}.finality]
 safe = "safe"

@@ -43,7 +43,7 @@ class Deployment:
 
 def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
     """Deploy everything, fund the users, and write the chains file."""
-    with _deploying(rpc, address_of(keys.deployer)) as sender:
+    with deploying(rpc, address_of(keys.deployer)) as sender:
         rpc.call("anvil_setCode", MULTICALL3, "0x" + multicall3_runtime().hex())
         _deploy_permit2(sender)
         contracts = {"permit2": PERMIT2, "multicall3": MULTICALL3, **_deploy_uniswap(sender)}
@@ -54,7 +54,7 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
         rpc.call("anvil_setBalance", address_of(keys.fee_signer), hex(_COIN))  # for cancellations
         _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
     tokens |= {"WETH": contracts["weth"]}
-    chains_file.write_text(chain_facts(keys, contracts))
+    chains_file.write_text(chain_facts(keys, {**contracts, **tokens}))
     contracts |= deploy_batch_contracts(rpc, keys, chains_file)
     rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # finalizes the deployment
     _require_code(rpc, [*contracts.values(), *tokens.values()])
@@ -62,7 +62,7 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
 
 
 @contextmanager
-def _deploying(rpc: Rpc, deployer: str) -> Iterator[Sender]:
+def deploying(rpc: Rpc, deployer: str) -> Iterator[Sender]:
     """Let the node sign for a funded deployer, and mine on demand and in large blocks; then restore its settings."""
     usual_limit = rpc.call("eth_getBlockByNumber", "latest", NO_TRANSACTIONS)["gasLimit"]
     rpc.call("anvil_setBalance", deployer, hex(_DEPLOYER_COINS * _COIN))

@@ -9,7 +9,7 @@ from eth_abi.grammar import parse
 from eth_utils.abi import function_signature_to_4byte_selector
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
-from rlp import encode as rlp_encode  # type: ignore[import-untyped]
+from rlp import encode as rlp_encode
 
 from dev.chain.artifacts import artifact
 from dev.chain.rpc import Rpc

@@ -62,7 +62,10 @@ class Context:
         self.ours, self.other = (SweepApi(self._world["baseUrl"], key) for key in self._world["apiKeys"])
         self.rolled_back = SweepApi(self._world["fallbackBaseUrl"], self._world["apiKeys"][0])
         self.wallets = [Wallet(self.rpc, user["privateKey"]) for user in self._world["users"]]
-        self.permit2: str = self._world["contracts"]["permit2"]
+        self.chain: str = self._world["chain"]
+        self.contracts: dict[str, str] = self._world["contracts"]
+        self.tokens: dict[str, dict[str, Any]] = self._world["tokens"]
+        self.permit2 = self.contracts["permit2"]
 
     @property
     def solana(self) -> dict[str, Any]:
@@ -78,21 +81,24 @@ class Context:
 
     def address(self, symbol: str) -> str:
         """Return a token's address; ``ETH`` is the native coin."""
-        return NATIVE_COIN if symbol == "ETH" else str(self._world["tokens"][symbol]["address"])
+        return NATIVE_COIN if symbol == "ETH" else str(self.tokens[symbol]["address"])
 
     def units(self, symbol: str, whole: int) -> int:
         """Convert whole tokens to the smallest unit."""
-        decimals: int = self._world["tokens"][symbol]["decimals"]
+        decimals: int = self.tokens[symbol]["decimals"]
         return int(whole * 10**decimals)
 
-    def build(self, wallet: Wallet, output: str, *, api: SweepApi | None = None, **whole: int) -> dict[str, Any]:
+    def build(
+        self, wallet: Wallet, output: str, *, api: SweepApi | None = None, accept_impact_bps: int = 0, **whole: int
+    ) -> dict[str, Any]:
         """Build a sweep of whole tokens by symbol, and approve Permit2 where the API asks for it."""
         built = (api or self.ours).build(
-            chain=self._world["chain"],
+            chain=self.chain,
             wallet=wallet.address,
             amounts={self.address(symbol): self.units(symbol, amount) for symbol, amount in whole.items()},
             output=self.address(output),
             slippage_bps=SLIPPAGE_BPS,
+            acceptPriceImpactBps=accept_impact_bps,
         )
         for issue in built["issues"]["allowance"]:
             for transaction in (issue["resetTransaction"], issue["transaction"]):

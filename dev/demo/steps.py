@@ -6,6 +6,7 @@ from typing import Any
 
 from dev.chain.sender import calldata
 from dev.demo.context import Context, StepResult
+from dev.demo.first_timer import first_timer
 from dev.demo.reconciliation import reconcile
 from dev.demo.solana import four_tokens_on_solana
 from dev.engines.anvil import SAFE_DEPTH_BLOCKS
@@ -142,7 +143,7 @@ def one_price_falls(context: Context, result: StepResult) -> None:
     built = context.build(wallet, "WETH", USDC=50, WBTC=1)
     allowed = (built["maxSkipped"], built["permit2"]["message"]["witness"]["maxSkipped"])
     result.check(allowed == (1, "1"), "the user signs that one of the two may be left out")
-    sale = context.build(whale, "WETH", WBTC=3_000)
+    sale = context.build(whale, "WETH", accept_impact_bps=10_000, WBTC=3_000)
     context.receipt(context.sign_and_send(whale, sale))
     _complete(context, result, built, context.sign_and_send(wallet, built))
     outcomes = {token["symbol"]: (token["outcome"], token["skipReason"]) for token in (result.sweep or {})["tokens"]}
@@ -180,4 +181,5 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("h", "rolled back to V4, the same client", rolled_back_to_v4),
     ("i", "one price falls, and its token is left out", one_price_falls),
     ("j", "four tokens on Solana into USDC", four_tokens_on_solana),
+    ("k", "a first-timer's wallet with bad tokens, one prompt", first_timer),
 )

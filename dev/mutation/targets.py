@@ -4,7 +4,8 @@ from pathlib import Path
 
 V5 = "src/ServiceBatchV5PartnerFees.sol"
 V4 = "src/ServiceBatchV4.sol"
-PROBE = "src/simulation/TransferProbe.sol"
-TARGETS = (V5, V4, PROBE)
+PROBE, WALLET = "src/simulation/TransferProbe.sol", "src/simulation/SimulationWallet.sol"
+TARGETS = (V5, V4, PROBE, WALLET)
 _SHARED = (Path(__file__).parents[2] / "contracts" / "src").glob("*.sol")
-MUTATED = {f"src/{source.name}": (V5, V4) for source in _SHARED} | {V5: (V5,), V4: (V4,), PROBE: (PROBE,)}
+MUTATED = {f"src/{source.name}": (V5, V4) for source in _SHARED} | {V5: (V5,), V4: (V4,)}
+MUTATED |= {PROBE: (PROBE,), WALLET: (WALLET,)}

@@ -24,7 +24,7 @@ export const request: Schemas["BuildRequest"] = {
 export const misspelt: Schemas["BuildRequest"] = { ...request, slipageBps: 50 };
 
 // @ts-expect-error: no such policy
-export const policy: Schemas["UnroutablePolicy"] = "skip";
+export const policy: Schemas["UnroutablePolicy"] = "ignore";
 
 // `ok` distinguishes a success from a failure.
 export function approvals(answer: Answer<"buildSweep">): Schemas["ApprovalTransaction"][] {

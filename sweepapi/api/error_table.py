@@ -9,8 +9,10 @@ from sweepapi import errors
 from sweepapi.errors import FieldError
 
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
-BUILDS = ("buildSweep", "buildSolanaSweep")
-WITH_BODY = (*BUILDS, "confirmSweep", "discoverTokens")
+BUILDS = ("quoteSweep", "buildSweep", "buildSolanaSweep")
+DISCOVERIES = ("discoverWalletTokens", "discoverTokens")
+WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIES)
+OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
 WITH_KEY = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens", "getPartner")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
@@ -47,7 +49,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.UnsupportedChain: ErrorRow(
         "unsupported_chain",
         400,
-        operations=(*BUILDS, "discoverTokens", *LISTING),
+        operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *LISTING),
         example=FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
     ),
     errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
@@ -55,23 +57,25 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.PartnerSuspended: ErrorRow("partner_suspended", 403, operations=WITH_KEY),
     errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
-    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=("confirmSweep", "getSweep", "getSweepV1")),
+    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
     errors.SweepAlreadyConfirmed: ErrorRow(
         "sweep_already_confirmed",
         409,
-        operations=("confirmSweep",),
+        operations=OF_PENDING,
         example=FieldError(
             "txHash", "accepted_hash", "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"
         ),
     ),
-    errors.SweepExpired: ErrorRow("sweep_expired", 409, operations=("confirmSweep",)),
-    errors.SweepVoid: ErrorRow("sweep_void", 409, operations=("confirmSweep",)),
-    errors.SweepFailed: ErrorRow("sweep_failed", 409, operations=("confirmSweep",)),
+    errors.SweepExpired: ErrorRow("sweep_expired", 409, operations=OF_PENDING),
+    errors.SweepVoid: ErrorRow("sweep_void", 409, operations=("refreshSweep", "confirmSweep")),
+    errors.SweepFailed: ErrorRow("sweep_failed", 409, operations=OF_PENDING),
+    errors.NewBuildRequired: ErrorRow("new_build_required", 409, operations=("refreshSweep",)),
+    errors.TooManyOffers: ErrorRow("too_many_offers", 409, operations=("refreshSweep",)),
     errors.TooManyCandidates: ErrorRow("too_many_candidates", 409, operations=("confirmSweep",)),
-    errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409),
-    errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409),
+    errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409, operations=("cancelSweep",)),
+    errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409, operations=("cancelSweep",)),
     errors.PayloadTooLarge: ErrorRow("payload_too_large", 413, operations=WITH_BODY),
     errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415, operations=WITH_BODY),
     errors.NoRoute: ErrorRow(
@@ -102,16 +106,26 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=BUILDS,
         example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
     ),
+    errors.PriceImpactTooHigh: ErrorRow(
+        "price_impact_too_high",
+        422,
+        operations=("quoteSweep", "buildSweep"),
+        example=FieldError("tokens[0].amount", "price_impact_too_high", "The price impact is 1834 basis points."),
+    ),
     errors.InsufficientBalance: ErrorRow(
         "insufficient_balance",
         422,
         operations=("buildSolanaSweep",),
         example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports for fees and rent, and has 0."),
     ),
-    errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True),
+    errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True, operations=("cancelSweep",)),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
-    errors.ChainUnavailable: ErrorRow("chain_unavailable", 503, retryable=True, operations=(*BUILDS, "discoverTokens")),
+    errors.ChainUnavailable: ErrorRow(
+        "chain_unavailable", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES)
+    ),
     errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True, operations=("buildSolanaSweep",)),
-    errors.BuildDisabled: ErrorRow("build_disabled", 503, retryable=True, operations=BUILDS),
+    errors.BuildDisabled: ErrorRow(
+        "build_disabled", 503, retryable=True, operations=(*BUILDS, "refreshSweep", "discoverWalletTokens")
+    ),
 }

@@ -1,6 +1,7 @@
 """The part of the OpenAPI document that all operations share: the envelope, the errors, and what requests may hold."""
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from sweepapi import errors
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.fields import OpenEnumField
+from sweepapi.api.serializers import MAX_FOREIGN_FIELDS
 
 
 class FieldErrorSerializer(serializers.Serializer[errors.FieldError]):
@@ -40,17 +42,42 @@ class StrictObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call
     match_subclasses = True
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
-        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001 as documented
-        for name, field in self.target.fields.items():
-            if isinstance(field, serializers.ListSerializer):
-                longest = field.max_length  # type: ignore[attr-defined]  # missing in the stubs
-                schema["properties"][name] |= {"minItems": int(not field.allow_empty), "maxItems": longest}
-        return {**schema, "additionalProperties": False}
+        return {**_with_bounds(self.target, auto_schema, direction), "additionalProperties": False}
 
 
-def example(file: Path, name: str, **choices: Any) -> OpenApiExample:  # noqa: ANN401 drf-spectacular's own
-    """Return an example answer for ``extend_schema_serializer``; the file contains its ``data``."""
-    return OpenApiExample(name, value=json.loads(file.read_text(encoding="utf-8")), response_only=True, **choices)
+class ForeignObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Leaves these objects open, and bounds them, as the serializers do."""
+
+    target_class = "sweepapi.api.serializers.ForeignSerializer"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
+        schema = _with_bounds(self.target, auto_schema, direction)
+        return {**schema, "additionalProperties": True, "maxProperties": MAX_FOREIGN_FIELDS}
+
+
+def _with_bounds(target: Any, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
+    """Return the schema of a serializer, with the bounds of its lists."""
+    schema: dict[str, Any] = auto_schema._map_serializer(target, direction, bypass_extensions=True)  # noqa: SLF001 as documented
+    for name, field in target.fields.items():
+        if isinstance(field, serializers.ListSerializer):
+            longest = field.max_length  # type: ignore[attr-defined]  # missing in the stubs
+            schema["properties"][name] |= {"minItems": int(not field.allow_empty), "maxItems": longest}
+    return schema
+
+
+def example(
+    file: Path,
+    name: str,
+    *,
+    without: Collection[str] = (),
+    adding: Mapping[str, Any] | None = None,
+    **choices: Any,  # noqa: ANN401 drf-spectacular's own
+) -> OpenApiExample:
+    """Return an example answer for ``extend_schema_serializer``; the file contains its ``data``, or nearly so."""
+    data = json.loads(file.read_text(encoding="utf-8")) | (adding or {})
+    kept = {field: value for field, value in data.items() if field not in without}
+    return OpenApiExample(name, value=kept, response_only=True, **choices)
 
 
 def failures(operation_id: str) -> dict[int, OpenApiResponse]:

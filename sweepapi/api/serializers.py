@@ -1,4 +1,4 @@
-"""Serializers that refuse unknown fields: a misspelt one must never fall back to a default."""
+"""Serializers of requests, which refuse unknown fields: a misspelt one must never fall back to a default."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,6 +25,9 @@ FORBIDDEN_FIELDS = frozenset(
         "feeShare",
     }
 )
+
+
+MAX_FOREIGN_FIELDS = 32
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -56,6 +59,21 @@ class StrictSerializer(serializers.Serializer[Any]):
         if problems:
             raise ValidationError(problems)
         return validated
+
+
+class ForeignSerializer(serializers.Serializer[Any]):
+    """An object in a body whose shape another standard defines; fields that are not read may hold anything."""
+
+    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 DRF's own
+        """Refuse what is not an object, and one with more fields than any such standard has."""
+        problem = None
+        if not isinstance(data, Mapping):
+            problem = ErrorDetail("This must be an object.", "invalid_type")
+        elif len(data) > MAX_FOREIGN_FIELDS:
+            problem = ErrorDetail(f"The object has more than {MAX_FOREIGN_FIELDS} fields.", "too_long")
+        if problem is not None:
+            raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [problem]})
+        return super().to_internal_value(data)
 
 
 def refuse_forbidden_fields(body: object) -> None:

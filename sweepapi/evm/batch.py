@@ -1,24 +1,31 @@
 """What both batch contracts inherit from ``SweepBatch``: routes, limits, and the user's permission at Permit2."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from eth_abi.abi import decode, encode
+from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
-from eth_utils.address import to_checksum_address
+from eth_abi.grammar import parse
 
 from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.abi_encoding import encoder_of, encoder_of_all
+from sweepapi.evm.addresses import eip55, keccak_hex
 from sweepapi.evm.responses import Log
 
 HARD_CAP_BPS = 300
 MAX_LEGS = 30
 SIGNATURE_BYTES = 65
+WORD = 32
 
 ROUTE_TYPE = "((address,uint256,uint256,uint256)[],uint256,uint256,(uint256,address,bytes)[])"
+PERMITS_TYPE = "(uint256,bool,uint256,uint256,uint8,bytes32,bytes32)[]"
+PERMISSION_TYPES = "uint256,uint256,bytes"
+_ROUTE = encoder_of_all([encoder_of(parse(ROUTE_TYPE))])
 PAUSED = Function("paused()", "(bool)")
+_TOKEN_PERMIT_WORDS = 7
+_PERMISSION_ARGUMENTS = 3  # nonce, deadline and signature are the last ones
 
 SKIPPED_TOPIC = keccak_hex(b"LegSkipped(uint256,uint256,address,uint8)")
 _SKIPPED_TOPICS = 2
@@ -137,9 +144,51 @@ class SkippedLeg:
     reason: SkipReason
 
 
+@dataclass(frozen=True)
+class TokenPermit:
+    """A token's own permit as the contracts take it, with a placeholder for its signature."""
+
+    leg: int  # its index
+    is_dai_kind: bool
+    value_or_nonce: int  # the nonce for DAI's kind, which has no value
+    deadline: int
+
+    def as_tuple(self) -> tuple[Any, ...]:
+        """Return the permit as the ABI encodes it."""
+        return (self.leg, self.is_dai_kind, self.value_or_nonce, self.deadline, 0, bytes(WORD), bytes(WORD))
+
+
+@dataclass(frozen=True)
+class EntryPoints:
+    """The functions of a contract version that execute a sweep; the arguments of the others follow from ``sweep``'s."""
+
+    sweep: Function
+    with_permits: Function
+    as_caller: Function
+
+    def encode_with_permits(self, arguments: Sequence[Any], permits: Sequence[TokenPermit]) -> bytes:
+        """Return the call that uses permits of tokens before the user's permission at Permit2."""
+        ours, permission = arguments[:-_PERMISSION_ARGUMENTS], arguments[-_PERMISSION_ARGUMENTS:]
+        return self.with_permits.encode(*ours, [permit.as_tuple() for permit in permits], *permission)
+
+    def encode_as_caller(self, arguments: Sequence[Any]) -> bytes:
+        """Return the call that needs no permission at Permit2, but approvals of the contract."""
+        return self.as_caller.encode(*arguments[:-_PERMISSION_ARGUMENTS])
+
+
+@dataclass(frozen=True)
+class SignaturePart:
+    """Bytes of a signature (r, s and v in 65 bytes) that go into a call."""
+
+    signature: int  # its index among those that the user makes
+    start: int  # in the signature
+    length: int
+    offset: int  # in the call
+
+
 def hash_route(route: Route) -> str:
     """Return ``keccak256(abi.encode(route))``, with which the service signs the route."""
-    return keccak_hex(encode([ROUTE_TYPE], [route.as_tuple()]))
+    return keccak_hex(_ROUTE.encode([route.as_tuple()]))
 
 
 def decode_skipped(log: Log) -> SkippedLeg | None:
@@ -151,11 +200,26 @@ def decode_skipped(log: Log) -> SkippedLeg | None:
         return None
     try:
         leg, token, reason = decode(["uint256", "address", "uint8"], log.data)
-        return SkippedLeg(int(log.topics[1], 16), leg, to_checksum_address(token), SkipReason(reason))
+        return SkippedLeg(int(log.topics[1], 16), leg, eip55(token), SkipReason(reason))
     except (DecodingError, ValueError):
         return None
 
 
 def signature_offset(calldata: bytes) -> int:
     """Return where the bytes of the last argument begin: 65 bytes, padded to three words at the end of the call."""
-    return len(calldata) - 96
+    return len(calldata) - 3 * WORD
+
+
+def signature_parts(calldata: bytes, permits: int) -> Iterator[SignaturePart]:
+    """Yield where the signatures of that many permits go, and the Permit2 signature, which is signed last.
+
+    The permits lie in a row before the last argument and the word with its length.
+    """
+    end = signature_offset(calldata)
+    start = end - WORD - permits * _TOKEN_PERMIT_WORDS * WORD
+    for i in range(permits):
+        v, r, s = (start + (i * _TOKEN_PERMIT_WORDS + word) * WORD for word in (4, 5, 6))
+        yield SignaturePart(i, 0, WORD, r)
+        yield SignaturePart(i, WORD, WORD, s)
+        yield SignaturePart(i, 2 * WORD, 1, v + WORD - 1)
+    yield SignaturePart(permits, 0, SIGNATURE_BYTES, end)

@@ -66,6 +66,10 @@ class Chain:
     chain_id: int
     native_symbol: str
     wrapped_native: str
+    reference_token: str  # the stablecoin in which values are stated
+    tokens: Mapping[str, str]  # well-known ones, by symbol
+    connectors: tuple[str, ...]  # tokens, in addition to the wrapped coin, over which routers may swap
+    l1_fee_oracle: str | None  # the GasPriceOracle of an OP-stack rollup; None where the gas price covers everything
     permit2: str
     multicall3: str
     block_explorer_url: str

@@ -40,6 +40,10 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             chain_id=int(table["chain_id"]),
             native_symbol=str(table["native_symbol"]),
             wrapped_native=_address(table["wrapped_native"]),
+            reference_token=_reference_token(table),
+            tokens=_tokens(table.get("tokens", {})),
+            connectors=_connectors(table),
+            l1_fee_oracle=_optional_address(table.get("l1_fee_oracle")),
             permit2=_address(table["permit2"]),
             multicall3=_address(table["multicall3"]),
             block_explorer_url=str(table.get("block_explorer_url", "")),
@@ -59,6 +63,27 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
     except (TypeError, ValueError) as error:
         message = f"chain {name!r}: {error}"
         raise ChainsFileError(message) from error
+
+
+def _reference_token(table: Mapping[str, Any]) -> str:
+    token = _address(table["reference_token"])
+    if token == _address(table["wrapped_native"]):
+        raise ValueError("the reference token must be a stablecoin, not the wrapped coin")
+    return token
+
+
+def _tokens(table: Mapping[str, Any]) -> dict[str, str]:
+    tokens = {str(symbol): _address(token) for symbol, token in table.items()}
+    if len(set(tokens.values())) < len(tokens):
+        raise ValueError("a token is listed twice")
+    return tokens
+
+
+def _connectors(table: Mapping[str, Any]) -> tuple[str, ...]:
+    tokens = _addresses(table.get("connectors", []))
+    if _address(table["wrapped_native"]) in tokens or len(set(tokens)) < len(tokens):
+        raise ValueError("the connectors must be different tokens, and not the wrapped coin")
+    return tokens
 
 
 def _contracts(table: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ A message has Python ints; ``for_wallets`` writes them as strings, because JavaS
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from eth_account.messages import encode_typed_data
@@ -25,8 +26,13 @@ class TypedData:
     @property
     def digest(self) -> str:
         """The 32 bytes that are signed, as hex."""
+        return encode_hex(keccak(self.preimage))
+
+    @cached_property
+    def preimage(self) -> bytes:
+        """The bytes whose Keccak-256 hash is the digest."""
         signable = encode_typed_data(full_message=self.signable())
-        return encode_hex(keccak(b"\x19" + signable.version + signable.header + signable.body))
+        return b"\x19" + signable.version + signable.header + signable.body
 
     def signable(self) -> dict[str, Any]:
         """Return the message as eth-account signs it."""

@@ -9,6 +9,14 @@ class ChainsFileError(EvmError):
     """The chains file is malformed."""
 
 
+class FeeSignerSettingsError(EvmError):
+    """No fee signer can be made from the settings; the message names a variable and never shows a value."""
+
+
+class FeeSignerUnavailableError(EvmError):
+    """A remote fee signer returned no signature of its account in time."""
+
+
 class SpecificationError(EvmError):
     """The chains file lacks something that a deployment needs."""
 

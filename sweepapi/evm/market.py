@@ -1,36 +1,39 @@
 """Reads what a build needs from the chain, in a number of round trips that does not grow with the number of tokens.
 
 1. ``read_facts``: the head, the user's nonces at Permit2, each token's facts, and which pools exist.
-2. ``read_quotes``: what every token would give in every pool, and whether an approval would need a reset first.
-3. ``read_trials``: whether tokens deliver what is sent, and what the last hop would give for the sum of joined tokens.
-4. ``read_trials`` again, if a token that was to be joined can't be, or if only a router can carry one.
+2. ``read_quotes``: what every token would give in every pool, the pools' prices before that, whether tokens deliver
+   what is sent, what the transaction's data would cost, and how the user can approve the sweep.
+3. ``read_trials``: what pools that tokens share would give for their sums, and routers for what arrives of the tokens
+   that no pool can be called for.
 
 Every token's reads are an ``eth_call`` of their own within the batch, so that a hostile token can't fail the others'.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sweepapi.evm import responses
 from sweepapi.evm.abi import Function
+from sweepapi.evm.approvals import ApprovalReads
 from sweepapi.evm.batch import PAUSED
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.erc20 import APPROVE, FACTS_READS, UNLIMITED, TokenFacts, facts_reads, token_facts
-from sweepapi.evm.multicall import Read, multicall, plain_call
+from sweepapi.evm.erc20 import TokenFacts, account_reads
+from sweepapi.evm.lasting import LastingFacts, TokenLookup
+from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.permit2 import NONCE_BITMAP
-from sweepapi.evm.probe import Probe, grouped, transfer_probes
-from sweepapi.evm.responses import Block
+from sweepapi.evm.responses import Block, GasPrice
 from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.candidates import Candidates, candidates
+from sweepapi.evm.routes.candidates import middle_tokens
+from sweepapi.evm.routes.detours import Detour
 from sweepapi.evm.routes.finder import PoolKey
-from sweepapi.evm.routes.planning import Way, Ways
-from sweepapi.evm.routes.types import MAX_AMOUNT, PoolHop, Quote, Route, Swap
-from sweepapi.evm.transfers import Arrival, Transfers
+from sweepapi.evm.routes.planning import Way
+from sweepapi.evm.routes.quoting import QuoteReads, Quotes
+from sweepapi.evm.routes.types import PoolHop, Quote, Swap
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 
-APPROVAL_GAS_LIMIT = 1_000_000
+QUOTES_PER_CALL = 60  # so that a call stays below the gas that nodes allow
 # Fifty times what a token needs for its facts; it bounds what a hostile one can make the node compute and send.
 TOKEN_GAS_LIMIT = 2_000_000
 
@@ -61,34 +64,20 @@ class Facts:
 
     head: Block
     refusals: Sequence[str]  # the requirements of the contract that are not met
+    gas_price: GasPrice | None  # None if the provider does not tell
+    native_balance: int  # of the user, in wei
     used_permit_words: dict[int, int]  # Permit2's bitmap of the user by word position
-    tokens: dict[str, TokenFacts]  # by address, the output token included; what is not a token is missing
+    tokens: dict[str, TokenFacts]  # by address, with the output and the reference token; what is not a token is missing
     pools: dict[PoolKey, str]
-
-
-@dataclass(frozen=True)
-class Quotes:
-    """The results of the second round trip."""
-
-    ways: dict[str, Ways]  # by swept token
-    needs_reset: dict[str, bool]  # by address: the token refuses to replace an allowance that is not zero
-
-
-@dataclass(frozen=True)
-class Detour:
-    """The routes of a token that delivers less than is sent, through routers that swap what arrives."""
-
-    routes: Sequence[Route]
-    arrival: Arrival
+    code: bytes  # of the user's account
 
 
 @dataclass(frozen=True)
 class Trials:
-    """The results of the third round trip, and of the fourth."""
+    """The results of the third round trip."""
 
-    transfers: Transfers
-    last: Sequence[Quote[PoolHop] | None]  # the best quote of the last hop for each sum
-    detours: Mapping[str, Quote[Route] | None]  # the best quote by token
+    second: Mapping[tuple[str, int], Quote[PoolHop]]  # of pools from middle tokens into the output, by pool and amount
+    detours: Mapping[str, Way]  # the best by token
 
 
 @dataclass(frozen=True)
@@ -97,93 +86,91 @@ class Market:
 
     chain: Chain
     pool: ProviderPool
+    lasting: LastingFacts  # of this chain, shared with other builds
     wallet: str
     contract: Contract
     output: str  # an ERC-20: the wrapped coin where the user wants the native one
 
     def read_facts(self, *, swept: Iterable[str], permit_words: Sequence[int]) -> Facts:
         """Read everything that does not depend on prices."""
-        places = {token: self._places(token) for token in (*swept, self.output)}
+        tokens = tuple(swept)
+        named = (*tokens, self.output, self.chain.reference_token)
+        lookups = self.lasting.lookups({token: self._places(token, tokens) for token in named})
         calls = [
             Call("eth_getBlockByNumber", ("latest", False), responses.block),
+            Call("eth_feeHistory", ("0x1", "latest", []), responses.next_base_fee, ErrorPolicy.ANY),
+            Call("eth_maxPriorityFeePerGas", (), responses.quantity, ErrorPolicy.ANY),
+            Call("eth_getBalance", (self.wallet, "latest"), responses.quantity),
+            Call("eth_getCode", (self.wallet, "latest"), responses.data),
             self._own_reads(permit_words),
-            *(self._token_reads(token, at) for token, at in places.items()),
+            *(self._token_reads(lookup) for lookup in lookups),
         ]
-        head, own, *by_token = self.pool.batch(calls)
+        head, base_fee, priority_fee, native_balance, code, own, *by_token = self.pool.batch(calls)
+        answers = [lookup.answered(answer) for lookup, answer in zip(lookups, by_token, strict=True)]
+        self.lasting.keep(answers)
         requirements = self.contract.requirements
         state, words = own[: len(requirements)], own[len(requirements) :]
         return Facts(
             head=head,
             refusals=[one.refusal for one, (value,) in zip(requirements, state, strict=True) if value != one.value],
+            gas_price=_gas_price(base_fee, priority_fee),
+            native_balance=native_balance,
             used_permit_words={word: bits[0] for word, bits in zip(permit_words, words, strict=True)},
-            tokens={
-                token: known
-                for token, answer in zip(places, by_token, strict=True)
-                if (known := _facts(answer)) is not None
-            },
-            pools={
-                place: pool
-                for (token, at), answer in zip(places.items(), by_token, strict=True)
-                for place, pool in _pools(at, answer).items()
-            },
+            tokens={answer.token: answer.facts for answer in answers if answer.facts is not None},
+            pools={place: pool for answer in answers for place, pool in answer.pools.items()},
+            code=code,
         )
 
-    def read_quotes(self, *, amounts: Mapping[str, int], facts: Facts) -> Quotes:
-        """Quote each amount in every pool there is; the wrapped coin needs no quote of its own."""
-        found = {
-            token: candidates(self.chain, token, self.output, facts.pools)
-            for token, amount in amounts.items()
-            if amount <= MAX_AMOUNT
-        }
-        calls = {
-            token: self._quotes([(swap, amounts[token]) for swap in its.all]) for token, its in found.items() if its.all
-        }
-        resets = [token for token in amounts if 0 < facts.tokens[token].allowance < amounts[token]]
-        raw = self.pool.batch([*calls.values(), *(self._approval(token) for token in resets)])
-        answers = dict(zip(calls, raw, strict=False))
-        refused = [isinstance(answer, CallFailedError) for answer in raw[len(calls) :]]
-        return Quotes(
-            ways={
-                token: self._ways(token, amount, found.get(token), answers.get(token))
-                for token, amount in amounts.items()
-            },
-            needs_reset=dict(zip(resets, refused, strict=True)),
+    def read_quotes(self, *, amounts: Mapping[str, int], facts: Facts, with_approvals: bool) -> Quotes:
+        """Quote each amount in every pool there is, and test the transfers; see ``QuoteReads``."""
+        reads = QuoteReads(
+            chain=self.chain,
+            wallet=self.wallet,
+            output=self.output,
+            amounts=amounts,
+            tokens=facts.tokens,
+            pools=facts.pools,
+            gas_price=0 if facts.gas_price is None else facts.gas_price.wei,
         )
-
-    def last_hops(self, facts: Facts) -> list[PoolHop]:
-        """Return every pool that could swap the wrapped coin into the output."""
-        return list(finder.pool_hops(self.chain.venues, self.chain.wrapped_native, self.output, facts.pools))
+        calls = reads.calls
+        if not with_approvals:
+            return reads.quotes(self.pool.batch(calls))
+        approvals = self._approval_reads(amounts, facts)
+        answers = self.pool.batch([*calls, *approvals.calls])
+        return replace(reads.quotes(answers), approvals=approvals.facts(answers[len(calls) :]))
 
     def read_trials(
-        self, *, probes: Iterable[Probe], sums: Sequence[int], facts: Facts, detours: Mapping[str, Detour] | None = None
+        self, *, amounts: Mapping[PoolHop, Sequence[int]], detours: Mapping[str, Sequence[Detour]]
     ) -> Trials:
-        """Test transfers, and quote the last hop for these sums, and the detours for what arrives at their pools."""
-        groups = list(grouped([one for one in dict.fromkeys(probes) if one.token != self.chain.wrapped_native]))
-        hops = self.last_hops(facts) if any(sums) else []
-        routed = detours or {}
+        """Quote second hops for these amounts, and detours for what arrives at their pools."""
+        parts = list(_parts(amounts))
         raw = iter(
             self.pool.batch(
-                [transfer_probes(group, multicall3=self.chain.multicall3) for group in groups]
-                + [self._quotes([(hop, amount) for amount in sums]) for hop in hops]
-                + [self._quotes([(route, one.arrival.at_pool) for route in one.routes]) for one in routed.values()]
+                [self._quotes([(hop, amount) for amount in part]) for hop, part in parts]
+                + [self._quotes([(one.route, one.arrival.at_pool) for one in its]) for its in detours.values()]
             )
         )
-        transfers = {
-            probe: test for group in groups for probe, test in zip(group, _results(next(raw), len(group)), strict=True)
+        second = {
+            (hop.pool, amount): finder.quoted(hop, amount, result)
+            for hop, part in parts
+            for amount, result in zip(part, _results(next(raw), len(part)), strict=True)
         }
-        by_hop = [_results(next(raw), len(sums)) for _ in hops]
+        routed = {token: _best_detour(its, _results(next(raw), len(its))) for token, its in detours.items()}
         return Trials(
-            transfers=Transfers(transfers),
-            last=[finder.best_quote(hops, amount, [results[i] for results in by_hop]) for i, amount in enumerate(sums)],
-            detours={
-                token: finder.best_quote(one.routes, one.arrival.at_pool, _results(next(raw), len(one.routes)))
-                for token, one in routed.items()
-            },
+            second={key: quote for key, quote in second.items() if quote is not None},
+            detours={token: way for token, way in routed.items() if way is not None},
         )
 
-    def _places(self, token: str) -> list[PoolKey]:
+    def _places(self, token: str, swept: Sequence[str]) -> list[PoolKey]:
         wrapped = self.chain.wrapped_native
-        pairs = [(wrapped, token)] if token == self.output else [(token, self.output), (token, wrapped)]
+        needs_way = token in swept and token != self.output
+        middles = middle_tokens(self.chain)
+        if needs_way:
+            pairs = [(token, self.output), *((token, middle) for middle in middles)]
+        elif token == self.output:
+            pairs = [(middle, token) for middle in middles]
+        else:
+            pairs = [(wrapped, token)]
         return finder.pool_keys(
             [*self.chain.venues, *self.chain.routers], [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
         )
@@ -193,40 +180,51 @@ class Market:
         state = [Read(self.contract.address, one.function) for one in self.contract.requirements]
         return multicall(multicall3=self.chain.multicall3, reads=[*state, *bitmaps], require_all=True)
 
-    def _token_reads(self, token: str, at: Sequence[PoolKey]) -> Call:
-        reads = facts_reads(token=token, wallet=self.wallet, spender=self.chain.permit2)
+    def _token_reads(self, lookup: TokenLookup) -> Call:
+        account = account_reads(
+            token=lookup.token, wallet=self.wallet, permit2=self.chain.permit2, contract=self.contract.address
+        )
         return multicall(
             multicall3=self.chain.multicall3,
-            reads=[*reads, *finder.pool_reads(at)],
+            reads=[*account, *lookup.reads],
             error_policy=ErrorPolicy.EXECUTION,
             gas=TOKEN_GAS_LIMIT,
         )
-
-    def _ways(self, token: str, amount: int, found: Candidates | None, answer: Any) -> Ways:  # noqa: ANN401 - as of _facts
-        if found is None:
-            return Ways()
-        if token == self.output:
-            return Ways(direct=Way(None, amount))
-        ways = found.ways(amount, _results(answer, len(found.all)))
-        if token == self.chain.wrapped_native:
-            return replace(ways, joined=Way(None, amount, is_joined=True))
-        return ways
 
     def _quotes(self, swaps: Sequence[tuple[Swap, int]]) -> Call:
         reads = [finder.quote_read(swap, amount) for swap, amount in swaps]
         return multicall(multicall3=self.chain.multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION)
 
-    def _approval(self, token: str) -> Call:
-        arguments = (self.chain.permit2, UNLIMITED)
-        return plain_call(function=APPROVE, to=token, arguments=arguments, sender=self.wallet, gas=APPROVAL_GAS_LIMIT)
+    def _approval_reads(self, amounts: Mapping[str, int], facts: Facts) -> ApprovalReads:
+        return ApprovalReads(
+            chain_id=self.chain.chain_id,
+            multicall3=self.chain.multicall3,
+            permit2=self.chain.permit2,
+            contract=self.contract.address,
+            wallet=self.wallet,
+            code=facts.code,
+            amounts=amounts,
+            tokens=facts.tokens,
+        )
 
 
-def _facts(answer: Any) -> TokenFacts | None:  # noqa: ANN401 - a list of decoded reads, or the failure of all
-    return None if isinstance(answer, CallFailedError) else token_facts(answer[:FACTS_READS])
+def _gas_price(*fees: Any) -> GasPrice | None:  # noqa: ANN401 - in wei, or failures of the reads
+    return None if any(isinstance(fee, CallFailedError) for fee in fees) else GasPrice(*fees)
 
 
-def _pools(at: Sequence[PoolKey], answer: Any) -> dict[PoolKey, str]:  # noqa: ANN401 - as above
-    return {} if isinstance(answer, CallFailedError) else finder.existing_pools(at, answer[FACTS_READS:])
+def _parts(amounts: Mapping[PoolHop, Sequence[int]]) -> Iterator[tuple[PoolHop, Sequence[int]]]:
+    """Yield the pools with as many of their amounts as one call can quote."""
+    for hop, its in amounts.items():
+        for start in range(0, len(its), QUOTES_PER_CALL):
+            yield hop, its[start : start + QUOTES_PER_CALL]
+
+
+def _best_detour(detours: Sequence[Detour], results: Sequence[Any]) -> Way | None:
+    quotes = [
+        finder.quoted(one.route, one.arrival.at_pool, result) for one, result in zip(detours, results, strict=True)
+    ]
+    ways = [one.way(quote) for one, quote in zip(detours, quotes, strict=True) if quote is not None]
+    return max(ways, key=lambda way: way.output, default=None)
 
 
 def _results(answer: Any, count: int) -> list[Any]:  # noqa: ANN401 - as above, or None if nothing was read

@@ -4,16 +4,17 @@ Tokens are hostile: one that burns all gas fails its whole ``eth_call``. So the 
 other reads of that token, and a batch of such calls is still one round trip.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sweepapi.evm import responses
 from sweepapi.evm.abi import Function
+from sweepapi.evm.abi_encoding import WORD_BYTES
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 
-AGGREGATE3 = Function("aggregate3((address,bool,bytes)[])", "((bool,bytes)[])")
+AGGREGATE3 = Function("aggregate3((address,bool,bytes)[])")
 BLOCK_TIMESTAMP = Function("getCurrentBlockTimestamp()", "(uint256)")
 
 
@@ -51,9 +52,7 @@ def multicall(  # noqa: PLR0913 - the parameters of one eth_call
         output = responses.data(value)
         if error_policy is not ErrorPolicy.NONE and not output:
             raise CallFailedError("Multicall3 was not deployed at that block")
-        (results,) = AGGREGATE3.decode(output)
-        if len(results) != len(reads):
-            raise BadResponseError("multicall returned a different number of results")
+        results = results_of(output, len(reads))
         values = [_value(read, *result) for read, result in zip(reads, results, strict=True)]
         if require_all and None in values:
             raise BadResponseError("a required read failed")
@@ -62,6 +61,26 @@ def multicall(  # noqa: PLR0913 - the parameters of one eth_call
     transaction = {"to": multicall3, "data": "0x" + packed.hex()} | ({} if gas is None else {"gas": hex(gas)})
     parameters = (transaction, tag) if overrides is None else (transaction, tag, overrides)
     return Call("eth_call", parameters, decode, error_policy)
+
+
+def results_of(output: bytes, count: int) -> Iterator[tuple[bool, bytes]]:
+    """Yield this many results of ``(bool,bytes)[]``; raises ``BadResponseError`` for anything else."""
+    results = _word(output, 0) + WORD_BYTES  # each is behind an offset that counts from here
+    if _word(output, results - WORD_BYTES) != count:
+        raise BadResponseError("multicall returned a different number of results")
+    for position in range(count):
+        result = results + _word(output, results + WORD_BYTES * position)
+        returned = result + _word(output, result + WORD_BYTES)
+        end = returned + WORD_BYTES + _word(output, returned)
+        if end > len(output):
+            raise BadResponseError("multicall returned results of another shape")
+        yield _word(output, result) != 0, output[returned + WORD_BYTES : end]
+
+
+def _word(output: bytes, start: int) -> int:
+    if start + WORD_BYTES > len(output):
+        raise BadResponseError("multicall returned results of another shape")
+    return int.from_bytes(output[start : start + WORD_BYTES])
 
 
 def _value(read: Read, succeeded: bool, output: bytes) -> Any:  # noqa: ANN401, FBT001 - as the ABI decodes it

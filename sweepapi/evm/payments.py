@@ -7,16 +7,14 @@ the native coin: what a contract passes on inside a call leaves no log.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eth_utils.address import to_checksum_address
-
 from sweepapi.evm import responses
-from sweepapi.evm.addresses import NATIVE_COIN, keccak_hex
+from sweepapi.evm.addresses import NATIVE_COIN, eip55
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.erc20 import TRANSFER_TOPIC
 from sweepapi.evm.responses import Block, Log, Receipt, Transaction
 from sweepapi.payments import Expected, Movement, Opinion, Payment, find_payment
 from sweepapi.rpc import Call, Provider, ProviderPool
 
-_TRANSFER_TOPIC = keccak_hex(b"Transfer(address,address,uint256)")
 _TRANSFER_TOPICS, _WORD_BYTES = 3, 32
 _ADDRESS_TOPIC_START = f"0x{'00' * 12}"
 
@@ -83,9 +81,9 @@ def _final_number(final: str | int, head: Block, tagged: Block | None) -> int:
 def _transfer(log: Log) -> Movement | None:
     """Return the transfer of this log, or None if it is not a well-formed ``Transfer`` of an ERC-20."""
     topics = log.topics
-    if len(topics) != _TRANSFER_TOPICS or topics[0] != _TRANSFER_TOPIC or len(log.data) != _WORD_BYTES:
+    if len(topics) != _TRANSFER_TOPICS or topics[0] != TRANSFER_TOPIC or len(log.data) != _WORD_BYTES:
         return None
     if not all(topic.startswith(_ADDRESS_TOPIC_START) for topic in topics[1:]):
         return None
-    sender, recipient = (to_checksum_address(topic[-40:]) for topic in topics[1:])
+    sender, recipient = (eip55(topic[-40:]) for topic in topics[1:])
     return Movement(sender, recipient, int.from_bytes(log.data, "big"))

@@ -1,28 +1,28 @@
 """Finding out whether a token can be transferred, and whether it keeps a part, without a signature or a transaction.
 
-An ``eth_call`` with a state override puts the code of ``TransferProbe`` at holders of the token (pools and the user),
-and at an empty address for each; the holder sends some of the token there and gets it back. A tax on buying or on
-selling shows as a difference. Only the code of these addresses is overridden.
+An ``eth_call`` with a state override lets holders of the token (pools and the user), and an empty address for each,
+delegate to the code of ``TransferProbe``; the holder sends some of the token there and gets it back. A tax on buying or
+on selling shows as a difference. It may depend on the amount, so parts of the amount are sent as well. Only the code of
+these addresses is overridden.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from itertools import groupby
-from pathlib import Path
 
-from eth_utils.address import to_checksum_address
-
-from sweepapi.evm.abi import Function
+from sweepapi.evm.abi import Function, exported_code
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.rpc import Call, ErrorPolicy
 
-PROBE = Function("probe(address,uint256,address)", "(uint256,uint256,uint256)")
-# Enough for two transfers of an expensive token, too little for one that tries to occupy the node.
+PROBE = Function("probe(address,uint256,address)", "(uint256,uint256,uint256,bool)")
+# Enough for six transfers of an expensive token, too little for one that tries to occupy the node.
 GAS_LIMIT = 3_000_000
 PROBES_PER_CALL = 8  # so that a call stays below the gas that nodes allow
+# Where the probe code is; holders have the short code of EIP-1167 that delegates to it, as a request has many holders.
+CODE_ADDRESS = keccak_hex(b"sweepapi transfer probe")[:42]
+DELEGATES = f"0x363d3d373d3d3d363d73{CODE_ADDRESS[2:]}5af43d82803e903d91602b57fd5bf3"
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Probe:
     max_amount: int
     is_pool: bool  # whether the holder is a pool of the token's route; otherwise it is the user
 
-    @property
+    @cached_property
     def peer(self) -> str:
         """The address to send to, which holds nothing; tokens that limit transfers per address see each one once."""
-        return to_checksum_address(keccak_hex(b"sweepapi transfer probe" + bytes.fromhex(self.holder[2:]))[:42])
+        return keccak_hex(b"sweepapi transfer probe" + bytes.fromhex(self.holder[2:]))[:42]
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,12 @@ class TransferTest:
     sent: int
     received: int
     received_back: int
+    parts_arrive: bool = True  # a third and a hundredth of the amount, in full
 
     @property
     def taxed(self) -> bool:
-        """Whether either transfer delivered a different amount than was sent."""
-        return self.received != self.sent or self.received_back != self.sent
-
-
-@cache
-def _runtime_code() -> str:
-    artifact = json.loads((Path(__file__).parent / "abi" / "TransferProbe.json").read_text(encoding="utf-8"))
-    code: str = artifact["deployedBytecode"]
-    return code
+        """Whether a transfer delivered a different amount than was sent."""
+        return self.received != self.sent or self.received_back != self.sent or not self.parts_arrive
 
 
 def grouped(probes: Sequence[Probe]) -> Iterator[list[Probe]]:
@@ -79,7 +73,10 @@ def transfer_probes(probes: Sequence[Probe], *, multicall3: str) -> Call:
         reads=[Read(probe.holder, PROBE, (probe.token, probe.max_amount, probe.peer)) for probe in probes],
         error_policy=ErrorPolicy.EXECUTION,
         gas=GAS_LIMIT * len(probes),
-        overrides={address: {"code": _runtime_code()} for probe in probes for address in (probe.holder, probe.peer)},
+        overrides={
+            CODE_ADDRESS: {"code": exported_code("TransferProbe")},
+            **{address: {"code": DELEGATES} for probe in probes for address in (probe.holder, probe.peer)},
+        },
     )
 
     def decode(value: object) -> list[TransferTest | None]:

@@ -7,12 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from eth_utils.address import is_address, to_checksum_address
-
+from sweepapi.evm.addresses import eip55
 from sweepapi.rpc.errors import BadResponseError
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
-_DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 _COUNTER_END = 2**40
 
@@ -24,6 +23,19 @@ class Block:
     number: int
     hash: str
     timestamp: int
+
+
+@dataclass(frozen=True)
+class GasPrice:
+    """What a transaction pays now per unit of gas, in wei."""
+
+    base_fee: int
+    priority_fee: int
+
+    @property
+    def wei(self) -> int:
+        """The sum of both parts."""
+        return self.base_fee + self.priority_fee
 
 
 @dataclass(frozen=True)
@@ -84,9 +96,15 @@ def counter(value: object) -> int:
 
 def data(value: object) -> bytes:
     """Return the bytes of ``0x``-prefixed data."""
-    if isinstance(value, str) and _DATA.fullmatch(value):
-        return bytes.fromhex(value[2:])
-    raise BadResponseError("expected data")
+    if not isinstance(value, str) or not value.startswith("0x"):
+        raise BadResponseError("expected data")
+    try:
+        read = bytes.fromhex(value[2:])
+    except ValueError:
+        raise BadResponseError("expected data") from None
+    if 2 * len(read) != len(value) - 2:  # it skips spaces
+        raise BadResponseError("expected data")
+    return read
 
 
 def hash32(value: object) -> str:
@@ -98,8 +116,8 @@ def hash32(value: object) -> str:
 
 def address(value: object) -> str:
     """Return an address in its EIP-55 form."""
-    if isinstance(value, str) and is_address(value):
-        return str(to_checksum_address(value))
+    if isinstance(value, str) and _ADDRESS.fullmatch(value):
+        return eip55(value)
     raise BadResponseError("expected an address")
 
 
@@ -183,11 +201,12 @@ def _mined_log(fields: dict[str, object]) -> MinedLog:
     )
 
 
-def logs(value: object) -> tuple[Log, ...]:
-    """Return the logs that a filter matched."""
+def logs(value: object, *, emitter: str | None = None) -> tuple[Log, ...]:
+    """Return the logs, or those of one contract, given in EIP-55."""
     if not isinstance(value, list):
         raise BadResponseError("expected logs")
-    return tuple(_log(_mapping(log)) for log in value)
+    fields = [_mapping(log) for log in value]
+    return tuple(_log(log) for log in fields if emitter is None or address(log.get("address")) == emitter)
 
 
 def _receipt(fields: dict[str, object]) -> Receipt:

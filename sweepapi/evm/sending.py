@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+import rlp
 from eth_account.signers.local import LocalAccount
-from eth_account.types import TransactionDictType
+from eth_typing import Hash32
+from eth_utils.crypto import keccak
 
 from sweepapi.evm import responses
+from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.responses import Block
 from sweepapi.rpc import Call, ProviderPool
 
 GWEI = 10**9
+TYPE = b"\x02"
+NO_ACCESS_LIST: list[bytes] = []
+V_OFFSET = 27  # of the recovery id in a signature of 65 bytes; transactions have the id itself
 
 
 @dataclass(frozen=True)
@@ -51,22 +57,35 @@ class Transaction:
     fees: Fees
     value: int = 0
 
+    @property
+    def preimage(self) -> bytes:
+        """The bytes whose Keccak-256 hash is signed (EIP-1559)."""
+        return _encoded(self._fields)
+
+    def with_signature(self, signature: bytes) -> "SignedTransaction":
+        """Return the bytes to send, with a signature (r, s, v) of 65 bytes; a low s is required."""
+        r, s, v = signature[:32], signature[32:64], signature[64] - V_OFFSET
+        raw = _encoded([*self._fields, v, int.from_bytes(r, "big"), int.from_bytes(s, "big")])
+        return SignedTransaction(raw=raw, tx_hash=keccak_hex(raw))
+
     def signed_by(self, account: LocalAccount) -> "SignedTransaction":
-        """Return the bytes to send (EIP-1559), which are the same each time."""
-        fields: TransactionDictType = {
-            "type": 2,
-            "chainId": self.chain_id,
-            "nonce": self.account_nonce,
-            "data": self.data,
-            "value": self.value,
-            "gas": self.gas,
-            "maxFeePerGas": self.fees.max_fee,
-            "maxPriorityFeePerGas": self.fees.priority_fee,
-        }
-        if self.to is not None:
-            fields["to"] = bytes.fromhex(self.to[2:])
-        signed = account.sign_transaction(fields)
-        return SignedTransaction(raw=bytes(signed.raw_transaction), tx_hash=signed.hash.to_0x_hex())
+        """Return the bytes to send, which are the same each time."""
+        return self.with_signature(signature_by(account, self.preimage))
+
+    @property
+    def _fields(self) -> list[Any]:
+        fees, to = self.fees, bytes.fromhex(self.to[2:]) if self.to is not None else b""
+        head = [self.chain_id, self.account_nonce, fees.priority_fee, fees.max_fee, self.gas]
+        return [*head, to, self.value, self.data, NO_ACCESS_LIST]
+
+
+def _encoded(fields: list[Any]) -> bytes:
+    return TYPE + bytes(rlp.encode(fields))
+
+
+def signature_by(account: LocalAccount, preimage: bytes) -> bytes:
+    """Return the signature (r, s, v) of the Keccak-256 hash of these bytes; s is low."""
+    return bytes(account.unsafe_sign_hash(Hash32(keccak(preimage))).signature)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,12 @@ Pools of a venue must receive exactly what is sent. Of a token that delivers les
 some routers swap what arrives.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
+from functools import cached_property
 
 from sweepapi.evm.probe import Probe, TransferTest
 
@@ -37,9 +40,6 @@ class Transfers:
 
     results: Mapping[Probe, TransferTest | None]  # None if the token refused
 
-    def __or__(self, newer: "Transfers") -> "Transfers":
-        return Transfers({**self.results, **newer.results})
-
     def problem(self, token: str, pool: str) -> Problem | None:
         """Return the most severe problem of the token at its user and at this pool; None if every test passed."""
         results = dict(self._of(token, pool))
@@ -55,20 +55,42 @@ class Transfers:
 
         None if a transfer fails, or if no holder had anything to send.
         """
+        tests = self._tests(token, pool)
+        if tests is None:
+            return None
+        to_contract, to_pool = tests
+        at_contract = _delivered(amount, to_contract.sent, to_contract.received)
+        return Arrival(at_contract, _delivered(at_contract, to_pool.received, to_pool.received_back))
+
+    def kept(self, token: str, pool: str) -> Fraction | None:
+        """Return which part of an amount arrives in this pool by way of the contract; None as of ``arrival``."""
+        tests = self._tests(token, pool)
+        if tests is None:
+            return None
+        to_contract, to_pool = tests
+        kept = Fraction(to_contract.received * to_pool.received_back, to_contract.sent * to_pool.received)
+        return min(kept, Fraction(1))
+
+    def _tests(self, token: str, pool: str) -> tuple[TransferTest, TransferTest] | None:
+        """Return the tests of the transfers to the contract and from there to this pool."""
         tests = {probe.is_pool: result for probe, result in self._of(token, pool)}
         at_pool, at_user = tests.get(True), tests.get(False, tests.get(True))
         if at_pool is None or at_user is None:
             return None
         sender = at_user if at_user.sent else at_pool
-        if not sender.sent or not at_pool.received:
-            return None
-        at_contract = _delivered(amount, sender.sent, sender.received)
-        return Arrival(at_contract, _delivered(at_contract, at_pool.received, at_pool.received_back))
+        return (sender, at_pool) if sender.sent and at_pool.received else None
 
     def _of(self, token: str, pool: str) -> Iterator[tuple[Probe, TransferTest | None]]:
-        for probe, result in self.results.items():
-            if probe.token == token and (not probe.is_pool or probe.holder == pool):
+        for probe, result in self._by_token.get(token, ()):
+            if not probe.is_pool or probe.holder == pool:
                 yield probe, result
+
+    @cached_property
+    def _by_token(self) -> dict[str, list[tuple[Probe, TransferTest | None]]]:
+        grouped = defaultdict(list)
+        for probe, result in self.results.items():
+            grouped[probe.token].append((probe, result))
+        return grouped
 
 
 def _delivered(amount: int, sent: int, received: int) -> int:

@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eth_abi.abi import decode
-from eth_abi.exceptions import DecodingError
-from eth_utils.address import to_checksum_address
-
-from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.batch import ROUTE_TYPE, Permission, Route
+from sweepapi.evm.abi import Function, Values
+from sweepapi.evm.addresses import eip55, keccak_hex
+from sweepapi.evm.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, EntryPoints, Permission, Route
 from sweepapi.evm.eip712 import fields
 from sweepapi.evm.permit2 import Witness
 from sweepapi.evm.responses import Log
+from sweepapi.rpc.errors import BadResponseError
 
 CONTRACT_NAME = "ServiceBatchV4"
 
 _ORDER = "(address,uint16,bytes32)"
-SWEEP = Function(f"sweep({ROUTE_TYPE},{_ORDER},uint256,uint256,bytes)")
+SWEEP = Function(f"sweep({ROUTE_TYPE},{_ORDER},{PERMISSION_TYPES})")
+SWEEP_WITH_PERMITS = Function(f"sweepWithPermits({ROUTE_TYPE},{_ORDER},{PERMITS_TYPE},{PERMISSION_TYPES})")
+SWEEP_AS_CALLER = Function(f"sweepAsCaller({ROUTE_TYPE},{_ORDER})")
+ENTRY_POINTS = EntryPoints(SWEEP, SWEEP_WITH_PERMITS, SWEEP_AS_CALLER)
 IS_SWEEP_REF_USED = Function("isSweepRefUsed(address,bytes32)", "(bool)")
 FEE_BPS = Function("feeBps()", "(uint16)")
 FEE_RECIPIENT = Function("feeRecipient()", "(address)")
 
-_EVENT_DATA = ["address", *["uint256"] * 4]
+_EVENT_DATA = Values("(address,uint256,uint256,uint256,uint256)")
 EXECUTED_TOPIC = keccak_hex(b"SweepExecutedV4(bytes32,address,address,uint256,uint256,uint256,uint256)")
 _EXECUTED_TOPICS = 3
 
@@ -40,6 +40,10 @@ class SweepOrder:
     max_skipped: int
     fee_bps: int
     sweep_ref: str  # bytes32 as hex
+
+    def as_tuple(self) -> tuple[Any, ...]:
+        """Return the order as the ABI encodes it: the contract takes the rest from the route."""
+        return (self.output_token, self.fee_bps, bytes.fromhex(self.sweep_ref[2:]))
 
     @property
     def witness(self) -> Witness:
@@ -74,13 +78,12 @@ class SweepExecuted:
 
 def sweep_arguments(*, route: Route, order: SweepOrder, permission: Permission) -> tuple[Any, ...]:
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
-    return (
-        route.as_tuple(),
-        (order.output_token, order.fee_bps, bytes.fromhex(order.sweep_ref[2:])),
-        permission.nonce,
-        permission.deadline,
-        permission.signature,
-    )
+    return (route.as_tuple(), order.as_tuple(), permission.nonce, permission.deadline, permission.signature)
+
+
+def caller_calldata(*, route: Route, order: SweepOrder) -> bytes:
+    """Return the call of ``sweepAsCaller``."""
+    return SWEEP_AS_CALLER.encode(route.as_tuple(), order.as_tuple())
 
 
 def decode_executed(log: Log) -> SweepExecuted | None:
@@ -91,8 +94,8 @@ def decode_executed(log: Log) -> SweepExecuted | None:
     if len(log.topics) != _EXECUTED_TOPICS or log.topics[0] != EXECUTED_TOPIC:
         return None
     try:
-        output_token, *amounts = decode(_EVENT_DATA, log.data)
-    except DecodingError:
+        output_token, *amounts = _EVENT_DATA.decode(log.data)
+    except BadResponseError:
         return None
-    user = to_checksum_address(log.topics[2][-40:])
-    return SweepExecuted(log.topics[1], user, to_checksum_address(output_token), *amounts)
+    user = eip55(log.topics[2][-40:])
+    return SweepExecuted(log.topics[1], user, eip55(output_token), *amounts)

@@ -7,25 +7,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eth_abi.abi import decode
-from eth_abi.exceptions import DecodingError
-from eth_utils.address import to_checksum_address
-
-from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.batch import ROUTE_TYPE, Permission, Route
+from sweepapi.evm.abi import Function, Values
+from sweepapi.evm.addresses import eip55, keccak_hex
+from sweepapi.evm.batch import (
+    PERMISSION_TYPES,
+    PERMITS_TYPE,
+    ROUTE_TYPE,
+    SIGNATURE_BYTES,
+    EntryPoints,
+    Permission,
+    Route,
+)
 from sweepapi.evm.eip712 import TypedData, fields
 from sweepapi.evm.permit2 import Witness
 from sweepapi.evm.responses import Log
+from sweepapi.rpc.errors import BadResponseError
 
 CONTRACT_NAME = "ServiceBatchV5PartnerFees"
 _AUTHORIZATION = "(address,bytes32,address,address,address,uint16,uint16,uint256,uint256,bytes32)"
-SWEEP = Function(f"sweep({ROUTE_TYPE},{_AUTHORIZATION},bytes,uint256,uint256,bytes)")
+_SIGNED_ROUTE = f"{ROUTE_TYPE},{_AUTHORIZATION},bytes"
+SWEEP = Function(f"sweep({_SIGNED_ROUTE},{PERMISSION_TYPES})")
+SWEEP_WITH_PERMITS = Function(f"sweepWithPermits({_SIGNED_ROUTE},{PERMITS_TYPE},{PERMISSION_TYPES})")
+SWEEP_AS_CALLER = Function(f"sweepAsCaller({_SIGNED_ROUTE})")
+ENTRY_POINTS = EntryPoints(SWEEP, SWEEP_WITH_PERMITS, SWEEP_AS_CALLER)
 IS_NONCE_USED = Function("isNonceUsed(uint256)", "(bool)")
 CANCEL_AUTHORIZATION = Function("cancelAuthorization(uint256)")
 FEE_SIGNER = Function("feeSigner()", "(address)")
 
-_EVENT_DATA = ["address", "address", "address", *["uint256"] * 6]
+_EVENT_DATA = Values("(address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)")
 EXECUTED_TOPIC = keccak_hex(
     b"SweepExecutedV5(uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
 )
@@ -99,6 +108,13 @@ class Authorization:
             "legsHash": self.legs_hash,
         }
 
+    def as_tuple(self) -> tuple[Any, ...]:
+        """Return the authorization as the ABI encodes it."""
+        return tuple(
+            bytes.fromhex(value[2:]) if name in ("partnerId", "legsHash") else value
+            for name, value in self.message().items()
+        )
+
     def typed_data(self, *, chain_id: int, contract: str) -> TypedData:
         """Return what the service signs, in the domain of one contract on one chain."""
         return TypedData(
@@ -152,17 +168,13 @@ def sweep_arguments(
     *, route: Route, authorization: Authorization, signature: bytes, permission: Permission
 ) -> tuple[Any, ...]:
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
-    return (
-        route.as_tuple(),
-        tuple(
-            bytes.fromhex(value[2:]) if name in ("partnerId", "legsHash") else value
-            for name, value in authorization.message().items()
-        ),
-        signature,
-        permission.nonce,
-        permission.deadline,
-        permission.signature,
-    )
+    consent = (permission.nonce, permission.deadline, permission.signature)
+    return (route.as_tuple(), authorization.as_tuple(), signature, *consent)
+
+
+def trial_calldata(*, route: Route, authorization: Authorization) -> bytes:
+    """Return the call of ``sweepAsCaller`` with a placeholder for the service's signature."""
+    return SWEEP_AS_CALLER.encode(route.as_tuple(), authorization.as_tuple(), bytes(SIGNATURE_BYTES))
 
 
 def decode_executed(log: Log) -> SweepExecuted | None:
@@ -173,16 +185,16 @@ def decode_executed(log: Log) -> SweepExecuted | None:
     if len(log.topics) != _EXECUTED_TOPICS or log.topics[0] != EXECUTED_TOPIC:
         return None
     try:
-        partner_recipient, protocol_recipient, output_token, *amounts = decode(_EVENT_DATA, log.data)
-    except DecodingError:
+        partner_recipient, protocol_recipient, output_token, *amounts = _EVENT_DATA.decode(log.data)
+    except BadResponseError:
         return None
     return SweepExecuted(
         int(log.topics[1], 16),
-        to_checksum_address(log.topics[2][-40:]),
+        eip55(log.topics[2][-40:]),
         log.topics[3],
-        to_checksum_address(partner_recipient),
-        to_checksum_address(protocol_recipient),
-        to_checksum_address(output_token),
+        eip55(partner_recipient),
+        eip55(protocol_recipient),
+        eip55(output_token),
         *amounts,
     )
 
@@ -194,4 +206,4 @@ def decode_cancelled(log: Log) -> AuthorizationCancelled | None:
     """
     if len(log.topics) != _CANCELLED_TOPICS or log.topics[0] != CANCELLED_TOPIC or log.data:
         return None
-    return AuthorizationCancelled(int(log.topics[1], 16), to_checksum_address(log.topics[2][-40:]))
+    return AuthorizationCancelled(int(log.topics[1], 16), eip55(log.topics[2][-40:]))

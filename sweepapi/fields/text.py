@@ -11,9 +11,10 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import Combinable
-from eth_utils.address import to_checksum_address
 from solders.pubkey import Pubkey
 from solders.signature import Signature
+
+from sweepapi.evm.addresses import eip55
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 
@@ -46,7 +47,7 @@ def checksum_address(text: str) -> str:
     """
     if not _ADDRESS.fullmatch(text):
         raise ValueError("An address is 0x and 40 hex digits.")
-    checksummed: str = to_checksum_address(text.lower())
+    checksummed: str = eip55(text.lower())
     digits = text[2:]
     if text != checksummed and digits not in (digits.lower(), digits.upper()):
         raise BadChecksumError("The casing of this address is not its EIP-55 checksum.")

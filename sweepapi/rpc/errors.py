@@ -13,5 +13,9 @@ class BadResponseError(RpcError):
     """A provider returned something that its method can't return."""
 
 
+class BatchRefusedError(BadResponseError):
+    """A provider did not answer all calls of a batch, which may be too large for it."""
+
+
 class CallFailedError(RpcError):
     """The node returned an error that the caller accepts as a result (see ``ErrorPolicy``)."""

@@ -1,13 +1,13 @@
 """All providers of one network: failover, and agreement between them.
 
-A *batch* is one HTTP request with any number of calls, and the unit in which the service counts round trips. Each call
-brings the function that checks and decodes its response, so a provider that returns nonsense fails over like one that
-does not respond.
+A *batch* is one HTTP request, and the unit in which the service counts round trips; only one with more calls than a
+provider takes at once needs several. Each call brings the function that checks and decodes its response, so a provider
+that returns nonsense fails over like one that does not respond.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -28,6 +28,8 @@ class ProviderPool:
     providers: list[Provider]
     timeout_seconds: float
     lagging_blocks: int
+    # Methods that were refused when last asked for, by which a caller with an alternative saves a round trip.
+    refused_methods: set[str] = field(default_factory=set, repr=False)
 
     @classmethod
     def of_urls(cls, *, urls: Sequence[str], target: Target, timeout_seconds: float) -> "ProviderPool":

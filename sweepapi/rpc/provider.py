@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import requests
@@ -11,9 +12,10 @@ from urllib3.exceptions import HTTPError
 from web3.providers.base import JSONBaseProvider
 from web3.types import RPCEndpoint
 
+from sweepapi.http_body import read_body
 from sweepapi.nesting import is_nested_deeper
 from sweepapi.rpc.calls import Call, read
-from sweepapi.rpc.errors import BadResponseError
+from sweepapi.rpc.errors import BadResponseError, BatchRefusedError
 
 CIRCUIT_FAILURES = 3
 CIRCUIT_SECONDS = 10.0
@@ -21,9 +23,11 @@ PROOF_RECHECK_SECONDS = 600.0
 ERROR_RATE_WEIGHT = 0.2
 MAX_CONNECTIONS = 16
 JSON = {"Content-Type": "application/json"}
-CHUNK_BYTES = 2**16
 MAX_RESPONSE_BYTES = 2**26
 MAX_RESPONSE_DEPTH = 32
+# Nodes limit the calls of a batch: geth and Alchemy to a thousand, Erigon to a hundred, some to twenty.
+MOST_CALLS, LEAST_CALLS = 1_000, 20
+TOO_LARGE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 
 @dataclass(frozen=True)
@@ -77,10 +81,15 @@ class Provider:
         self.health = Health()
         self._url = url
         self._target = target
+        self._max_calls = MOST_CALLS
         self._session = requests.Session()
         adapter = HTTPAdapter(pool_maxsize=MAX_CONNECTIONS, max_retries=0)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
+        # Proxies and certificates of the environment are looked up once; requests does it for every request.
+        environment = self._session.merge_environment_settings(url, {}, None, None, None)
+        self._session.proxies, self._session.verify = environment["proxies"], environment["verify"]
+        self._session.trust_env = False
 
     def __repr__(self) -> str:
         # The URL often contains a key, so it never leaves this object.
@@ -89,13 +98,17 @@ class Provider:
     def batch(self, calls: Sequence[Call], *, timeout_seconds: float) -> list[Any]:
         """Make all calls in one round trip and return their decoded results in order.
 
+        More calls than the provider takes at once need several round trips.
+
         Raises ``BadResponseError`` if the provider can't be reached, is on another network, or gives an unusable
         response.
         """
         proves = self._proof_is_due()
+        if proves:
+            self._max_calls = MOST_CALLS
         sent = [self._target.proof, *calls] if proves else list(calls)
         try:
-            raw = self._post(sent, timeout_seconds)
+            raw = self._responses(sent, deadline=time.monotonic() + timeout_seconds)
             values = [read(call, response) for call, response in zip(sent, raw, strict=True)]
             if proves:
                 self._accept_proof(values.pop(0))
@@ -130,6 +143,21 @@ class Provider:
             raise BadResponseError(f"{self!r} is on another network: {self._target.proof.method} is {shown}")
         self.health.proven_at = time.monotonic()
 
+    def _responses(self, calls: Sequence[Call], *, deadline: float) -> list[Any]:
+        """Return the response to each call; a batch that is too large is halved, and so are later ones for a while."""
+        raw: list[Any] = []
+        max_calls = self._max_calls
+        while len(raw) < len(calls):
+            part = calls[len(raw) : len(raw) + max_calls]
+            try:
+                raw += self._post(part, deadline - time.monotonic())
+            except BatchRefusedError:
+                if len(part) <= LEAST_CALLS:
+                    raise
+                max_calls = max(len(part) // 2, LEAST_CALLS)
+        self._max_calls = max_calls
+        return raw
+
     def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
         # A codec of its own numbers the calls of each batch from zero.
         batch = JSONBaseProvider().encode_batch_rpc_request([(RPCEndpoint(call.method), call.params) for call in calls])
@@ -137,23 +165,26 @@ class Provider:
             by_id = {response["id"]: response for response in _parsed(self._fetch(batch, timeout_seconds))}
             return [by_id[i] for i in range(len(calls))]
         except (requests.RequestException, HTTPError, ValueError, TypeError, KeyError) as error:
+            refused = BatchRefusedError if _refuses_batch(error) else BadResponseError
             # Not chained: the text of these errors contains the URL.
-            raise BadResponseError(f"{self!r} did not answer {len(calls)} calls ({type(error).__name__})") from None
+            raise refused(f"{self!r} did not answer {len(calls)} calls ({type(error).__name__})") from None
 
     def _fetch(self, batch: bytes, timeout_seconds: float) -> bytes:
         """Return the response's body; the deadline is checked after every chunk."""
         deadline = time.monotonic() + timeout_seconds
-        body = bytearray()
         # A redirect would send the calls to another host.
         with self._session.post(
             self._url, data=batch, headers=JSON, timeout=timeout_seconds, stream=True, allow_redirects=False
         ) as response:
             response.raise_for_status()
-            while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
-                body += chunk
-                if time.monotonic() > deadline or len(body) > MAX_RESPONSE_BYTES:
-                    raise ValueError("response is too slow or too long")
-        return bytes(body)
+            return read_body(response, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
+
+
+def _refuses_batch(error: Exception) -> bool:
+    """Return whether an error may mean that a batch was too large: its status says so, or calls were not answered."""
+    if isinstance(error, requests.HTTPError):
+        return error.response.status_code in TOO_LARGE
+    return isinstance(error, TypeError | KeyError)
 
 
 def _parsed(body: bytes) -> Any:  # noqa: ANN401 - JSON of any shape

@@ -15,6 +15,7 @@ from sweepapi.fields import AccountAddressField, NetworkField, Uint256Field
 
 NO_PROVIDER_ANSWERED = "No provider answered in time."  # a last_error
 MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
+MAX_REFERENCE_LENGTH = 64
 
 
 class SweepStatus(models.TextChoices):
@@ -51,10 +52,15 @@ class Sweep(models.Model):
     rail = models.CharField(max_length=32)  # the name of the rail that built it, and that follows it to its end
     network = NetworkField()
     wallet = AccountAddressField()
+    client_reference = models.CharField(max_length=MAX_REFERENCE_LENGTH, blank=True)  # the partner's own, not unique
     output_asset = AccountAddressField()
     output_symbol = models.CharField(max_length=32)
     output_decimals = models.PositiveSmallIntegerField()
     slippage_bps = models.PositiveSmallIntegerField()
+    # What else the partner chose for its offers.
+    accepted_impact_bps = models.PositiveSmallIntegerField(null=True, blank=True)  # null unless the user was asked
+    unlimited_approvals = models.BooleanField(default=False)
+    wallet_atomic = models.CharField(max_length=16, blank=True)  # a ``WalletAtomic``; blank if the wallet was not asked
     total_fee_bps = models.PositiveSmallIntegerField()
     partner_share_bps = models.PositiveSmallIntegerField()
     partner_recipient = AccountAddressField(null=True, blank=True)  # null where the partner is paid later
@@ -72,10 +78,10 @@ class Sweep(models.Model):
     )  # the sequence of its newest event; the first is that it was built
     completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
     closed_at = models.DateTimeField(null=True, blank=True)  # null while open
-    # Null unless operators voided it or it was cancelled on chain; kept if it is executed afterwards.
+    # Null unless it was voided or cancelled on chain; kept if it is executed afterwards.
     voided_at = models.DateTimeField(null=True, blank=True)
     void_reason = models.TextField(blank=True)
-    cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless operators requested that
+    cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless someone requested that
 
     next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
     check_attempts = models.PositiveIntegerField(default=0)
@@ -90,6 +96,12 @@ class Sweep(models.Model):
             # The history pages through these; its other filters read a partner's sweeps one by one.
             models.Index(fields=["partner", "-created_at", "-id"], name="sweep_of_partner_by_time"),
             models.Index(fields=["partner", "wallet", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
+            # The daily limit of cancellations on chain counts these.
+            models.Index(
+                fields=["partner", "cancellation_requested_at"],
+                condition=Q(cancellation_requested_at__isnull=False),
+                name="sweep_cancelled_of_partner",
+            ),
             models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
         ]
         triggers: ClassVar = [

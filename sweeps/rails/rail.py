@@ -19,31 +19,9 @@ from partners.models import Partner
 from sweepapi.fees import Split, split
 from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
 from sweeps.rails.presentation import Presentation
+from sweeps.rails.request import BuildRequest, TokenInput
 
 # --- Building ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TokenInput:
-    """One token of a request; ``symbol`` and ``decimals`` are hints that are compared with the chain."""
-
-    asset: str
-    amount: int
-    symbol: str | None = None
-    decimals: int | None = None
-
-
-@dataclass(frozen=True)
-class BuildRequest:
-    """A checked build request: addresses in their canonical form, amounts in smallest units."""
-
-    network: str
-    wallet: str
-    tokens: Sequence[TokenInput]
-    output_asset: str
-    slippage_bps: int
-    close_empty_accounts: bool = True  # where a network takes rent for token accounts
-    max_skipped: int | None = None  # how many tokens may be left out; None for as many as the rail can leave out
 
 
 @dataclass(frozen=True)
@@ -95,11 +73,11 @@ class DraftToken:
 
 @dataclass(frozen=True)
 class BuildWarning:
-    """Something about one token that a partner should know, and that does not stop the sweep."""
+    """Something that a partner should know, and that does not stop the sweep."""
 
     code: str
     message: str
-    token: str
+    token: str | None  # None if it is not about one token
 
 
 def symbol_warnings(tokens: Sequence[TokenInput], symbols: Mapping[str, str]) -> Iterator[BuildWarning]:
@@ -173,6 +151,26 @@ class Offered(Generic[SealedT_co]):
     sweep: Sweep
     offer: Offer
     sealed: SealedT_co
+
+    @property
+    def draft(self) -> Draft:
+        return self.sealed.draft
+
+    @property
+    def minimum(self) -> Split:
+        return self.sealed.minimum
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A draft that is shown and not sealed."""
+
+    rail: "Rail"
+    draft: Draft
+
+    @property
+    def minimum(self) -> Split:
+        return self.draft.minimum
 
 
 # --- Following --------------------------------------------------------------------------------------------------------

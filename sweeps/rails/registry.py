@@ -1,9 +1,8 @@
 """The registry of all rails: the only module outside the rails that names them."""
 
-from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.evm.rail import EvmRail, EvmShapes
 from sweeps.rails.evm_v4.rail import EvmV4
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.presentation import Presentation
 from sweeps.rails.rail import Rail
 from sweeps.rails.solana_v1.rail import SolanaV1
 
@@ -14,11 +13,12 @@ _ALL: tuple[Rail, ...] = (*_EVM, SOLANA)
 RAILS: dict[str, Rail] = {rail.name: rail for rail in _ALL}
 # By their names in SERVICE_EVM_BUILD_MODE and in the API.
 BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _ALL}
-V2_MODES = tuple(rail.mode for rail in _EVM)
+EVM_BY_MODE: dict[str, EvmRail] = {rail.mode: rail for rail in _EVM}
+V2_MODES = tuple(EVM_BY_MODE)
 FALLBACK = EvmV4.mode
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.
 V2_RAILS = tuple(rail.name for rail in _EVM)
-V2: Presentation = _EVM[0].present
+V2: EvmShapes = _EVM[0].present
 # The rails whose sweeps /v1 shows: those whose partners are paid later.
 V1_RAILS = (SolanaV1.name, EvmV4.name)
 V1 = SOLANA.present

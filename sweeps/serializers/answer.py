@@ -9,7 +9,7 @@ from ledger.models import Settlement
 from sweepapi.api.fields import AmountOutputField
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
-WARNING_CODES = ("symbol_differs", "router_swap")
+WARNING_CODES = ("symbol_differs", "router_swap", "price_impact_high", "value_loss_high", "no_signatures")
 
 
 @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
@@ -18,6 +18,14 @@ class FeeModeField(serializers.Field[str, str, str, Any]):
 
     def to_representation(self, settlement: str) -> str:
         return FEE_MODES[Settlement(settlement)]
+
+
+@extend_schema_field(serializers.CharField(allow_null=True, help_text="As in the build; null if it had none."))
+class ClientReferenceOutputField(serializers.Field[str, str, str | None, Any]):
+    """The partner's own reference of a sweep."""
+
+    def to_representation(self, reference: str) -> str | None:
+        return reference or None
 
 
 class OutputAmountsSerializer(serializers.Serializer[Any]):

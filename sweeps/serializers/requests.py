@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -13,14 +13,15 @@ from sweepapi.api.chains import EvmChainField
 from sweepapi.api.fields import (
     AmountField,
     EvmAddressField,
-    HashField,
+    StrictBooleanField,
     StrictCharField,
     StrictIntegerField,
 )
 from sweepapi.api.serializers import StrictSerializer
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
-from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
-from sweeps.rails.rail import BuildRequest, TokenInput
+from sweepapi.fees import BPS_DENOMINATOR
+from sweeps.models.sweep import MAX_REFERENCE_LENGTH, MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
+from sweeps.rails.request import BuildRequest, TokenInput, WalletAtomic
 
 MAX_DECIMALS = 255
 _SWEEP_USDC = {
@@ -30,7 +31,6 @@ _SWEEP_USDC = {
     "outputMint": "0x4200000000000000000000000000000000000006",
     "slippageBps": 50,
 }
-_SENT = {"txHash": "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"}
 
 
 class HintedToken(StrictSerializer):
@@ -112,6 +112,19 @@ class NonZeroAddressField(EvmAddressField):
         return address
 
 
+class EvmWalletField(NonZeroAddressField):
+    """The address of an account that can sign."""
+
+    default_error_messages = {"native_coin": "This address stands for the native coin."}
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the EIP-55 form; the placeholder of the native coin is refused, because no one can sign for it."""
+        address = super().to_internal_value(data)
+        if address == NATIVE_COIN:
+            self.fail("native_coin")
+        return address
+
+
 class TokenRequest(HintedToken):
     """One token to be swept."""
 
@@ -119,31 +132,80 @@ class TokenRequest(HintedToken):
     amount = AmountField(help_text="How much of it, in its smallest unit.")
 
 
+@extend_schema_field({"type": "string", "pattern": "^[ -~]{1,64}$", "examples": ["order 1017"]})
+class ClientReferenceField(StrictCharField):
+    """A reference that the partner chose: printable ASCII characters."""
+
+    default_error_messages = {"invalid_format": "A reference has only printable ASCII characters."}
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
+        super().__init__(max_length=MAX_REFERENCE_LENGTH, **kwargs)
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the reference unchanged."""
+        if not (data.isascii() and data.isprintable()):
+            self.fail("invalid_format")
+        return data
+
+
+class WalletRequest(StrictSerializer):
+    """What the user's wallet said about itself."""
+
+    atomic = serializers.ChoiceField(
+        choices=[one.value for one in WalletAtomic],
+        help_text="The `atomic.status` of the sweep's chain in the answer of `wallet_getCapabilities` (EIP-5792).",
+    )
+
+
+class ExecutionRequest(StrictSerializer):
+    """What is known of how the user can execute a sweep."""
+
+    wallet = WalletRequest()
+
+
 @extend_schema_serializer(examples=[OpenApiExample("Sweep 25 USDC into WETH", value=_SWEEP_USDC)])
 class BuildRequestSerializer(SweepRequest):
     """The sweep to build."""
 
     chain = EvmChainField(min_length=1, help_text="Name of a chain, as in GET /v2/status.")
-    wallet = NonZeroAddressField(help_text="The user's address, which will send the transaction.")
+    wallet = EvmWalletField(help_text="The user's address, which will send the transaction.")
     # The length is checked before any token; the stubs do not know what many=True takes.
     tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
     outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
     onUnroutable = serializers.ChoiceField(
-        choices=["reject"], required=False, help_text="What to do if a token has no route: refuse the whole sweep."
+        choices=["reject", "skip"],
+        required=False,
+        help_text="What to do about tokens that can't be swept, or are worth less than the gas that they cost: refuse "
+        "the whole sweep, which is the default, or leave them out and report them in `skippedTokens`.",
+    )
+    onLegFailure = serializers.ChoiceField(
+        choices=["revert", "skip"],
+        required=False,
+        help_text="What the contract does about a token whose pool pays too little by then: revert the whole sweep, "
+        "which is the default, or leave the token with the user. The user signs it.",
     )
     maxSkipped = StrictIntegerField(
         min_value=0,
         required=False,
-        help_text="How many tokens the contract may leave out, because their pools pay too little by then, instead of "
-        "reverting the whole sweep; 0 for none. By default, and at most, all but one of the tokens that are swapped in "
-        "pools. The user signs it.",
+        help_text='With `"onLegFailure": "skip"`, how many tokens the contract may leave out. By default, and at most, '
+        "all but one of the tokens that are swapped in pools.",
     )
-
-    def validate_wallet(self, wallet: str) -> str:
-        """Refuse the placeholder of the native coin: no one can sign for it."""
-        if wallet == NATIVE_COIN:
-            raise ValidationError("This address stands for the native coin.", code="native_coin")
-        return wallet
+    acceptPriceImpactBps = StrictIntegerField(
+        min_value=0,
+        max_value=BPS_DENOMINATOR,
+        required=False,
+        help_text="The price impact in basis points up to which the user agreed to a sweep that is refused otherwise.",
+    )
+    approvals = serializers.ChoiceField(
+        choices=["exact", "unlimited"],
+        required=False,
+        help_text="Whether the user approves the amounts of this sweep, which is the default, or any amount, so that "
+        "later sweeps need no approval.",
+    )
+    clientReference = ClientReferenceField(
+        required=False, help_text="Your own reference, shown wherever the sweep is; several sweeps may share one."
+    )
+    execution = ExecutionRequest(required=False, help_text="How the user's wallet can execute the sweep.")
 
     def unsweepable(self, tokens: Sequence[Mapping[str, Any]]) -> dict[int, ErrorDetail]:
         """Add the native coin, which can't be pulled from a wallet."""
@@ -154,13 +216,38 @@ class BuildRequestSerializer(SweepRequest):
         }
         return super().unsweepable(tokens) | native
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a number of tokens to leave out where none may be."""
+        if "maxSkipped" in attrs and attrs.get("onLegFailure") != "skip":
+            problem = ErrorDetail('This needs "onLegFailure": "skip".', "not_applicable")
+            raise ValidationError({"maxSkipped": [problem]})
+        return super().validate(attrs)
+
     def to_request(self) -> BuildRequest:
-        """Add what the user allows to be left out."""
-        return replace(super().to_request(), max_skipped=self.validated_data.get("maxSkipped"))
+        """Add what the user and the partner chose."""
+        body = self.validated_data
+        wallet = body.get("execution", {}).get("wallet")
+        return replace(
+            super().to_request(),
+            max_skipped=body.get("maxSkipped") if body.get("onLegFailure") == "skip" else 0,
+            leaves_out=body.get("onUnroutable") == "skip",
+            accepted_impact_bps=body.get("acceptPriceImpactBps"),
+            unlimited_approvals=body.get("approvals") == "unlimited",
+            wallet_atomic=WalletAtomic(wallet["atomic"]) if wallet else None,
+            client_reference=body.get("clientReference", ""),
+        )
 
 
-@extend_schema_serializer(examples=[OpenApiExample("The hash that the wallet returned", value=_SENT)])
-class ConfirmRequestSerializer(StrictSerializer):
-    """The transaction that the user sent."""
+@extend_schema_serializer(examples=[OpenApiExample("Nothing to say", value={})])
+class EmptyRequestSerializer(StrictSerializer):
+    """An empty object, or no body at all."""
 
-    txHash = HashField(help_text="0x and 64 hex digits, in any case.")
+
+@extend_schema_serializer(examples=[OpenApiExample("Also stop a user who has signed", value={"onChain": True})])
+class CancelRequestSerializer(StrictSerializer):
+    """How to withdraw a sweep."""
+
+    onChain = StrictBooleanField(
+        default=False,
+        help_text="Whether to cancel it on chain, too, so that it can't be executed even if it was signed.",
+    )

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from sweepapi.api.chains import ClusterField
 from sweepapi.api.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
 from sweepapi.api.serializers import StrictSerializer
-from sweeps.rails.rail import BuildRequest
+from sweeps.rails.request import BuildRequest
 from sweeps.serializers.requests import HintedToken, SweepRequest
 
 _DISCOVER = {

@@ -9,6 +9,7 @@ from sweepapi import networks
 from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps import timeline
 from sweeps.models import EventKind, SkippedToken, SweepEvent, SweepStatus, SweepTransaction, TokenOutcome
+from sweeps.serializers.answer import ClientReferenceOutputField
 
 EVENT_TYPES = (
     *(f"sweep_{status}" for status in SweepStatus.values),
@@ -99,6 +100,7 @@ class SweepFactsSerializer(serializers.Serializer[Any]):
     """What is shown of a sweep wherever it appears; its values are ``SweepState``s, which lie above."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
+    clientReference = ClientReferenceOutputField(source="sweep.client_reference")
     chain = serializers.SerializerMethodField()
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     open = serializers.BooleanField(

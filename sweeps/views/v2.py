@@ -6,13 +6,18 @@ from rest_framework.response import Response
 
 from partners.authentication import partner_of
 from sweepapi.api.schema import failures
-from sweeps.build import build_sweep
+from sweeps.build import build_sweep, quote_sweep, renew_offer
 from sweeps.confirm import confirm_sweep
+from sweeps.discovery import discover_tokens
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V2, V2_RAILS
-from sweeps.serializers.requests import BuildRequestSerializer, ConfirmRequestSerializer
-from sweeps.state import SweepState
+from sweeps.serializers.confirming import ConfirmRequestSerializer
+from sweeps.serializers.discovery_request import EvmDiscoverRequestSerializer
+from sweeps.serializers.rendering import rendered
+from sweeps.serializers.requests import BuildRequestSerializer, CancelRequestSerializer, EmptyRequestSerializer
+from sweeps.state import SweepState, sweep_of_partner
 from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, documented, sweep_id_of
+from sweeps.withdrawal import cancel_sweep
 
 TAG = "Sweeps"
 
@@ -21,6 +26,35 @@ TAG = "Sweeps"
 class SweepViewSet(StoredSweepViewSet):
     rails = V2_RAILS
     state = V2.state
+
+    @extend_schema(
+        operation_id="discoverWalletTokens",
+        summary="Find the tokens of a wallet that are worth sweeping",
+        tags=[TAG],
+        request=EvmDiscoverRequestSerializer,
+        responses={200: V2.discovery, **failures("discoverWalletTokens")},
+    )
+    def discover(self, request: Request) -> Response:
+        """Return a verdict on each token that the wallet holds, proven by a simulated sale, and the best basket.
+
+        Only balances that the chain shows count. The tokens of the basket can be sent to a build as they are.
+        """
+        body = EvmDiscoverRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return Response(V2.discovery(discover_tokens(partner=partner_of(request), request=body.to_request())).data)
+
+    @extend_schema(
+        operation_id="quoteSweep",
+        summary="Quote a sweep without building it",
+        tags=[TAG],
+        request=BuildRequestSerializer,
+        responses={200: V2.quote, **failures("quoteSweep")},
+    )
+    def quote(self, request: Request) -> Response:
+        """Answer what a build of the same body would offer now; nothing is reserved, signed or stored."""
+        body = BuildRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return Response(rendered(V2.quote, quote_sweep(partner=partner_of(request), request=body.to_request())))
 
     @extend_schema(
         operation_id="buildSweep",
@@ -37,8 +71,54 @@ class SweepViewSet(StoredSweepViewSet):
         return Response(answer, status=201)
 
     @extend_schema(
+        operation_id="refreshSweep",
+        summary="Offer a sweep again at current prices",
+        parameters=[SWEEP_ID],
+        tags=[TAG],
+        request=EmptyRequestSerializer,
+        responses={200: V2.refreshed, **failures("refreshSweep")},
+    )
+    def refresh(self, request: Request, sweep_id: str) -> Response:
+        """Return another offer of a sweep with the same typed data to sign and the same deadline, and current routes.
+
+        A signature that the user gave for an earlier offer is good for this one. If current prices do not reach the
+        floors in it, the answer is 409 `new_build_required`: a success would have to carry a transaction that reverts.
+
+        The choices of the build hold here as well, except `onUnroutable`: the user signed which tokens are swept, and
+        that up to `maxSkipped` of them may be left out. As many are dropped, with `route: null`, if they can't be swept
+        any more or miss their floor.
+        """
+        EmptyRequestSerializer(data=request.data).is_valid(raise_exception=True)
+        sweep = sweep_of_partner(partner_of(request), sweep_id_of(sweep_id), rails=self.rails)
+        return Response({**renew_offer(sweep), "signatureStillValid": True})
+
+    @extend_schema(
+        operation_id="cancelSweep",
+        summary="Withdraw a sweep that the user declined",
+        parameters=[SWEEP_ID],
+        tags=[TAG],
+        request=CancelRequestSerializer,
+        responses={200: V2.state, **failures("cancelSweep")},
+    )
+    def cancel(self, request: Request, sweep_id: str) -> Response:
+        """Void a pending sweep, for which no transaction may be submitted; it can be repeated.
+
+        Voiding alone does not stop a user who has signed: the sweep can be executed until its deadline. With `onChain`
+        the service sends a transaction that prevents that, on V5; the sweep stays open until the chain shows it.
+        """
+        body = CancelRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        cancelled = cancel_sweep(
+            partner=partner_of(request),
+            sweep_id=sweep_id_of(sweep_id),
+            on_chain=body.validated_data["onChain"],
+            requested_by=f"API key {request.auth}",
+        )
+        return Response(V2.state(SweepState.of(cancelled)).data)
+
+    @extend_schema(
         operation_id="confirmSweep",
-        summary="Report the transaction that the user sent",
+        summary="Report the transaction, or the batch of calls, that the user sent",
         parameters=[SWEEP_ID],
         tags=[TAG],
         request=ConfirmRequestSerializer,
@@ -50,7 +130,7 @@ class SweepViewSet(StoredSweepViewSet):
         body.is_valid(raise_exception=True)
         partner = partner_of(request)
         confirmed = confirm_sweep(
-            partner=partner, sweep_id=sweep_id_of(sweep_id), tx_hash=body.validated_data["txHash"]
+            partner=partner, sweep_id=sweep_id_of(sweep_id), tx_hashes=body.tx_hashes, network=body.network
         )
         status = 200 if confirmed.status == SweepStatus.COMPLETED else 202
         return Response(V2.state(SweepState.of(confirmed)).data, status=status)

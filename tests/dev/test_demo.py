@@ -30,6 +30,7 @@ def test_every_step_passes() -> None:
         ("h", "completed"),
         ("i", "completed"),
         ("j", "completed"),
+        ("k", "completed"),
     ]
 
 

@@ -16,7 +16,7 @@ from sweepapi.evm.deployment.comparison import checks, compare
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
 from sweepapi.evm.routes.finder import swaps
-from sweepapi.evm.signer import FeeSigner
+from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from tests.administration import Administration
@@ -487,9 +487,9 @@ def test_a_configured_or_expired_previous_signer_is_accepted(
     chain: LocalChain, administration: Administration, change_networks: Callable[..., Networks]
 ) -> None:
     key = "0x" + "03" * 32
-    former, successor = networks.current().fee_signer, FeeSigner(key)
+    former, successor = networks.current().fee_signer, LocalFeeSigner.from_key(key)
     administration.after_the_delay("v5", Function("setFeeSigner(address,uint32)"), successor.address, 3600)
-    change_networks(fee_signer_key=key)
+    change_networks(fee_signer_settings=SignerSettings("local", key=key))
     (line,) = differences()
     assert line.startswith(f"{V5} previous fee signer / none / {former.address} until ")
     assert differences(replace(networks.current().chains["local"], previous_fee_signer=former.address)) == []

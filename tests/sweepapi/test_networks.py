@@ -11,6 +11,7 @@ from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -94,7 +95,7 @@ def test_threads_that_request_a_new_pool_at_the_same_time_get_the_same_one() -> 
 
 def test_a_replacement_is_seen_by_every_thread_and_ends_with_its_block() -> None:
     before = networks.current()
-    other = replace(before, fee_signer_key="0x" + "05" * 32)
+    other = replace(before, fee_signer_settings=SignerSettings("local", key="0x" + "05" * 32))
     with networks.replaced_by(other), ThreadPoolExecutor(max_workers=1) as thread:
         assert thread.submit(networks.current).result() is other
         assert networks.current().fee_signer.address != before.fee_signer.address
@@ -103,7 +104,8 @@ def test_a_replacement_is_seen_by_every_thread_and_ends_with_its_block() -> None
 
 def test_the_text_of_a_registry_has_no_secrets(change_networks: Callable[..., Networks]) -> None:
     registry = change_networks(
-        rpc_urls={"local": ["https://rpc.example/provider-key"]}, fee_signer_key="0x" + "07" * 32
+        rpc_urls={"local": ["https://rpc.example/provider-key"]},
+        fee_signer_settings=SignerSettings("local", key="0x" + "07" * 32),
     )
     assert registry.fee_signer
     assert registry.pool(LOCAL)

@@ -108,7 +108,29 @@ def test_31_tokens_are_too_many_and_30_are_not(app: PartnerApp) -> None:
         (lambda app, body: body["tokens"][0].update(mint=app.user.address), ("tokens[0].mint", "not_a_token")),
         (lambda app, body: body.update(outputMint=app.user.address), ("outputMint", "not_a_token")),
         (lambda app, body: body.update(outputMint=app.chain.contracts["v5"]), ("outputMint", "not_a_token")),
-        (whole("onUnroutable", "skip"), ("onUnroutable", "invalid_choice")),
+        (whole("onUnroutable", "ignore"), ("onUnroutable", "invalid_choice")),
+        (whole("onLegFailure", "reject"), ("onLegFailure", "invalid_choice")),
+        (whole("onLegFailure", ["skip"]), ("onLegFailure", "invalid_choice")),
+        (whole("maxSkipped", 1), ("maxSkipped", "not_applicable")),
+        (lambda _app, body: body.update(onLegFailure="revert", maxSkipped=0), ("maxSkipped", "not_applicable")),
+        *[(whole("acceptPriceImpactBps", bps), ("acceptPriceImpactBps", "out_of_range")) for bps in (-1, 10_001)],
+        *[(whole("acceptPriceImpactBps", bps), ("acceptPriceImpactBps", "invalid_type")) for bps in ("1", 1.0, True)],
+        (whole("approvals", "infinite"), ("approvals", "invalid_choice")),
+        (whole("approvals", None), ("approvals", "invalid_type")),
+        *[
+            (whole("clientReference", text), ("clientReference", "invalid_format"))
+            for text in ("", "a\tb", "a\nb", "\x7f", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "\x00")
+        ],
+        (whole("clientReference", "x" * 65), ("clientReference", "too_long")),
+        (whole("clientReference", 17), ("clientReference", "invalid_type")),
+        (whole("execution", "supported"), ("execution", "invalid_type")),
+        (whole("execution", {}), ("execution.wallet", "required")),
+        (whole("execution", {"wallet": {}}), ("execution.wallet.atomic", "required")),
+        (whole("execution", {"wallet": {"atomic": True}}), ("execution.wallet.atomic", "invalid_choice")),
+        (
+            whole("execution", {"wallet": {"atomic": "ready", "atomicRequired": True}}),
+            ("execution.wallet.atomicRequired", "unknown_field"),
+        ),
     ],
 )
 def test_a_bad_field_is_refused_by_its_path(app: PartnerApp, change: Change, detail: tuple[str, str]) -> None:

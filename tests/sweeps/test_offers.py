@@ -14,7 +14,7 @@ from rest_framework.renderers import JSONRenderer
 from indexer.tasks import purge_answers_of_offers
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.errors import BuildDisabled, InsufficientOutput, SweepFailed
+from sweepapi.errors import NewBuildRequired, SweepAlreadyConfirmed, SweepApiError, SweepExpired, SweepVoid
 from sweepapi.evm.chains import Chain
 from sweepapi.fees import split
 from sweeps.build import renew_offer
@@ -186,7 +186,7 @@ def test_answers_are_purged_after_24_hours_and_nothing_else_is() -> None:
 def test_a_sweep_is_not_offered_again_at_another_contract(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
     app.build()
     change_chain(v5_contract=networks.current().chain(LOCAL).v4_contract)
-    with pytest.raises(BuildDisabled):
+    with pytest.raises(NewBuildRequired):
         renew_offer(Sweep.objects.get())
     assert Offer.objects.count() == 1
 
@@ -194,13 +194,17 @@ def test_a_sweep_is_not_offered_again_at_another_contract(app: PartnerApp, chang
 def test_an_offer_that_would_miss_the_signed_minimum_is_not_made(app: PartnerApp) -> None:
     app.build({"LINK": 1}, slippageBps=50)
     crash_price(app, "LINK")
-    with pytest.raises(InsufficientOutput):
+    with pytest.raises(NewBuildRequired):
         renew_offer(Sweep.objects.earliest("created_at"))
     assert Offer.objects.filter(sweep__wallet=app.user.address).count() == 1
 
 
-@pytest.mark.parametrize("status", ["void", "expired", "completed"])
-def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(app: PartnerApp, status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "error"), [("void", SweepVoid), ("expired", SweepExpired), ("completed", SweepAlreadyConfirmed)]
+)
+def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(
+    app: PartnerApp, status: str, error: type[SweepApiError], round_trips: list[list[str]]
+) -> None:
     built = app.build()
     if status == "completed":
         app.confirm(built, app.execute(built))
@@ -208,13 +212,14 @@ def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(app: Partne
         void(sweep_id=Sweep.objects.get().id, reason="test", requested_by="ops")
     else:
         settle(sweep_id=Sweep.objects.get().id, seen=unused_after_deadline(Sweep.objects.get()))
-    with pytest.raises(SweepFailed):
+    round_trips.clear()
+    with pytest.raises(error):
         renew_offer(Sweep.objects.get())
-    assert Offer.objects.count() == 1
+    assert (Offer.objects.count(), round_trips) == (1, [])
 
 
 def test_a_sweep_whose_deadline_has_passed_is_not_offered_again(app: PartnerApp) -> None:
     app.build()
     Sweep.objects.update(deadline=timezone.now())
-    with pytest.raises(SweepFailed):
+    with pytest.raises(SweepExpired):
         renew_offer(Sweep.objects.get())

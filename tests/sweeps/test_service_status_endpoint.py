@@ -9,6 +9,7 @@ from pytest_django import Settings
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain, Finality
+from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.rails import measured
@@ -104,7 +105,7 @@ def test_a_contract_with_another_fee_signer_makes_the_chain_unavailable(
     anonymous: Client, chain: LocalChain, change_networks: Callable[..., Networks]
 ) -> None:
     assert chain.contracts
-    change_networks(fee_signer_key="0x" + "01" * 32)
+    change_networks(fee_signer_settings=SignerSettings("local", key="0x" + "01" * 32))
     assert is_available(anonymous) == (False, False)
 
 

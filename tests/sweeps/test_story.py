@@ -254,7 +254,7 @@ class Storyteller(RuleBasedStateMachine):
 
     def _confirm(self, tx_hash: str) -> str:
         try:
-            confirm_sweep(partner=self.sweep.partner, sweep_id=self.sweep.id, tx_hash=tx_hash)
+            confirm_sweep(partner=self.sweep.partner, sweep_id=self.sweep.id, tx_hashes=[tx_hash])
         except SweepApiError as error:
             return ERROR_TABLE[type(error)].code
         return ""

@@ -41,7 +41,7 @@ def test_a_pool_that_is_emptied_after_the_build_is_left_out_with_the_gas_of_the_
 ) -> None:
     link = app.chain.token("LINK")
     open_thin_pool(app.chain, (link, 1), (app.chain.token("WETH"), 1), fee=FEE)
-    built = app.build({"LINK": 0.5, "DAI": 3}, output="WETH", maxSkipped=1)
+    built = app.build({"LINK": 0.5, "DAI": 3}, output="WETH", onLegFailure="skip")
     assert built["tokens"][0]["route"]["feeTiers"] == [FEE]
     app.approve(built)
     empty_pool(app, link, built["tokens"][0]["route"]["target"], limit_percent)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 def build_with_hints(app: PartnerApp, *hints: dict[str, Any]) -> Any:
     """Post a build of USDC and DAI with these hints, in order."""
-    body = app.body({"USDC": 3, "DAI": 2})
+    body = app.body({"USDC": 300, "DAI": 200})
     for token, hint in zip(body["tokens"], hints, strict=False):
         token.update(hint)
     return app.post_build(body)

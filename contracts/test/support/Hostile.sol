@@ -54,6 +54,25 @@ contract BlocklistToken is OpenMintToken {
     }
 }
 
+/// @notice A token that keeps one unit of transfers of one amount, or refuses them.
+contract PickyToken is OpenMintToken {
+    uint256 private immutable AMOUNT;
+    bool private immutable REFUSES;
+
+    error AmountRefused();
+
+    constructor(uint256 amount, bool refuses) ERC20("Picky", "PICKY") {
+        (AMOUNT, REFUSES) = (amount, refuses);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        bool isPicked = amount == AMOUNT && from != address(0);
+        if (isPicked && REFUSES) revert AmountRefused();
+        super._update(from, to, amount);
+        if (isPicked) super._update(to, address(0), 1);
+    }
+}
+
 /// @notice The router's function that sends its balance of a token to anyone who calls it.
 interface ISweepableRouter {
     function sweepToken(address token, uint256 amountMinimum, address recipient) external payable;

@@ -11,11 +11,11 @@ from functools import cache
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.abi import collapse_if_tuple
-from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from eth_utils.hexadecimal import encode_hex
 
 from sweepapi.evm.abi import error_abi
+from sweepapi.evm.addresses import eip55
 
 CONTRACTS = ("ServiceBatchV5PartnerFees", "ServiceBatchV4")
 # Sources: the Solidity documentation ("Panic via assert and Error via require"), Uniswap/permit2 ``PermitErrors``,
@@ -90,7 +90,7 @@ def decode_revert(data: bytes, *, depth: int = 1) -> RevertReason:
 
 def _text(kind: str, value: object) -> str:
     if kind == "address":
-        return to_checksum_address(str(value))
+        return eip55(str(value))
     if not isinstance(value, bytes):
         return str(value)
     if kind != "string":

@@ -4,27 +4,25 @@ There are two stages, each batched with those of the other tokens: ``pool_reads`
 quotes a swap through those that exist: by the contract in one pool of a venue, or by a router along its route.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise, product
-from types import ModuleType
-from typing import Any
-
-from eth_utils.address import to_checksum_address
+from typing import Any, NamedTuple
 
 from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.addresses import ZERO_ADDRESS, eip55
 from sweepapi.evm.chains import Router, Venue
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.routes import uniswap_v2, uniswap_v3
+from sweepapi.evm.routes.leg_gas import leg_gas
+from sweepapi.evm.routes.sources import SOURCES
 from sweepapi.evm.routes.types import MAX_AMOUNT, Hop, PoolHop, Quote, Route, Swap, SwapT
 from sweepapi.evm.venues import pool_address
 
-KINDS: Mapping[str, ModuleType] = {"uniswap_v2": uniswap_v2, "uniswap_v3": uniswap_v3}
+NO_COST = Fraction(0)
 
 
-@dataclass(frozen=True)
-class PoolKey:
+class PoolKey(NamedTuple):
     """A pool that may exist, as its factory knows it; the direction is that of the swap."""
 
     kind: str
@@ -35,10 +33,10 @@ class PoolKey:
 Pools = Mapping[PoolKey, str]  # the addresses of those that exist
 
 
-def paths(token: str, output: str, wrapped: str) -> list[tuple[str, ...]]:
-    """Return the paths worth quoting: direct, and through the wrapped coin if it is neither end."""
+def paths(token: str, output: str, middles: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the paths worth quoting: direct, and through each of the middle tokens that is neither end."""
     direct = (token, output)
-    return [direct] if wrapped in direct else [direct, (token, wrapped, output)]
+    return [direct, *((token, middle, output) for middle in middles if middle not in direct)]
 
 
 def pool_keys(places: Sequence[Venue | Router], pairs: Sequence[tuple[str, str]]) -> list[PoolKey]:
@@ -50,22 +48,26 @@ def pool_keys(places: Sequence[Venue | Router], pairs: Sequence[tuple[str, str]]
     )
 
 
-def _keys(place: Venue | Router, token_in: str, token_out: str) -> Iterator[PoolKey]:
-    for hop in KINDS[place.kind].hops(place.fee_tiers, token_in, token_out):
-        yield PoolKey(place.kind, place.factory, hop)
+def _keys(place: Venue | Router, token_in: str, token_out: str) -> tuple[PoolKey, ...]:
+    return _keys_of(place.kind, place.factory, place.fee_tiers, token_in, token_out)
+
+
+@lru_cache(maxsize=2**12)  # a build asks for those of each pair several times
+def _keys_of(kind: str, factory: str, fee_tiers: tuple[int, ...], token_in: str, token_out: str) -> tuple[PoolKey, ...]:
+    return tuple(PoolKey(kind, factory, hop) for hop in SOURCES[kind].hops(fee_tiers, token_in, token_out))
 
 
 def pool_reads(keys: Sequence[PoolKey]) -> list[Read]:
     """Return the reads of the pools' addresses, in the same order."""
-    return [KINDS[key.kind].pool_read(key.factory, key.hop) for key in keys]
+    return [SOURCES[key.kind].pool_read(key.factory, key.hop) for key in keys]
 
 
-def existing_pools(keys: Sequence[PoolKey], results: Sequence[Any]) -> dict[PoolKey, str]:
-    """Return the addresses of the pools that exist, from the results of ``pool_reads``."""
+def pools_at(keys: Sequence[PoolKey], results: Sequence[Any]) -> dict[PoolKey, str | None]:
+    """Return each pool's address, None if it does not exist, from the results of ``pool_reads`` that did not fail."""
     return {
-        key: to_checksum_address(result[0])
+        key: None if result[0] == ZERO_ADDRESS else eip55(result[0])
         for key, result in zip(keys, results, strict=True)
-        if result is not None and result[0] != ZERO_ADDRESS
+        if result is not None
     }
 
 
@@ -76,10 +78,14 @@ def pool_hops(venues: Sequence[Venue], token_in: str, token_out: str, pools: Poo
     """
     for venue in venues:
         for key in _keys(venue, token_in, token_out):
-            fee_tier = key.hop.fee_tier
-            pool = pool_address(venue, token_in, token_out, fee_tier or 0)
-            if pools.get(key) == pool:
+            pool, fee_tier = pools.get(key), key.hop.fee_tier
+            if pool is not None and pool == pool_address(venue, token_in, token_out, fee_tier or 0):
                 yield PoolHop(venue, token_in, token_out, fee_tier, pool)
+
+
+def is_of(venue: Venue, router: Router) -> bool:
+    """Return whether a router swaps in the pools of a venue."""
+    return (venue.kind, venue.factory) == (router.kind, router.factory)
 
 
 def routes(routers: Sequence[Router], path: Sequence[str], pools: Pools) -> Iterator[Route]:
@@ -92,61 +98,66 @@ def routes(routers: Sequence[Router], path: Sequence[str], pools: Pools) -> Iter
 
 def carries_short_transfers(route: Route) -> bool:
     """Return whether the router swaps what arrives, where a token delivers less than was sent."""
-    carries: bool = KINDS[route.router.kind].CARRIES_SHORT_TRANSFERS
-    return carries
+    return SOURCES[route.router.kind].CARRIES_SHORT_TRANSFERS
 
 
 def quote_read(swap: Swap, amount: int) -> Read:
     """Return the read that quotes this swap."""
-    read: Read
     if isinstance(swap, PoolHop):
-        read = KINDS[swap.venue.kind].pool_quote_read(swap, amount)
-    else:
-        read = KINDS[swap.router.kind].quote_read(swap, amount)
-    return read
+        return SOURCES[swap.venue.kind].pool_quote_read(swap, amount)
+    return SOURCES[swap.router.kind].quote_read(swap, amount)
 
 
-def best_quote(candidates: Sequence[SwapT], amount: int, results: Sequence[Any]) -> Quote[SwapT] | None:
-    """Return the quote with the largest output, the first of equal ones; None if nothing can swap the amount."""
-    quotes = [
-        Quote(swap, amount, output, _price_limit(swap, result))
-        for swap, result in zip(candidates, results, strict=True)
-        if result is not None and (output := _output(swap, amount, result)) is not None
-    ]
-    usable = [quote for quote in quotes if quote.amount_in <= MAX_AMOUNT and 0 < quote.expected_output <= MAX_AMOUNT]
-    return max(usable, key=lambda quote: quote.expected_output, default=None)
+def quoted(swap: SwapT, amount: int, result: Any) -> Quote[SwapT] | None:  # noqa: ANN401 - the values of a read
+    """Return the quote that the result of ``quote_read`` shows; None if the swap can't take the amount."""
+    output = None if result is None else _output(swap, amount, result)
+    if output is None or amount > MAX_AMOUNT or not 0 < output <= MAX_AMOUNT:
+        return None
+    return Quote(swap, amount, output, *_limit_and_tick_gas(swap, result))
+
+
+def best_quote(
+    candidates: Sequence[SwapT], amount: int, results: Sequence[Any], *, gas_cost: Fraction = NO_COST
+) -> Quote[SwapT] | None:
+    """Return the quote with the largest output, the first of equal ones; None if nothing can swap the amount.
+
+    ``gas_cost`` is what a unit of gas costs in the token that the swaps give.
+    """
+    quotes = [quoted(swap, amount, result) for swap, result in zip(candidates, results, strict=True)]
+    return best(filter(None, quotes), gas_cost=gas_cost)
+
+
+def best(quotes: Iterable[Quote[SwapT]], *, gas_cost: Fraction) -> Quote[SwapT] | None:
+    """Return the quote with the largest output net of its gas, the first of equal ones; None if there is none."""
+    return max(quotes, key=lambda quote: quote.expected_output - leg_gas(quote) * gas_cost, default=None)
 
 
 def _output(swap: Swap, amount: int, result: Any) -> int | None:  # noqa: ANN401 - the values of a read
-    output: int | None
     if isinstance(swap, PoolHop):
-        output = KINDS[swap.venue.kind].pool_output(swap, amount, result)
-    else:
-        output = KINDS[swap.router.kind].quoted_output(result)
-    return output
+        return SOURCES[swap.venue.kind].pool_output(swap, amount, result)
+    return SOURCES[swap.router.kind].quoted_output(result)
 
 
-def _price_limit(swap: Swap, result: Any) -> int:  # noqa: ANN401 - as above
-    limit: int = KINDS[swap.venue.kind].price_limit(swap, result) if isinstance(swap, PoolHop) else 0
-    return limit
+def _limit_and_tick_gas(swap: Swap, result: Any) -> tuple[int, int]:  # noqa: ANN401 - as above
+    if not isinstance(swap, PoolHop):
+        return 0, 0
+    source = SOURCES[swap.venue.kind]
+    return source.price_limit(swap, result), source.tick_gas(result)
 
 
 def swaps(router: Router) -> tuple[Function, ...]:
     """Return the functions of this router that ``swap_call`` may call; the contracts' allow-list must contain them."""
-    functions: tuple[Function, ...] = KINDS[router.kind].SWAPS
-    return functions
+    return SOURCES[router.kind].SWAPS
 
 
 def factory_reads(router: Router) -> Iterator[tuple[str, Read]]:
     """Yield each read that must return the router's configured factory, with a name for it."""
-    kind = KINDS[router.kind]
-    yield f"factory of {router.name}'s router", Read(router.address, kind.ROUTERS_FACTORY)
-    yield f"factory of {router.name}'s quoter", Read(router.quoter, kind.QUOTERS_FACTORY)
+    source = SOURCES[router.kind]
+    yield f"factory of {router.name}'s router", Read(router.address, source.ROUTERS_FACTORY)
+    yield f"factory of {router.name}'s quoter", Read(router.quoter, source.QUOTERS_FACTORY)
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:
     """Return the calldata that swaps along this route."""
-    calldata: bytes = KINDS[route.router.kind].swap_call(
-        route, amount_in=amount_in, min_output=min_output, recipient=recipient
-    )
-    return calldata
+    source = SOURCES[route.router.kind]
+    return source.swap_call(route, amount_in=amount_in, min_output=min_output, recipient=recipient)

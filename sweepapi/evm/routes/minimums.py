@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from sweepapi.evm.routes.floors import floor_of, min_output_of
 from sweepapi.evm.routes.planning import Plan
@@ -42,9 +43,10 @@ class Minimums:
         The last hop must give the floors of all of them together. A pool that may be skipped gets only half of the room
         that this leaves, so that it can't use up the part of the last hop and revert the whole sweep.
         """
-        room = self._room_bps() if skippable else 2 * self._room_bps()
+        room = self._room_bps if skippable else 2 * self._room_bps
         return -(-self.plan.ways[token].output * (2 * BPS_DENOMINATOR - room) // (2 * BPS_DENOMINATOR))
 
+    @cached_property
     def _room_bps(self) -> int:
         """Return how much less than quoted the last hop may give."""
         if self.plan.last is None:

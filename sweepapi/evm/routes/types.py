@@ -1,15 +1,15 @@
 """The types that every kind of pool and router shares: hops, routes and quotes."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from fractions import Fraction
+from typing import Generic, NamedTuple, TypeVar
 
 from sweepapi.evm.chains import Router, Venue
 
 MAX_AMOUNT = 2**128 - 1  # that a leg of the contract can take or give
 
 
-@dataclass(frozen=True)
-class Hop:
+class Hop(NamedTuple):
     """A swap of one token for another in one pool, which may not exist."""
 
     token_in: str
@@ -47,6 +47,11 @@ class Route:
         return (self.hops[0].token_in, *(hop.token_out for hop in self.hops))
 
     @property
+    def token_out(self) -> str:
+        """The last token."""
+        return self.hops[-1].token_out
+
+    @property
     def fee_tiers(self) -> tuple[int, ...]:
         """The fee tier of each hop; empty for kinds without fee tiers."""
         return tuple(hop.fee_tier for hop in self.hops if hop.fee_tier is not None)
@@ -65,3 +70,13 @@ class Quote(Generic[SwapT_co]):
     amount_in: int
     expected_output: int
     price_limit: int = 0  # at which the pool is to stop, as ``batch.Hop`` has it; zero for none
+    tick_gas: int = 0  # of the ticks that the swap crosses
+
+
+@dataclass(frozen=True)
+class Spot:
+    """What a pool shows of a token before a trade, without its fee; in smallest units."""
+
+    price: Fraction  # of one unit of the token in the other token of the pool
+    depth: int  # how much of the other token there is near this price
+    virtual_reserve: int  # of the other token: what a pool of constant product would hold that moves like this one

@@ -5,10 +5,13 @@ Uniswap/swap-router-contracts ``V2SwapRouter``, which swaps what its first pool 
 """
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
 
 from sweepapi.evm.abi import Function
+from sweepapi.evm.chains import Venue
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.routes.types import Hop, PoolHop, Route
+from sweepapi.evm.routes.types import Hop, PoolHop, Route, Spot
 from sweepapi.fees import BPS_DENOMINATOR
 
 ROUTERS_FACTORY = Function("factoryV2()", "(address)")
@@ -17,12 +20,13 @@ GET_PAIR = Function("getPair(address,address)", "(address)")
 GET_RESERVES = Function("getReserves()", "(uint112,uint112,uint32)")
 GET_AMOUNTS_OUT = Function("getAmountsOut(uint256,address[])", "(uint256[])")
 SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address)")
-SWAPS = (SWAP_EXACT_TOKENS,)
+SWAPS: tuple[Function, ...] = (SWAP_EXACT_TOKENS,)
+POOL_GAS = 96_000
 CARRIES_SHORT_TRANSFERS = True
 MAX_RESERVE = 2**112 - 1
 
 
-def hops(fee_tiers: Sequence[int], token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - the signature of every kind
+def hops(fee_tiers: Sequence[int], token_in: str, token_out: str) -> Iterator[Hop]:  # noqa: ARG001 - as ``QuoteSource`` has it
     """Yield the only hop between the tokens."""
     yield Hop(token_in, token_out)
 
@@ -50,6 +54,28 @@ def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:
 def price_limit(hop: PoolHop, values: Sequence[int]) -> int:  # noqa: ARG001 - as above
     """Return zero: a pair swaps any amount for the same gas."""
     return 0
+
+
+def tick_gas(values: Sequence[int]) -> int:  # noqa: ARG001 - as above
+    """Return zero: a pair has no ticks."""
+    return 0
+
+
+def kept_of_input(venue: Venue, fee_tier: int | None) -> Fraction:  # noqa: ARG001 - as above
+    """Return the part of its input that a pool swaps, which is what its fee leaves."""
+    return Fraction(BPS_DENOMINATOR - venue.fee_bps, BPS_DENOMINATOR)
+
+
+def spot_reads(pool: str, other: str) -> list[Read]:  # noqa: ARG001 - as above
+    """Return the read of the pool's reserves."""
+    return [Read(pool, GET_RESERVES)]
+
+
+def spot(results: Sequence[Any], *, token_is_first: bool) -> Spot | None:
+    """Return the ratio of the reserves, and the one of the other token; None for a pool without liquidity."""
+    first, second = results[0][0], results[0][1]
+    reserve, other_reserve = (first, second) if token_is_first else (second, first)
+    return Spot(Fraction(other_reserve, reserve), other_reserve, other_reserve) if reserve and other_reserve else None
 
 
 def quote_read(route: Route, amount: int) -> Read:

@@ -1,27 +1,37 @@
 """Uniswap V3: one pool per pair and fee tier, quotes from QuoterV2, swaps through SwapRouter02.
 
 Sources: Uniswap/v3-core ``IUniswapV3Factory`` and ``UniswapV3Pool``, Uniswap/v3-periphery ``IQuoterV2``,
-Uniswap/swap-router-contracts ``IV3SwapRouter``.
+Uniswap/swap-router-contracts ``IV3SwapRouter``; the Uniswap v3 Core whitepaper, 6.2, for virtual reserves.
 """
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.batch import PRICE_LIMIT_BITS
+from sweepapi.evm.chains import Venue
+from sweepapi.evm.erc20 import BALANCE_OF
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.routes.types import Hop, PoolHop, Route
+from sweepapi.evm.routes.types import Hop, PoolHop, Route, Spot
 
 ROUTERS_FACTORY = Function("factory()", "(address)")
 QUOTERS_FACTORY = Function("factory()", "(address)")
 GET_POOL = Function("getPool(address,address,uint24)", "(address)")
+SLOT0 = Function("slot0()", "(uint160,int24)")  # what follows is not the same in all forks
+LIQUIDITY = Function("liquidity()", "(uint128)")
 QUOTE_EXACT_INPUT_SINGLE = Function(
     "quoteExactInputSingle((address,address,uint256,uint24,uint160))", "(uint256,uint160,uint32,uint256)"
 )
 QUOTE_EXACT_INPUT = Function("quoteExactInput(bytes,uint256)", "(uint256,uint160[],uint32[],uint256)")
 EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
 EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))")
-SWAPS = (EXACT_INPUT_SINGLE, EXACT_INPUT)
+SWAPS: tuple[Function, ...] = (EXACT_INPUT_SINGLE, EXACT_INPUT)
+FEE_DENOMINATOR = 1_000_000
+# Of ``Tick.cross``: four slots read and three written, one word of the bitmap, and a step of the swap's loop.
+CROSSED_TICK_GAS = 22_000
+SQRT_PRICE_BITS = 96  # after the binary point
+POOL_GAS = 88_000
 CARRIES_SHORT_TRANSFERS = False  # a pool reverts unless it receives what the router sent
 # A pool swaps until the input is used up or the price is at the limit, and the quoter quotes what was swapped as if it
 # were the whole. So a fill is whole unless the price ends at the limit: one step inside ``TickMath.MIN_SQRT_RATIO`` or
@@ -47,7 +57,7 @@ def pool_quote_read(hop: PoolHop, amount: int) -> Read:
     return Read(hop.venue.quoter, QUOTE_EXACT_INPUT_SINGLE, (swap,))
 
 
-def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:  # noqa: ARG001 - as of every kind
+def pool_output(hop: PoolHop, amount: int, values: Sequence[int]) -> int | None:  # noqa: ARG001 - as ``QuoteSource`` has it
     """Return the output, or None if the pool ran out of liquidity."""
     output, price_after = values[0], values[1]
     return None if price_after in PRICE_LIMITS else output
@@ -67,6 +77,40 @@ def price_limit(hop: PoolHop, values: Sequence[int]) -> int:
         unit = 1 << max(limit.bit_length() - PRICE_LIMIT_BITS, 0)
         limit = -(-limit // unit) * unit
     return limit if LOWEST_LIMIT < limit < HIGHEST_LIMIT else 0
+
+
+def tick_gas(values: Sequence[int]) -> int:
+    """Return the gas of the initialized ticks that the quoted swap crosses."""
+    return values[2] * CROSSED_TICK_GAS
+
+
+def kept_of_input(venue: Venue, fee_tier: int | None) -> Fraction:  # noqa: ARG001 - as ``QuoteSource`` has it
+    """Return the part of its input that a pool swaps, which is what its fee leaves."""
+    return Fraction(FEE_DENOMINATOR - (fee_tier or 0), FEE_DENOMINATOR)
+
+
+def spot_reads(pool: str, other: str) -> list[Read]:
+    """Return the reads of the pool's price and liquidity, and of what it holds of the other token."""
+    return [Read(pool, SLOT0), Read(pool, LIQUIDITY), Read(other, BALANCE_OF, (pool,))]
+
+
+def spot(results: Sequence[Any], *, token_is_first: bool) -> Spot | None:
+    """Return the current price, and the virtual reserve of the other token; None for a pool without liquidity.
+
+    The virtual reserves are ``L / sqrt(P)`` of the first token and ``L * sqrt(P)`` of the second. A provider of
+    liquidity in a narrow range, or of the first token alone at a false price, makes them as large as it likes, so
+    what the pool holds bounds them.
+    """
+    sqrt_price, liquidity, held = results[0][0], results[1][0], results[2][0]
+    if sqrt_price == 0:
+        return None
+    price = Fraction(sqrt_price**2, 1 << 2 * SQRT_PRICE_BITS)
+    if token_is_first:
+        virtual = liquidity * sqrt_price >> SQRT_PRICE_BITS
+    else:
+        price, virtual = 1 / price, (liquidity << SQRT_PRICE_BITS) // sqrt_price
+    depth = min(virtual, held)
+    return Spot(price, depth, virtual) if depth else None
 
 
 def quote_read(route: Route, amount: int) -> Read:

@@ -10,6 +10,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
+from sweepapi.http_body import read_body
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
@@ -18,7 +19,6 @@ WORKERS = 8
 MAX_REQUEST_SECONDS = 3.0
 MAX_RESPONSE_BYTES = 2**20
 MAX_RETRY_AFTER_SECONDS = 3600
-CHUNK_BYTES = 2**16
 
 
 class SwapApi:
@@ -73,16 +73,12 @@ class SwapApi:
     def _get(self, query: Mapping[str, str], seconds: float) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers and body; the time limit is checked after every chunk."""
         deadline = time.monotonic() + seconds
-        body = bytearray()
         # A redirect would send the key to another host.
         with self._session.get(
             self._url, params=query, timeout=seconds, stream=True, allow_redirects=False
         ) as response:
-            while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
-                body += chunk
-                if time.monotonic() > deadline or len(body) > MAX_RESPONSE_BYTES:
-                    raise ValueError("response is too slow or too long")
-            return response.status_code, response.headers, bytes(body)
+            body = read_body(response, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
+            return response.status_code, response.headers, body
 
 
 def query_of(request: QuoteRequest) -> dict[str, str]:

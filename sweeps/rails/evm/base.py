@@ -9,7 +9,8 @@ from sweeps.models import Sweep
 from sweeps.rails.evm import following, judging, reconciling, reverts
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.rail import EvmRail
-from sweeps.rails.evm.serializers.answer import BuiltSerializer
+from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
+from sweeps.rails.evm.serializers.discovery import EvmDiscoverySerializer
 from sweeps.rails.evm.serializers.state import EvmStateSerializer
 from sweeps.rails.evm.serializers.status import ChainSerializer
 from sweeps.rails.evm.watching import Watched
@@ -38,7 +39,10 @@ class EvmBase:
 class EvmPresentation:
     """The shapes that all contract versions answer in."""
 
+    quote = QuotedSerializer
     answer = BuiltSerializer
+    discovery = EvmDiscoverySerializer
+    refreshed = RefreshedSerializer
     state = EvmStateSerializer
     network = ChainSerializer
     hard_cap_bps = HARD_CAP_BPS

@@ -1,15 +1,43 @@
 """What a rail on an EVM chain owes beyond the protocol of all rails, for the shapes of ``/v2``."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
+from rest_framework.serializers import Serializer
+
+from partners.models import Partner
 from sweepapi.evm.responses import Log
 from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.found import Discovery
 from sweeps.rails.evm.watching import Terms
+from sweeps.rails.presentation import Presentation
 from sweeps.rails.rail import Rail
+from sweeps.rails.request import DiscoverRequest
+
+
+class EvmShapes(Presentation, Protocol):
+    """How a version of our contract shows its sweeps."""
+
+    @property
+    def quote(self) -> type[Serializer[Any]]:
+        """The serializer of a ``Quoted``."""
+        ...
+
+    @property
+    def discovery(self) -> type[Serializer[Any]]:
+        """The serializer of a ``Discovery``."""
+        ...
+
+    @property
+    def refreshed(self) -> type[Serializer[Any]]:
+        """The serializer of the answer to a refresh, for its documentation."""
+        ...
 
 
 class EvmRail(Rail, Protocol):
     """A version of our contract."""
+
+    @property
+    def present(self) -> EvmShapes: ...
 
     @property
     def contract_version(self) -> str:
@@ -24,6 +52,10 @@ class EvmRail(Rail, Protocol):
     @property
     def executed_topic(self) -> str:
         """The first topic of the event that the contract emits for each execution."""
+        ...
+
+    def discover(self, *, partner: Partner, request: DiscoverRequest) -> Discovery:
+        """Look at a wallet, and try the sale of each of its tokens; raises the errors of a build."""
         ...
 
     def executed_id(self, log: Log) -> str | None:

@@ -12,15 +12,14 @@ from sweepapi.evm import batch
 from sweepapi.evm.abi import Function, error_abi, function_abi
 from sweepapi.evm.addresses import keccak_hex
 from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweepapi.evm.permit2 import BITS_PER_WORD, BatchPermit, Witness
 from sweepapi.evm.responses import Block
 from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.types import PoolHop
 from sweeps.models import Sweep
-from sweeps.rails.evm.draft import EvmDraft, EvmToken, PoolSwap, RouterSwap, SignedTerms, WrappedSwap
-from sweeps.rails.evm.gas import gas_limit
+from sweeps.rails.evm.draft import EvmDraft, EvmToken, SignedTerms
 from sweeps.rails.evm.models import PermitNonces
-from sweeps.rails.evm.shown import ShownToken, shown_tokens
 from sweeps.rails.rail import Sealed
 
 # Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
@@ -43,6 +42,11 @@ class ContractCall:
     signature_length = batch.SIGNATURE_BYTES
 
     @property
+    def length_offset(self) -> int:
+        """Where the word with the length of the signature begins."""
+        return self.signature_offset - batch.WORD
+
+    @property
     def signature_index(self) -> int:
         """The position of the signature among the arguments."""
         return len(self.arguments) - 1
@@ -57,21 +61,17 @@ class EvmSealed(Sealed):
     permit: TypedData
     permission: batch.Permission
     call: ContractCall
-
-    @property
-    def shown_tokens(self) -> Sequence[ShownToken]:
-        """The tokens with their routes, as partners see them."""
-        return list(shown_tokens(self.draft))
-
-    @property
-    def min_user(self) -> int:
-        """What the user receives at least if the contract leaves out none of the tokens."""
-        return sum(leg.floor for leg in self.route.legs if not leg.hop.dropped)
+    entry_points: batch.EntryPoints
 
     @property
     def gas(self) -> int:
         """The gas limit, with a margin."""
-        return gas_limit(self.draft)
+        return self.draft.gas.limit()
+
+    @property
+    def data_fee(self) -> int | None:
+        """What a rollup charges for the transaction's data in addition, in wei."""
+        return self.draft.data_fee()
 
     @property
     def fee_authorization(self) -> Mapping[str, Any] | None:
@@ -91,7 +91,7 @@ def reserve_permission(draft: EvmDraft) -> batch.Permission:
     nonce = reserve_permit_nonce(
         network=draft.chain.network, wallet=draft.request.wallet, used_words=draft.used_permit_words
     )
-    return batch.Permission(nonce, _new_deadline(draft.head))
+    return batch.Permission(nonce, new_deadline(draft.head))
 
 
 def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
@@ -100,8 +100,7 @@ def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, 
     Runs in the caller's transaction. A nonce is never reserved twice; a build that fails after its reservation leaves
     a gap.
     """
-    PermitNonces.objects.get_or_create(network=network, wallet=wallet)
-    row = PermitNonces.objects.select_for_update().get(network=network, wallet=wallet)
+    row, _ = PermitNonces.objects.select_for_update().get_or_create(network=network, wallet=wallet)
     index = row.next_index
     while _is_used(index, used_words):
         index += 1
@@ -116,7 +115,7 @@ def _is_used(index: int, used_words: Mapping[int, int]) -> bool:
     return bool(used_words.get(FIRST_PERMIT_WORD + word, 0) >> bit & 1)
 
 
-def _new_deadline(head: Block) -> int:
+def new_deadline(head: Block) -> int:
     """Return the deadline of what is signed now, in seconds since 1970.
 
     It counts from the later of both clocks: the chain's decides, and it may be behind or ahead of the server's.

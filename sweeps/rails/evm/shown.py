@@ -1,11 +1,12 @@
 """The way of each token as partners see it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sweepapi.evm.addresses import NATIVE_COIN
+from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweepapi.evm.routes.types import PoolHop
-from sweeps.rails.evm.draft import EvmDraft, EvmToken, PoolSwap, RouterSwap, WrappedSwap
+from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.evm.models import Leg
 
 
@@ -19,7 +20,7 @@ class ShownRoute:
     venue: str | None = None
     router: str | None = None
     target: str | None = None  # the pool or router; None if the token itself needs none
-    price_impact_bps: int | None = None  # not measured yet
+    price_impact_bps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,10 @@ def shown_tokens(draft: EvmDraft) -> Iterator[ShownToken]:
     """Yield the tokens of a draft with their routes."""
     last = [] if draft.last_hop is None else [draft.last_hop]
     for token in draft.tokens:
-        yield ShownToken(token, _route(token, last))
+        route = _route(token, last)
+        if route is not None:
+            route = replace(route, price_impact_bps=token.economics.price_impact_bps)
+        yield ShownToken(token, route)
 
 
 def _route(token: EvmToken, last: list[PoolHop]) -> ShownRoute | None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sweeps.rails.evm.draft import PoolSwap, RouterSwap, Swap, WrappedSwap
+from sweepapi.evm.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweeps.rails.evm.models import LastHop, Leg, Permit
 from sweeps.rails.evm.sealing import EvmSealed
 from sweeps.rails.rail import Offered
@@ -12,16 +12,19 @@ def store(offered: Offered[EvmSealed]) -> None:
     """Store the legs and the last hop of an offer, and with the first one what the user signs."""
     sealed, offer = offered.sealed, offered.offer
     route, draft = sealed.route, sealed.draft
-    Permit.objects.get_or_create(
-        sweep=offered.sweep,
-        defaults={"nonce": sealed.permission.nonce, "floors": route.floors, "max_skipped": route.max_skipped},
-    )
-    rows = {row.position: row for row in offered.sweep.tokens.all()}
+    if offer.sequence == 1:
+        Permit.objects.create(
+            sweep=offered.sweep,
+            nonce=sealed.permission.nonce,
+            floors=route.floors,
+            max_skipped=route.max_skipped,
+        )
+    token_ids = dict(offered.sweep.tokens.values_list("position", "id"))
     data = {call.leg: call.data for call in route.router_calls}
     Leg.objects.bulk_create(
         Leg(
             offer=offer,
-            token=rows[position],
+            token_id=token_ids[position],
             skippable=token.skippable,
             expected_output=token.expected_output,
             min_output=token.min_output,
@@ -35,7 +38,7 @@ def store(offered: Offered[EvmSealed]) -> None:
         LastHop.objects.create(offer=offer, venue=last.venue.name, pool=last.pool, fee_tier=last.fee_tier)
 
 
-def _swap_columns(swap: Swap | None) -> dict[str, Any]:
+def _swap_columns(swap: LegSwap | None) -> dict[str, Any]:
     match swap:
         case None:
             return {"hop": Leg.Hop.DROPPED, "path": [], "fee_tiers": []}

@@ -23,6 +23,7 @@ class EvmV4(EvmBase):
     present = V4Presentation()
 
     draft = staticmethod(sealing.draft_v4)
+    discover = staticmethod(sealing.discover_v4)
     seal = staticmethod(sealing.seal)
     store = staticmethod(storing.store)
     terms = staticmethod(V4Terms.of)

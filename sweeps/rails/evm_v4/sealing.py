@@ -1,5 +1,7 @@
 """Builds a sweep on V4: its terms, which the contract must have too, its reference, and the user's order."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -9,11 +11,15 @@ from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
-from sweepapi.evm import v4
+from sweepapi.evm import batch, v4
+from sweepapi.evm.chains import Chain
 from sweepapi.evm.market import NOT_PAUSED, Contract, Requirement
+from sweepapi.evm.responses import Log
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
-from sweeps.rails.evm.draft import EvmDraft
+from sweeps.rails.evm.discovering import Seller, discover
+from sweeps.rails.evm.draft import EvmDraft, Trial
+from sweeps.rails.evm.found import Discovery
 from sweeps.rails.evm.sealing import (
     EvmSealed,
     call_of,
@@ -25,11 +31,15 @@ from sweeps.rails.evm.sealing import (
     signed_terms_of,
 )
 from sweeps.rails.evm_v4.terms import sweep_ref_of
-from sweeps.rails.rail import BuildRequest, FeeTerms, Identity
+from sweeps.rails.rail import FeeTerms, Identity
+from sweeps.rails.request import BuildRequest, DiscoverRequest
 
 # What the user signs names the fee, so the contract would revert the sweep under any other.
 FEE_DIFFERS = "The contract's fee is not the configured one."
 RECIPIENT_DIFFERS = "The contract pays its fee to another account than the configured one."
+
+# Of a sweep that is only tried. No other id takes more gas, because its bytes are not zero.
+TRIED_ID = UUID(int=2**128 - 1)
 
 
 def draft_v4(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
@@ -37,20 +47,64 @@ def draft_v4(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
 
     Raises ``UnsupportedChain`` where V4 is not deployed.
     """
-    chain = networks.current().chain(request.network)
+    chain, contract, recipient = _deployed(request.network)
+    fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, recipient)
+    signed = signed_terms_of(renewed) if renewed is not None else None
+    drafted = drafting.draft(
+        partner=partner, request=request, chain=chain, contract=_contract(contract, fees), fees=fees, signed=signed
+    )
+    return drafting.tried(drafted, _trial(TRIED_ID if renewed is None else renewed.id))
+
+
+def discover_v4(*, partner: Partner, request: DiscoverRequest) -> Discovery:
+    """Look at a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
+    chain, contract, recipient = _deployed(request.network)
+    fees = _fees_of_today(partner, recipient)
+    seller = Seller(partner, chain, _contract(contract, fees), fees, lambda _draft: _trial(TRIED_ID))
+    return discover(request, seller)
+
+
+def _deployed(network: str) -> tuple[Chain, str, str]:
+    """Return the chain, its contract, and the protocol's recipient."""
+    chain = networks.current().chain(network)
     if chain.v4_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, chain.protocol_recipient)
-    contract = Contract(
-        chain.v4_contract,
+    return chain, chain.v4_contract, chain.protocol_recipient
+
+
+def _contract(address: str, fees: FeeTerms) -> Contract:
+    """Return the contract, which must have the fee terms that the user signs."""
+    return Contract(
+        address,
         (
             NOT_PAUSED,
             Requirement(v4.FEE_BPS, fees.total_fee_bps, FEE_DIFFERS),
             Requirement(v4.FEE_RECIPIENT, fees.protocol_recipient.lower(), RECIPIENT_DIFFERS),
         ),
     )
-    signed = signed_terms_of(renewed) if renewed is not None else None
-    return drafting.draft(partner=partner, request=request, chain=chain, contract=contract, fees=fees, signed=signed)
+
+
+def _trial(sweep_id: UUID) -> Trial:
+    def encode(attempt: EvmDraft) -> bytes:
+        route = route_of(attempt)
+        return v4.caller_calldata(route=route, order=_order(attempt, route, sweep_id))
+
+    return Trial(encode, _gross_output, codes={})
+
+
+def _gross_output(log: Log) -> int | None:
+    event = v4.decode_executed(log)
+    return None if event is None else event.gross_output
+
+
+def _order(draft: EvmDraft, route: batch.Route, sweep_id: UUID) -> v4.SweepOrder:
+    return v4.SweepOrder(
+        output_token=draft.output.asset,
+        floors=route.floors,
+        max_skipped=route.max_skipped,
+        fee_bps=draft.fees.total_fee_bps,
+        sweep_ref=sweep_ref_of(sweep_id),
+    )
 
 
 def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
@@ -72,13 +126,7 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> EvmSealed:
     else:
         sweep_id, min_gross, permission = renewed.id, renewed.min_gross, permission_of(renewed)
     route = route_of(draft)
-    order = v4.SweepOrder(
-        output_token=draft.output.asset,
-        floors=route.floors,
-        max_skipped=route.max_skipped,
-        fee_bps=draft.fees.total_fee_bps,
-        sweep_ref=sweep_ref_of(sweep_id),
-    )
+    order = _order(draft, route, sweep_id)
     arguments = v4.sweep_arguments(route=route, order=order, permission=permission)
     return EvmSealed(
         draft=draft,
@@ -89,4 +137,5 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> EvmSealed:
         permit=permit_of(draft, permission, order.witness),
         permission=permission,
         call=call_of(draft, contract_name=v4.CONTRACT_NAME, function=v4.SWEEP, arguments=arguments),
+        entry_points=v4.ENTRY_POINTS,
     )

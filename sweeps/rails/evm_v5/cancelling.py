@@ -1,7 +1,7 @@
-"""Cancels authorizations on chain at the request of operators, until their sweeps are closed.
+"""Cancels authorizations on chain on request, until their sweeps are closed.
 
-1. The state of the fee signer's account and of the nonces is read in one batch. 2. Missing transactions are signed and
-stored, under a lock on the account, so that its nonces are assigned one by one. 3. Everything that is not mined yet is
+1. The state of the fee signer's account and of the nonces is read in one batch. 2. Missing transactions are signed, and
+stored under a lock on the account, so that its nonces are assigned one by one. 3. Everything that is not mined yet is
 sent to every provider; a transaction that was sent before is sent again, byte for byte.
 
 Whether an authorization was cancelled is not judged here: the event closes the sweep (``sweeps.settle``).
@@ -20,12 +20,14 @@ from django.utils import timezone
 from sweepapi import networks
 from sweepapi.evm import responses
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import FeeSignerUnavailableError
 from sweepapi.evm.multicall import Read, multicall
 from sweepapi.evm.sending import (
     GWEI,
     AccountState,
     BroadcastResult,
     Fees,
+    SignedTransaction,
     Transaction,
     account_state_calls,
     account_state_of,
@@ -46,6 +48,7 @@ RAN_OUT = "The authorization has expired, so there is nothing to cancel."
 CONTRACT_REFUSES = "The contract refuses the cancellation: {account} is not its fee signer."
 FEE_ABOVE_CAP = "Gas costs more than MAX_FEE_PER_GAS_GWEI allows."
 INSUFFICIENT_BALANCE = "The fee signer {account} cannot pay the gas: it has {balance} wei and needs {needed}."
+NOT_SIGNED = "The transaction could not be signed: {error}."
 BROADCAST_ERRORS = {
     BroadcastResult.REFUSED: "Every provider refused the transaction.",
     BroadcastResult.INSUFFICIENT_FUNDS: "The providers say that the fee signer cannot pay the gas.",
@@ -94,6 +97,22 @@ class _Facts:
     terms: AccountState
     used: Mapping[int, bool]  # whether its nonce is used
     gas: Mapping[int, int | CallFailedError]  # what cancelling needs, or that the contract refuses it
+
+
+@dataclass(frozen=True)
+class _Unsigned:
+    """A transaction that has to be signed: the first of a cancellation, or a replacement at a higher fee."""
+
+    cancellation: Cancellation
+    account_nonce: int
+    attempt: int
+    gas: int
+    fees: Fees
+    replaces: CancellationTransaction | None = None
+
+    @property
+    def cancellation_id(self) -> int:
+        return self.cancellation.id
 
 
 class _Round:
@@ -157,20 +176,40 @@ class _Round:
     def _sign(self, useful: Sequence[Cancellation], facts: _Facts) -> list[CancellationTransaction]:
         """Sign what is missing, and return all transactions of the account that are not mined yet.
 
+        The signer may be remote, so it signs before the lock is taken. What is due under the lock differs if another
+        worker was faster; the next round signs the rest.
+        """
+        signed = self._signatures([one for one in self._due(useful, facts) if isinstance(one, _Unsigned)])
+        with transaction.atomic():
+            self._lock_account()
+            rows = [self._store(one, signed) if isinstance(one, _Unsigned) else one for one in self._due(useful, facts)]
+        return [row for row in rows if row is not None]
+
+    def _signatures(self, unsigned: Sequence[_Unsigned]) -> dict[_Unsigned, SignedTransaction]:
+        """Sign as many as possible; what was signed before can still be sent if the signer does not answer."""
+        signed: dict[_Unsigned, SignedTransaction] = {}
+        try:
+            for one in unsigned:
+                signed[one] = self._signed(one)
+        except FeeSignerUnavailableError as error:
+            self._errors |= {one.cancellation_id: NOT_SIGNED.format(error=error) for one in unsigned[len(signed) :]}
+        return signed
+
+    def _due(self, useful: Sequence[Cancellation], facts: _Facts) -> list[CancellationTransaction | _Unsigned]:
+        """Return all transactions that the account has to have in its line, in order.
+
         That includes transactions no longer needed, because later nonces of the account wait behind them. Those behind
         a gap would wait forever and are ignored, so a provider that returned too high a count can't block the account.
         """
-        with transaction.atomic():
-            self._lock_account()
-            rows = list(self._waiting(facts))
-            in_line = [row for nonce, row in zip(count(facts.terms.account_nonce), rows) if row.account_nonce == nonce]
-            waiting = [self._renewed(row, facts) for row in in_line]
-            have_one = {row.cancellation_id for row in waiting} | self._just_signed(useful)
-            for cancellation in useful:
-                if cancellation.id not in have_one:
-                    taken = {row.account_nonce for row in [*rows, *waiting]}
-                    waiting += self._first(cancellation, facts, taken=taken)
-        return waiting
+        rows = list(self._waiting(facts))
+        in_line = [row for nonce, row in zip(count(facts.terms.account_nonce), rows) if row.account_nonce == nonce]
+        due = [self._renewed(row, facts) for row in in_line]
+        have_one = {one.cancellation_id for one in due} | self._just_signed(useful)
+        taken = {row.account_nonce for row in rows}
+        for cancellation in useful:
+            if cancellation.id not in have_one:
+                due += self._first(cancellation, facts, taken=taken | {one.account_nonce for one in due})
+        return due
 
     def _lock_account(self) -> None:
         with connection.cursor() as cursor:
@@ -195,7 +234,7 @@ class _Round:
         )
         return set(recent.values_list("cancellation_id", flat=True))
 
-    def _renewed(self, row: CancellationTransaction, facts: _Facts) -> CancellationTransaction:
+    def _renewed(self, row: CancellationTransaction, facts: _Facts) -> CancellationTransaction | _Unsigned:
         """Return the transaction, or its replacement at a higher fee if it has waited for too long."""
         if timezone.now() - row.signed_at < STUCK_AFTER:
             return row
@@ -207,13 +246,9 @@ class _Round:
             return row
         needed = facts.gas.get(row.cancellation_id)
         gas = needed if isinstance(needed, int) else row.gas  # one no longer needed can't be estimated
-        return self._store(
-            row.cancellation, account_nonce=row.account_nonce, attempt=row.attempt + 1, gas=gas, fees=fees
-        )
+        return _Unsigned(row.cancellation, row.account_nonce, row.attempt + 1, gas, fees, replaces=row)
 
-    def _first(
-        self, cancellation: Cancellation, facts: _Facts, *, taken: Collection[int]
-    ) -> list[CancellationTransaction]:
+    def _first(self, cancellation: Cancellation, facts: _Facts, *, taken: Collection[int]) -> list[_Unsigned]:
         """Return the first transaction of a cancellation, or record the error and return none."""
         gas, fees = facts.gas[cancellation.id], facts.terms.fees(max_fee_cap=self.max_fee_cap)
         if isinstance(gas, CallFailedError):
@@ -224,34 +259,37 @@ class _Round:
             error = INSUFFICIENT_BALANCE.format(account=self.account, balance=facts.terms.balance, needed=needed)
         else:
             free = next(nonce for nonce in count(facts.terms.account_nonce) if nonce not in taken)
-            return [self._store(cancellation, account_nonce=free, attempt=0, gas=gas, fees=fees)]
+            return [_Unsigned(cancellation, free, 0, gas, fees)]
         self._errors[cancellation.id] = error
         return []
 
-    def _store(
-        self, cancellation: Cancellation, *, account_nonce: int, attempt: int, gas: int, fees: Fees
-    ) -> CancellationTransaction:
-        signed = networks.current().fee_signer.sign_transaction(
+    def _signed(self, one: _Unsigned) -> SignedTransaction:
+        return networks.current().fee_signer.sign_transaction(
             Transaction(
                 chain_id=self.chain.chain_id,
-                account_nonce=account_nonce,
-                to=cancellation.execution.venue,
-                data=_calldata(cancellation),
-                gas=gas,
-                fees=fees,
+                account_nonce=one.account_nonce,
+                to=one.cancellation.execution.venue,
+                data=_calldata(one.cancellation),
+                gas=one.gas,
+                fees=one.fees,
             )
         )
+
+    def _store(self, one: _Unsigned, signed: Mapping[_Unsigned, SignedTransaction]) -> CancellationTransaction | None:
+        """Store what was signed; without a signature, return the transaction that would have been replaced."""
+        if one not in signed:
+            return one.replaces
         return CancellationTransaction.objects.create(
-            cancellation=cancellation,
+            cancellation=one.cancellation,
             network=self.chain.network,
             account=self.account,
-            account_nonce=account_nonce,
-            attempt=attempt,
-            gas=gas,
-            max_fee=fees.max_fee,
-            priority_fee=fees.priority_fee,
-            tx_hash=signed.tx_hash,
-            raw=signed.raw,
+            account_nonce=one.account_nonce,
+            attempt=one.attempt,
+            gas=one.gas,
+            max_fee=one.fees.max_fee,
+            priority_fee=one.fees.priority_fee,
+            tx_hash=signed[one].tx_hash,
+            raw=signed[one].raw,
         )
 
     def _send(self, rows: Sequence[CancellationTransaction]) -> None:

@@ -5,7 +5,7 @@ from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.evm_v5 import cancelling, sealing
+from sweeps.rails.evm_v5 import cancelling, sealing, storing
 from sweeps.rails.evm_v5.presenting import V5Presentation
 from sweeps.rails.evm_v5.terms import V5Terms
 
@@ -21,8 +21,9 @@ class EvmV5(EvmBase):
     present = V5Presentation()
 
     draft = staticmethod(sealing.draft_v5)
+    discover = staticmethod(sealing.discover_v5)
     seal = staticmethod(sealing.seal)
-    store = staticmethod(sealing.store)
+    store = staticmethod(storing.store)
     terms = staticmethod(V5Terms.of)
     withdraw = staticmethod(cancelling.request)
     send_withdrawals = staticmethod(cancelling.send_requested)

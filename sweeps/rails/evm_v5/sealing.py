@@ -1,9 +1,16 @@
-"""Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization."""
+"""Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+A signature may only pay what is stored for the partner. Whatever drafted the terms, they are compared with what the
+database and the chains file say, last before they are signed. A difference is a mistake of ours, so nothing is signed,
+and partners are only shown an internal error.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -11,45 +18,42 @@ from django.utils import timezone
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.errors import UnsupportedChain
+from sweepapi.errors import BuildDisabled, UnsupportedChain
 from sweepapi.evm import batch, v5
+from sweepapi.evm.attempts import ACCEPTS_SIGNATURES
+from sweepapi.evm.batch import HARD_CAP_BPS
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.errors import FeeSignerUnavailableError
 from sweepapi.evm.market import Contract
+from sweepapi.evm.responses import Log
 from sweeps.models import Sweep
-from sweeps.rails.evm import drafting, storing
-from sweeps.rails.evm.draft import EvmDraft
+from sweeps.rails.evm import drafting
+from sweeps.rails.evm.discovering import Seller, discover
+from sweeps.rails.evm.draft import EvmDraft, Trial
+from sweeps.rails.evm.found import Discovery
 from sweeps.rails.evm.sealing import (
-    EvmSealed,
     call_of,
     deadline_of,
+    new_deadline,
     permission_of,
     permit_of,
     reserve_permission,
     route_of,
     signed_terms_of,
 )
-from sweeps.rails.evm_v5.models import AuthorizationNonces, FeeAuthorization
-from sweeps.rails.rail import BuildRequest, FeeTerms, Identity, Offered
+from sweeps.rails.evm_v5.models import AuthorizationNonces
+from sweeps.rails.evm_v5.storing import V5Sealed
+from sweeps.rails.rail import FeeTerms, Identity
+from sweeps.rails.request import BuildRequest, DiscoverRequest
 
+log = structlog.get_logger(__name__)
 
-@dataclass(frozen=True)
-class V5Sealed(EvmSealed):
-    """A draft that the service signed a fee authorization for."""
+RETRY_AFTER_SECONDS = 5
+# A share that was replaced this recently may be the one of the draft: scheduled changes come while sweeps are built.
+MAX_DRAFT_AGE = timedelta(minutes=1)
 
-    authorization: v5.Authorization
-    authorization_digest: str
-    signature: bytes
-    signer: str
-
-    @property
-    def fee_authorization(self) -> Mapping[str, Any]:
-        """The message under its EIP-712 names, with the signature."""
-        return {
-            **self.authorization.message(),
-            "signature": f"0x{self.signature.hex()}",
-            "signer": self.signer,
-            "digest": self.authorization_digest,
-        }
+Terms = Mapping[str, Collection[Any]]  # the values that may be signed, by the name of their field
 
 
 def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
@@ -57,18 +61,51 @@ def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
 
     Raises ``UnsupportedChain`` where V5 is not deployed.
     """
-    chain = networks.current().chain(request.network)
-    if chain.v5_contract is None or chain.protocol_recipient is None:
-        raise UnsupportedChain
-    fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, chain, chain.protocol_recipient)
-    return drafting.draft(
+    seller = _seller(partner, request.network)
+    drafted = drafting.draft(
         partner=partner,
         request=request,
-        chain=chain,
-        contract=Contract(chain.v5_contract),
-        fees=fees,
+        chain=seller.chain,
+        contract=seller.contract,
+        fees=FeeTerms.of(renewed) if renewed is not None else seller.fees,
         signed=signed_terms_of(renewed) if renewed is not None else None,
     )
+    return drafting.tried(drafted, _trial(drafted, renewed))
+
+
+def discover_v5(*, partner: Partner, request: DiscoverRequest) -> Discovery:
+    """Look at a wallet; raises ``UnsupportedChain`` where V5 is not deployed, and what ``discover`` raises."""
+    return discover(request, _seller(partner, request.network))
+
+
+def _seller(partner: Partner, network: str) -> Seller:
+    chain = networks.current().chain(network)
+    if chain.v5_contract is None or chain.protocol_recipient is None:
+        raise UnsupportedChain
+    fees = _fees_of_today(partner, chain, chain.protocol_recipient)
+    return Seller(partner, chain, Contract(chain.v5_contract), fees, lambda draft: _trial(draft, None))
+
+
+def _trial(draft: EvmDraft, renewed: Sweep | None) -> Trial:
+    """Return how to try the sweep under the next nonce, which is not reserved; everything passes as signed by us."""
+    if renewed is not None:
+        nonce = int(renewed.executions.get().execution_id)
+    else:
+        row = AuthorizationNonces.objects.filter(network=draft.chain.network, contract=draft.contract).first()
+        nonce = 0 if row is None else row.next_nonce
+    deadline = new_deadline(draft.head)
+
+    def encode(attempt: EvmDraft) -> bytes:
+        route = route_of(attempt)
+        authorization = _authorization(attempt, nonce=nonce, deadline=deadline, legs_hash=batch.hash_route(route))
+        return v5.trial_calldata(route=route, authorization=authorization)
+
+    return Trial(encode, _gross_output, {networks.current().fee_signer.address: ACCEPTS_SIGNATURES})
+
+
+def _gross_output(log: Log) -> int | None:
+    event = v5.decode_executed(log)
+    return None if event is None else event.gross_output
 
 
 def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> FeeTerms:
@@ -82,19 +119,23 @@ def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> F
 
 
 def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
-    """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces of that sweep."""
+    """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces of that sweep.
+
+    Raises as ``sign_authorization`` does.
+    """
     if renewed is None:
         nonce, permission = _reserve(draft)
         min_gross = draft.minimum.gross_output
     else:
         nonce, permission = int(renewed.executions.get().execution_id), permission_of(renewed)
         min_gross = renewed.min_gross
-    signer = networks.current().fee_signer
     route = route_of(draft)
     order = _order(draft, route, nonce=nonce)
     authorization = _authorization(draft, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route))
     typed_data = authorization.typed_data(chain_id=draft.chain.chain_id, contract=draft.contract)
-    signature = signer.sign(typed_data)
+    signature = sign_authorization(
+        typed_data, network=draft.chain.network, partner_id=draft.partner.id, renewed=renewed
+    )
     arguments = v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
     return V5Sealed(
         draft=draft,
@@ -104,10 +145,11 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
         permit=permit_of(draft, permission, order.witness),
         permission=permission,
         call=call_of(draft, contract_name=v5.CONTRACT_NAME, function=v5.SWEEP, arguments=arguments),
+        entry_points=v5.ENTRY_POINTS,
         authorization=authorization,
         authorization_digest=typed_data.digest,
         signature=signature,
-        signer=signer.address,
+        signer=networks.current().fee_signer.address,
     )
 
 
@@ -118,8 +160,7 @@ def _reserve(draft: EvmDraft) -> tuple[int, batch.Permission]:
 
 
 def _next_authorization_nonce(network: str, contract: str) -> int:
-    AuthorizationNonces.objects.get_or_create(network=network, contract=contract)
-    row = AuthorizationNonces.objects.select_for_update().get(network=network, contract=contract)
+    row, _ = AuthorizationNonces.objects.select_for_update().get_or_create(network=network, contract=contract)
     row.next_nonce += 1
     row.save(update_fields=["next_nonce"])
     return row.next_nonce - 1
@@ -154,26 +195,69 @@ def _order(draft: EvmDraft, route: batch.Route, *, nonce: int) -> v5.SweepOrder:
     )
 
 
-def store(offered: Offered[V5Sealed]) -> None:
-    """Store the route and the authorization of an offer, and with the first one what the user signs."""
-    sealed, authorization = offered.sealed, offered.sealed.authorization
-    storing.store(offered)
-    FeeAuthorization.objects.create(
-        offer=offered.offer,
-        chain_id=sealed.draft.chain.chain_id,
-        contract=sealed.draft.contract,
-        nonce=authorization.nonce,
-        user=authorization.user,
-        partner_onchain_id=authorization.partner_id,
-        partner_recipient=authorization.partner_recipient,
-        protocol_recipient=authorization.protocol_recipient,
-        output_token=authorization.output_token,
-        total_fee_bps=authorization.total_fee_bps,
-        partner_share_bps=authorization.partner_share_bps,
-        deadline_seconds=authorization.deadline,
-        legs_hash=authorization.legs_hash,
-        token_count=len(sealed.route.legs),
-        digest=sealed.authorization_digest,
-        signature=f"0x{sealed.signature.hex()}",
-        signer=sealed.signer,
-    )
+class UnexpectedTermsError(Exception):
+    """What was about to be signed is not what is stored for the partner; nothing was signed."""
+
+
+def sign_authorization(typed_data: TypedData, *, network: str, partner_id: UUID, renewed: Sweep | None) -> bytes:
+    """Return the fee signer's signature; with ``renewed``, of another offer under the terms of that sweep.
+
+    Raises ``UnexpectedTermsError``, and ``BuildDisabled`` while a remote signer does not answer.
+    """
+    differences = list(_differences(typed_data, network, partner_id, renewed))
+    if differences:
+        raise UnexpectedTermsError("; ".join(differences))
+    try:
+        return networks.current().fee_signer.sign(typed_data)
+    except FeeSignerUnavailableError as error:
+        log.warning("fee_signer_unavailable", error=str(error))
+        raise BuildDisabled(retry_after_seconds=RETRY_AFTER_SECONDS) from error
+
+
+def _differences(typed_data: TypedData, network: str, partner_id: UUID, renewed: Sweep | None) -> Iterator[str]:
+    chain, partner = networks.current().chain(network), Partner.objects.get(id=partner_id)
+    stored: Terms = {
+        "chainId": [chain.chain_id],
+        "verifyingContract": [chain.v5_contract],
+        "partnerId": [partner.onchain_id],
+        **(_terms_of_today(partner, network) if renewed is None else _terms_of(renewed, partner)),
+    }
+    signed = {**typed_data.domain, **typed_data.message}
+    for name, allowed in stored.items():
+        if _comparable(signed[name]) not in map(_comparable, allowed):
+            yield f"{name} is {signed[name]}, not {' or '.join(map(str, allowed))}"
+    if not 0 <= signed["totalFeeBps"] <= HARD_CAP_BPS:
+        yield f"totalFeeBps is {signed['totalFeeBps']}, above {HARD_CAP_BPS}"
+
+
+def _comparable(value: object) -> object:
+    """Return a value as it is signed: the case of an address or a hash makes no difference to it."""
+    return value.lower() if isinstance(value, str) else value
+
+
+def _terms_of_today(partner: Partner, network: str) -> Terms:
+    return {
+        "partnerRecipient": [partner.recipient_on(network)],
+        "protocolRecipient": [networks.current().chain(network).protocol_recipient],
+        "partnerShareBps": _shares_bps(partner),
+    }
+
+
+def _terms_of(renewed: Sweep, partner: Partner) -> Terms:
+    sweep = Sweep.objects.get(id=renewed.id, partner=partner)
+    return {
+        "partnerRecipient": [sweep.partner_recipient],
+        "protocolRecipient": [sweep.protocol_recipient],
+        "partnerShareBps": [sweep.partner_share_bps],
+        "totalFeeBps": [sweep.total_fee_bps],
+        "user": [sweep.wallet],
+        "outputToken": [sweep.output_asset],
+    }
+
+
+def _shares_bps(partner: Partner) -> Collection[int]:
+    """Return the partner's share, and the one before if that was replaced since the draft may have read it."""
+    now = timezone.now()
+    current, *former = partner.fee_shares.filter(effective_from__lte=now).order_by("-effective_from", "-id")[:2]
+    was_just_replaced = now - current.effective_from < MAX_DRAFT_AGE
+    return [share.share_bps for share in [current, *(former if was_just_replaced else [])]]

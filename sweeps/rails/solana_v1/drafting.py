@@ -26,7 +26,8 @@ from sweepapi.solana.mints import Mint
 from sweepapi.solana.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
 from sweeps.models import Sweep
-from sweeps.rails.rail import BuildRequest, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.rails.rail import FeeTerms, OutputAsset, symbol_warnings
+from sweeps.rails.request import BuildRequest
 from sweeps.rails.solana_v1.closings import closed_by
 from sweeps.rails.solana_v1.composing import Market, check_instructions, compose, read_market
 from sweeps.rails.solana_v1.draft import SolanaDraft, SolanaToken, SolanaTransaction

@@ -12,7 +12,7 @@ from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account, public
 from sweepapi.solana.metadata import Metadata
 from sweepapi.solana.mints import Mint
 from sweepapi.solana.tokens import token_keys, tokens_in
-from sweeps.rails.rail import BuildRequest
+from sweeps.rails.request import BuildRequest
 from sweeps.rails.solana_v1.terms import fee_account
 
 

@@ -12,7 +12,7 @@ from sweepapi.solana.accounts import Holding, token_account
 from sweepapi.solana.addresses import SYSTEM, public_key
 from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE
 from sweepapi.solana.mints import Mint
-from sweeps.rails.rail import BuildRequest, TokenInput
+from sweeps.rails.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.draft import SolanaTransaction
 from sweeps.rails.solana_v1.facts import Facts

@@ -177,15 +177,18 @@ def test_components_have_names_of_the_product(document: dict[str, Any]) -> None:
 def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     closed = {name for name, schema in schemas.items() if schema.get("additionalProperties") is False}
-    of_v2 = {"BuildRequest", "TokenRequest", "ConfirmRequest"}
-    assert closed == of_v2 | {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest"}
+    of_builds = {"BuildRequest", "TokenRequest", "ExecutionRequest", "WalletRequest"}
+    of_v2 = of_builds | {"ConfirmRequest", "CancelRequest", "EmptyRequest"}
+    assert closed == of_v2 | {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest", "EvmDiscoverRequest"}
 
 
 USDC = {"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1"}
 # What is changed in the example of a build request.
 RIGHT_CHANGES: list[dict[str, Any]] = [
     {},
-    {"chain": "arbitrum", "outputMint": NATIVE_COIN, "onUnroutable": "reject", "maxSkipped": 0},
+    {"chain": "arbitrum", "outputMint": NATIVE_COIN, "onUnroutable": "skip", "acceptPriceImpactBps": 10_000},
+    {"onLegFailure": "skip", "maxSkipped": 0, "approvals": "unlimited", "clientReference": "#~ 1"},
+    {"execution": {"wallet": {"atomic": "ready"}}},
     {"tokens": [USDC | {"amount": str(UINT256_MAX), "symbol": "$USDC", "decimals": 6}]},
     {"tokens": [USDC | {"mint": f"0x{number:040x}"} for number in range(1, 31)], "slippageBps": 5000},
 ]
@@ -203,9 +206,16 @@ WRONG_CHANGES: list[dict[str, Any]] = [
     {"slippageBps": 0},
     {"slippageBps": 5001},
     {"slippageBps": "50"},
-    {"onUnroutable": "skip"},
-    {"maxSkipped": -1},
-    {"maxSkipped": "1"},
+    {"onUnroutable": "ignore"},
+    {"onLegFailure": "skip", "maxSkipped": -1},
+    {"onLegFailure": "skip", "maxSkipped": "1"},
+    {"acceptPriceImpactBps": 10_001},
+    {"approvals": "none"},
+    {"clientReference": ""},
+    {"clientReference": "x" * 65},
+    {"clientReference": "two\nlines"},
+    {"execution": {"wallet": {"atomic": "maybe"}}},
+    {"execution": {"wallet": {"atomic": "ready"}, "calls": 1}},
     {"slippage": 1},
 ]
 
@@ -235,7 +245,7 @@ def test_a_body_that_the_document_permits_is_accepted(document: dict[str, Any], 
 
 def test_every_request_and_every_answer_has_an_example_that_fits_its_schema(document: dict[str, Any]) -> None:
     posts = [path for path, operations in document["paths"].items() if "post" in operations]
-    assert len(posts) == 4
+    assert len(posts) == 8
     media = [request_of(document, path) for path in posts] + [media for _, media in answers(document)]
     for each in media:
         assert each["examples"]

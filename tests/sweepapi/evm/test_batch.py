@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from eth_utils.abi import event_abi_to_log_topic
+from eth_abi.abi import decode
+from eth_utils.abi import collapse_if_tuple, event_abi_to_log_topic
 
-from sweepapi.evm import batch
-from sweepapi.evm.batch import Hop, Leg, Route, RouterCall, SkipReason
+from sweepapi.evm import batch, v4, v5
+from sweepapi.evm.batch import EntryPoints, Hop, Leg, Permission, Route, RouterCall, SkipReason, TokenPermit
 from sweepapi.evm.responses import Log
 from tests.contract_abi import entry, names
 
@@ -117,3 +118,49 @@ GOOD_DATA = bytes(32) + padded(ADDRESS) + bytes(32)
 )
 def test_malformed_logs_are_not_decoded(log: Log) -> None:
     assert batch.decode_skipped(log) is None
+
+
+AUTHORIZATION = (ADDRESS, bytes(32), ADDRESS, ADDRESS, ADDRESS, 75, 4000, 5, 6, bytes(32))
+PERMISSION = Permission(nonce=8, deadline=9)
+ARGUMENTS = {
+    v5.CONTRACT_NAME: (ROUTE.as_tuple(), AUTHORIZATION, bytes(65), 8, 9, PERMISSION.signature),
+    v4.CONTRACT_NAME: (ROUTE.as_tuple(), (ADDRESS, 75, bytes(32)), 8, 9, PERMISSION.signature),
+}
+each_contract = pytest.mark.parametrize(
+    ("contract", "entry_points"), [(v5.CONTRACT_NAME, v5.ENTRY_POINTS), (v4.CONTRACT_NAME, v4.ENTRY_POINTS)]
+)
+
+
+def decoded(contract: str, function: str, calldata: bytes) -> dict[str, Any]:
+    """Return the arguments by name, as the contract reads them."""
+    inputs = entry(contract, "function", function)["inputs"]
+    values = decode([collapse_if_tuple(each) for each in inputs], calldata[4:])
+    return dict(zip(names(inputs), values, strict=True))
+
+
+@each_contract
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_the_parts_of_signatures_go_where_the_contract_reads_them(
+    contract: str, entry_points: EntryPoints, count: int
+) -> None:
+    permits = [TokenPermit(leg, leg % 2 == 0, 100 + leg, 200 + leg) for leg in range(count)]
+    calldata = bytearray(entry_points.encode_with_permits(ARGUMENTS[contract], permits))
+    signatures = [bytes([i + 1]) * 32 + bytes([i + 101]) * 32 + bytes([27 + i % 2]) for i in range(count + 1)]
+    for part in batch.signature_parts(bytes(calldata), count):
+        assert calldata[part.offset : part.offset + part.length] == bytes(part.length)
+        calldata[part.offset : part.offset + part.length] = signatures[part.signature][part.start :][: part.length]
+    read = decoded(contract, "sweepWithPermits", bytes(calldata))
+    assert read["permitSignature"] == signatures[count]
+    assert read["permits"] == tuple(
+        (leg, leg % 2 == 0, 100 + leg, 200 + leg, one[64], one[:32], one[32:64])
+        for leg, one in enumerate(signatures[:count])
+    )
+    assert (read["permitNonce"], read["permitDeadline"]) == (8, 9)
+
+
+@each_contract
+def test_a_caller_needs_the_same_arguments_without_the_permission(contract: str, entry_points: EntryPoints) -> None:
+    swept = decoded(contract, "sweep", entry_points.sweep.encode(*ARGUMENTS[contract]))
+    by_caller = decoded(contract, "sweepAsCaller", entry_points.encode_as_caller(ARGUMENTS[contract]))
+    assert by_caller.items() < swept.items()
+    assert swept.keys() - by_caller.keys() == {"permitNonce", "permitDeadline", "permitSignature"}

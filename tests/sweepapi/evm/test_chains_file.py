@@ -9,15 +9,17 @@ from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.chains import Chain, SaltRule, Venue
 from sweepapi.evm.chains_file import load_chains
 from sweepapi.evm.errors import ChainsFileError
-from sweepapi.evm.routes.finder import KINDS
+from sweepapi.evm.routes.sources import SOURCES
 
 SHIPPED = Path(__file__).parents[3] / "config" / "chains.toml"
 ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+OTHER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
 GOOD = f"""
 [chains.mars]
 chain_id = 4
 native_symbol = "MRS"
 wrapped_native = "{ADDRESS.lower()}"
+reference_token = "{OTHER.lower()}"
 permit2 = "{ADDRESS}"
 multicall3 = "{ADDRESS}"
 
@@ -41,9 +43,17 @@ def load(tmp_path: Path, text: str) -> dict[str, Chain]:
     return load_chains(path)
 
 
+def test_connectors_are_listed(tmp_path: Path) -> None:
+    listed = f'connectors = ["{OTHER.lower()}"]\nchain_id = 4'
+    assert load(tmp_path, GOOD.replace("chain_id = 4", listed, 1))["mars"].connectors == (OTHER,)
+
+
 def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
+    assert (mars.reference_token, mars.l1_fee_oracle) == (OTHER, None)
+    assert mars.tokens == {}
+    assert mars.connectors == ()
     assert (mars.v5_contract, mars.protocol_recipient) == (None, None)
     assert (mars.v4_contract, mars.access_manager, mars.deployed_at_block, mars.v4_fee_bps) == (None, None, None, None)
     assert (mars.role_holders, mars.previous_fee_signer) == ({}, None)
@@ -51,16 +61,32 @@ def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -
     assert (mars.routers[0].fee_tiers, mars.venues) == ((), ())
 
 
+def test_well_known_tokens_are_listed_by_symbol(tmp_path: Path) -> None:
+    listed = f'[chains.mars.tokens]\nUSDC = "{OTHER.lower()}"\n'
+    assert load(tmp_path, GOOD + listed)["mars"].tokens == {"USDC": OTHER}
+    with pytest.raises(ChainsFileError, match="chain 'mars': a token is listed twice"):
+        load(tmp_path, GOOD + listed + f'USDT = "{OTHER}"\n')
+
+
+def test_every_chain_that_we_ship_lists_its_wrapped_coin_and_its_reference_token() -> None:
+    for chain in load_chains(SHIPPED).values():
+        assert {chain.wrapped_native, chain.reference_token} <= set(chain.tokens.values())
+
+
 def test_partners_are_paid_by_the_protocols_recipient_unless_the_chain_names_others(tmp_path: Path) -> None:
-    other = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
     for lines, senders in (
         ("", ()),
         (f'protocol_recipient = "{ADDRESS}"\n', (ADDRESS,)),
-        (f'protocol_recipient = "{ADDRESS}"\npayout_senders = ["{other.lower()}"]\n', (other,)),
+        (f'protocol_recipient = "{ADDRESS}"\npayout_senders = ["{OTHER.lower()}"]\n', (OTHER,)),
         ("payout_senders = []\n", ()),
     ):
         text = GOOD.replace("chain_id = 4\n", f"chain_id = 4\n{lines}")
         assert load(tmp_path, text)["mars"].payout_senders == senders
+
+
+def test_a_rollup_names_the_oracle_of_what_its_transactions_data_costs(tmp_path: Path) -> None:
+    text = GOOD.replace("chain_id = 4\n", f'chain_id = 4\nl1_fee_oracle = "{OTHER}"\n')
+    assert load(tmp_path, text)["mars"].l1_fee_oracle == OTHER
 
 
 DEPLOYED = f"""
@@ -100,7 +126,6 @@ def test_a_deployed_chain_that_leaves_something_out_is_refused(
         load(tmp_path, GOOD + DEPLOYED.replace(good, bad))
 
 
-OTHER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
 HASH = "0x" + "1a" * 32
 VENUES = f"""
 [[chains.mars.venues]]
@@ -186,6 +211,23 @@ def test_a_bad_venue_is_refused(tmp_path: Path, good: str, bad: str, message: st
         (f'factory = "{ADDRESS}"', 'factory = ""', "chain 'mars': '' is not an address"),
         ("safe = 10", "safe = -1", "chain 'mars': -1 is neither a block tag nor a number of blocks"),
         ('final = "finalized"', 'final = "pending"', "'pending' is neither"),
+        (f'reference_token = "{OTHER.lower()}"', "", "chain 'mars': 'reference_token' is missing"),
+        (
+            f'reference_token = "{OTHER.lower()}"',
+            f'reference_token = "{ADDRESS}"',
+            "chain 'mars': the reference token must be a stablecoin, not the wrapped coin",
+        ),
+        (
+            "chain_id = 4",
+            f'connectors = ["{ADDRESS}"]\nchain_id = 4',
+            "chain 'mars': the connectors must be different tokens, and not the wrapped coin",
+        ),
+        (
+            "chain_id = 4",
+            f'connectors = ["{OTHER}", "{OTHER}"]\nchain_id = 4',
+            "chain 'mars': the connectors must be different tokens, and not the wrapped coin",
+        ),
+        ("chain_id = 4", 'l1_fee_oracle = "0x1"\nchain_id = 4', "chain 'mars': '0x1' is not an address"),
         ("chain_id = 4", 'chain_id = "four"', "chain 'mars': invalid literal"),
         (
             f'permit2 = "{ADDRESS}"',
@@ -213,12 +255,12 @@ def test_every_shipped_chain_has_permit2_and_multicall3_at_their_canonical_addre
 def test_every_shipped_router_is_of_a_known_kind(shipped: Chain) -> None:
     assert shipped.routers
     for router in shipped.routers:
-        assert router.kind in KINDS
+        assert router.kind in SOURCES
         assert bool(router.fee_tiers) == (router.kind == "uniswap_v3")
 
 
 def test_every_shipped_venue_is_of_a_known_kind_and_has_its_own_name(shipped: Chain) -> None:
-    assert {venue.kind for venue in shipped.venues} <= set(KINDS)
+    assert {venue.kind for venue in shipped.venues} <= set(SOURCES)
     assert len({venue.name for venue in shipped.venues}) == len(shipped.venues)
 
 

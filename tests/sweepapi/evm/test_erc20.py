@@ -5,22 +5,29 @@ from typing import Any
 import pytest
 
 from sweepapi.evm.abi import Function
-from sweepapi.evm.erc20 import MAX_SYMBOL_CHARACTERS, TokenFacts, token_facts
+from sweepapi.evm.erc20 import MAX_SYMBOL_CHARACTERS, TokenFacts, TokenIdentity, token_facts, token_identity
 from sweepapi.rpc.errors import BadResponseError
 
-PLAIN: list[Any] = [(6,), (100,), (7,), ("USDC",), None]
+IDENTITY: list[Any] = [(6,), ("USDC",), None, ("USD Coin",)]
+ACCOUNT: list[Any] = [(100,), (7,), (8,)]
 NUL, RIGHT_TO_LEFT = "\x00", "\N{RIGHT-TO-LEFT OVERRIDE}"
 
 
 def test_a_token_is_read() -> None:
-    assert token_facts(PLAIN) == TokenFacts("USDC", 6, 100, 7)
+    identity = token_identity(IDENTITY)
+    assert identity == TokenIdentity("USDC", 6, "USD Coin")
+    assert token_facts(identity, ACCOUNT) == TokenFacts("USDC", 6, 100, 7, 8, "USD Coin")
 
 
 @pytest.mark.parametrize("missing", [0, 1, 2])
-def test_without_decimals_balance_or_allowance_it_is_not_a_token(missing: int) -> None:
-    results = list(PLAIN)
-    results[missing] = None
-    assert token_facts(results) is None
+def test_without_balance_or_allowances_it_is_not_a_token(missing: int) -> None:
+    account = list(ACCOUNT)
+    account[missing] = None
+    assert token_facts(token_identity(IDENTITY), account) is None
+
+
+def test_without_decimals_it_is_not_a_token() -> None:
+    assert token_facts(token_identity([None, *IDENTITY[1:]]), ACCOUNT) is None
 
 
 @pytest.mark.parametrize(
@@ -37,9 +44,12 @@ def test_without_decimals_balance_or_allowance_it_is_not_a_token(missing: int) -
     ],
 )
 def test_a_symbol_is_short_and_printable(text: tuple[str] | None, raw: tuple[bytes] | None, symbol: str) -> None:
-    facts = token_facts([*PLAIN[:3], text, raw])
-    assert facts is not None
-    assert facts.symbol == symbol
+    assert token_identity([(6,), text, raw, None]) == TokenIdentity(symbol, 6, "")
+
+
+@pytest.mark.parametrize(("text", "name"), [(None, ""), ((f"USD{NUL} Coin ",), "USD Coin"), (("x" * 99,), "x" * 64)])
+def test_a_name_is_short_and_printable(text: tuple[str] | None, name: str) -> None:
+    assert token_identity([(6,), None, None, text]) == TokenIdentity("", 6, name)
 
 
 @pytest.mark.parametrize("output", [b"", b"\x01", bytes(31), b"\xff" * 32, b"\x20".rjust(32, b"\0") + b"\xff" * 32])

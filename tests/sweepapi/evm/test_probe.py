@@ -1,7 +1,11 @@
 """A probe measures what a token delivers, and a hostile token fails its own probes only."""
 
+import json
+
 import pytest
 
+from dev.chain.artifacts import CONTRACTS
+from sweepapi.evm.abi import Function
 from sweepapi.evm.probe import PROBES_PER_CALL, Probe, TransferTest, grouped, transfer_probes
 from sweepapi.evm.providers import evm_pool
 from sweepapi.rpc import ProviderPool
@@ -11,6 +15,8 @@ BURNS_ALL_GAS = "fe"
 ANSWERS_NOTHING = "00"
 REVERTS = "60006000fd"
 A, B = ("0x" + digit * 40 for digit in "12")
+TREAT = Function("treat(address,uint8,uint8)")
+TAXED_BELOW_ONE_TOKEN = 3  # as in HoneypotToken.sol
 
 
 @pytest.fixture
@@ -35,11 +41,24 @@ def test_a_probe_detects_a_transfer_fee(chain: LocalChain, pool: ProviderPool, s
     assert (test.sent, test.taxed) == (token.units(1), taxed)
 
 
+def test_a_fee_on_small_amounts_alone_is_detected(chain: LocalChain, pool: ProviderPool) -> None:
+    uni, user = chain.token("UNI").address, chain.users[0]
+    compiled = json.loads((CONTRACTS / "out/HoneypotToken.sol/HoneypotToken.json").read_text(encoding="utf-8"))
+    chain.put_code(uni, compiled["deployedBytecode"]["object"].removeprefix("0x"))
+    data = "0x" + TREAT.encode(user.address, TAXED_BELOW_ONE_TOKEN, 0).hex()
+    assert chain.receipt(chain.send(user, {"to": uni, "data": data}))["status"] == 1
+    amounts = [200 * 10**18, 50 * 10**18, 2 * 10**18]
+    for amount, parts_arrive in zip(amounts, [True, False, False], strict=True):
+        (test,) = results_of(chain, pool, from_user(uni, amount, user.address))
+        assert test == TransferTest(amount, amount, amount, parts_arrive=parts_arrive)
+        assert test.taxed != parts_arrive
+
+
 def test_the_probes_of_a_token_have_results_of_their_own(chain: LocalChain, pool: ProviderPool) -> None:
     token, stranger = chain.token("TFEE"), "0x" + "ee" * 20
     holders = [chain.users[0].address, stranger, chain.users[1].address]
     first, empty, second = results_of(chain, pool, *(from_user(token.address, 10_000, holder) for holder in holders))
-    assert first == second == TransferTest(10_000, 9_900, 9_801)
+    assert first == second == TransferTest(10_000, 9_900, 9_801, parts_arrive=False)
     assert empty == TransferTest(0, 0, 0)
 
 

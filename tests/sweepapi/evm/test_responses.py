@@ -94,6 +94,10 @@ def test_quantities_and_data_are_decoded() -> None:
         (responses.quantity, "0x"),
         (responses.quantity, 1),
         (responses.data, "00"),
+        (responses.data, "0x0"),
+        (responses.data, "0x0g"),
+        (responses.data, "0x 00"),
+        (responses.data, "0x0\N{ARABIC-INDIC DIGIT ONE}"),
         (responses.hash32, ""),
     ):
         with pytest.raises(BadResponseError):

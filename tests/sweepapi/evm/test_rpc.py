@@ -78,6 +78,41 @@ def test_a_batch_is_one_request_and_the_first_one_also_checks_the_chain(node: Fa
     assert node.asked == [["eth_chainId", "eth_getBlockByNumber", "eth_blockNumber"], ["eth_blockNumber"]]
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        lambda _batch: (413, b""),
+        lambda _batch: (400, b"too many"),
+        lambda _batch: (200, b'{"id": null, "error": {"code": -32000, "message": "batch limit exceeded"}}'),
+        lambda batch: (200, json.dumps([{"id": batch[0]["id"], "error": {"message": "batch too large"}}]).encode()),
+    ],
+)
+def test_a_batch_that_is_too_large_for_a_provider_is_halved_and_so_are_later_ones(
+    node: FakeNode, refusal: Reply
+) -> None:
+    node.raw = lambda batch: refusal(batch) if len(batch) > 60 else results(*[CHAIN_ID] * len(batch))(batch)
+    provider = provider_of(node.url)
+    assert provider.batch([NUMBER] * 199, timeout_seconds=2) == [31337] * 199
+    assert [len(batch) for batch in node.asked] == [200, 100, 50, 50, 50, 50]
+    assert provider.health.failures == 0
+    node.asked.clear()
+    provider.batch([NUMBER] * 60, timeout_seconds=2)
+    assert [len(batch) for batch in node.asked] == [50, 10]
+
+
+def test_a_provider_that_refuses_small_batches_too_keeps_its_limit(node: FakeNode) -> None:
+    node.raw = lambda _batch: (413, b"")
+    provider = provider_of(node.url)
+    with pytest.raises(BadResponseError):
+        provider.batch([NUMBER] * 100, timeout_seconds=2)
+    assert provider.health.failures == 1
+    assert len(node.asked) < 5
+    node.raw = lambda batch: results(*[CHAIN_ID] * len(batch))(batch)
+    node.asked.clear()
+    provider.batch([NUMBER] * 999, timeout_seconds=2)
+    assert len(node.asked) == 1
+
+
 def test_responses_are_matched_by_id_and_not_by_position(node: FakeNode) -> None:
     node.raw = lambda batch: (
         200,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
+from eth_account.types import TransactionDictType
 
 from sweepapi.evm import responses
 from sweepapi.evm.sending import (
@@ -51,6 +52,24 @@ def payment(chain: LocalChain, *, account_nonce: int = 0, max_fee_gwei: int = 10
         fees=Fees(max_fee_gwei * GWEI, GWEI),
         value=1,
     )
+
+
+@pytest.mark.parametrize("to", ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", None])
+def test_the_bytes_are_those_of_eth_account(to: str | None) -> None:
+    account = Account.from_key("0x" + "5e" * 32)
+    fields: TransactionDictType = {
+        "type": 2,
+        "chainId": 8453,
+        "nonce": 0,
+        "data": b"\x01",
+        "value": 1,
+        "gas": 21_000,
+        "maxFeePerGas": 3 * GWEI,
+        "maxPriorityFeePerGas": GWEI,
+    }
+    expected = account.sign_transaction(fields if to is None else {**fields, "to": to})
+    signed = Transaction(8453, 0, to, b"\x01", 21_000, Fees(3 * GWEI, GWEI), value=1).signed_by(account)
+    assert (signed.raw, signed.tx_hash) == (bytes(expected.raw_transaction), expected.hash.to_0x_hex())
 
 
 def test_a_transaction_is_mined_with_the_hash_that_was_computed_before(

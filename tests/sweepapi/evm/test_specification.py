@@ -10,7 +10,8 @@ from eth_utils.crypto import keccak
 from sweepapi import networks
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Specification
-from sweepapi.evm.routes.finder import KINDS, swap_call, swaps
+from sweepapi.evm.routes.finder import swap_call, swaps
+from sweepapi.evm.routes.sources import SOURCES
 from sweepapi.evm.routes.types import Hop, Route
 from tests.local_chain import LocalChain
 
@@ -27,7 +28,7 @@ def local(chain: LocalChain) -> Specification:
 def test_the_contracts_can_list_every_function_that_routes_call() -> None:
     listable = set(re.findall(r'keccak256\("([^"]+)"\)', (CONTRACTS / "src" / "SwapSelectors.sol").read_text()))
     assert len(listable) == 7
-    for kind in KINDS.values():
+    for kind in SOURCES.values():
         assert {function.signature for function in kind.SWAPS} <= listable
 
 

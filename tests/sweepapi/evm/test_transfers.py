@@ -1,5 +1,7 @@
 """A token that does not arrive in full can't be swapped in a pool, and what does arrive is known for a router."""
 
+from fractions import Fraction
+
 import pytest
 
 from sweepapi.evm.probe import Probe, TransferTest
@@ -19,7 +21,13 @@ def test_a_token_that_arrives_in_full_has_no_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    "results", [{"at_user": KEEPS_ONE_PERCENT}, {"at_pool": KEEPS_ONE_PERCENT}, {"at_pool": TransferTest(9, 9, 8)}]
+    "results",
+    [
+        {"at_user": KEEPS_ONE_PERCENT},
+        {"at_pool": KEEPS_ONE_PERCENT},
+        {"at_pool": TransferTest(9, 9, 8)},
+        {"at_pool": TransferTest(9, 9, 9, parts_arrive=False)},
+    ],
 )
 def test_a_token_that_arrives_short_anywhere_is_short(results: dict[str, TransferTest]) -> None:
     assert transfers(**results).problem(TOKEN, POOL) is Problem.SHORT
@@ -37,13 +45,6 @@ def test_a_fee_is_the_more_severe_problem() -> None:
 def test_other_tokens_and_other_pools_do_not_count() -> None:
     assert transfers(at_pool=None).problem(OTHER, POOL) is None
     assert transfers(at_pool=None).problem(TOKEN, OTHER_POOL) is None
-
-
-def test_newer_results_are_added() -> None:
-    later = Transfers({Probe(TOKEN, OTHER_POOL, 100, is_pool=True): None})
-    both = transfers() | later
-    assert both.problem(TOKEN, POOL) is None
-    assert both.problem(TOKEN, OTHER_POOL) is Problem.REFUSED_AT_POOL
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,23 @@ def test_a_user_without_a_balance_is_not_tested_and_the_pool_is_taken_for_both()
     at_pool = Transfers({Probe(TOKEN, POOL, 100, is_pool=True): KEEPS_ONE_PERCENT})
     assert at_pool.arrival(TOKEN, 1_000_000, POOL) == Arrival(989_998, 980_096)
     assert at_pool.arrival(TOKEN, 1_000_000, OTHER_POOL) is None
+
+
+@pytest.mark.parametrize(
+    ("results", "kept"),
+    [
+        ({}, Fraction(1)),
+        ({"at_user": KEEPS_ONE_PERCENT}, Fraction(99, 100)),
+        ({"at_user": KEEPS_ONE_PERCENT, "at_pool": KEEPS_ONE_PERCENT}, Fraction(9_801, 10_000)),
+        ({"at_user": EMPTY, "at_pool": KEEPS_ONE_PERCENT}, Fraction(9_801, 10_000)),
+        ({"at_user": TransferTest(100, 150, 150)}, Fraction(1)),
+        ({"at_user": TransferTest(100, 0, 0)}, Fraction(0)),
+        ({"at_user": None}, None),
+        ({"at_pool": EMPTY}, None),
+    ],
+)
+def test_what_is_kept_of_an_amount_is_that_of_both_transfers(
+    results: dict[str, TransferTest | None], kept: Fraction | None
+) -> None:
+    assert transfers(**results).kept(TOKEN, POOL) == kept
+    assert transfers(**results).kept(OTHER, POOL) is None

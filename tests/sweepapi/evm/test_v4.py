@@ -31,6 +31,8 @@ Vector = dict[str, Any]
     ("name", "function"),
     [
         ("sweep", v4.SWEEP),
+        ("sweepWithPermits", v4.SWEEP_WITH_PERMITS),
+        ("sweepAsCaller", v4.SWEEP_AS_CALLER),
         ("isSweepRefUsed", v4.IS_SWEEP_REF_USED),
         ("feeBps", v4.FEE_BPS),
         ("feeRecipient", v4.FEE_RECIPIENT),

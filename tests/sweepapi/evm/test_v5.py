@@ -42,15 +42,18 @@ def built(contract: str) -> dict[str, Any]:
 
 def test_the_exported_files_are_those_of_the_build() -> None:
     assert built(v5.CONTRACT_NAME)["abi"] == ABI
-    probe = json.loads((Path(v5.__file__).parent / "abi" / "TransferProbe.json").read_text(encoding="utf-8"))
-    assert probe["abi"] == built("TransferProbe")["abi"]
-    assert probe["deployedBytecode"] == built("TransferProbe")["deployedBytecode"]["object"]
+    for name in ("TransferProbe", "SimulationWallet"):
+        exported = json.loads((Path(v5.__file__).parent / "abi" / f"{name}.json").read_text(encoding="utf-8"))
+        assert exported["abi"] == built(name)["abi"]
+        assert exported["deployedBytecode"] == built(name)["deployedBytecode"]["object"]
 
 
 @pytest.mark.parametrize(
     ("name", "function"),
     [
         ("sweep", v5.SWEEP),
+        ("sweepWithPermits", v5.SWEEP_WITH_PERMITS),
+        ("sweepAsCaller", v5.SWEEP_AS_CALLER),
         ("isNonceUsed", v5.IS_NONCE_USED),
         ("cancelAuthorization", v5.CANCEL_AUTHORIZATION),
         ("feeSigner", v5.FEE_SIGNER),

@@ -14,7 +14,7 @@ from eth_utils.crypto import keccak
 from sweepapi.evm import batch, v5
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.permit2 import BatchPermit
-from sweepapi.evm.signer import FeeSigner
+from sweepapi.evm.signers import LocalFeeSigner
 from tests.local_chain import LocalChain
 from tests.route_vectors import route_of
 
@@ -95,7 +95,7 @@ def test_the_digest_of_the_authorization_agrees(vector: Vector) -> None:
 
 @each
 def test_the_fee_signers_signature_agrees_to_the_byte(vector: Vector) -> None:
-    signer = FeeSigner(FILE["feeSigner"]["privateKey"])
+    signer = LocalFeeSigner.from_key(FILE["feeSigner"]["privateKey"])
     assert signer.address == FILE["feeSigner"]["address"]
     assert "0x" + signer.sign(authorization_message(vector)).hex() == vector["authorizationSignature"]
 

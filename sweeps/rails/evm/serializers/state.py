@@ -42,6 +42,7 @@ class FeeAuthorizationStateSerializer(ChecksSerializer):
     examples=[
         example(EXAMPLES / "completed.json", "Completed"),
         example(EXAMPLES / "completed_v4.json", "Completed in the fallback mode"),
+        example(EXAMPLES / "cancelled.json", "Cancelled before it was sent"),
         example(EXAMPLES / "pending.json", "Waiting for its transaction", status_codes=[202]),
     ],
 )

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from sweepapi.api.fields import EvmAddressField, OpenEnumField
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.routes.finder import KINDS
+from sweepapi.evm.routes.sources import SOURCES
 from sweeps.rails.evm.availability import ChainStatus
 from sweeps.rails.evm.serializers.answer import MODES
 
@@ -15,7 +15,7 @@ class RouterSerializer(serializers.Serializer[Any]):
     """A router that sweeps may go through."""
 
     name = serializers.CharField()
-    kind = OpenEnumField(values=list(KINDS))
+    kind = OpenEnumField(values=list(SOURCES))
     address = EvmAddressField()
 
 
@@ -24,7 +24,7 @@ class VenueSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField(help_text="As in the calldata of a sweep.")
     name = serializers.CharField()
-    kind = OpenEnumField(values=list(KINDS))
+    kind = OpenEnumField(values=list(SOURCES))
     factory = EvmAddressField()
 
 

@@ -41,10 +41,10 @@ def test_a_factory_that_venues_and_routers_share_is_read_once() -> None:
     assert finder.pool_keys([V3_POOLS, V2_POOLS, V3, V2], pairs) == finder.pool_keys([V3_POOLS, V2_POOLS], pairs)
 
 
-def test_paths_are_direct_and_through_the_wrapped_coin_unless_it_is_an_end() -> None:
-    assert finder.paths(A, B, W) == [(A, B), (A, W, B)]
-    assert finder.paths(A, W, W) == [(A, W)]
-    assert finder.paths(W, B, W) == [(W, B)]
+def test_paths_are_direct_and_through_each_middle_token_unless_it_is_an_end() -> None:
+    assert finder.paths(A, B, [W]) == [(A, B), (A, W, B)]
+    assert finder.paths(A, W, [W]) == [(A, W)]
+    assert finder.paths(W, B, [W]) == [(W, B)]
 
 
 def test_every_combination_of_pools_along_a_path_is_a_route_within_one_router() -> None:
@@ -65,8 +65,12 @@ def test_a_path_with_a_missing_pool_gives_no_route() -> None:
 
 def test_the_zero_address_means_that_there_is_no_pool() -> None:
     at = finder.pool_keys([V2], [(A, B), (A, W)])
-    assert finder.existing_pools(at, [(ZERO_ADDRESS,), (POOL,)]) == {at[1]: POOL}
-    assert finder.existing_pools(at, [None, None]) == {}
+    assert finder.pools_at(at, [(ZERO_ADDRESS,), (POOL,)]) == {at[0]: None, at[1]: POOL}
+
+
+def test_a_pool_whose_read_failed_is_not_known() -> None:
+    at = finder.pool_keys([V2], [(A, B), (A, W)])
+    assert finder.pools_at(at, [None, (POOL,)]) == {at[1]: POOL}
 
 
 def test_a_pool_of_a_venue_is_one_that_the_factory_reports_where_the_contract_computes_it() -> None:

@@ -11,7 +11,8 @@ from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.market import Contract
 from sweeps.rails.evm import drafting
 from sweeps.rails.evm.draft import EvmDraft, EvmToken, SignedTerms
-from sweeps.rails.rail import BuildRequest, FeeTerms, TokenInput
+from sweeps.rails.rail import FeeTerms
+from sweeps.rails.request import BuildRequest, TokenInput
 from tests.factories.sweeps import CONTRACT, LOCAL
 from tests.local_chain import LocalChain, Token
 from tests.many_tokens import open_market

@@ -9,11 +9,13 @@ from django.conf import settings
 from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, NoRoute, SweepApiError
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweepapi.evm.multicall import multicall
 from sweepapi.evm.routes import finder
 from sweepapi.evm.routes.types import PoolHop
-from sweeps.rails.evm.draft import EvmToken, PoolSwap, RouterSwap, WrappedSwap
-from sweeps.rails.rail import TokenInput
+from sweeps.rails.evm.draft import EvmDraft, EvmToken
+from sweeps.rails.rail import BuildWarning
+from sweeps.rails.request import TokenInput
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import FEE_BPS, Drafter
 from tests.thin_pools import open_thin_pool
@@ -32,6 +34,10 @@ def pool_swap(token: EvmToken) -> PoolSwap:
 def router_swap(token: EvmToken) -> RouterSwap:
     assert isinstance(token.swap, RouterSwap)
     return token.swap
+
+
+def router_warnings(draft: EvmDraft) -> list[BuildWarning]:
+    return [warning for warning in draft.warnings if warning.code == "router_swap"]
 
 
 def quoted(hop: PoolHop, amount: int) -> int:
@@ -71,7 +77,9 @@ def test_tokens_without_one_share_a_last_hop_that_is_quoted_on_their_sum(drafter
         assert (swap.joined, swap.hop.token_out) == (True, wrapped)
         brought.append(quoted(swap.hop, token.amount))
     output = quoted(last, sum(brought))
-    assert [token.expected_output for token in draft.tokens] == [output * one // sum(brought) for one in brought]
+    expected = [token.expected_output for token in draft.tokens]
+    assert sum(expected) == output
+    assert all(abs(each - output * one // sum(brought)) <= 1 for each, one in zip(expected, brought, strict=True))
 
 
 def test_the_last_hop_is_the_best_pool_for_the_sum(drafter: Drafter) -> None:
@@ -99,7 +107,8 @@ def test_the_wrapped_coin_joins_a_last_hop(drafter: Drafter) -> None:
     assert draft.last_hop is not None
     link = quoted(pool_swap(tokens["LINK"]).hop, tokens["LINK"].amount)
     whole = quoted(draft.last_hop, link + tokens["WETH"].amount)
-    assert tokens["WETH"].expected_output == whole * tokens["WETH"].amount // (link + tokens["WETH"].amount)
+    share = whole * tokens["WETH"].amount // (link + tokens["WETH"].amount)
+    assert tokens["WETH"].expected_output in (share, share + 1)
 
 
 @pytest.mark.parametrize("others", [{}, DIRECT])
@@ -135,8 +144,7 @@ def test_a_thin_pool_is_the_last_hop_only_for_sums_that_it_can_take(drafter: Dra
 
     def fee_tier(**units: float) -> int | None:
         last = drafter.sweep(units, output="UNI").last_hop
-        assert last is not None
-        return last.fee_tier
+        return None if last is None else last.fee_tier
 
     assert fee_tier(LINK=5) == fee_tier(GUSD=75) == 500  # 0.03 of the wrapped coin each
     assert fee_tier(LINK=5, GUSD=75) != 500
@@ -212,7 +220,7 @@ def test_a_router_swaps_what_no_venue_has_a_pool_for(without_venues: Drafter) ->
         (token.asset, draft.chain.wrapped_native, draft.output_token),
     )
     assert token.min_output == token.expected_output * 9_900 // 10_000
-    assert (draft.max_skipped, token.skippable, list(draft.warnings)) == (0, False, [])
+    assert (draft.max_skipped, token.skippable, router_warnings(draft)) == (0, False, [])
 
 
 def test_beside_another_token_a_router_is_held_close_to_its_quote_and_the_partner_is_warned(
@@ -222,7 +230,7 @@ def test_beside_another_token_a_router_is_held_close_to_its_quote_and_the_partne
         monkeypatch.setattr(settings, "ROUTER_LEG_SLIPPAGE_BPS", slippage_bps)
         draft = without_venues.sweep({"LINK": 1.0, "UNI": 1.0})
         assert {token.min_output * 10_000 // token.expected_output for token in draft.tokens} == {9_999 - slippage_bps}
-        assert [(warning.code, warning.token) for warning in draft.warnings] == [
+        assert [(warning.code, warning.token) for warning in router_warnings(draft)] == [
             ("router_swap", token.asset) for token in draft.tokens
         ]
 
@@ -232,15 +240,14 @@ def test_a_slippage_smaller_than_that_holds_for_a_router_too(without_venues: Dra
         assert token.min_output == token.expected_output * 9_990 // 10_000
 
 
-def test_pool_legs_are_preferred_and_routers_take_the_rest(
+def test_routers_take_what_they_swap_better_and_what_has_no_pool(
     drafter: Drafter, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(venues=networks.current().chain(LOCAL).venues[:1])  # without V2, which has GUSD's only pool
-    draft = drafter.sweep({"LINK": 1.0, "GUSD": 2.0})
-    tokens = drafter.tokens(draft)
-    assert pool_swap(tokens["LINK"]).hop.venue.name == "uniswap_v3"
+    tokens = drafter.tokens(drafter.sweep({"LINK": 1.0, "USDT": 1.0, "GUSD": 200.0}))
+    assert pool_swap(tokens["USDT"]).hop.venue.name == "uniswap_v3"
     assert router_swap(tokens["GUSD"]).route.router.name == "uniswap_v2"
-    assert [warning.token for warning in draft.warnings] == [tokens["GUSD"].asset]
+    assert router_swap(tokens["LINK"]).route.router.name == "uniswap_v2"  # at a price 60 basis points higher
 
 
 def test_a_pool_that_is_not_where_the_contract_computes_it_is_none_of_the_venues(
@@ -273,7 +280,10 @@ def test_an_amount_that_no_leg_can_take_has_no_route(drafter: Drafter, symbol: s
     assert refusals(refused.value) == [("tokens[0].mint", "no_route")]
 
 
-def test_joined_tokens_whose_sum_the_last_hop_can_not_take_have_no_route(drafter: Drafter) -> None:
+def test_joined_tokens_whose_sum_the_last_hop_can_not_take_have_no_route(
+    drafter: Drafter, change_chain: Callable[..., Chain]
+) -> None:
+    change_chain(routers=())
     tokens = [TokenInput(drafter.token("WETH").address, 2**128 - 1), TokenInput(drafter.token("LINK").address, 10**18)]
     with pytest.raises(NoRoute) as refused:
         drafter.draft(drafter.request({}, tokens=tokens))

@@ -1,4 +1,4 @@
-"""The gas limit of a build suffices, however deep its pools are nested, and is not far above the least that does."""
+"""The gas limit of a build suffices, however deep its pools are nested, and is within 5 % of the least that does."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,11 +8,11 @@ import pytest
 
 from partners.models import Partner
 from sweepapi import networks
+from sweepapi.evm.legs import PoolSwap, RouterSwap
 from sweepapi.evm.routes.types import Hop, Route
-from sweeps.rails.evm.draft import EvmDraft, PoolSwap, RouterSwap
-from sweeps.rails.evm.gas import gas_limit
-from sweeps.rails.rail import BuildRequest, TokenInput
+from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.registry import RAILS
+from sweeps.rails.request import BuildRequest, TokenInput
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import LocalChain, Token, signed_data
 from tests.many_tokens import open_market
@@ -25,9 +25,9 @@ MOST_TOKENS = 30
 PRECISION = 1_000
 
 
-def build(app: PartnerApp, tokens: list[Token], *, output: str, **changes: Any) -> dict[str, Any]:
-    """Build a sweep of all that a user has of each token, and approve Permit2."""
-    amounts = [{"mint": one.address, "amount": str(one.units(1_000))} for one in tokens]
+def build(app: PartnerApp, tokens: list[Token], *, output: str, units: int = 1_000, **changes: Any) -> dict[str, Any]:
+    """Build a sweep of as much of each token; a user has 1,000 units."""
+    amounts = [{"mint": one.address, "amount": str(one.units(units))} for one in tokens]
     return app.build(output=output, tokens=amounts, **changes)
 
 
@@ -52,16 +52,19 @@ def succeeds(chain: LocalChain, call: dict[str, Any], thousands: int) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["uniswap_v3", "uniswap_v2"])
-@pytest.mark.parametrize("output", ["WETH", "USDC"], ids=["direct", "joined"])
-def test_the_limit_suffices_and_is_at_most_twice_the_least(app: PartnerApp, kind: str, output: str) -> None:
+@pytest.mark.parametrize(("output", "units"), [("WETH", 1_000), ("WETH", 1), ("USDC", 1)])
+def test_the_limit_suffices_and_is_at_most_5_percent_above_the_least(
+    app: PartnerApp, kind: str, output: str, units: int
+) -> None:
+    """One unit does not move a pool to another tick, which saves it an observation; a thousand do."""
     tokens = open_market(app.chain, MOST_TOKENS, kind=kind)
     for count in (1, 10, MOST_TOKENS):
-        built = build(app, tokens[:count], output=output)
+        built = build(app, tokens[:count], output=output, units=units)
         assert {token["route"]["venue"] for token in built["tokens"]} == {kind}
         assert (built["lastHop"] is None) == (output == "WETH")
         app.approve(built)
         limit = int(built["transaction"]["gas"])
-        assert limit <= 2 * least_gas(app, built), f"{count} legs"
+        assert limit <= least_gas(app, built) * 105 // 100, f"{count} legs"
         assert limit <= TRANSACTION_CAP
     receipt = app.chain.receipt(app.chain.sign_and_send(app.user, built))
     assert receipt["status"] == 1
@@ -71,12 +74,12 @@ def test_v4_has_the_same_limit(app: PartnerApp, use_mode: Callable[[str], object
     use_mode("v4_fallback")
     built = build(app, open_market(app.chain, MOST_TOKENS, kind="uniswap_v3"), output="USDC")
     app.approve(built)
-    assert int(built["transaction"]["gas"]) <= 2 * least_gas(app, built)
+    assert int(built["transaction"]["gas"]) <= least_gas(app, built) * 105 // 100
 
 
 def test_pools_that_are_tried_and_left_out_cost_no_more_than_the_limit_covers(app: PartnerApp) -> None:
     tokens = open_market(app.chain, MOST_TOKENS, kind="uniswap_v3")
-    ours = build(app, tokens, output="WETH", slippageBps=1)
+    ours = build(app, tokens, output="WETH", slippageBps=1, onLegFailure="skip")
     other = app.chain.users[1]
     app.execute(build(app, tokens[:-1], output="WETH", wallet=other.address), user=other)
     tx_hash = app.execute(ours)
@@ -99,8 +102,8 @@ def test_the_most_expensive_sweeps_stay_below_the_cap_of_a_transaction(partner: 
     (token,) = draft.tokens
     assert isinstance(token.swap, PoolSwap)
     assert draft.last_hop is not None
-    assert gas_limit(replace(draft, tokens=[token] * MOST_TOKENS)) <= TRANSACTION_CAP
+    assert replace(draft, tokens=[token] * MOST_TOKENS).gas.limit() <= TRANSACTION_CAP
     router = networks.current().chains["local"].routers[0]
     routed = RouterSwap(Route(router, (Hop(token.asset, weth, 3000),), (token.swap.hop.pool,)), token.amount)
     most_calls = replace(draft, last_hop=None, tokens=[replace(token, swap=routed)] * MOST_TOKENS)
-    assert gas_limit(most_calls) <= TRANSACTION_CAP
+    assert most_calls.gas.limit() <= TRANSACTION_CAP

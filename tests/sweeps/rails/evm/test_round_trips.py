@@ -1,10 +1,20 @@
 """A draft takes few round trips, whatever the number of tokens, and few calls in each."""
 
+from collections.abc import Callable
+
 import pytest
 
-from sweeps.rails.evm.draft import RouterSwap
+from sweepapi import networks
+from sweepapi.errors import NoRoute
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.erc20 import APPROVE
+from sweepapi.evm.legs import RouterSwap
+from sweepapi.rpc.provider import MOST_CALLS
 from sweeps.rails.evm.following import MAX_CALLS
+from tests.factories.sweeps import CONTRACT, LOCAL
+from tests.local_chain import PERMIT2
 from tests.sweeps.rails.evm.drafts import Drafter
+from tests.wallets import delegate, deployed
 
 pytestmark = pytest.mark.django_db
 
@@ -13,21 +23,30 @@ ALL = {"USDT": 2.0, "DAI": 2.0, "GUSD": 2.0, "WBTC": 0.001, "LINK": 3.0, "UNI": 
 
 @pytest.mark.parametrize("units", [{"LINK": 1.0}, {"LINK": 1.0, "WETH": 0.1}, ALL])
 @pytest.mark.parametrize("output", ["USDC", "ETH"])
-def test_a_draft_takes_three_round_trips_also_with_a_last_hop(
+def test_a_draft_takes_two_round_trips_and_one_for_a_last_hop(
     drafter: Drafter, round_trips: list[list[str]], units: dict[str, float], output: str
 ) -> None:
     draft = drafter.sweep(units, output=output)
     assert (draft.last_hop is not None) == (output == "USDC")
+    assert len(round_trips) == (2 if draft.last_hop is None else 3)
+
+
+@pytest.mark.parametrize("others", [{}, ALL])
+def test_no_more_than_that_finds_a_router_for_tokens_that_no_pool_can_carry(
+    drafter: Drafter, round_trips: list[list[str]], others: dict[str, float]
+) -> None:
+    draft = drafter.sweep({"TFEE": 5.0, **others})
+    assert isinstance(draft.tokens[0].swap, RouterSwap)
     assert len(round_trips) == 3
 
 
-def test_one_more_finds_a_router_for_tokens_that_no_pool_can_carry(
-    drafter: Drafter, round_trips: list[list[str]]
+def test_nothing_is_quoted_for_a_token_that_no_router_can_carry(
+    drafter: Drafter, round_trips: list[list[str]], change_chain: Callable[..., Chain]
 ) -> None:
-    draft = drafter.sweep({"TFEE": 5.0, **ALL})
-    assert draft.last_hop is not None
-    assert isinstance(draft.tokens[0].swap, RouterSwap)
-    assert len(round_trips) == 4
+    change_chain(routers=networks.current().chain(LOCAL).routers[:1])  # V3's pools check what they receive
+    with pytest.raises(NoRoute):
+        drafter.sweep({"TFEE": 5.0}, output="WETH")
+    assert len(round_trips) == 2
 
 
 @pytest.mark.parametrize("output", ["USDC", "WETH"])
@@ -40,5 +59,28 @@ def test_thirty_tokens_take_as_many_round_trips_with_no_more_calls_than_provider
     round_trips.clear()
     draft = drafter.sweep(units, output=output)
     assert (len(draft.tokens), sum(token.swap is None for token in draft.tokens)) == (30, 0)
-    assert len(round_trips) == 4
+    assert len(round_trips) == 3
     assert max(map(len, round_trips)) <= MAX_CALLS
+
+
+@pytest.mark.parametrize("contract", [None, "SigningBatchAccount"])
+def test_how_the_user_can_approve_is_read_in_the_same_round_trips(
+    drafter: Drafter, round_trips: list[list[str]], contract: str | None
+) -> None:
+    user = drafter.chain.users[0]
+    symbols = (ALL.keys() | {"TFEE"}) - {"WETH"}
+    symbols |= set(drafter.list_more(30 - len(symbols)))
+    for symbol in symbols:  # an allowance that does not suffice takes the most calls
+        for spender in (PERMIT2, CONTRACT):
+            data = "0x" + APPROVE.encode(spender, 5).hex()
+            drafter.chain.send(user, {"to": drafter.token(symbol).address, "data": data})
+    if contract is not None:
+        delegate(drafter.chain, user, deployed(drafter.chain, contract))
+    round_trips.clear()
+    draft = drafter.sweep({symbol: ALL.get(symbol, 5.0) for symbol in sorted(symbols)})
+    tokens = drafter.tokens(draft)
+    assert [symbol for symbol, token in tokens.items() if token.needs_reset] == ["USDT"]
+    assert {symbol for symbol, token in tokens.items() if token.permits is not None} == {"DAI", "UNI"}
+    assert draft.wallet.answers_eip1271 is (None if contract is None else True)
+    assert len(round_trips) == 3
+    assert max(map(len, round_trips)) <= MOST_CALLS

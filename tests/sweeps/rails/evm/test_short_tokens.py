@@ -14,9 +14,10 @@ from sweepapi.errors import InvalidRequest, NoRoute, SweepApiError
 from sweepapi.evm.abi import Function
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import APPROVE
+from sweepapi.evm.legs import PoolSwap, RouterSwap
 from sweepapi.evm.routes.finder import swap_call
 from sweepapi.evm.venues import pool_address
-from sweeps.rails.evm.draft import EvmToken, PoolSwap, RouterSwap
+from sweeps.rails.evm.draft import EvmToken
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import Drafter
 from tests.thin_pools import open_thin_pool
@@ -33,9 +34,10 @@ class Treatment(IntEnum):
     HONEST = 0
     TAXED = 1
     REFUSED = 2
+    TAXED_BELOW_ONE_TOKEN = 3
 
 
-HONEST, TAXED, REFUSED = Treatment
+HONEST, TAXED, REFUSED, TAXED_BELOW_ONE_TOKEN = Treatment
 
 
 @pytest.fixture
@@ -63,6 +65,13 @@ def pools(drafter: Drafter) -> tuple[str, str]:
 def router_swap(token: EvmToken) -> RouterSwap:
     assert isinstance(token.swap, RouterSwap)
     return token.swap
+
+
+def pool_swap(drafter: Drafter, symbol: str) -> PoolSwap:
+    """Return the swap of a token into the wrapped coin."""
+    swap = drafter.sweep({symbol: 1.0}, output="WETH").tokens[0].swap
+    assert isinstance(swap, PoolSwap)
+    return swap
 
 
 def refusals(error: SweepApiError) -> list[tuple[str, str]]:
@@ -103,7 +112,7 @@ def test_a_holder_without_a_balance_gets_the_same_quote(drafter: Drafter) -> Non
     assert of_stranger.expected_output == token.expected_output
 
 
-def test_the_last_hop_is_quoted_again_without_a_token_that_can_not_join_it(drafter: Drafter) -> None:
+def test_the_last_hop_is_quoted_without_a_token_that_can_not_join_it(drafter: Drafter) -> None:
     with_it, without_it = (
         drafter.sweep({"LINK": 1.0, "UNI": 1.0, "TFEE": 500.0}),
         drafter.sweep({"LINK": 1.0, "UNI": 1.0}),
@@ -114,7 +123,7 @@ def test_the_last_hop_is_quoted_again_without_a_token_that_can_not_join_it(draft
     ]
 
 
-def test_a_token_whose_last_hop_was_lost_before_it_was_quoted_again_is_refused(
+def test_a_token_whose_last_hop_was_lost_before_it_was_quoted_is_refused(
     drafter: Drafter, before_trip: Callable[..., None]
 ) -> None:
     v2 = networks.current().chain(LOCAL).venues[1]
@@ -124,7 +133,7 @@ def test_a_token_whose_last_hop_was_lost_before_it_was_quoted_again_is_refused(
         for address in (pair, drafter.chain.contracts["quoterV2"]):
             drafter.chain.put_code(address, REVERTS)
 
-    before_trip(4, lose_every_pool)
+    before_trip(3, lose_every_pool)
     with pytest.raises(NoRoute) as refused:
         drafter.sweep({"TFEE": 5.0, "LINK": 1.0})
     assert ("tokens[1].mint", "no_route") in refusals(refused.value)
@@ -170,15 +179,32 @@ def test_such_a_token_is_refused_as_output(drafter: Drafter) -> None:
 
 
 @pytest.mark.parametrize("at_user", [True, False])
-def test_a_token_that_is_taxed_somewhere_on_its_way_goes_by_router(honeypot: Drafter, *, at_user: bool) -> None:
+def test_a_token_that_is_taxed_on_every_way_goes_by_router(honeypot: Drafter, *, at_user: bool) -> None:
     assert isinstance(honeypot.sweep({"UNI": 1.0}, output="WETH").tokens[0].swap, PoolSwap)
-    account = honeypot.chain.users[0].address if at_user else pools(honeypot)[1]
-    treat(honeypot, account, as_sender=TAXED, as_receiver=TAXED)
+    for account in [honeypot.chain.users[0].address] if at_user else pools(honeypot):
+        treat(honeypot, account, as_sender=TAXED, as_receiver=TAXED)
     (token,) = honeypot.sweep({"UNI": 1.0}, output="WETH").tokens
     assert (router_swap(token).amount_in < token.amount) == at_user
 
 
-def test_a_tax_of_the_chosen_pool_alone_leaves_the_router_another_one(
+def test_a_token_whose_small_transfers_are_taxed_goes_by_router(honeypot: Drafter) -> None:
+    treat(honeypot, honeypot.chain.users[0].address, as_sender=TAXED_BELOW_ONE_TOKEN)
+    assert isinstance(honeypot.sweep({"UNI": 100.0}, output="WETH").tokens[0].swap, PoolSwap)
+    (token,) = honeypot.sweep({"UNI": 99.0}, output="WETH").tokens
+    assert router_swap(token).amount_in == token.amount  # of which nothing is lost
+
+
+@pytest.mark.parametrize("way", ["as_sender", "as_receiver"])
+@pytest.mark.parametrize("treatment", [TAXED, REFUSED])
+def test_a_token_that_its_best_pool_does_not_take_in_full_goes_to_the_next(
+    honeypot: Drafter, treatment: Treatment, way: str
+) -> None:
+    swap = pool_swap(honeypot, "UNI")
+    treat(honeypot, swap.hop.pool, **{way: treatment})
+    assert {swap.hop.pool, pool_swap(honeypot, "UNI").hop.pool} == set(pools(honeypot))
+
+
+def test_a_tax_of_every_pool_of_a_venue_leaves_the_router_another_one(
     honeypot: Drafter, change_chain: Callable[..., Chain]
 ) -> None:
     in_v3, in_v2 = pools(honeypot)
@@ -188,14 +214,26 @@ def test_a_tax_of_the_chosen_pool_alone_leaves_the_router_another_one(
     assert router_swap(token).route.pools == (in_v2,)
 
 
-@pytest.mark.parametrize("treatment", [TAXED, REFUSED])
-def test_a_router_whose_pool_gets_less_than_the_tested_one_is_not_taken(
-    honeypot: Drafter, change_chain: Callable[..., Chain], treatment: Treatment
+def test_a_router_is_quoted_for_what_arrives_in_its_own_pool(
+    honeypot: Drafter, change_chain: Callable[..., Chain]
 ) -> None:
     in_v3, in_v2 = pools(honeypot)
     change_chain(venues=networks.current().chain(LOCAL).venues[:1])
     treat(honeypot, in_v3, as_sender=TAXED)
-    treat(honeypot, in_v2, as_receiver=treatment)
+    (in_full,) = honeypot.sweep({"UNI": 1.0}, output="WETH").tokens
+    treat(honeypot, in_v2, as_receiver=TAXED)
+    (taxed,) = honeypot.sweep({"UNI": 1.0}, output="WETH").tokens
+    assert router_swap(taxed).amount_in == router_swap(in_full).amount_in == taxed.amount
+    assert taxed.expected_output == pytest.approx(in_full.expected_output * 0.99, rel=1e-4)
+
+
+def test_a_router_whose_pool_does_not_take_the_token_is_not_asked(
+    honeypot: Drafter, change_chain: Callable[..., Chain]
+) -> None:
+    in_v3, in_v2 = pools(honeypot)
+    change_chain(venues=networks.current().chain(LOCAL).venues[:1])
+    treat(honeypot, in_v3, as_sender=TAXED)
+    treat(honeypot, in_v2, as_receiver=REFUSED)
     with pytest.raises(NoRoute) as refused:
         honeypot.sweep({"UNI": 1.0}, output="WETH")
     assert refusals(refused.value) == [("tokens[0].mint", "transfer_fee")]

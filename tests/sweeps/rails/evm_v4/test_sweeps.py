@@ -121,7 +121,7 @@ def test_a_sweep_of_another_contract_version_is_not_this_one(app: PartnerApp, us
     on_v4 = app.build()
     use_mode("v5_partner_fees")
     on_v5 = app.build()
-    hash_v4, hash_v5 = app.execute(on_v4), app.chain.sign_and_send(app.user, on_v5)
+    hash_v4, hash_v5 = app.execute(on_v4), app.execute(on_v5)
     for built, wrong_hash in ((on_v4, hash_v5), (on_v5, hash_v4)):
         response = app.post_confirm(built["sweepId"], wrong_hash)
         assert error_of(response) == (422, "event_mismatch")
@@ -266,7 +266,7 @@ def test_sweeps_in_flight_keep_their_own_contract_when_the_mode_changes(app: Par
         use_mode(mode)
         built, never_sent = app.build(), app.build()
         assert built["mode"] == mode
-        sent.append((built, app.chain.sign_and_send(app.user, built)))
+        sent.append((built, app.execute(built)))
         unsent.append(never_sent)
     for mode in ("v4_fallback", "v5_partner_fees"):
         use_mode(mode)

@@ -12,24 +12,29 @@ import pytest
 import requests
 from celery import current_app
 from celery.contrib.testing.worker import start_worker
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from eth_account import Account
 
 from dev.waiting import wait_until
 from indexer import checks, tasks
 from indexer.claims import MESSAGE_GRACE
 from sweepapi import networks
-from sweepapi.evm.sending import GWEI, BroadcastResult, send_all
+from sweepapi.evm.sending import GWEI, BroadcastResult, SignedTransaction, Transaction, send_all
+from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
 from sweepapi.evm.v5 import IS_NONCE_USED
+from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.cancelling import send_requested
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 from sweeps.withdrawal import cancel_on_chain, void
+from tests import fake_web3signer
 from tests.factories.sweeps import SweepFactory
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
@@ -274,6 +279,48 @@ def test_a_signed_transaction_is_never_changed(app: PartnerApp, signer: str) -> 
         sent(account=signer)[0].save()
     with pytest.raises(IntegrityError), transaction.atomic():
         sent()[0].delete()
+
+
+@pytest.mark.usefixtures("signer")
+def test_what_another_worker_stores_while_this_one_signs_is_not_stored_twice(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = requested(app)
+    sign, rivals = LocalFeeSigner.sign_transaction, [send_requested]
+
+    def sign_late(signer: LocalFeeSigner, unsigned: Transaction) -> SignedTransaction:
+        if rivals:
+            rivals.pop()()
+        return sign(signer, unsigned)
+
+    monkeypatch.setattr(LocalFeeSigner, "sign_transaction", sign_late)
+    with app.chain.mining_paused():
+        send_requested()
+        assert [(row.account_nonce, row.attempt) for row in sent()] == [(0, 0)]
+        app.chain.mine()
+    assert is_used(app, cancellation)
+
+
+def test_while_the_signer_does_not_answer_what_was_signed_before_is_still_sent(
+    app: PartnerApp, signer: str, change_networks: Callable[..., Networks], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, later = requested(app), app.build()
+    with fake_web3signer.running(settings.FEE_SIGNER_KEY) as remote:
+        change_networks(fee_signer_settings=SignerSettings("web3signer", web3signer_url=remote.url, address=signer))
+        with app.chain.mining_paused():
+            send_requested()
+            app.chain.rpc("anvil_dropAllTransactions")
+            monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
+            remote.alter = lambda _answer: (503, "")
+            second = requested(app, later)
+            send_requested()
+            app.chain.mine()
+        problem = "The transaction could not be signed: Web3Signer answered with status 503."
+        assert (error(first), error(second)) == (problem, problem)
+        assert (len(sent()), is_used(app, first), is_used(app, second)) == (1, True, False)
+        remote.alter = lambda answer: answer
+        send_and_mine(app)
+    assert (error(second), is_used(app, second)) == ("", True)
 
 
 # --- stuck ------------------------------------------------------------------------------------------------------------
@@ -583,7 +630,7 @@ def test_an_account_nonce_that_was_used_by_hand_is_replaced_by_the_next(
         send_requested()
         app.chain.rpc("anvil_dropAllTransactions")
         app.chain.send(
-            networks.current().fee_signer._account,  # noqa: SLF001 the same key, used by hand
+            Account.from_key(settings.FEE_SIGNER_KEY),
             {"to": app.user.address, "data": "0x"},
             gas=21_000,
         )

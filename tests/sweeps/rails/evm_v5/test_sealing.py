@@ -1,5 +1,6 @@
 """Sealing reserves nonces once, and a renewed sweep keeps its own."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -8,12 +9,14 @@ from django.db import connection
 
 from partners.models import Partner
 from sweepapi.evm.addresses import NATIVE_COIN
+from sweepapi.evm.chains import Chain
 from sweepapi.evm.permit2 import BITS_PER_WORD
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD
-from sweeps.rails.evm_v5.sealing import V5Sealed, seal
-from sweeps.rails.rail import BuildRequest, TokenInput
+from sweeps.rails.evm_v5.sealing import seal
+from sweeps.rails.evm_v5.storing import V5Sealed
 from sweeps.rails.registry import RAILS
+from sweeps.rails.request import BuildRequest, TokenInput
 from tests.factories.sweeps import LOCAL, random_checksum_address
 from tests.local_chain import LocalChain
 
@@ -49,11 +52,15 @@ def test_both_nonces_count_up(draft: EvmDraft) -> None:
     assert [nonces(seal(draft)) for _ in range(3)] == [(0, 0), (1, 1), (2, 2)]
 
 
-def test_authorization_nonces_belong_to_the_contract_and_permit_nonces_to_the_wallet(draft: EvmDraft) -> None:
+def test_authorization_nonces_belong_to_the_contract_and_permit_nonces_to_the_wallet(
+    draft: EvmDraft, change_chain: Callable[..., Chain]
+) -> None:
     seal(draft)
     of_another_wallet = replace(draft, request=replace(draft.request, wallet=random_checksum_address()))
     assert nonces(seal(of_another_wallet)) == (1, 0)
-    assert nonces(seal(replace(draft, contract=random_checksum_address()))) == (0, 1)
+    replaced_by = random_checksum_address()
+    change_chain(v5_contract=replaced_by)
+    assert nonces(seal(replace(draft, contract=replaced_by))) == (0, 1)
 
 
 def test_permit_nonces_that_the_draft_saw_used_are_skipped(draft: EvmDraft) -> None:

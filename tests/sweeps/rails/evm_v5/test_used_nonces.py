@@ -6,11 +6,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
 
 from indexer import checks
 from ledger.reading import postings_of
-from sweepapi import networks
 from sweepapi.evm import log_query
 from sweepapi.evm.v5 import CANCELLED_TOPIC
 from sweepapi.rpc import ProviderPool
@@ -67,9 +69,9 @@ def test_a_cancelled_sweep_is_void_and_closed_and_names_who_cancelled_it(app: Pa
 
 def test_the_fee_signer_can_cancel_it_too(app: PartnerApp) -> None:
     built = app.build()
-    signer = networks.current().fee_signer
+    signer: LocalAccount = Account.from_key(settings.FEE_SIGNER_KEY)
     app.chain.give_coins(signer.address)
-    cancel(app, built, by=signer._account)  # noqa: SLF001 a wallet with the signer's key
+    cancel(app, built, by=signer)
     app.chain.mine(SAFE_AFTER)
     assert f"by {signer.address}" in check(built).void_reason
 

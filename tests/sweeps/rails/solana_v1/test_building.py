@@ -21,7 +21,7 @@ from sweepapi.fees import floor_share
 from sweepapi.solana.addresses import TOKEN_2022, WRAPPED_SOL
 from sweeps.build import renew_offer
 from sweeps.models import Execution, Offer, Sweep
-from sweeps.rails.rail import TokenInput
+from sweeps.rails.request import TokenInput
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.rails.solana_v1.terms import gross_of
 from tests.solana_cluster import SolanaCluster

@@ -1,0 +1,1 @@
+"""Benchmarks of builds against the local chain: ``make bench-build``."""

@@ -1,0 +1,53 @@
+"""What a section of the benchmark measured: rows of a table, and targets that are met or missed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure and its bound."""
+
+    name: str
+    measured: float
+    target: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.measured >= self.target if self.at_least else self.measured <= self.target
+
+    def __str__(self) -> str:
+        bound = "at least" if self.at_least else "at most"
+        figures = f"measured {_number(self.measured)}, target {bound} {_number(self.target)}"
+        return f"{self.name}: {figures}, {'met' if self.met else 'missed'}"
+
+    def as_json(self) -> dict[str, Any]:
+        bound = "atLeast" if self.at_least else "atMost"
+        return {"name": self.name, "measured": self.measured, bound: self.target, "met": self.met}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table with its targets; every row has the same columns."""
+
+    name: str
+    rows: Sequence[dict[str, Any]]
+    targets: Sequence[Target]
+
+
+def print_table(console: Console, section: Section) -> None:
+    table = Table(title=section.name, title_justify="left")
+    for column in section.rows[0]:
+        table.add_column(column, justify="left" if isinstance(section.rows[0][column], str) else "right")
+    for row in section.rows:
+        table.add_row(*(value if isinstance(value, str) else _number(value) for value in row.values()))
+    console.print(table)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")

@@ -1,0 +1,97 @@
+"""What is tried of a sweep before it is signed, and what was found: the words that both methods of trying one share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sweepapi.evm.erc20 import APPROVE
+from sweepapi.evm.responses import GasPrice, Log
+from sweepapi.evm.sweep_gas import SweepGas
+
+# What a node lets one request burn: geth allows 50,000,000 by default, others half of that.
+MAX_GAS = 25_000_000
+APPROVAL_GAS = 150_000  # more than twice what tokens behind a proxy need
+# Returns the magic value of EIP-1271 whatever it is asked: every signature is one of the account that has this code.
+ACCEPTS_SIGNATURES = "0x631626ba7e60e01b60005260206000f3"
+
+
+@dataclass(frozen=True)
+class TriedCall:
+    """One call, with its gas limit."""
+
+    to: str
+    data: bytes
+    gas: int
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The allowances of the contract that the user gives in turn, the last of which the sweep uses."""
+
+    token: str
+    current: int
+    amounts: Sequence[int]
+    takes_all: bool  # whether the sweep takes the user's whole balance
+
+
+@dataclass(frozen=True)
+class Payout:
+    """What a sweep pays to whom."""
+
+    token: str  # or the native coin
+    wrapped_native: str  # in which a fee is paid if its recipient refuses the native coin
+    recipients: Sequence[str]  # the user first, each once
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Approvals and a sweep as its user's own calls, the sweep with gas limits in rising order.
+
+    An attempt that reverts leaves nothing behind, and one that went through can't be repeated.
+    """
+
+    user: str
+    contract: str
+    tokens: Sequence[str]  # of all legs, also of those that the offer drops
+    approvals: Sequence[Approval]  # one for each leg that is swept
+    calldata: bytes
+    limits: Sequence[int]
+    codes: Mapping[str, str]  # of accounts that need another code, as hex
+    gas_price: GasPrice | None
+    native_balance: int  # of the user, in wei
+    gross_output: Callable[[Log], int | None]  # of the event of an executed sweep; None for another event
+    payout: Payout
+    gas: SweepGas
+
+    @property
+    def approving_calls(self) -> list[TriedCall]:
+        """The approvals in their order."""
+        return [
+            TriedCall(approval.token, APPROVE.encode(self.contract, amount), APPROVAL_GAS)
+            for approval in self.approvals
+            for amount in approval.amounts
+        ]
+
+    def can_pay(self, price: GasPrice, gas: int) -> bool:
+        """Whether the user can pay for this much gas; a token can see whether it has a price."""
+        return gas * price.wei <= self.native_balance
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an attempt."""
+
+    method: str  # of the JSON-RPC interface
+    least_gas: int | None  # the first limit that sufficed; None if the sweep reverted
+    gas_used: int  # as the receipt would show it
+    gross_output: int | None  # before the fee; None if the sweep reverted, or did not tell
+    returned: bytes  # the reason if the sweep reverted
+
+
+def grouped(limits: Sequence[int], *, room: int) -> list[list[int]]:
+    """Return the limits in groups of which each can be used up in one request."""
+    groups: list[list[int]] = [[]]
+    for limit in limits:
+        if groups[-1] and sum(groups[-1]) + limit > room:
+            groups.append([])
+        groups[-1].append(limit)
+    return groups

@@ -1,0 +1,54 @@
+"""How each of many tokens would be sold alone, in one round trip however many they are.
+
+As for a build, but no token depends on another one.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sweepapi.evm.market import Market
+from sweepapi.evm.routes.basket import Basket
+from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.routes.types import PoolHop
+from sweepapi.evm.transfers import Problem
+
+
+@dataclass(frozen=True)
+class Sales:
+    """The plan of each token that can be sold, and the problem of each other one."""
+
+    plans: Mapping[str, Plan]
+    problems: Mapping[str, Problem]
+    output_problem: Problem | None
+
+
+def find(market: Market, quotes: Quotes) -> Sales:
+    """Raise ``ChainUnavailableError`` if no provider answers."""
+    whole = quotes.basket
+    baskets = {token: replace(whole, ways={token: its}) for token, its in whole.ways.items()}
+    trials = market.read_trials(amounts=_amounts(baskets.values()), detours=quotes.detours)
+    plans = {token: basket.plan(trials.second) for token, basket in baskets.items()}
+    plans |= {token: Plan({token: way}, last=None) for token, way in trials.detours.items()}
+    found = {token: plan for token, plan in plans.items() if plan.ways}
+    return Sales(
+        plans=found,
+        problems={token: quotes.problems.get(token, Problem.NO_ROUTE) for token in plans if token not in found},
+        output_problem=_output_problem(market.output, quotes),
+    )
+
+
+def _amounts(baskets: Iterable[Basket]) -> dict[PoolHop, list[int]]:
+    """Return what has to be quoted for each token alone."""
+    needed: dict[PoolHop, dict[int, None]] = defaultdict(dict)
+    for basket in baskets:
+        for hop, amounts in basket.amounts.items():
+            needed[hop] |= dict.fromkeys(amounts)
+    return {hop: list(amounts) for hop, amounts in needed.items()}
+
+
+def _output_problem(output: str, quotes: Quotes) -> Problem | None:
+    """Return the first problem of the output at the pools that pay it for a middle token."""
+    problems = (quotes.transfers.problem(output, hop.pool) for hop in quotes.basket.second_hops)
+    return next(filter(None, problems), None)

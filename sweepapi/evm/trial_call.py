@@ -1,0 +1,118 @@
+"""Tries a sweep where a provider does not have ``eth_simulateV1``: by one ``eth_call``, with another code for the user.
+
+``SimulationWallet`` makes approvals and sweep in one call; ``call_gas`` says what transactions of their own would need.
+A call shows no logs, so the output is what the balances of its recipients rise by. What a token does only to accounts
+without code, or what the code of the user does, remains hidden.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sweepapi.evm import responses
+from sweepapi.evm.abi import Function, exported_code
+from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
+from sweepapi.evm.attempts import APPROVAL_GAS, MAX_GAS, Attempt, Outcome, grouped
+from sweepapi.evm.call_gas import CallGas, CallResult
+from sweepapi.evm.responses import GasPrice
+from sweepapi.rpc import Call, ErrorPolicy
+from sweepapi.rpc.errors import BadResponseError, CallFailedError
+
+METHOD = "eth_call"
+RUN = Function(
+    "run(((address,uint256,uint256,bool)[],address,bytes,uint256[],(address,address)[]))",
+    "((uint256,uint256,bytes,uint256[],uint256[],uint256[],uint256[]))",
+)
+# At most what the wallet's calls use, and the wallet itself.
+TOUCH_GAS, CALL_GAS, FIXED_GAS = 50_000, 8_000, 100_000
+
+
+@dataclass(frozen=True)
+class CalledTrial:
+    """An attempt by ``eth_call``."""
+
+    attempt: Attempt
+
+    @cached_property
+    def requests(self) -> list[Call]:
+        """As many requests as it takes to keep each below the gas that nodes allow."""
+        return [self._request(limits) for limits in grouped(self._gas.limits, room=self._room)]
+
+    def outcome(self, answers: Sequence[CallResult | CallFailedError]) -> Outcome | None:
+        """Return what the results of all requests show, in the figures of a transaction; None if that is nothing.
+
+        A token that burns gas can leave too little for the highest limits, so one request that goes through is enough.
+        """
+        results = [answer for answer in answers if not isinstance(answer, CallFailedError)]
+        result = next((result for result in results if result.gas_limit), None)
+        if result is None:
+            last = results[-1] if len(results) == len(answers) else None
+            return None if last is None else Outcome(METHOD, None, last.gas_used, None, last.returned)
+        return Outcome(
+            METHOD,
+            least_gas=self._gas.least(result),
+            gas_used=self._gas.used(result),
+            gross_output=self._gross_output(result),
+            returned=b"",
+        )
+
+    # --- the request --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _gas(self) -> CallGas:
+        return CallGas(self.attempt)
+
+    @cached_property
+    def _balances(self) -> list[tuple[str, str]]:
+        """What the contract holds, and what the recipients hold of the output; by token, zero for the native coin."""
+        attempt, payout = self.attempt, self.attempt.payout
+        held = [(token, attempt.contract) for token in self._gas.held]
+        if payout.token != NATIVE_COIN:
+            return [*held, *((payout.token, recipient) for recipient in payout.recipients)]
+        # The user may sweep the wrapped coin, and is always paid in the native one.
+        wrapped = [(payout.wrapped_native, recipient) for recipient in payout.recipients[1:]]
+        return [*held, *((ZERO_ADDRESS, recipient) for recipient in payout.recipients), *wrapped]
+
+    @cached_property
+    def _overhead(self) -> int:
+        """The gas of a request without that of its attempts; its calldata is that of the sweep, and mostly zeros."""
+        approving = sum(APPROVAL_GAS * len(approval.amounts) for approval in self.attempt.approvals)
+        touches = 3 * len(self.attempt.approvals) + 2 * len(self._balances)
+        return FIXED_GAS + self._gas.floor + approving + TOUCH_GAS * touches + CALL_GAS * touches
+
+    @cached_property
+    def _room(self) -> int:
+        return (MAX_GAS - self._overhead) * 63 // 64
+
+    def _request(self, limits: Sequence[int]) -> Call:
+        attempt = self.attempt
+        approvals = [
+            (approval.token, approval.current, approval.amounts[-1], len(approval.amounts) > 1)
+            for approval in attempt.approvals
+        ]
+        data = RUN.encode((approvals, attempt.contract, attempt.calldata, limits, self._balances))
+        gas = min(self._overhead + sum(limits) * 64 // 63 + 1, MAX_GAS)
+        transaction = {"from": attempt.user, "to": attempt.user, "data": f"0x{data.hex()}", "gas": hex(gas)}
+        price = _price_now(attempt.gas_price)
+        if price is not None and attempt.can_pay(price, gas):
+            transaction |= {"maxFeePerGas": hex(price.wei), "maxPriorityFeePerGas": hex(price.priority_fee)}
+        codes = {**attempt.codes, attempt.user: exported_code("SimulationWallet")}
+        overrides = {address: {"code": code} for address, code in codes.items()}
+        return Call(METHOD, (transaction, "latest", overrides), self._decode, ErrorPolicy.ANY)
+
+    def _decode(self, value: object) -> CallResult:
+        (values,) = RUN.decode(responses.data(value))
+        result = CallResult(*values)
+        counts = [len(result.warmed), len(result.allowances_left), len(result.before), len(result.after)]
+        if counts != [len(self.attempt.approvals)] * 2 + [len(self._balances)] * 2:
+            raise BadResponseError("the simulation wallet returned other numbers of results")
+        return result
+
+    def _gross_output(self, result: CallResult) -> int:
+        first = len(self._gas.held)
+        return sum(result.after[first:]) - sum(result.before[first:])
+
+
+def _price_now(price: GasPrice | None) -> GasPrice | None:
+    """Return what suffices in the newest block, whose base fee may be a seventh above that of the next one."""
+    return None if price is None else replace(price, base_fee=price.base_fee * 8 // 7 + 1)

@@ -1,0 +1,14 @@
+"""Looking at a wallet on an EVM chain: which of its tokens are worth sweeping, each tried as a sale."""
+
+from typing import Any
+
+from partners.models import Partner
+from sweepapi import networks
+from sweeps.rails.registry import EVM_BY_MODE
+from sweeps.rails.request import DiscoverRequest
+
+
+def discover_tokens(*, partner: Partner, request: DiscoverRequest) -> Any:  # noqa: ANN401 - the rails' own Discovery
+    """Return what the wallet's tokens would bring in a sweep of today; raises what a build raises for the output."""
+    rail = EVM_BY_MODE[networks.current().build_mode(request.network)]
+    return rail.discover(partner=partner, request=request)

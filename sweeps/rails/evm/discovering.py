@@ -1,0 +1,184 @@
+"""Looks at a wallet on an EVM chain: which of its tokens are worth sweeping, each tried as a sale of that token alone.
+
+Six round trips at most, however many tokens there are: two find what the wallet holds (``holdings``), one reads the
+facts of these tokens, two find how to sell each (``sales``), and one tries all the sales.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.conf import settings
+
+from partners.models import Partner
+from sweepapi.errors import ChainUnavailable, InvalidRequest
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.holdings import Holdings, WalletLook
+from sweepapi.evm.market import Contract, Facts, Market
+from sweepapi.evm.routes import sales
+from sweepapi.evm.routes.minimums import Minimums
+from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.routes.sales import Sales
+from sweepapi.evm.trial_result import Simulation
+from sweepapi.evm.worth import Rates
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps.rails.evm import verdicts
+from sweeps.rails.evm.basket import best_basket
+from sweeps.rails.evm.draft import EvmDraft, Trial
+from sweeps.rails.evm.drafting import (
+    OUTPUT_IS_NOT_A_TOKEN,
+    Reading,
+    draft_of,
+    market_for,
+    output_of,
+    refuse_disabled,
+    refuse_output,
+    tried_alone,
+)
+from sweeps.rails.evm.found import Discovery, Finding, FoundToken
+from sweeps.rails.rail import FeeTerms
+from sweeps.rails.request import BuildRequest, DiscoverRequest, TokenInput
+
+SLIPPAGE_BPS = 100  # of the simulated sales; does not change the expected output, which alone is shown
+
+
+@dataclass(frozen=True)
+class Seller:
+    """A contract version, as a partner's sweeps of today would use it."""
+
+    partner: Partner
+    chain: Chain
+    contract: Contract
+    fees: FeeTerms
+    trial: Callable[[EvmDraft], Trial]  # how it executes drafts like this one
+
+
+def discover(request: DiscoverRequest, seller: Seller) -> Discovery:
+    """Look at a wallet.
+
+    Raises ``BuildDisabled``, ``ChainUnavailable``, and ``InvalidRequest`` for an output that no sweep can have.
+    """
+    market = market_for(seller.chain, seller.contract, wallet=request.wallet, output_asset=request.output_asset)
+    try:
+        seen = _look(request, market)
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=5) from error
+    if seen.sales.output_problem is not None:
+        refuse_output(seen.sales.output_problem)
+    return _Appraisal(request, seller, seen).discovery()
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was read about a wallet."""
+
+    market: Market
+    holdings: Holdings
+    facts: Facts
+    suspects: Mapping[str, Finding]
+    amounts: Mapping[str, int]  # to sell, by token
+    quotes: Quotes
+    sales: Sales
+
+
+def _look(request: DiscoverRequest, market: Market) -> _Seen:
+    look = WalletLook(market.chain, market.pool, request.wallet, settings.DISCOVER_LOG_BLOCKS)
+    holdings = look.find(request.candidates, exclude=request.output_asset)
+    facts = market.read_facts(swept=holdings.tokens, permit_words=())
+    refuse_disabled(facts)
+    if market.output not in facts.tokens:
+        raise InvalidRequest(details=[OUTPUT_IS_NOT_A_TOKEN])
+    held = {token: facts.tokens[token] for token in holdings.tokens if token in facts.tokens}
+    suspects = {
+        token: finding
+        for token, known in held.items()
+        if (finding := verdicts.deceptive(market.chain, token, known)) is not None
+    }
+    amounts = {token: known.balance for token, known in held.items() if known.balance and token not in suspects}
+    quotes = market.read_quotes(amounts=amounts, facts=facts, with_approvals=False)
+    return _Seen(market, holdings, facts, suspects, amounts, quotes, sales.find(market, quotes))
+
+
+@dataclass(frozen=True)
+class _Appraisal:
+    """Tries the sales, and judges each token."""
+
+    request: DiscoverRequest
+    seller: Seller
+    seen: _Seen
+
+    def discovery(self) -> Discovery:
+        """Raise ``ChainUnavailable`` if no provider answers."""
+        seen, holdings = self.seen, self.seen.holdings
+        found = [*self._sold(), *self._not_sold()]
+        shown = [token for token in found if self.request.includes_hidden or not token.is_hidden]
+        return Discovery(
+            chain=self.seller.chain,
+            wallet=self.request.wallet,
+            output=output_of(self.request.output_asset, seen.market, seen.facts),
+            reference=self._rates.reference,
+            tokens=shown,
+            hidden_count=len(found) - len(shown),
+            omitted_count=holdings.omitted_count,
+            logs_read=holdings.logs_read,
+            best_basket=best_basket(found),
+        )
+
+    @cached_property
+    def _rates(self) -> Rates:
+        """Those of a sweep of one token."""
+        seen = self.seen
+        return Rates.of(seen.market, seen.facts, seen.quotes).with_more(1 - len(seen.amounts))
+
+    def _sold(self) -> Iterator[FoundToken]:
+        """Yield the tokens that there is a way to sell; one with a floor of zero is not tried: no sweep can have it."""
+        drafts = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
+        to_try = [sale for sale in drafts if sale.tokens[0].floor > 0]
+        simulated = iter(tried_alone(to_try, self.seller.trial(to_try[0])) if to_try else [])
+        for sale in drafts:
+            result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale
+            yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
+
+    def _sale(self, token: str, plan: Plan) -> EvmDraft:
+        seen, fees = self.seen, self.seller.fees
+        minimums = Minimums(
+            plan=plan,
+            fee_bps=fees.total_fee_bps,
+            slippage_bps=SLIPPAGE_BPS,
+            router_slippage_bps=SLIPPAGE_BPS,
+            signed=None,
+        )
+        request = BuildRequest(
+            network=self.request.network,
+            wallet=self.request.wallet,
+            tokens=[TokenInput(token, seen.amounts[token])],
+            output_asset=self.request.output_asset,
+            slippage_bps=SLIPPAGE_BPS,
+        )
+        reading = Reading(seen.market, seen.facts, seen.quotes)
+        sale = draft_of(request, reading, minimums, partner=self.seller.partner, fees=fees, max_skipped=0)
+        return replace(sale, rates=self._rates)
+
+    def _with_result(self, sale: EvmDraft, simulation: Simulation) -> EvmDraft:
+        """Return the sale with what its simulation showed, and what it is then worth."""
+        (token,) = sale.tokens
+        if simulation.gross_output is not None:
+            token = replace(token, expected_output=simulation.gross_output)
+        fee_bps = sale.fees.total_fee_bps
+        token = token.valued(sale.rates, self.seen.quotes.transfers, fee_bps=fee_bps)
+        return replace(sale, tokens=[token], simulation=simulation)
+
+    def _not_sold(self) -> Iterator[FoundToken]:
+        """Yield the tokens that can't be sold, and those that are not to be."""
+        for token, problem in self.seen.sales.problems.items():
+            yield self._found(token, verdicts.without_way(problem))
+        for token, finding in self.seen.suspects.items():
+            yield self._found(token, finding)
+        without_facts = [token for token in self.seen.holdings.tokens if token not in self.seen.facts.tokens]
+        for token in [*without_facts, *self.seen.holdings.without_balance]:
+            yield self._found(token, verdicts.BROKEN)
+
+    def _found(self, token: str, finding: Finding, sale: EvmDraft | None = None) -> FoundToken:
+        known = self.seen.facts.tokens.get(token)
+        return FoundToken(token, known, verdicts.is_listed(self.seller.chain, token), finding, sale)

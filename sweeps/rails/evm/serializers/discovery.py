@@ -1,0 +1,129 @@
+"""The answer to a look at a wallet on an EVM chain."""
+
+from pathlib import Path
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+
+from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
+from sweepapi.api.schema import example
+from sweepapi.evm.trial_result import SimulationStatus
+from sweeps.rails.evm.found import Discovery, FoundToken, Verdict
+from sweeps.rails.evm.serializers.economics import (
+    EconomicsSerializer,
+    ReferenceSerializer,
+    TokenEconomicsSerializer,
+)
+
+REASONS = (
+    "no_route",
+    "transfer_fee",
+    "transfer_refused",
+    "uneconomic",
+    "simulation_failed",
+    "imitates_symbol",
+    "mixed_scripts",
+    "contains_link",
+    "not_a_token",
+)
+NO_OFFER = "Null if there is no way to sell it, or if it was not tried."
+
+
+class WalletTokenSerializer(TokenEconomicsSerializer):
+    """A token of the wallet, and what it would bring if it were swept alone, in the output token."""
+
+    mint = EvmAddressField(source="asset")
+    symbol = serializers.CharField(source="facts.symbol", default="")
+    name = serializers.CharField(source="facts.name", default="")
+    decimals = serializers.IntegerField(
+        source="facts.decimals", default=None, allow_null=True, help_text="Null if the contract does not tell."
+    )
+    untrusted = serializers.SerializerMethodField(
+        help_text="Whether `symbol` and `name` are what the contract chose to say, only made printable and short: "
+        "never show them as facts, and never as links. False for the tokens that the service lists."
+    )
+    balance = AmountOutputField(
+        source="facts.balance",
+        default=None,
+        allow_null=True,
+        help_text="Of the wallet. Null if the contract does not tell.",
+    )
+    verdict = OpenEnumField(
+        source="finding.verdict",
+        values=list(Verdict),
+        help_text="`sellable`; `taxed`, which is sellable although it keeps a part of transfers; `uneconomic`, which "
+        "brings less than the gas of its swap; `no_route`; `unsellable`: a sale fails; `suspect`, whose name is made "
+        "to deceive; `broken`, which is not a token. New values may be added.",
+    )
+    reason = OpenEnumField(
+        source="finding.reason", values=REASONS, allow_null=True, help_text="Null if `sellable`; new ones may be added."
+    )
+    message = serializers.CharField(source="finding.message", allow_null=True)
+    simulation = OpenEnumField(
+        source="sale.simulation.status",
+        values=list(SimulationStatus),
+        default=None,
+        allow_null=True,
+        help_text="How the simulated sale of the whole balance ended, as in a build. Null if not tried.",
+    )
+    expectedOutput = AmountOutputField(
+        source="token.expected_output", default=None, allow_null=True, help_text=f"Before the fee. {NO_OFFER}"
+    )
+    gas = AmountOutputField(allow_null=True, help_text=f"That its swap adds to a sweep. {NO_OFFER}")
+
+    @extend_schema_field(serializers.BooleanField())
+    def get_untrusted(self, token: FoundToken) -> bool:
+        return not token.is_listed
+
+
+class BasketTokenSerializer(serializers.Serializer[Any]):
+    """A token as the `tokens` of a build take it."""
+
+    mint = EvmAddressField(source="asset")
+    amount = AmountOutputField(source="facts.balance")
+
+
+class BasketSerializer(serializers.Serializer[Any]):
+    """The tokens that are worth sweeping together."""
+
+    tokens = BasketTokenSerializer(many=True, help_text="The best first; empty if no sweep is worth its gas.")
+    expectedOutput = AmountOutputField(
+        source="expected_output", help_text="Before the fee: the sum of the tokens, each sold alone."
+    )
+    economics = EconomicsSerializer(allow_null=True, help_text="Of one sweep of these tokens; null without tokens.")
+
+
+class DiscoveryOutputTokenSerializer(serializers.Serializer[Any]):
+    """The token that the outputs are in."""
+
+    mint = EvmAddressField(source="asset")
+    symbol = serializers.CharField()
+    decimals = serializers.IntegerField()
+
+
+@extend_schema_serializer(
+    component_name="WalletTokens",
+    examples=[example(Path(__file__).parent / "examples" / "discovery.json", "A wallet with good and bad tokens")],
+)
+class EvmDiscoverySerializer(serializers.Serializer[Discovery]):
+    """What was found in a wallet."""
+
+    chain = serializers.CharField(source="chain.name")
+    chainId = serializers.IntegerField(source="chain.chain_id")
+    wallet = EvmAddressField()
+    output = DiscoveryOutputTokenSerializer()
+    reference = ReferenceSerializer(allow_null=True, help_text="The stablecoin in which values are stated.")
+    tokens = WalletTokenSerializer(many=True)
+    hiddenTokens = serializers.IntegerField(
+        source="hidden_count", help_text="How many `suspect` tokens are not shown, unless `includeHidden` is true."
+    )
+    omittedCandidates = serializers.IntegerField(
+        source="omitted_count", help_text="How many tokens were not looked at, because there are too many."
+    )
+    logsRead = serializers.BooleanField(
+        source="logs_read",
+        help_text="Whether the newest blocks were searched for tokens that the wallet received; false if the chain's "
+        "provider did not allow it or found too many.",
+    )
+    bestBasket = BasketSerializer(source="best_basket")

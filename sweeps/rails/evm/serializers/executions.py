@@ -1,0 +1,115 @@
+"""The options to execute a sweep that its user has, and what the user's account is."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
+from sweepapi.evm.accounts import AccountCode
+from sweeps.rails.evm.executions import SEND_CALLS_VERSION, Execution, ExecutionKind
+from sweeps.rails.evm.serializers.transactions import (
+    DATA_FEE_HELP,
+    HEX,
+    ApprovalTransactionSerializer,
+    TransactionRequestSerializer,
+    TypedDataSerializer,
+)
+from sweeps.serializers.rendering import rendered
+
+QUANTITY = r"^0x(0|[1-9a-f][0-9a-f]*)$"
+KIND_HELP = (
+    "`calls`: pass `calls` to wallet_sendCalls, which makes approvals and sweep in one batch; left out if the wallet "
+    "does not support that. `permits`: sign `typedData` in order, then send `transaction`; offered if all allowances "
+    "that Permit2 lacks can be signed. `permit2`: send `approvals` in order, sign `typedData`, send `transaction`. "
+    "The last two are left out for an account whose code does not check signatures: see `issues.wallet`."
+)
+PARTS_HELP = (
+    "How to complete `transaction.data`: for each part, copy `length` bytes from byte `start` of the signature of "
+    "`typedData[signature]` over the zeros at `byteOffset`. A signature is r, s and v in 65 bytes, and v is 27 or 28: "
+    "add 27 to 0 or 1. If the last signature, Permit2's, has another length, as of contract wallets, cut `data` 32 "
+    "bytes before its `byteOffset`, and append the length as a word, the signature, and zeros up to a whole word."
+)
+
+
+class WalletSerializer(serializers.Serializer[Any]):
+    """The user's account."""
+
+    code = serializers.ChoiceField(
+        source="kind",
+        choices=[kind.value for kind in AccountCode],
+        help_text="`none` for a key without code; `delegated` for a key whose account runs the code of `delegate` "
+        "(EIP-7702).",
+    )
+    delegate = EvmAddressField(allow_null=True, help_text="Null unless delegated.")
+    answersEip1271 = serializers.BooleanField(
+        source="answers_eip1271",
+        allow_null=True,
+        help_text="Whether the account's code checks signatures, which Permit2 needs of every account with code. Null "
+        "without code, and if the code rejected the question in a way that says nothing.",
+    )
+
+
+class BatchedCallSerializer(serializers.Serializer[Any]):
+    """A call within a batch."""
+
+    to = EvmAddressField()
+    data = serializers.RegexField(HEX)  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    value = serializers.RegexField(QUANTITY)
+
+
+class SendCallsSerializer(serializers.Serializer[Any]):
+    """The parameter of wallet_sendCalls (EIP-5792), whose numbers are hexadecimal."""
+
+    version = serializers.ChoiceField(choices=[SEND_CALLS_VERSION])
+    chainId = serializers.RegexField(QUANTITY)
+    atomicRequired = serializers.BooleanField()
+    calls = BatchedCallSerializer(many=True)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), "from": EvmAddressField()}
+
+
+class SignaturePartSerializer(serializers.Serializer[Any]):
+    """Bytes of a signature, and where they go."""
+
+    signature = serializers.IntegerField(help_text="The index in `typedData`.")
+    start = serializers.IntegerField()
+    length = serializers.IntegerField()
+    byteOffset = serializers.IntegerField(source="offset", help_text="In the bytes of `transaction.data`.")
+
+
+class ExecutionOptionSerializer(serializers.Serializer[Any]):
+    """One way to execute the sweep, and what it takes of the user."""
+
+    kind = OpenEnumField(source="option.kind", values=[kind.value for kind in ExecutionKind], help_text=KIND_HELP)
+    prompts = serializers.IntegerField(
+        source="option.prompts",
+        help_text="How often the wallet asks its user: for every signature and every transaction, once for a batch.",
+    )
+    transactions = serializers.IntegerField(source="option.transactions", help_text="A batch counts as one.")
+    gas = AmountOutputField(help_text="Of all transactions together.")
+    dataFee = AmountOutputField(
+        source="data_fee", allow_null=True, help_text=f"Of all transactions together. {DATA_FEE_HELP}"
+    )
+    approvals = serializers.SerializerMethodField(help_text="Send these first, in order; a batch has its own.")
+
+    @extend_schema_field(ApprovalTransactionSerializer(many=True))
+    def get_approvals(self, execution: Execution) -> Any:  # noqa: ANN401 - as DRF renders it
+        sent = [] if execution.option.is_batch else execution.option.approvals
+        return [rendered(ApprovalTransactionSerializer, approval) for approval in sent]
+
+
+class SweepExecutionSerializer(ExecutionOptionSerializer):
+    """One way to execute the sweep, with everything that the user signs and sends."""
+
+    calls = SendCallsSerializer(allow_null=True, help_text="Null unless the kind is `calls`.")
+    typedData = serializers.SerializerMethodField(help_text="In the order in which the user signs.")
+    transaction = TransactionRequestSerializer(
+        allow_null=True, help_text="With zeros in place of the signatures; null if the kind is `calls`."
+    )
+    signatureParts = SignaturePartSerializer(source="signature_parts", many=True, help_text=PARTS_HELP)
+
+    @extend_schema_field(TypedDataSerializer(many=True))
+    def get_typedData(self, execution: Execution) -> list[dict[str, Any]]:  # noqa: N802 - named after its field
+        return [typed_data.for_wallets() for typed_data in execution.typed_data]

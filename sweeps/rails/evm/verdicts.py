@@ -1,0 +1,49 @@
+"""The verdict on each token of a wallet, from what was read and tried; pure."""
+
+from sweepapi.evm.chains import Chain
+from sweepapi.evm.deception import Deception, deception
+from sweepapi.evm.erc20 import TokenFacts
+from sweepapi.evm.left_out import PROBLEMS, uneconomic
+from sweepapi.evm.transfers import Problem
+from sweepapi.evm.trial_result import SimulationStatus
+from sweeps.rails.evm.draft import EvmDraft
+from sweeps.rails.evm.found import Finding, Verdict
+
+BROKEN = Finding(Verdict.BROKEN, "not_a_token", "It does not answer as an ERC-20 token does.")
+SELLABLE = Finding(Verdict.SELLABLE)
+DECEPTIONS = {
+    Deception.IMITATION: "It bears the symbol of a well-known token, or one that looks like it.",
+    Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
+    Deception.LINK: "Its name contains a link.",
+}
+TAX = "It keeps {} basis points of what is transferred."
+
+
+def is_listed(chain: Chain, token: str) -> bool:
+    """Return whether the chain's file names the token."""
+    return token in (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
+
+
+def deceptive(chain: Chain, token: str, facts: TokenFacts) -> Finding | None:
+    """Return why an unlisted token's name is made to deceive; None if it is not."""
+    if is_listed(chain, token):
+        return None
+    found = deception(facts.symbol, facts.name, symbols=(chain.native_symbol, *chain.tokens))
+    return None if found is None else Finding(Verdict.SUSPECT, found.value, DECEPTIONS[found])
+
+
+def without_way(problem: Problem) -> Finding:
+    """Return the verdict on a token that nothing can swap."""
+    verdict = Verdict.NO_ROUTE if problem is Problem.NO_ROUTE else Verdict.UNSELLABLE
+    return Finding(verdict, *PROBLEMS[problem])
+
+
+def of_sale(sale: EvmDraft) -> Finding:
+    """Return the verdict on a token that was sold alone."""
+    if sale.simulation.status is SimulationStatus.REVERTED:
+        return Finding(Verdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
+    worthless = next(uneconomic(sale.tokens), None)
+    if worthless is not None:
+        return Finding(Verdict.UNECONOMIC, worthless.reason, worthless.message)
+    tax_bps = sale.tokens[0].economics.transfer_tax_bps
+    return Finding(Verdict.TAXED, "transfer_fee", TAX.format(tax_bps)) if tax_bps else SELLABLE

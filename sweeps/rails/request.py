@@ -1,0 +1,68 @@
+"""What a partner requests, checked and in the form that rails take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from sweeps.models import Sweep
+
+
+class WalletAtomic(Enum):
+    """Whether a wallet executes a batch of calls atomically, in the words of EIP-5792."""
+
+    SUPPORTED = "supported"
+    READY = "ready"  # after the user agreed to upgrade the account
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True)
+class TokenInput:
+    """One token of a request; ``symbol`` and ``decimals`` are hints that are compared with the chain."""
+
+    asset: str
+    amount: int
+    symbol: str | None = None
+    decimals: int | None = None
+
+
+@dataclass(frozen=True)
+class DiscoverRequest:
+    """A checked request to look at a wallet; addresses as in a build request."""
+
+    network: str
+    wallet: str
+    output_asset: str
+    candidates: Sequence[str]  # tokens that the wallet may hold, in addition to those that the service knows
+    includes_hidden: bool
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """A checked build request: addresses in their canonical form, amounts in smallest units."""
+
+    network: str
+    wallet: str
+    tokens: Sequence[TokenInput]
+    output_asset: str
+    slippage_bps: int
+    close_empty_accounts: bool = True  # where a network takes rent for token accounts
+    max_skipped: int | None = None  # how many tokens may stay out on chain; None for as many as the rail can leave out
+    leaves_out: bool = False  # leave out tokens that can't be swept or are not worth it, instead of refusing the build
+    accepted_impact_bps: int | None = None  # the price impact up to which the user agreed; None if not asked
+    unlimited_approvals: bool = False  # approve all tokens of a kind once, for later sweeps as well
+    wallet_atomic: WalletAtomic | None = None  # what the wallet said about batches of calls; None if it was not asked
+    client_reference: str = ""  # the partner's own
+
+    @classmethod
+    def of(cls, sweep: Sweep) -> "BuildRequest":
+        """Return the request for another offer of a stored sweep, whose signed terms say what may be left out."""
+        return cls(
+            network=sweep.network,
+            wallet=sweep.wallet,
+            tokens=[TokenInput(one.asset, one.amount, one.symbol, one.decimals) for one in sweep.tokens.all()],
+            output_asset=sweep.output_asset,
+            slippage_bps=sweep.slippage_bps,
+            accepted_impact_bps=sweep.accepted_impact_bps,
+            unlimited_approvals=sweep.unlimited_approvals,
+            wallet_atomic=WalletAtomic(sweep.wallet_atomic) if sweep.wallet_atomic else None,
+        )

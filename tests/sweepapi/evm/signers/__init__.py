@@ -1,0 +1,1 @@
+"""Tests of the places where the fee signer's key may be."""

@@ -1,0 +1,196 @@
+"""POST /v2/sweep/status/:id/confirm with what a wallet says about a batch of calls (EIP-5792)."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sweepapi.api.serializers import MAX_FOREIGN_FIELDS as MAX_FIELDS
+from sweeps.confirm import MAX_CANDIDATES
+from sweeps.models import SweepTransaction
+from sweeps.serializers.confirming import MAX_RECEIPTS
+from tests.factories.ledger import random_hash
+from tests.openapi import assert_documented
+from tests.partner_app import PartnerApp, details_of, error_of
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/v2/sweep/status/{sweep_id}/confirm"
+OK, FAILED = "0x1", "0x0"
+
+
+@pytest.fixture
+def app(app: PartnerApp, each_mode: str) -> PartnerApp:
+    """The partner's application, while the service builds in each of its modes."""
+    assert each_mode
+    return app
+
+
+def receipt(tx_hash: str, *, status: str = OK) -> dict[str, Any]:
+    """Return a receipt as wallets report it; only its hash is true."""
+    return {
+        "logs": [{"address": "0x" + "22" * 20, "data": "0x", "topics": []}],
+        "status": status,
+        "blockHash": random_hash(),
+        "blockNumber": "0x1",
+        "gasUsed": "0x5208",
+        "transactionHash": tx_hash,
+    }
+
+
+def calls_status(app: PartnerApp, *tx_hashes: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "version": "2.0.0",
+        "id": "0x10f1",
+        "chainId": hex(app.chain.world["chainId"]),
+        "status": 200,
+        "atomic": True,
+        "receipts": [receipt(tx_hash) for tx_hash in tx_hashes],
+    } | changes
+
+
+def post(app: PartnerApp, sweep_id: str, status: object, **more: Any) -> Any:
+    path = f"/v2/sweep/status/{sweep_id}/confirm"
+    return app.api.post(path, {"callsStatus": status, **more}, content_type="application/json")
+
+
+def transactions_of(response: Any) -> dict[str, str]:
+    """Return the status of each transaction by its hash."""
+    return {tx["txHash"]: tx["status"] for tx in response.json()["data"]["transactions"]}
+
+
+def test_the_hash_of_its_receipt_completes_the_sweep(app: PartnerApp) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    response = post(app, built["sweepId"], calls_status(app, tx_hash.upper().replace("0X", "0x")))
+    assert (response.status_code, transactions_of(response)) == (200, {tx_hash: "accepted"})
+    assert_documented(response, path=PATH)
+
+
+def test_of_several_transactions_the_one_that_swept_counts(app: PartnerApp) -> None:
+    built = app.build()
+    (issue,) = built["issues"]["allowance"]
+    approval = app.chain.send(app.user, issue["transaction"])
+    swept = app.chain.sign_and_send(app.user, built)
+    response = post(app, built["sweepId"], calls_status(app, approval, swept, approval))
+    assert (response.status_code, transactions_of(response)) == (200, {approval: "rejected", swept: "accepted"})
+    again = post(app, built["sweepId"], calls_status(app, approval, swept))
+    assert (again.status_code, again.json()["data"]["status"]) == (200, "completed")
+
+
+def test_nothing_but_the_hashes_is_believed(app: PartnerApp) -> None:
+    built = app.build()
+    invented = random_hash()
+    response = post(app, built["sweepId"], calls_status(app, invented))
+    assert (response.status_code, transactions_of(response)) == (202, {invented: "submitted"})
+    swept = app.execute(built)
+    failed = calls_status(app, status=500, receipts=[receipt(swept, status=FAILED)])
+    assert post(app, built["sweepId"], failed).json()["data"]["status"] == "completed"
+
+
+def test_a_revert_is_reported_before_a_transaction_that_did_something_else(app: PartnerApp) -> None:
+    built = app.build()
+    reverted = app.chain.sign_and_send(app.user, built)  # without the approval
+    (issue,) = built["issues"]["allowance"]
+    approval = app.chain.send(app.user, issue["transaction"])
+    response = post(app, built["sweepId"], calls_status(app, reverted, approval))
+    assert error_of(response) == (422, "transaction_reverted")
+    assert error_of(post(app, built["sweepId"], calls_status(app, approval))) == (422, "event_mismatch")
+
+
+def test_a_sweep_that_another_transaction_executed_says_which(app: PartnerApp) -> None:
+    built = app.build()
+    invented = random_hash()
+    post(app, built["sweepId"], calls_status(app, invented))
+    swept = app.execute(built)
+    app.confirm(built, swept)
+    response = post(app, built["sweepId"], calls_status(app, invented, random_hash()))
+    assert error_of(response) == (409, "sweep_already_confirmed")
+    assert response.json()["error"]["details"][0]["message"] == swept
+
+
+def test_the_chain_must_be_that_of_the_sweep(app: PartnerApp) -> None:
+    built = app.build()
+    response = post(app, built["sweepId"], calls_status(app, random_hash(), chainId="0x1"))
+    assert (error_of(response), details_of(response)) == (
+        (400, "invalid_request"),
+        {("callsStatus.chainId", "other_chain")},
+    )
+    assert not SweepTransaction.objects.exists()
+
+
+def test_a_batch_that_is_not_in_a_block_yet_stores_nothing(app: PartnerApp) -> None:
+    built = app.build()
+    for waiting in (calls_status(app, status=100), calls_status(app, status=400)):
+        response = post(app, built["sweepId"], waiting)
+        assert (error_of(response), details_of(response)) == (
+            (400, "invalid_request"),
+            {("callsStatus.receipts", "too_short")},
+        )
+        del waiting["receipts"]
+        assert details_of(post(app, built["sweepId"], waiting)) == {("callsStatus.receipts", "required")}
+    assert not SweepTransaction.objects.exists()
+
+
+def test_fields_that_are_not_read_may_hold_anything(app: PartnerApp) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    reported = calls_status(app, capabilities={"paymaster": {"url": None}}, version=2, status="CONFIRMED", id=None)
+    reported["receipts"] = [{"transactionHash": tx_hash, "logs": "none", "chainId": 5}]
+    assert post(app, built["sweepId"], reported).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "detail"),
+    [
+        ({"chainId": 31337}, ("callsStatus.chainId", "invalid_type")),
+        ({"chainId": "31337"}, ("callsStatus.chainId", "invalid_format")),
+        ({"chainId": "0x07a69"}, ("callsStatus.chainId", "invalid_format")),
+        ({"chainId": "0x" + "f" * 17}, ("callsStatus.chainId", "invalid_format")),
+        ({"receipts": None}, ("callsStatus.receipts", "invalid_type")),
+        ({"receipts": {}}, ("callsStatus.receipts", "invalid_type")),
+        ({"receipts": ["0x"]}, ("callsStatus.receipts[0]", "invalid_type")),
+        ({"receipts": [{}]}, ("callsStatus.receipts[0].transactionHash", "required")),
+        ({"receipts": [{"transactionHash": "0x1"}]}, ("callsStatus.receipts[0].transactionHash", "invalid_format")),
+        ({"receipts": [{}] * (MAX_RECEIPTS + 1)}, ("callsStatus.receipts", "too_long")),
+        ({f"field{i}": 0 for i in range(MAX_FIELDS)}, ("callsStatus", "too_long")),
+        ({"receipts": [{f"field{i}": 0 for i in range(MAX_FIELDS + 1)}]}, ("callsStatus.receipts[0]", "too_long")),
+    ],
+)
+def test_what_no_wallet_answers_is_refused(app: PartnerApp, changes: dict[str, Any], detail: tuple[str, str]) -> None:
+    response = post(app, str(uuid4()), calls_status(app, random_hash(), **changes))
+    assert (error_of(response), details_of(response)) == ((400, "invalid_request"), {detail})
+
+
+@pytest.mark.parametrize("status", [None, [], "0x", 7])
+def test_a_status_is_an_object(app: PartnerApp, status: object) -> None:
+    assert details_of(post(app, str(uuid4()), status)) == {("callsStatus", "invalid_type")}
+
+
+def test_a_hash_and_a_status_are_not_taken_together(app: PartnerApp) -> None:
+    response = post(app, str(uuid4()), calls_status(app, random_hash()), txHash=random_hash())
+    assert details_of(response) == {("callsStatus", "not_applicable")}
+
+
+def test_fees_can_be_set_nowhere_in_it(app: PartnerApp) -> None:
+    response = post(app, str(uuid4()), calls_status(app, random_hash(), capabilities={"feeBps": 1}))
+    assert error_of(response) == (400, "forbidden_field")
+
+
+def test_as_many_receipts_as_a_sweep_has_candidates_are_looked_up(app: PartnerApp) -> None:
+    assert MAX_RECEIPTS <= MAX_CANDIDATES
+    built = app.build()
+    swept = app.execute(built)
+    invented = [random_hash() for _ in range(MAX_RECEIPTS - 1)]
+    response = post(app, built["sweepId"], calls_status(app, *invented, swept))
+    assert transactions_of(response)[swept] == "accepted"
+
+
+def test_a_transaction_beside_one_that_reverted_before_is_looked_up(app: PartnerApp) -> None:
+    built = app.build()
+    reverted = app.chain.sign_and_send(app.user, built)  # without the approval
+    assert error_of(post(app, built["sweepId"], calls_status(app, reverted))) == (422, "transaction_reverted")
+    assert app.state(built["sweepId"])["status"] == "failed"
+    swept = app.execute(built)
+    response = post(app, built["sweepId"], calls_status(app, reverted, swept))
+    assert (response.status_code, transactions_of(response)) == (200, {reverted: "reverted", swept: "accepted"})
