@@ -8,7 +8,6 @@ these addresses is overridden.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
 from sweepapi.evm.abi import Function, exported_code
@@ -22,6 +21,7 @@ GAS_LIMIT = 3_000_000
 PROBES_PER_CALL = 8  # so that a call stays below the gas that nodes allow
 # Where the probe code is; holders have the short code of EIP-1167 that delegates to it, as a request has many holders.
 CODE_ADDRESS = keccak_hex(b"sweepapi transfer probe")[:42]
+PEER_BITS = int(keccak_hex(b"sweepapi transfer peer")[:42], 16)  # in which each peer differs from its holder
 DELEGATES = f"0x363d3d373d3d3d363d73{CODE_ADDRESS[2:]}5af43d82803e903d91602b57fd5bf3"
 
 
@@ -34,10 +34,10 @@ class Probe:
     max_amount: int
     is_pool: bool  # whether the holder is a pool of the token's route; otherwise it is the user
 
-    @cached_property
+    @property
     def peer(self) -> str:
         """The address to send to, which holds nothing; tokens that limit transfers per address see each one once."""
-        return keccak_hex(b"sweepapi transfer probe" + bytes.fromhex(self.holder[2:]))[:42]
+        return f"0x{int(self.holder, 16) ^ PEER_BITS:040x}"
 
 
 @dataclass(frozen=True)

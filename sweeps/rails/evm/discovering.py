@@ -163,11 +163,7 @@ class _Appraisal:
     def _with_result(self, sale: EvmDraft, simulation: Simulation) -> EvmDraft:
         """Return the sale with what its simulation showed, and what it is then worth."""
         (token,) = sale.tokens
-        if simulation.gross_output is not None:
-            token = replace(token, expected_output=simulation.gross_output)
-        fee_bps = sale.fees.total_fee_bps
-        token = token.valued(sale.rates, self.seen.quotes.transfers, fee_bps=fee_bps)
-        return replace(sale, tokens=[token], simulation=simulation)
+        return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)], simulation=simulation)
 
     def _not_sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that can't be sold, and those that are not to be."""

@@ -162,9 +162,10 @@ class EvmDraft(Draft):
         if not moved or gross_output <= others:
             return self
         parts = shares(gross_output - others, moved)
-        return replace(self, tokens=[self._expecting(token, parts.get(token.asset)) for token in self.tokens])
+        return replace(self, tokens=[self.expecting(token, parts.get(token.asset)) for token in self.tokens])
 
-    def _expecting(self, token: EvmToken, output: int | None) -> EvmToken:
+    def expecting(self, token: EvmToken, output: int | None) -> EvmToken:
+        """Return the token with this output; None leaves it as it is."""
         if output is None:
             return token
         fee_bps = self.fees.total_fee_bps
