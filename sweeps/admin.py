@@ -58,7 +58,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     ]
     list_filter = ["status", "is_open", "partner", "network", "rail"]
     list_select_related = ["partner"]
-    search_fields = ["id", "wallet", "transactions__tx_hash"]
+    search_fields = ["id", "wallet", "client_reference", "transactions__tx_hash"]
     inlines = [TransactionInline, ExecutionInline, TokenInline]
     actions_detail = ["check_now", "check_again", "void", "cancel_on_chain"]
     fieldsets = [
@@ -70,7 +70,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     "show_waiting",
                     ("show_flags", "show_network"),
                     ("last_checked_at", "next_check_at"),
-                    "partner",
+                    ("partner", "client_reference"),
                     "wallet",
                 ]
             },
@@ -84,6 +84,8 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     ("output_symbol", "rail"),
                     "output_asset",
                     "show_min_gross",
+                    ("slippage_bps", "accepted_impact_bps"),
+                    ("unlimited_approvals", "wallet_atomic"),
                     ("total_fee_bps", "partner_share_bps"),
                     "partner_recipient",
                     "protocol_recipient",
@@ -99,6 +101,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     ("check_attempts", "last_error"),
                     ("completed_at", "closed_at"),
                     ("voided_at", "void_reason"),
+                    "cancellation_requested_at",
                 ]
             },
         ),

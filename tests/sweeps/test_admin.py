@@ -114,6 +114,17 @@ def test_the_page_shows_tokens_legs_the_authorization_candidates_and_postings(op
     assert missing(text, "Cancellation on chain") != [], "it was not requested"
 
 
+def test_the_page_and_the_search_show_what_the_partner_chose(ops: Client) -> None:
+    SweepFactory.create()
+    sweep = SweepFactory.create(
+        client_reference="order 1017", accepted_impact_bps=2345, unlimited_approvals=True, wallet_atomic="ready"
+    )
+    text = ops.get(page(sweep)).content.decode()
+    assert missing(text, "order 1017", "2345", "Unlimited approvals", "ready") == []
+    found = ops.get(reverse("admin:sweeps_sweep_changelist"), {"q": "order 1017"}).content.decode()
+    assert missing(found, str(sweep.id), "1 result") == []
+
+
 def test_the_page_tells_the_story_of_the_sweep_and_what_it_waits_for(ops: Client) -> None:
     tx = SweepTransactionFactory.create()
     assert missing(ops.get(page(tx.sweep)).content.decode(), "No receipt yet for 1 reported transaction.") == []
