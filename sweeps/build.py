@@ -61,9 +61,6 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
             "At current prices the sweep does not reach what was signed; build a new one."
         ) from error
     sealed = rail.seal(draft, renewed=sweep)
-    # At another contract the execution's id may belong to another sweep by now.
-    if {identity.venue for identity in sealed.identities} != {execution.venue for execution in sweep.executions.all()}:
-        raise NewBuildRequired("The contract was replaced since this sweep was built; build a new one.")
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         _require_renewable(locked)

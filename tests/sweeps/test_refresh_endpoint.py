@@ -11,11 +11,12 @@ from django.utils import timezone
 from partners.models import ApiKey
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.signers import LocalFeeSigner
 from sweeps import build
 from sweeps.models import Offer, Sweep
 from sweeps.withdrawal import cancel_on_chain, void
 from tests.factories.partners import PartnerFactory
-from tests.factories.sweeps import LOCAL, SweepTransactionFactory
+from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
 from tests.market_moves import crash_price
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of, only_v5
@@ -114,11 +115,19 @@ def test_prices_that_no_longer_reach_what_was_signed_need_a_new_build(app: Partn
     assert refused(app, built) == (409, "new_build_required")
 
 
-@only_v5
-def test_a_contract_that_was_replaced_needs_a_new_build(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
+def test_a_contract_that_was_replaced_needs_a_new_build_and_nothing_is_read_or_signed(
+    app: PartnerApp,
+    change_chain: Callable[..., Chain],
+    round_trips: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     built = app.build()
-    change_chain(v5_contract=networks.current().chain(LOCAL).v4_contract)
+    chain, signed = networks.current().chain(LOCAL), []
+    change_chain(v5_contract=chain.v4_contract, v4_contract=chain.v5_contract)
+    monkeypatch.setattr(LocalFeeSigner, "sign", lambda _signer, data: signed.append(data))
+    round_trips.clear()
     assert refused(app, built) == (409, "new_build_required")
+    assert (signed, round_trips) == ([], [])
 
 
 def test_a_sweep_of_another_partner_looks_like_a_missing_one(app: PartnerApp) -> None:
@@ -190,7 +199,9 @@ def test_the_number_of_offers_is_bounded_and_the_last_refusal_reads_nothing(
 
 @pytest.mark.usefixtures("no_providers")
 def test_without_a_provider_it_can_be_retried(app: PartnerApp) -> None:
-    sweep = SweepTransactionFactory.create(sweep__partner=ApiKey.objects.get().partner).sweep
+    sweep = SweepFactory.create(
+        partner=ApiKey.objects.get().partner, execution__venue=networks.current().chain(LOCAL).v5_contract
+    )
     response = refresh(app, str(sweep.id))
     assert error_of(response) == (503, "chain_unavailable")
     assert_documented(response, path=PATH)

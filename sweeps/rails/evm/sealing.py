@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
+from sweepapi.errors import NewBuildRequired
 from sweepapi.evm import batch
 from sweepapi.evm.abi import Function, error_abi, function_abi
 from sweepapi.evm.addresses import keccak_hex
@@ -159,8 +160,13 @@ def call_of(draft: EvmDraft, *, contract_name: str, function: Function, argument
     )
 
 
-def signed_terms_of(sweep: Sweep) -> SignedTerms:
-    """Return what the user signed for the first offer of a sweep in addition to its tokens."""
+def signed_terms_of(sweep: Sweep, *, contract: str) -> SignedTerms:
+    """Return what the user signed for the first offer of a sweep in addition to its tokens.
+
+    Raises ``NewBuildRequired`` if that was for another contract, where the execution's id may belong to another sweep.
+    """
+    if sweep.executions.get().venue != contract:
+        raise NewBuildRequired("The contract was replaced since this sweep was built; build a new one.")
     return SignedTerms(sweep.permit.floors, sweep.permit.max_skipped)
 
 

@@ -45,11 +45,11 @@ TRIED_ID = UUID(int=2**128 - 1)
 def draft_v4(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
-    Raises ``UnsupportedChain`` where V4 is not deployed.
+    Raises ``UnsupportedChain`` where V4 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
     chain, contract, recipient = _deployed(request.network)
     fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, recipient)
-    signed = signed_terms_of(renewed) if renewed is not None else None
+    signed = signed_terms_of(renewed, contract=contract) if renewed is not None else None
     drafted = drafting.draft(
         partner=partner, request=request, chain=chain, contract=_contract(contract, fees), fees=fees, signed=signed
     )

@@ -59,7 +59,7 @@ Terms = Mapping[str, Collection[Any]]  # the values that may be signed, by the n
 def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
-    Raises ``UnsupportedChain`` where V5 is not deployed.
+    Raises ``UnsupportedChain`` where V5 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
     seller = _seller(partner, request.network)
     drafted = drafting.draft(
@@ -68,7 +68,7 @@ def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
         chain=seller.chain,
         contract=seller.contract,
         fees=FeeTerms.of(renewed) if renewed is not None else seller.fees,
-        signed=signed_terms_of(renewed) if renewed is not None else None,
+        signed=signed_terms_of(renewed, contract=seller.contract.address) if renewed is not None else None,
     )
     return drafting.tried(drafted, _trial(drafted, renewed))
 
@@ -245,7 +245,11 @@ def _terms_of_today(partner: Partner, network: str) -> Terms:
 
 def _terms_of(renewed: Sweep, partner: Partner) -> Terms:
     sweep = Sweep.objects.get(id=renewed.id, partner=partner)
+    execution = sweep.executions.get()
     return {
+        "verifyingContract": [execution.venue],
+        "nonce": [int(execution.execution_id)],
+        "deadline": [permission_of(sweep).deadline],
         "partnerRecipient": [sweep.partner_recipient],
         "protocolRecipient": [sweep.protocol_recipient],
         "partnerShareBps": [sweep.partner_share_bps],

@@ -152,6 +152,7 @@ def test_another_offer_is_signed_under_the_terms_of_its_sweep_and_no_others(
         user=sweep.wallet,
         output_token=sweep.output_asset,
         partner_recipient=first.partner_recipient,
+        deadline=int(sweep.deadline.timestamp()),
     )
     FeeShareFactory.create(partner=partner, share_bps=5000, effective_from=timezone.now() - MAX_DRAFT_AGE)
     PayoutWalletFactory.create(partner=partner, network=LOCAL)
@@ -163,9 +164,13 @@ def test_another_offer_is_signed_under_the_terms_of_its_sweep_and_no_others(
         "protocol_recipient": OTHER,
         "total_fee_bps": 76,
         "partner_share_bps": 5000,
+        "nonce": 1,
+        "deadline": renewed.deadline + 1,
     }
     for field, value in others.items():
         assert refusal(partner, typed(replace(renewed, **{field: value})), sweep)
+    sweep.executions.update(venue=OTHER)
+    assert "verifyingContract" in refusal(partner, typed(renewed), sweep)
     with pytest.raises(Sweep.DoesNotExist):
         sign(other := PartnerFactory.create(), typed(replace(renewed, partner_id=other.onchain_id)), sweep)
 
