@@ -85,7 +85,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     "output_asset",
                     "show_min_gross",
                     ("slippage_bps", "accepted_impact_bps"),
-                    ("unlimited_approvals", "wallet_atomic"),
+                    ("show_approvals", "wallet_atomic"),
                     ("total_fee_bps", "partner_share_bps"),
                     "partner_recipient",
                     "protocol_recipient",
@@ -113,6 +113,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         "show_waiting",
         "show_network",
         "show_min_gross",
+        "show_approvals",
         "show_events",
         "show_facts",
         "show_postings",
@@ -138,6 +139,10 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     @display(description="Minimum gross output")
     def show_min_gross(self, sweep: Sweep) -> str:
         return output_amount(sweep.min_gross, sweep)
+
+    @display(description="Approvals")
+    def show_approvals(self, sweep: Sweep) -> str:
+        return "unlimited" if sweep.unlimited_approvals else "exact"
 
     @display(description="Waits for")
     def show_waiting(self, sweep: Sweep) -> SafeString | str:
