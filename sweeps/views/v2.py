@@ -101,7 +101,7 @@ class SweepViewSet(StoredSweepViewSet):
         responses={200: V2.state, **failures("cancelSweep")},
     )
     def cancel(self, request: Request, sweep_id: str) -> Response:
-        """Void a pending sweep, for which no transaction may be submitted; it can be repeated.
+        """Void a pending sweep, unless a transaction was reported that may still be mined; it can be repeated.
 
         Voiding alone does not stop a user who has signed: the sweep can be executed until its deadline. With `onChain`
         the service sends a transaction that prevents that, on V5; the sweep stays open until the chain shows it.

@@ -75,6 +75,13 @@ def nodes(node: Any) -> Iterator[Any]:
         yield from nodes(inner)
 
 
+def test_the_introduction_names_every_step_of_a_sweep_by_an_operation_that_exists(document: dict[str, Any]) -> None:
+    named = re.findall(r"`(GET|POST) (/[^`]+)`", document["info"]["description"])
+    assert [path for method, path in named if method.lower() not in document["paths"].get(path, {})] == []
+    sweeps = {path for path in document["paths"] if path.startswith("/v2/sweep/")}
+    assert sweeps - {path for _, path in named} == {"/v2/sweep/history"}
+
+
 def test_it_is_valid_without_a_warning() -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null")
 
