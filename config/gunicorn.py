@@ -6,7 +6,8 @@ bind = os.environ.get("BIND", "0.0.0.0:8000")
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
 threads = int(os.environ.get("WEB_THREADS", "8"))
 worker_class = "gthread"
-# Longer than the longest build: three reads of the chain, each within RPC_TIMEOUT_SECONDS.
+# For how long a process may stop taking connections. A request may last longer in its thread: a build reads the chain
+# five times, each within RPC_TIMEOUT_SECONDS, and may wait for a signer.
 timeout = 30
 keepalive = 15
 max_requests = 10_000
