@@ -57,9 +57,8 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     try:
         draft = rail.draft(partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
     except InsufficientOutput as error:
-        raise NewBuildRequired(
-            "At current prices the sweep does not reach what was signed; build a new one."
-        ) from error
+        message = f"{error.message} Build a new one, unless the user has executed this one."
+        raise NewBuildRequired(message) from error
     sealed = rail.seal(draft, renewed=sweep)
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)

@@ -83,6 +83,7 @@ class SweepViewSet(StoredSweepViewSet):
 
         A signature that the user gave for an earlier offer is good for this one. If current prices do not reach the
         floors in it, the answer is 409 `new_build_required`: a success would have to carry a transaction that reverts.
+        That is also the answer about a sweep that the user has executed and you have not reported, as its message says.
 
         The choices of the build hold here as well, except `onUnroutable`: the user signed which tokens are swept, and
         that up to `maxSkipped` of them may be left out. As many are dropped, with `route: null`, if they can't be swept

@@ -113,6 +113,7 @@ def test_prices_that_no_longer_reach_what_was_signed_need_a_new_build(app: Partn
     built = app.build({"LINK": 1}, slippageBps=50)
     crash_price(app, "LINK")
     assert refused(app, built) == (409, "new_build_required")
+    assert refresh(app, built["sweepId"]).json()["error"]["message"].startswith("At current prices ")
 
 
 def test_a_contract_that_was_replaced_needs_a_new_build_and_nothing_is_read_or_signed(
@@ -151,6 +152,17 @@ def test_an_executed_sweep_names_its_transaction(app: PartnerApp) -> None:
     response = refresh(app, built["sweepId"])
     assert error_of(response) == (409, "sweep_already_confirmed")
     assert [detail["message"] for detail in response.json()["error"]["details"]] == [tx_hash]
+
+
+def test_a_sweep_that_was_executed_and_not_reported_says_so(app: PartnerApp) -> None:
+    built = app.build()
+    app.execute(built)
+    response = refresh(app, built["sweepId"])
+    assert error_of(response) == (409, "new_build_required")
+    reason, advice = response.json()["error"]["message"].split(". ")
+    assert reason.startswith("The sweep would revert: ")
+    assert " was executed " in reason
+    assert advice == "Build a new one, unless the user has executed this one."
 
 
 def test_a_void_sweep_is_not_offered_again(app: PartnerApp) -> None:

@@ -321,7 +321,7 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
     if not failing:
         return replace(draft, simulation=whole)
-    smaller = _without(draft, failing)
+    smaller = _without(draft, failing, f"The sweep would revert: {whole.reason}")
     (rest,) = _try(draft.chain, [_whole(smaller, trial)])
     return _showing(smaller, rest)
 
@@ -353,11 +353,11 @@ def _showing(draft: EvmDraft, result: Simulation) -> EvmDraft:
     return replace(known, simulation=result)
 
 
-def _without(draft: EvmDraft, failing: Mapping[str, Simulation]) -> EvmDraft:
+def _without(draft: EvmDraft, failing: Mapping[str, Simulation], problem: str) -> EvmDraft:
     if draft.is_renewed:
         smaller = draft.dropping(failing)
         if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > draft.max_skipped:
-            raise InsufficientOutput("More tokens can't be swapped any more than the user allowed to leave out.")
+            raise InsufficientOutput(problem)
         return smaller
     left_out = [
         LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
