@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sweepapi.evm.attempts import ACCEPTS_SIGNATURES
 from sweepapi.evm.erc20 import ALLOWANCE, APPROVE, UNLIMITED
 from tests.local_chain import PERMIT2
 from tests.openapi import assert_documented
@@ -20,6 +21,7 @@ from tests.wallets import (
 
 pytestmark = pytest.mark.django_db
 
+ACCEPTING = "0x" + "ac" * 20
 FIVE: dict[str, float] = {"USDC": 3, "USDT": 2, "LINK": 1, "UNI": 4, "TFEE": 5}
 
 
@@ -169,6 +171,23 @@ def test_a_delegated_account_whose_code_checks_signatures_can_go_every_way(app: 
     execution = executions_of(built)[kind]
     way = send_calls if kind == "calls" else send
     assert app.confirm(built, way(app.chain, app.user, execution))["status"] == "completed"
+
+
+@pytest.mark.parametrize("length", [1, 64, 66, 130])
+def test_a_signature_of_another_length_goes_where_the_answer_says(app: PartnerApp, length: int) -> None:
+    app.chain.put_code(ACCEPTING, ACCEPTS_SIGNATURES.removeprefix("0x"))
+    delegate(app.chain, app.user, ACCEPTING)
+    app.chain.approve(app.user, app.chain.token("LINK"))
+    built = app.build({"LINK": 1})
+    permit2 = executions_of(built)["permit2"]
+    (part,) = permit2["signatureParts"]
+    cut = part["byteOffset"] - 32
+    assert cut == built["transactionTemplate"]["signature"]["lengthOffset"]
+    signature = b"\x07" * length + bytes(-length % 32)
+    data = bytes.fromhex(permit2["transaction"]["data"][2:])[:cut] + length.to_bytes(32, "big") + signature
+    transaction = permit2["transaction"] | {"data": f"0x{data.hex()}"}
+    tx_hash = app.chain.send(app.user, transaction, gas=int(transaction["gas"]))
+    assert app.confirm(built, tx_hash)["status"] == "completed"
 
 
 def test_a_contract_has_no_key_that_could_sign_permits_of_tokens(app: PartnerApp) -> None:

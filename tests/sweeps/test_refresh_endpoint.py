@@ -10,16 +10,18 @@ from django.utils import timezone
 
 from partners.models import ApiKey
 from sweepapi import networks
+from sweepapi.errors import SweepVoid
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.signers import LocalFeeSigner
 from sweeps import build
 from sweeps.models import Offer, Sweep
-from sweeps.withdrawal import cancel_on_chain, void
+from sweeps.withdrawal import cancel_on_chain, cancel_sweep, void
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
 from tests.market_moves import crash_price
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of, only_v5
+from tests.sessions import rival_after_query
 
 pytestmark = pytest.mark.django_db
 
@@ -176,6 +178,19 @@ def test_a_sweep_that_is_being_cancelled_on_chain_is_not_offered_again(app: Part
     built = app.build()
     cancel_on_chain(sweep_id=Sweep.objects.get().id, reason="why", requested_by="ops")
     assert refused(app, built) == (409, "sweep_void")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sweep_that_is_cancelled_while_it_is_drafted_is_not_offered_again(app: PartnerApp) -> None:
+    app.build()
+    sweep = Sweep.objects.select_related("partner").get()
+
+    def cancel() -> None:
+        cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=False, requested_by="a key")
+
+    with rival_after_query(cancel, number=1), pytest.raises(SweepVoid):
+        build.renew_offer(sweep)
+    assert Offer.objects.count() == 1
 
 
 def test_a_sweep_past_its_deadline_is_not_offered_again(app: PartnerApp) -> None:
