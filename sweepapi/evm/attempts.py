@@ -71,9 +71,18 @@ class Attempt:
             for amount in approval.amounts
         ]
 
-    def can_pay(self, price: GasPrice, gas: int) -> bool:
-        """Whether the user can pay for this much gas; a token can see whether it has a price."""
-        return gas * price.wei <= self.native_balance
+    @property
+    def approving_gas(self) -> int:
+        """The gas limits of the approvals together."""
+        return APPROVAL_GAS * sum(len(approval.amounts) for approval in self.approvals)
+
+    def payable(self, price: GasPrice | None, *, overhead: int) -> GasPrice | None:
+        """Return the price if the user can pay it for the sweep and this much more gas: a token can see it."""
+        return price if self.request_gas(price) - overhead >= self.gas.limit_as_caller else None
+
+    def request_gas(self, price: GasPrice | None) -> int:
+        """Return the most gas that one request can use at this price."""
+        return min(self.native_balance // price.wei, MAX_GAS) if price is not None and price.wei else MAX_GAS
 
 
 @dataclass(frozen=True)
@@ -88,9 +97,9 @@ class Outcome:
 
 
 def grouped(limits: Sequence[int], *, room: int) -> list[list[int]]:
-    """Return the limits in groups of which each can be used up in one request."""
+    """Return the limits, none above the room, in groups of which each can be used up in one request."""
     groups: list[list[int]] = [[]]
-    for limit in limits:
+    for limit in dict.fromkeys(min(limit, room) for limit in limits):
         if groups[-1] and sum(groups[-1]) + limit > room:
             groups.append([])
         groups[-1].append(limit)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from sweepapi.evm import responses
-from sweepapi.evm.attempts import MAX_GAS, Attempt, Outcome, TriedCall, grouped
+from sweepapi.evm.attempts import Attempt, Outcome, TriedCall, grouped
 from sweepapi.evm.responses import GasPrice, Log
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
@@ -61,16 +61,18 @@ class Simulated:
 
     @cached_property
     def _groups(self) -> list[list[int]]:
-        return grouped(self.attempt.limits, room=MAX_GAS - sum(call.gas for call in self._approvals))
+        attempt = self.attempt
+        return grouped(attempt.limits, room=attempt.request_gas(self._price) - attempt.approving_gas)
+
+    @cached_property
+    def _price(self) -> GasPrice | None:
+        return self.attempt.payable(self.attempt.gas_price, overhead=self.attempt.approving_gas)
 
     def _sweeps(self, limits: Sequence[int]) -> list[TriedCall]:
         return [TriedCall(self.attempt.contract, self.attempt.calldata, limit) for limit in limits]
 
     def _request(self, calls: Sequence[TriedCall]) -> Call:
-        attempt = self.attempt
-        price = attempt.gas_price
-        if price is not None and not attempt.can_pay(price, sum(call.gas for call in calls)):
-            price = None
+        attempt, price = self.attempt, self._price
         block: dict[str, Any] = {
             "stateOverrides": {address: {"code": code} for address, code in attempt.codes.items()},
             "calls": [_transaction(attempt.user, call, price) for call in calls],

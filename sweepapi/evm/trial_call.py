@@ -12,7 +12,7 @@ from functools import cached_property
 from sweepapi.evm import responses
 from sweepapi.evm.abi import Function, exported_code
 from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
-from sweepapi.evm.attempts import APPROVAL_GAS, MAX_GAS, Attempt, Outcome, grouped
+from sweepapi.evm.attempts import Attempt, Outcome, grouped
 from sweepapi.evm.call_gas import CallGas, CallResult
 from sweepapi.evm.responses import GasPrice
 from sweepapi.rpc import Call, ErrorPolicy
@@ -76,13 +76,21 @@ class CalledTrial:
     @cached_property
     def _overhead(self) -> int:
         """The gas of a request without that of its attempts; its calldata is that of the sweep, and mostly zeros."""
-        approving = sum(APPROVAL_GAS * len(approval.amounts) for approval in self.attempt.approvals)
         touches = 3 * len(self.attempt.approvals) + 2 * len(self._balances)
-        return FIXED_GAS + self._gas.floor + approving + TOUCH_GAS * touches + CALL_GAS * touches
+        return FIXED_GAS + self._gas.floor + self.attempt.approving_gas + TOUCH_GAS * touches + CALL_GAS * touches
+
+    @cached_property
+    def _price(self) -> GasPrice | None:
+        return self.attempt.payable(_price_now(self.attempt.gas_price), overhead=self._overhead)
+
+    @cached_property
+    def _most_gas(self) -> int:
+        """Of a request."""
+        return self.attempt.request_gas(self._price)
 
     @cached_property
     def _room(self) -> int:
-        return (MAX_GAS - self._overhead) * 63 // 64
+        return (self._most_gas - self._overhead) * 63 // 64
 
     def _request(self, limits: Sequence[int]) -> Call:
         attempt = self.attempt
@@ -91,11 +99,13 @@ class CalledTrial:
             for approval in attempt.approvals
         ]
         data = RUN.encode((approvals, attempt.contract, attempt.calldata, limits, self._balances))
-        gas = min(self._overhead + sum(limits) * 64 // 63 + 1, MAX_GAS)
+        gas = min(self._overhead + sum(limits) * 64 // 63 + 1, self._most_gas)
         transaction = {"from": attempt.user, "to": attempt.user, "data": f"0x{data.hex()}", "gas": hex(gas)}
-        price = _price_now(attempt.gas_price)
-        if price is not None and attempt.can_pay(price, gas):
-            transaction |= {"maxFeePerGas": hex(price.wei), "maxPriorityFeePerGas": hex(price.priority_fee)}
+        if self._price is not None:
+            transaction |= {
+                "maxFeePerGas": hex(self._price.wei),
+                "maxPriorityFeePerGas": hex(self._price.priority_fee),
+            }
         codes = {**attempt.codes, attempt.user: exported_code("SimulationWallet")}
         overrides = {address: {"code": code} for address, code in codes.items()}
         return Call(METHOD, (transaction, "latest", overrides), self._decode, ErrorPolicy.ANY)

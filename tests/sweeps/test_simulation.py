@@ -94,6 +94,18 @@ def test_a_honeypot_that_hides_from_probes_is_refused(
     assert code == ("transfer_refused" if condition is Condition.BLOCK_HAS_A_BASE_FEE else "simulation_failed")
 
 
+@pytest.mark.parametrize("others", [{}, {"USDC": 3}], ids=["alone", "beside another"])
+def test_a_wallet_that_can_pay_for_its_sweep_is_simulated_with_a_price_of_gas(
+    app: PartnerApp, trap: Callable[..., str], others: dict[str, float]
+) -> None:
+    trap(Condition.GAS_HAS_A_PRICE)
+    # A quarter of what the limits that are tried need together.
+    app.chain.give_coins(app.user.address, 3_000_000 * int(app.chain.rpc("eth_gasPrice"), 16))
+    response = app.post_build(app.body({**others, "UNI": 1}))
+    assert error_of(response) == (422, "no_route")
+    assert details_of(response) == {(f"tokens[{len(others)}].mint", "simulation_failed")}
+
+
 def test_if_a_joined_token_is_left_out_the_others_get_its_part_of_the_price(
     app: PartnerApp, trap: Callable[..., str]
 ) -> None:

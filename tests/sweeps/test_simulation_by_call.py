@@ -74,6 +74,16 @@ def test_a_wallet_that_cannot_pay_for_gas_is_simulated_without_a_price(app: Part
     assert simulation_of(app.build())["status"] == "ok"
 
 
+def test_a_wallet_that_can_pay_for_its_sweep_is_simulated_with_a_price_of_gas(
+    app: PartnerApp, trap: Callable[..., str]
+) -> None:
+    trap(Condition.GAS_HAS_A_PRICE)
+    app.chain.give_coins(app.user.address, 3_000_000 * int(app.chain.rpc("eth_gasPrice"), 16))
+    response = app.post_build(app.body({"USDC": 3, "UNI": 1}))
+    assert error_of(response) == (422, "no_route")
+    assert details_of(response) == {("tokens[1].mint", "simulation_failed")}
+
+
 def test_only_the_first_build_takes_a_further_round_trip(app: PartnerApp, node: FakeNode) -> None:
     units = {"USDC": 3, "DAI": 2, "GUSD": 2, "WBTC": 0.001}
     app.build(units)
