@@ -83,9 +83,9 @@ def quote_read(route: Route, amount: int) -> Read:
     return Read(route.router.quoter, GET_AMOUNTS_OUT, (amount, list(route.path)))
 
 
-def quoted_output(values: Sequence[Sequence[int]]) -> int:
-    """Return the output from the amounts along the path."""
-    return values[0][-1]
+def quoted_output(values: Sequence[Sequence[int]]) -> int | None:
+    """Return the output from the amounts along the path; None if there are none, which only a provider makes up."""
+    return values[0][-1] if values[0] else None
 
 
 def swap_call(route: Route, *, amount_in: int, min_output: int, recipient: str) -> bytes:

@@ -87,3 +87,8 @@ def test_an_amount_that_a_pool_can_not_hold_has_no_quote(
     low, high = "0x" + "1" * 40, "0x" + "2" * 40
     hop = PoolHop(facts.venues[1], low, high, None, low)
     assert (uniswap_v2.pool_output(hop, amount, reserves) is not None) == is_quoted
+
+
+def test_a_quote_of_a_route_without_amounts_is_none() -> None:
+    assert uniswap_v2.quoted_output([[]]) is None
+    assert uniswap_v2.quoted_output([[5, 4, 3]]) == 3
