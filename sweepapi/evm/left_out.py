@@ -18,6 +18,7 @@ PROBLEMS = {
     Problem.REFUSED_AT_HOLDER: ("transfer_refused", "The token refuses transfers from or to this wallet."),
 }
 NOT_HELD = "The wallet holds {balance}, less than the amount."
+ROUNDED_AWAY = "The minimum output of this amount rounds to zero."
 UNECONOMIC = "Its output of {output} is worth less than the gas of its swap, {gas_share} in the output token."
 
 
@@ -83,6 +84,8 @@ def unswappable(
 def uneconomic(tokens: Iterable[PlannedToken]) -> Iterator[LeftOut]:
     """Yield the tokens that cost more gas than they bring, or whose minimum output rounds to zero."""
     for token in tokens:
-        if token.floor == 0 or token.economics.is_uneconomic:
+        if token.economics.is_uneconomic:
             message = UNECONOMIC.format(output=token.expected_output, gas_share=token.economics.gas_share)
             yield LeftOut.planned(token, "uneconomic", message)
+        elif token.floor == 0:
+            yield LeftOut.planned(token, "uneconomic", ROUNDED_AWAY)

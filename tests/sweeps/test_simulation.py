@@ -7,7 +7,7 @@ import pytest
 
 from sweepapi.evm import responses
 from sweepapi.evm.v5 import decode_executed
-from tests.fake_node import FakeNode
+from tests.fake_node import FakeNode, without_simulation
 from tests.hostile_tokens import Condition, Harm
 from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp, details_of, error_of
@@ -144,6 +144,30 @@ def test_if_no_token_is_left_the_build_is_refused(app: PartnerApp, trap: Callabl
     assert error_of(response) == (422, "no_route")
 
 
+def test_if_no_token_is_left_the_refusal_has_the_reason_of_each(app: PartnerApp, trap: Callable[..., str]) -> None:
+    body = app.body({"UNI": 1}, onUnroutable="skip")
+    body["tokens"].append({"mint": app.chain.users[3].address, "amount": "1"})
+    trap(Condition.CONTRACT_CALLS)
+    response = app.post_build(body)
+    assert error_of(response) == (422, "no_route")
+    assert details_of(response) == {("tokens[0].mint", "simulation_failed"), ("tokens[1].mint", "not_a_token")}
+
+
+def test_a_token_that_fails_alone_is_refused_although_the_whole_could_not_be_tried(
+    app: PartnerApp, trap: Callable[..., str], node: FakeNode
+) -> None:
+    def only_single_tokens(method: str, params: list[Any], result: Any) -> Any:
+        if method == "eth_simulateV1" and len(params[0]["blockStateCalls"][0]["calls"]) > 2:  # approval and sweep
+            return None
+        return without_simulation(method, params, result) if method == "eth_call" else result
+
+    trap(Condition.CONTRACT_CALLS)
+    node.alter = only_single_tokens
+    response = app.post_build(app.body({"USDC": 3, "UNI": 1}))
+    assert error_of(response) == (422, "no_route")
+    assert details_of(response) == {("tokens[1].mint", "simulation_failed")}
+
+
 def test_tokens_that_the_wallet_does_not_hold_are_left_out(app: PartnerApp) -> None:
     balance = app.chain.balance(app.user.address, app.chain.token("DAI"))
     tokens = [
@@ -168,3 +192,13 @@ def test_a_token_that_is_worth_less_than_its_gas_is_left_out_or_refused(app: Par
     assert (left_out["mint"], left_out["reason"]) == (usdc.address, "uneconomic")
     assert int(left_out["expectedOutput"]) > 0
     assert int(left_out["gas"]) > 50_000
+
+
+def test_a_token_whose_minimum_rounds_to_zero_is_left_out_whatever_gas_costs(app: PartnerApp, node: FakeNode) -> None:
+    node.lacks = ["eth_maxPriorityFeePerGas"]
+    link, dai = app.chain.token("LINK"), app.chain.token("DAI")
+    tokens = [{"mint": link.address, "amount": str(link.units(5))}, {"mint": dai.address, "amount": str(15 * 10**11)}]
+    built = app.build(tokens=tokens, outputMint=app.chain.token("USDC").address, onUnroutable="skip")
+    (left_out,) = built["skippedTokens"]
+    assert (left_out["mint"], left_out["reason"]) == (dai.address, "uneconomic")
+    assert left_out["message"] == "The minimum output of this amount rounds to zero."

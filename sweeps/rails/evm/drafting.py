@@ -315,13 +315,12 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     swept = draft.swept
     alone = [draft.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
     whole, *single = _try(draft.chain, [_whole(draft, trial), *alone])
-    if whole.status is not SimulationStatus.REVERTED:
-        return _showing(draft, whole)
     results = zip(swept, single or [whole], strict=True)
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
-    if not failing:
-        return replace(draft, simulation=whole)
-    smaller = _without(draft, failing, f"The sweep would revert: {whole.reason}")
+    # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
+    if whole.status is SimulationStatus.OK or not failing:
+        return _showing(draft, whole)
+    smaller = _without(draft, failing)
     (rest,) = _try(draft.chain, [_whole(smaller, trial)])
     return _showing(smaller, rest)
 
@@ -353,16 +352,17 @@ def _showing(draft: EvmDraft, result: Simulation) -> EvmDraft:
     return replace(known, simulation=result)
 
 
-def _without(draft: EvmDraft, failing: Mapping[str, Simulation], problem: str) -> EvmDraft:
+def _without(draft: EvmDraft, failing: Mapping[str, Simulation]) -> EvmDraft:
     if draft.is_renewed:
         smaller = draft.dropping(failing)
         if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > draft.max_skipped:
-            raise InsufficientOutput(problem)
+            reason = next(iter(failing.values())).reason
+            raise InsufficientOutput(f"The sweep would revert: {reason}")
         return smaller
     left_out = [
         LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
         for token in draft.tokens
         if token.asset in failing
     ]
-    _require_leaving_out(draft.request, left_out, of=len(draft.tokens))
+    _require_leaving_out(draft.request, [*draft.left_out, *left_out], of=len(draft.request.tokens))
     return draft.leaving_out(left_out)
