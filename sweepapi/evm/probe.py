@@ -33,11 +33,12 @@ class Probe:
     holder: str
     max_amount: int
     is_pool: bool  # whether the holder is a pool of the token's route; otherwise it is the user
+    recipient: str | None = None  # None for an address that holds nothing
 
     @property
     def peer(self) -> str:
-        """The address to send to, which holds nothing; tokens that limit transfers per address see each one once."""
-        return f"0x{int(self.holder, 16) ^ PEER_BITS:040x}"
+        """The address to send to; tokens that limit transfers per address see each empty one once."""
+        return self.recipient or f"0x{int(self.holder, 16) ^ PEER_BITS:040x}"
 
 
 @dataclass(frozen=True)

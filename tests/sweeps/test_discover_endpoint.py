@@ -20,6 +20,7 @@ from sweepapi.evm.holdings import MAX_CANDIDATES, MAX_LOGS
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.fake_node import FakeNode, without_simulation
+from tests.hostile_tokens import Treatment, put_contract, treat
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of
 
@@ -438,6 +439,14 @@ def test_a_bad_field_is_refused(app: PartnerApp, field: str, value: str, code: s
     response = post_discover(app, **{field: value})
     assert error_of(response) == (400, "invalid_request")
     assert details_of(response) == {(field, code)}
+
+
+def test_an_output_that_blocks_the_wallet_is_refused_instead_of_every_token(app: PartnerApp) -> None:
+    token = put_contract(app, "HoneypotToken")
+    treat(app, app.user.address, as_receiver=Treatment.REFUSED)
+    response = post_discover(app, outputMint=token)
+    assert error_of(response) == (400, "invalid_request")
+    assert details_of(response) == {("outputMint", "transfer_refused")}
 
 
 def test_a_taxed_output_is_refused(app: PartnerApp) -> None:

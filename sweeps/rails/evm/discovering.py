@@ -1,7 +1,8 @@
 """Looks at a wallet on an EVM chain: which of its tokens are worth sweeping, each tried as a sale of that token alone.
 
 Six round trips at most, however many tokens there are: two find what the wallet holds (``holdings``), one reads the
-facts of these tokens, two find how to sell each (``sales``), and one tries all the sales.
+facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. Only if all of these fail,
+another one asks whether the output is to blame.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import Plan
 from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.routes.sales import Sales
-from sweepapi.evm.trial_result import Simulation
+from sweepapi.evm.trial_result import Simulation, SimulationStatus
 from sweepapi.evm.worth import Rates
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.rails.evm import verdicts
@@ -32,6 +33,7 @@ from sweeps.rails.evm.drafting import (
     draft_of,
     market_for,
     output_of,
+    refuse_blocking_output,
     refuse_disabled,
     refuse_output,
     tried_alone,
@@ -135,7 +137,10 @@ class _Appraisal:
         """Yield the tokens that there is a way to sell; one with a floor of zero is not tried: no sweep can have it."""
         drafts = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
         to_try = [sale for sale in drafts if sale.tokens[0].floor > 0]
-        simulated = iter(tried_alone(to_try, self.seller.trial(to_try[0])) if to_try else [])
+        results = tried_alone(to_try, self.seller.trial(to_try[0])) if to_try else []
+        if results and all(result.status is SimulationStatus.REVERTED for result in results):
+            refuse_blocking_output(to_try)
+        simulated = iter(results)
         for sale in drafts:
             result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale
             yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)

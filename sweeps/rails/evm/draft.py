@@ -125,6 +125,17 @@ class EvmDraft(Draft):
         return [token for token in self.tokens if token.swap is not None]
 
     @property
+    def paying_pools(self) -> list[str]:
+        """The pools that pay the output."""
+        last = [] if self.last_hop is None else [self.last_hop]
+        taken = [
+            token.swap.route if isinstance(token.swap, RouterSwap) else token.swap.hop
+            for token in self.swept
+            if isinstance(token.swap, RouterSwap | PoolSwap) and not token.is_joined
+        ]
+        return [swap.pools[-1] for swap in (*last, *taken)]
+
+    @property
     def unskippable(self) -> "EvmDraft":
         """The same sweep, if the contract leaves out no token."""
         return replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])

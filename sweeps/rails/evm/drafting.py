@@ -23,6 +23,7 @@ from sweepapi.errors import (
 )
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.attempts import Attempt
+from sweepapi.evm.blocked_output import blocks, payout_probes
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.left_out import NOT_A_TOKEN, PROBLEMS, LeftOut, uneconomic, unswappable
 from sweepapi.evm.market import Contract, Facts, Market
@@ -43,6 +44,7 @@ from sweeps.rails.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnin
 from sweeps.rails.request import BuildRequest, TokenInput
 
 ALONE_GAS = 5_000_000  # to try one token with
+MAX_PAYING_POOLS = 4  # to look at where nothing goes through
 PRICE_IMPACT = "The price impact is {} basis points."
 ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
 SIGNS_NOTHING = (
@@ -50,6 +52,9 @@ SIGNS_NOTHING = (
     "only be executed in a batch of calls."
 )
 OUTPUT_IS_NOT_A_TOKEN = FieldError("outputMint", *NOT_A_TOKEN)
+BLOCKING_OUTPUT = FieldError(
+    "outputMint", "transfer_refused", "The token refuses transfers to the contract or to this wallet."
+)
 TAXED_OUTPUT = ("transfer_fee", "The token charges a fee on transfer, so no output can be guaranteed.")
 
 
@@ -307,8 +312,8 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     alone; another one tries what is left if tokens fail. The user is the caller and approves the contract first,
     because nothing is signed yet; with a signature the same legs run in the same order.
 
-    Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, and ``InsufficientOutput`` if
-    more tokens of a renewed sweep fail than its user allowed.
+    Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, ``InvalidRequest`` if all do
+    because of the output, and ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed.
     """
     if not draft.is_held:
         return replace(draft, simulation=skipped(NOT_HELD))
@@ -320,9 +325,26 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
     if whole.status is SimulationStatus.OK or not failing:
         return _showing(draft, whole)
+    if len(failing) == len(swept) and not draft.is_renewed:
+        refuse_blocking_output([draft])
     smaller = _without(draft, failing)
     (rest,) = _try(draft.chain, [_whole(smaller, trial)])
     return _showing(smaller, rest)
+
+
+def refuse_blocking_output(drafts: Sequence[EvmDraft]) -> None:
+    """Raise ``InvalidRequest`` if none of these sweeps goes through because the output blocks who receives it."""
+    draft, pools = drafts[0], list(dict.fromkeys(pool for draft in drafts for pool in draft.paying_pools))
+    recipients = (draft.contract, draft.request.wallet)
+    if draft.output_token == draft.chain.wrapped_native:
+        return
+    calls = payout_probes(draft.output_token, pools=pools[:MAX_PAYING_POOLS], recipients=recipients, chain=draft.chain)
+    try:
+        answers = networks.current().pool(draft.chain.network).batch(calls)
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=5) from error
+    if blocks(answers):
+        raise InvalidRequest(details=[BLOCKING_OUTPUT])
 
 
 def tried_alone(drafts: Sequence[EvmDraft], trial: Trial) -> list[Simulation]:
