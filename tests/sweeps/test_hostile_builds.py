@@ -202,7 +202,8 @@ def test_an_output_that_blocks_who_receives_it_is_refused(
 ) -> None:
     put_contract(app, "HoneypotToken")
     treat(app, app.user.address if recipient == "user" else another_contract(app), as_receiver=REFUSED)
-    for units in ({"USDC": 3, "LINK": 1}, {"TFEE": 5}):
+    baskets: list[dict[str, float]] = [{"USDC": 3, "LINK": 1}, {"TFEE": 5}]
+    for units in baskets:
         response = app.post_build(app.body(units, output="UNI", **choices))
         assert error_of(response) == (400, "invalid_request")
         assert details_of(response) == {("outputMint", "transfer_refused")}
