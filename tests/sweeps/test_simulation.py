@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dev.chain.sender import calldata
 from sweepapi.evm import responses
 from sweepapi.evm.v5 import decode_executed
 from tests.fake_node import FakeNode, without_simulation
@@ -130,6 +131,21 @@ def test_a_token_that_breaks_the_sweep_is_left_out_if_the_partner_wants_that(
     assert simulated["status"] == "ok"
     tx_hash = app.execute(built)
     assert executed_gross(app.chain, tx_hash) == int(simulated["grossOutput"])
+
+
+def test_a_router_leg_that_fails_only_beside_the_others_is_left_out(app: PartnerApp) -> None:
+    units = {"TFEE": 20e6, "GUSD": 20e6}  # the router swaps the first in the pool of the other's last hop
+    for symbol, amount in units.items():
+        token = app.chain.token(symbol)
+        mint = calldata("mint(address,uint256)", app.user.address, token.units(amount)).hex()
+        app.chain.send(app.user, {"to": token.address, "data": f"0x{mint}"})
+    body = app.body(units, output="USDC", slippageBps=50)
+    assert simulation_of(app.build(**body))["status"] == "reverted"
+    built = app.build(**body, onUnroutable="skip")
+    ((left_out, reason),) = [(one["mint"], one["reason"]) for one in built["skippedTokens"]]
+    assert (left_out, reason) == (app.chain.token("TFEE").address, "simulation_failed")
+    assert simulation_of(built)["status"] == "ok"
+    assert app.chain.receipt(app.execute(built))["status"] == 1
 
 
 def test_the_gas_that_a_token_burns_is_bounded(app: PartnerApp, trap: Callable[..., str], node: FakeNode) -> None:

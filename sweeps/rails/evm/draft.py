@@ -136,6 +136,12 @@ class EvmDraft(Draft):
         return [swap.pools[-1] for swap in (*last, *taken)]
 
     @property
+    def routed_beside_others(self) -> list[str]:
+        """The tokens of routers, which run last, in pools that the others have moved by then."""
+        routed = [token.asset for token in self.swept if isinstance(token.swap, RouterSwap)]
+        return routed if len(routed) < len(self.swept) else []
+
+    @property
     def unskippable(self) -> "EvmDraft":
         """The same sweep, if the contract leaves out no token."""
         return replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])

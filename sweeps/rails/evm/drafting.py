@@ -47,6 +47,7 @@ ALONE_GAS = 5_000_000  # to try one token with
 MAX_PAYING_POOLS = 4  # to look at where nothing goes through
 PRICE_IMPACT = "The price impact is {} basis points."
 ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
+BESIDE_OTHERS = "Its router swaps after the pools have swapped the others, and that fails: {}"
 SIGNS_NOTHING = (
     "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can "
     "only be executed in a batch of calls."
@@ -322,6 +323,8 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     whole, *single = _try(draft.chain, [_whole(draft, trial), *alone])
     results = zip(swept, single or [whole], strict=True)
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
+    if whole.status is SimulationStatus.REVERTED and not failing and (draft.is_renewed or draft.request.leaves_out):
+        failing = dict.fromkeys(draft.routed_beside_others, replace(whole, reason=BESIDE_OTHERS.format(whole.reason)))
     # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
     if whole.status is SimulationStatus.OK or not failing:
         return _showing(draft, whole)
