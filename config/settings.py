@@ -184,8 +184,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Sweep Partner API",
     "DESCRIPTION": (
         "Turn many small tokens into one, in one transaction.\n\n"
-        "`POST /v2/sweep/discover` says which of a wallet's tokens are worth it, and `POST /v2/sweep/quote` what a "
-        "build would offer; it stores and signs nothing.\n\n"
+        "`POST /v2/sweep/discover` says which of a wallet's tokens are worth sweeping, and `POST /v2/sweep/quote` what "
+        "a build would offer now; it stores and signs nothing.\n\n"
         "1. `POST /v2/sweep/build` with your key answers with `executions`: the options that this user has, those with "
         "the fewest prompts first.\n"
         "2. Take the first one that the user's wallet supports. If it has `calls`, pass these to `wallet_sendCalls` "
@@ -212,7 +212,7 @@ SPECTACULAR_SETTINGS = {
         "later, as for sweeps on V4, which `/v1` shows too."
     ),
     "TAGS": [
-        {"name": "Sweeps", "description": "Build a sweep, report its transaction, follow it."},
+        {"name": "Sweeps", "description": "Find tokens, build a sweep, report its transaction, follow it."},
         {"name": "Sweeps on Solana", "description": "Find tokens, build a sweep, follow it; no confirm is needed."},
         {"name": "Service", "description": "What the service offers now."},
         {"name": "Partner", "description": "The partner that an API key belongs to."},

@@ -144,7 +144,7 @@ class InsufficientOutput(SweepApiError):
 
 
 class PriceImpactTooHigh(SweepApiError):
-    """Some tokens would be sold far below their price; details lists them, acceptPriceImpactBps accepts that."""
+    """Some tokens would be sold far below their price; details lists them. acceptPriceImpactBps accepts that."""
 
 
 class RateLimited(SweepApiError):

@@ -1,4 +1,4 @@
-"""A mapping in memory that forgets: each entry at its age, and the least recently used ones when there are too many."""
+"""A mapping in memory whose entries expire, and which drops the least recently used ones when there are too many."""
 
 import time
 from collections import OrderedDict
@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class ExpiringMap(Generic[K, V]):
-    """Safe to share between threads; takes many entries at once, so that a build locks it once and not for each."""
+    """Safe to share between threads; takes many entries at once, so that a build needs its lock only once."""
 
     def __init__(self, *, max_entries: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_entries = max_entries

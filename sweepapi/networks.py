@@ -85,7 +85,7 @@ class Networks:
 
     @cached_property
     def lasting_facts(self) -> Mapping[str, LastingFacts]:
-        """What this process knows of each chain for a while, by the chain's identifier."""
+        """What this process remembers of each chain, by the chain's identifier."""
         return {chain.network: LastingFacts() for chain in self.chains.values()}
 
     @cached_property

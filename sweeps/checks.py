@@ -84,7 +84,7 @@ def _fee_signer(configured: Networks) -> Iterator[CheckMessage]:
     try:
         make_signer(configured.fee_signer_settings)
     except FeeSignerSettingsError as error:
-        yield Error(str(error), id="sweeps.E012")
+        yield Error(str(error), id="sweeps.E014")
 
 
 def _incomplete_clusters(configured: Networks) -> Iterator[CheckMessage]:

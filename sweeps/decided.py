@@ -1,4 +1,4 @@
-"""Why a request about a sweep that is decided is refused."""
+"""Refuses requests about a sweep whose outcome is decided."""
 
 from sweepapi.errors import FieldError, SweepAlreadyConfirmed, SweepExpired, SweepFailed, SweepVoid
 from sweeps.models import Sweep, SweepStatus, SweepTransaction

@@ -1,4 +1,4 @@
-"""Looking at a wallet on an EVM chain: which of its tokens are worth sweeping, each tried as a sale."""
+"""Discovers which tokens of a wallet on an EVM chain are worth sweeping, by the rail that builds there."""
 
 from typing import Any
 
@@ -9,6 +9,6 @@ from sweeps.rails.request import DiscoverRequest
 
 
 def discover_tokens(*, partner: Partner, request: DiscoverRequest) -> Any:  # noqa: ANN401 - the rails' own Discovery
-    """Return what the wallet's tokens would bring in a sweep of today; raises what a build raises for the output."""
+    """Return what the wallet's tokens would bring in a sweep now; raises what a build raises for the output."""
     rail = EVM_BY_MODE[networks.current().build_mode(request.network)]
     return rail.discover(partner=partner, request=request)

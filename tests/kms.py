@@ -1,4 +1,4 @@
-"""AWS KMS as moto plays it, in this process, with a key of which the tests know the private part."""
+"""AWS KMS as moto plays it, in this process, with a key whose private part the tests know."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""How many round trips a look at a wallet takes, its simulated sales included, and how much CPU of the server."""
+"""How many round trips discover takes, its simulated sales included, and how much CPU of the server."""
 
 import json
 import time
@@ -83,6 +83,6 @@ def _cpu_milliseconds(service: Service, request: str) -> float:
 def _discover(service: Service, request: str) -> dict[str, Any]:
     response = service.client.post("/v2/sweep/discover", request, content_type="application/json")
     if response.status_code != HTTPStatus.OK:
-        raise RuntimeError(f"a look at a wallet was refused: {response.content!r}")
+        raise RuntimeError(f"discover was refused: {response.content!r}")
     data: dict[str, Any] = response.json()["data"]
     return data

@@ -56,15 +56,15 @@ def measure(service: Service) -> Section:
 
 def _rows(compared: Sequence[Compared]) -> Iterator[dict[str, Any]]:
     for output in OUTPUTS:
-        its = [one for one in compared if one.output == output]
+        sweeps = [one for one in compared if one.output == output]
         yield {
             "output": output,
-            "sweeps": len(its),
-            "tokens": sum(one.tokens for one in its),
-            "exact outputs": sum(not _differs(one) for one in its),
-            "mean gas error": round(sum(one.gas_error for one in its) / len(its), 4),
-            "largest gas error": round(max(one.gas_error for one in its), 4),
-            "mean limit to gas": round(sum(one.gas_limit / one.gas for one in its) / len(its), 3),
+            "sweeps": len(sweeps),
+            "tokens": sum(one.tokens for one in sweeps),
+            "exact outputs": sum(not _differs(one) for one in sweeps),
+            "mean gas error": round(sum(one.gas_error for one in sweeps) / len(sweeps), 4),
+            "largest gas error": round(max(one.gas_error for one in sweeps), 4),
+            "mean limit to gas": round(sum(one.gas_limit / one.gas for one in sweeps) / len(sweeps), 3),
         }
 
 

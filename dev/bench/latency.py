@@ -58,7 +58,7 @@ def measure(service: Service) -> Section:
     ]
     targets = [
         *(
-            Target(f"median milliseconds of a build into {one.output}, median", one.build, MOST_MILLISECONDS)
+            Target(f"median milliseconds of a build into {one.output}", one.build, MOST_MILLISECONDS)
             for one in compared
         ),
         *(

@@ -1,4 +1,4 @@
-"""Section: what the routes of random baskets give, compared with an exhaustive search over the same pools."""
+"""What the routes of random baskets give, compared with an exhaustive search over the same pools."""
 
 from dev.bench.report import Section, Target
 from dev.bench.service import Service
@@ -15,4 +15,4 @@ def measure(_service: Service) -> Section:
         TARGET_SHARE,
         at_least=True,
     )
-    return Section("routes", [quality.figures], [target])
+    return Section("Routes of random baskets", [quality.figures], [target])

@@ -103,7 +103,7 @@ class Service:
 
     @contextmanager
     def knowing_no_tokens(self, output: str) -> Iterator[None]:
-        """Let the service know nothing of the listed tokens but the last, which it builds for this output first."""
+        """Let the service know only the last of the listed tokens, from a build of it into this output."""
         with networks.replaced_by(replace(networks.current())):
             self.build(self.body(self.listed[-1:], output))
             yield

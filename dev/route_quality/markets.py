@@ -146,8 +146,8 @@ def _pools_of(
 ) -> Iterator[tuple[Place, Pool]]:
     """Yield the pools of a token, on both venues."""
     by_venue = [list(_places(token, output, venue)) for venue in CHAIN.venues]
-    places = [random.choice(its) for its in by_venue]
-    rest = [place for its in by_venue for place in its if place not in places]
+    places = [random.choice(group) for group in by_venue]
+    rest = [place for group in by_venue for place in group if place not in places]
     places += random.sample(rest, random.randint(LEAST_POOLS - len(places), MOST_POOLS - len(places)))
     sides = {place: exp(random.uniform(log(3e4), log(2e7))) for place in places}
     deepest = max(places, key=lambda place: sides[place])

@@ -57,11 +57,6 @@ class V2Pool:
     reserve_one: int
     fee_bps: int = 30
 
-    @property
-    def price(self) -> float:
-        """The price of token zero in token one, in smallest units."""
-        return self.reserve_one / self.reserve_zero
-
     def swap(self, amount: int, *, sells_zero: bool) -> Fill | None:
         """Swap an amount; None if the pool can't take it."""
         into, out = (self.reserve_zero, self.reserve_one) if sells_zero else (self.reserve_one, self.reserve_zero)
@@ -93,11 +88,6 @@ class V3Pool:
             net[upper] = net.get(upper, 0) - liquidity
             active += liquidity if lower <= tick < upper else 0
         return cls(fee, sqrt_price, tick, active, {tick: change for tick, change in net.items() if change})
-
-    @property
-    def price(self) -> float:
-        """The price of token zero in token one, in smallest units."""
-        return (self.sqrt_price / Q96) ** 2
 
     def swap(self, amount: int, *, sells_zero: bool) -> Fill | None:
         """Swap an amount; None if the pool runs out of liquidity."""

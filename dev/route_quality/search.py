@@ -51,8 +51,8 @@ class Search:
         legs = [sorted(self.legs(token), key=lambda leg: -leg.bound) for token in self.market.amounts]
         legs.sort(key=len)
         rest = [0.0]
-        for its in reversed(legs):
-            rest.insert(0, rest[0] + its[0].bound)
+        for ways in reversed(legs):
+            rest.insert(0, rest[0] + ways[0].bound)
         return self._descend(legs, rest, (), 0.0, float("-inf"))
 
     def outcome(self, legs: Sequence[Leg], last: Place | None) -> Outcome | None:
@@ -75,7 +75,7 @@ class Search:
         return Outcome(total, total - gas * self.market.gas_cost)
 
     def leg_of(self, token: str, places: Places, *, gas: int, joins: bool) -> Leg:
-        """Return the leg of a token through these pools, of which the last is missing if it joins."""
+        """Return the leg of a token through these pools; if it joins, the last pool is not among them."""
         fill = self._fill(places[0], token, self.market.amounts[token])
         if fill is None:
             raise ValueError(f"{places[0]} can't swap the amount")
@@ -168,7 +168,7 @@ class Search:
 
 
 def _unbeaten(fills: Mapping[Place, Fill]) -> dict[Place, Fill]:
-    """Return the fills of which no other gives at least as much for at most the same gas."""
+    """Return the fills that no other one beats by giving at least as much for no more gas."""
 
     def gas(place: Place) -> int:
         return SOURCES[place.venue.kind].POOL_GAS + fills[place].ticks * CROSSED_TICK_GAS

@@ -15,13 +15,13 @@ from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 
 IS_VALID_SIGNATURE = Function("isValidSignature(bytes32,bytes)", "(bytes4)")
-NO_SUCH_FUNCTION = Function("sweepapiAsksForWhatNoContractHas(bytes32,bytes)")
+NO_SUCH_FUNCTION = Function("sweepapiUnknownFunction(bytes32,bytes)")
 DELEGATION_PREFIX = bytes.fromhex("ef0100")
 _DELEGATION_BYTES = 23
 PROBE_GAS_LIMIT = 2_000_000
 PROBED_HASH = b"\x01" * 32
-# Well formed, so that code which recovers a signer gets one, and returns what it returns for anyone's signature: r is
-# the x of the curve's generator.
+# Well formed (r is the x of the curve's generator), so that code which recovers a signer does not fail, but answers as
+# it does about any other account's signature.
 PROBED_SIGNATURE = (
     bytes.fromhex("79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798")
     + (1).to_bytes(32, "big")
@@ -54,8 +54,8 @@ def delegate_of(code: bytes) -> str | None:
 def signature_probe(*, account: str, multicall3: str) -> Call:
     """Return the call that asks an account with code about a signature that is not its own.
 
-    Its result is True if the code answered as EIP-1271 says, False if it treats the question as it treats a function
-    that no contract has, and None if that can't be told: a check of signatures may revert on what it can't read.
+    Its result is True if the code answered as EIP-1271 says, False if it answers the same when it is called with an
+    unknown function, and None otherwise: a check of signatures may revert on a signature that it can't read.
     """
     arguments = (PROBED_HASH, PROBED_SIGNATURE)
     questions = [(account, True, function.encode(*arguments)) for function in (IS_VALID_SIGNATURE, NO_SUCH_FUNCTION)]
@@ -71,7 +71,7 @@ def signature_probe(*, account: str, multicall3: str) -> Call:
 
 
 def answers_eip1271(probed: bool | CallFailedError | None) -> bool | None:  # noqa: FBT001 - the result of the probe
-    """Return the result of the probe; None as well if the code burnt all gas."""
+    """Return the result of the probe, also None if the code burnt all gas."""
     return None if isinstance(probed, CallFailedError) else probed
 
 

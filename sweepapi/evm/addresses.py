@@ -17,5 +17,5 @@ def keccak_hex(data: bytes) -> str:
 
 @lru_cache(maxsize=2**14)
 def eip55(address: str) -> str:
-    """Return the EIP-55 form of an address, of which builds see the same ones again and again."""
+    """Return the EIP-55 form of an address; cached, because builds convert the same ones again and again."""
     return to_checksum_address(address)

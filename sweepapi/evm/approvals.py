@@ -23,7 +23,7 @@ class ApprovalFacts:
 
     needs_reset: frozenset[str]  # tokens that refuse to replace an allowance that is not zero
     permits: Mapping[str, TokenPermits]  # by token, where the allowance of Permit2 is too small
-    answers_eip1271: bool | None  # None if the user's account has no code, or if that can't be told
+    answers_eip1271: bool | None  # None if the user's account has no code, or if that is unknown
 
 
 NOT_READ = ApprovalFacts(frozenset(), {}, None)
@@ -59,7 +59,7 @@ class ApprovalReads:
         permits = {token: self._permits(token, next(rest)) for token in self._unapproved}
         return ApprovalFacts(
             needs_reset=frozenset(refused),
-            permits={token: its for token, its in permits.items() if its is not None},
+            permits={token: how for token, how in permits.items() if how is not None},
             answers_eip1271=accounts.answers_eip1271(next(rest, None)),
         )
 

@@ -1,4 +1,4 @@
-"""What is tried of a sweep before it is signed, and what was found: the words that both methods of trying one share."""
+"""What both methods of trying a sweep before it is signed have in common: what is tried, and what was found."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sweepapi.evm.sweep_gas import SweepGas
 # What a node lets one request burn: geth allows 50,000,000 by default, others half of that.
 MAX_GAS = 25_000_000
 APPROVAL_GAS = 150_000  # more than twice what tokens behind a proxy need
-# Returns the magic value of EIP-1271 whatever it is asked: every signature is one of the account that has this code.
+# Returns EIP-1271's magic value to every call: any signature is valid for an account with this code.
 ACCEPTS_SIGNATURES = "0x631626ba7e60e01b60005260206000f3"
 
 
@@ -25,7 +25,7 @@ class TriedCall:
 
 @dataclass(frozen=True)
 class Approval:
-    """The allowances of the contract that the user gives in turn, the last of which the sweep uses."""
+    """The allowances that the user gives the contract one after the other; the sweep uses the last one."""
 
     token: str
     current: int
@@ -92,12 +92,12 @@ class Outcome:
     method: str  # of the JSON-RPC interface
     least_gas: int | None  # the first limit that sufficed; None if the sweep reverted
     gas_used: int  # as the receipt would show it
-    gross_output: int | None  # before the fee; None if the sweep reverted, or did not tell
+    gross_output: int | None  # before the fee; None if the sweep reverted, or without its event
     returned: bytes  # the reason if the sweep reverted
 
 
 def grouped(limits: Sequence[int], *, room: int) -> list[list[int]]:
-    """Return the limits, none above the room, in groups of which each can be used up in one request."""
+    """Return the limits, none above the room, in groups, so that one request can use up all of a group."""
     groups: list[list[int]] = [[]]
     for limit in dict.fromkeys(min(limit, room) for limit in limits):
         if groups[-1] and sum(groups[-1]) + limit > room:

@@ -1,8 +1,8 @@
-"""What a sweep that was tried in one call with its approvals would need and use as a transaction of its own.
+"""Converts the gas of a sweep that was tried in one call with its approvals into that of a transaction of its own.
 
-That pays for its calldata, finds nothing warm that the approvals touched (EIP-2929), changes allowances that were there
-before (EIP-2200), and is refunded for what it clears or restores (EIP-3529). The wallet measures what is warm; refunds
-are counted, and those of a pool that crosses ticks are unknown.
+A transaction pays for its calldata, finds nothing warm that the approvals touched (EIP-2929), changes allowances that
+were there before (EIP-2200), and is refunded for what it clears or restores (EIP-3529). The wallet measures what is
+warm; refunds are counted, except those of a pool that crosses ticks, which are unknown.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ LEAST_WARMED = 2_500 + 2_000
 # Changing an allowance that was changed before costs 100 in the same transaction, in another one 2,900.
 CHANGED = 2_800
 PLAIN_TOKEN = LEAST_WARMED + CHANGED
-# For a slot that is cleared, and one that gets its value back, which was zero or not, as the lock of a V2 pool.
+# Refunds for a slot that is cleared, one that is zero again, and one with another value again, as a V2 pool's lock.
 CLEARED, RESTORED_ZERO, RESTORED = 4_800, 19_900, 2_800
 REFUNDED_PART = 5
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """As ``Outcome`` of ``SimulationWallet``."""
+    """What the simulation wallet returns: ``Outcome`` in ``SimulationWallet.sol``."""
 
     gas_limit: int  # zero if the sweep reverted
     gas_used: int
@@ -47,13 +47,13 @@ class CallGas:
 
     @cached_property
     def limits(self) -> list[int]:
-        """The limits of a call that are about those of the transaction."""
+        """The limits for the call that correspond to the transaction's, for plain tokens."""
         plain = self.attempt.gas.deeper(PLAIN_TOKEN * len(self.attempt.approvals))
         return [max(limit - self._intrinsic - plain, 1) for limit in self.attempt.limits]
 
     @cached_property
     def held(self) -> list[str]:
-        """The tokens of which the contract holds some during the sweep."""
+        """The tokens that the contract holds during the sweep."""
         swaps, payout = self.attempt.gas.swaps, self.attempt.payout
         legs = zip(self.attempt.approvals, swaps, strict=True)
         held = [approval.token for approval, swap in legs if isinstance(swap, RouterSwap)]

@@ -2,8 +2,8 @@
 
 Two round trips. The first reads every candidate's balance in one ``eth_call``, in which a token that burns all gas
 takes the answers of others with it. So the second asks the tokens without an answer in small groups, and looks at the
-logs of transfers to the wallet; what has no answer even then is to be asked alone. A provider that does not search
-logs, or finds too many, costs only the tokens found there.
+logs of transfers to the wallet; callers ask what still has no answer one by one. If a provider does not search logs, or
+finds too many, only the tokens found there are missing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +12,7 @@ from typing import Any
 
 from sweepapi.evm import responses
 from sweepapi.evm.abi import Function
+from sweepapi.evm.abi_encoding import WORD_BYTES
 from sweepapi.evm.attempts import MAX_GAS
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.erc20 import BALANCE_OF, TRANSFER_TOPIC
@@ -27,14 +28,13 @@ ERC20_TOPICS = 3  # an ERC-721 has the same event with its id as another topic
 
 
 class _BalanceOf(Function):
-    """Tells a contract that returns something else, or an account without code, from a call that failed."""
+    """Decodes what is not a balance, as of an account without code, instead of taking it for a call that failed."""
 
     def decode(self, output: bytes) -> tuple[int | None]:
         """Return the balance, or None."""
-        return (int.from_bytes(output[:32]),) if len(output) >= _WORD_BYTES else (None,)
+        return (int.from_bytes(output[:WORD_BYTES]),) if len(output) >= WORD_BYTES else (None,)
 
 
-_WORD_BYTES = 32
 _BALANCE_OF = _BalanceOf(BALANCE_OF.signature)
 
 

@@ -1,9 +1,9 @@
 """Keeps what rarely changes on a chain: what tokens report about themselves, and where pools exist.
 
-Each process keeps its own for each chain. Anyone can name tokens, so there is a limit to both; the least recently used
-ones are forgotten. A failed read is not kept. Nothing that is kept is trusted with money: amounts are in smallest
-units, every pool is quoted in every build, and the whole sweep is simulated. So a pool that a reorganization removed
-gives no quote, and what a provider got wrong costs a route, or shows wrong decimals, until it expires.
+Each process keeps its own entries for each chain. Anyone can name tokens, so their number is limited; the least
+recently used ones are dropped. A failed read is not kept. Nothing that is kept is trusted with money: amounts are in
+smallest units, every pool is quoted in every build, and the whole sweep is simulated. So a pool that a reorganization
+removed gives no quote, and what a provider got wrong costs a route, or shows wrong decimals, until it expires.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ class TokenAnswer:
     token: str
     facts: TokenFacts | None  # None if it is not a token
     pools: Mapping[PoolKey, str]  # those that exist
-    new_identity: TokenIdentity | None  # None if it was known, or not told in full
+    new_identity: TokenIdentity | None  # None if it was known, or incomplete
     new_pools: Mapping[PoolKey, str | None]
 
 
@@ -69,18 +69,18 @@ class TokenLookup:
             return TokenAnswer(self.token, None, self._existing(self.pools), None, {})
         results = iter(answer)
         account = list(islice(results, ACCOUNT_READS))
-        told = token_identity(list(islice(results, IDENTITY_READS))) if self.identity is None else None
+        reported = token_identity(list(islice(results, IDENTITY_READS))) if self.identity is None else None
         new_pools = finder.pools_at(self._unknown, list(results))
         return TokenAnswer(
             token=self.token,
-            facts=token_facts(self.identity or told, account),
+            facts=token_facts(self.identity or reported, account),
             pools=self._existing({**self.pools, **new_pools}),
-            new_identity=told if told is not None and told.symbol and told.name else None,
+            new_identity=reported if reported is not None and reported.symbol and reported.name else None,
             new_pools=new_pools,
         )
 
     def _existing(self, pools: Mapping[PoolKey, str | None]) -> dict[PoolKey, str]:
-        """Return those that exist, in the same order whichever of them were known."""
+        """Return those that exist, in the order of the places, whichever were known before."""
         return {place: pool for place in self.places if (pool := pools.get(place)) is not None}
 
 

@@ -1,4 +1,4 @@
-"""Which tokens a sweep can't take, or are not worth it, and why."""
+"""The tokens that a sweep can't take or that are not worth their gas, each with the reason."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PROBLEMS = {
     Problem.REFUSED_AT_HOLDER: ("transfer_refused", "The token refuses transfers from or to this wallet."),
 }
 NOT_HELD = "The wallet holds {balance}, less than the amount."
-ROUNDED_AWAY = "The minimum output of this amount rounds to zero."
+ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
 UNECONOMIC = "Its output of {output} is worth less than the gas of its swap, {gas_share} in the output token."
 
 
@@ -50,7 +50,7 @@ class LeftOut:
     amount: int
     reason: str  # a stable code
     message: str
-    expected_output: int | None = None  # this and the next two only if it could be swapped
+    expected_output: int | None = None  # this and the next two are None if it can't be swapped
     value: int | None = None  # of it in the reference stablecoin
     gas: int | None = None  # of its leg
 
@@ -70,7 +70,7 @@ def unswappable(
     *,
     must_be_held: bool,
 ) -> Iterator[LeftOut]:
-    """Yield addresses that are not tokens, tokens without a way, and if they must be held, those that are not."""
+    """Yield what is not a token, what has no way, and with ``must_be_held`` what the wallet holds too little of."""
     for token in tokens:
         known = facts.get(token.asset)
         if known is None:
@@ -88,4 +88,4 @@ def uneconomic(tokens: Iterable[PlannedToken]) -> Iterator[LeftOut]:
             message = UNECONOMIC.format(output=token.expected_output, gas_share=token.economics.gas_share)
             yield LeftOut.planned(token, "uneconomic", message)
         elif token.floor == 0:
-            yield LeftOut.planned(token, "uneconomic", ROUNDED_AWAY)
+            yield LeftOut.planned(token, "uneconomic", ROUNDS_TO_ZERO)

@@ -3,8 +3,8 @@
 1. ``read_facts``: the head, the user's nonces at Permit2, each token's facts, and which pools exist.
 2. ``read_quotes``: what every token would give in every pool, the pools' prices before that, whether tokens deliver
    what is sent, what the transaction's data would cost, and how the user can approve the sweep.
-3. ``read_trials``: what pools that tokens share would give for their sums, and routers for what arrives of the tokens
-   that no pool can be called for.
+3. ``read_follow_ups``: what pools that tokens share would give for their sums, and routers for what arrives of the
+   tokens that no pool can be called for.
 
 Every token's reads are an ``eth_call`` of their own within the batch, so that a hostile token can't fail the others'.
 """
@@ -64,16 +64,16 @@ class Facts:
 
     head: Block
     refusals: Sequence[str]  # the requirements of the contract that are not met
-    gas_price: GasPrice | None  # None if the provider does not tell
+    gas_price: GasPrice | None  # None if the provider did not report it
     native_balance: int  # of the user, in wei
     used_permit_words: dict[int, int]  # Permit2's bitmap of the user by word position
-    tokens: dict[str, TokenFacts]  # by address, with the output and the reference token; what is not a token is missing
+    tokens: dict[str, TokenFacts]  # by address, the output and the reference token included; only what is a token
     pools: dict[PoolKey, str]
     code: bytes  # of the user's account
 
 
 @dataclass(frozen=True)
-class Trials:
+class FollowUpQuotes:
     """The results of the third round trip."""
 
     second: Mapping[tuple[str, int], Quote[PoolHop]]  # of pools from middle tokens into the output, by pool and amount
@@ -139,15 +139,15 @@ class Market:
         answers = self.pool.batch([*calls, *approvals.calls])
         return replace(reads.quotes(answers), approvals=approvals.facts(answers[len(calls) :]))
 
-    def read_trials(
+    def read_follow_ups(
         self, *, amounts: Mapping[PoolHop, Sequence[int]], detours: Mapping[str, Sequence[Detour]]
-    ) -> Trials:
+    ) -> FollowUpQuotes:
         """Quote second hops for these amounts, and detours for what arrives at their pools."""
         parts = list(_parts(amounts))
         raw = iter(
             self.pool.batch(
                 [self._quotes([(hop, amount) for amount in part]) for hop, part in parts]
-                + [self._quotes([(one.route, one.arrival.at_pool) for one in its]) for its in detours.values()]
+                + [self._quotes([(one.route, one.arrival.at_pool) for one in found]) for found in detours.values()]
             )
         )
         second = {
@@ -155,8 +155,8 @@ class Market:
             for hop, part in parts
             for amount, result in zip(part, _results(next(raw), len(part)), strict=True)
         }
-        routed = {token: _best_detour(its, _results(next(raw), len(its))) for token, its in detours.items()}
-        return Trials(
+        routed = {token: _best_detour(found, _results(next(raw), len(found))) for token, found in detours.items()}
+        return FollowUpQuotes(
             second={key: quote for key, quote in second.items() if quote is not None},
             detours={token: way for token, way in routed.items() if way is not None},
         )
@@ -214,9 +214,9 @@ def _gas_price(*fees: Any) -> GasPrice | None:  # noqa: ANN401 - in wei, or fail
 
 def _parts(amounts: Mapping[PoolHop, Sequence[int]]) -> Iterator[tuple[PoolHop, Sequence[int]]]:
     """Yield the pools with as many of their amounts as one call can quote."""
-    for hop, its in amounts.items():
-        for start in range(0, len(its), QUOTES_PER_CALL):
-            yield hop, its[start : start + QUOTES_PER_CALL]
+    for hop, quoted in amounts.items():
+        for start in range(0, len(quoted), QUOTES_PER_CALL):
+            yield hop, quoted[start : start + QUOTES_PER_CALL]
 
 
 def _best_detour(detours: Sequence[Detour], results: Sequence[Any]) -> Way | None:

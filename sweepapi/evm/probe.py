@@ -59,9 +59,9 @@ class TransferTest:
 def grouped(probes: Sequence[Probe]) -> Iterator[list[Probe]]:
     """Yield the probes in groups of one token that fit into a call, so that no token can fail the others'."""
     for _, group in groupby(sorted(probes, key=lambda probe: probe.token), key=lambda probe: probe.token):
-        its = list(group)
-        for start in range(0, len(its), PROBES_PER_CALL):
-            yield its[start : start + PROBES_PER_CALL]
+        own = list(group)
+        for start in range(0, len(own), PROBES_PER_CALL):
+            yield own[start : start + PROBES_PER_CALL]
 
 
 def transfer_probes(probes: Sequence[Probe], *, multicall3: str) -> Call:

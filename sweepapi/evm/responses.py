@@ -202,7 +202,7 @@ def _mined_log(fields: dict[str, object]) -> MinedLog:
 
 
 def logs(value: object, *, emitter: str | None = None) -> tuple[Log, ...]:
-    """Return the logs, or those of one contract, given in EIP-55."""
+    """Return the logs, only those of the ``emitter`` (in EIP-55) if there is one."""
     if not isinstance(value, list):
         raise BadResponseError("expected logs")
     fields = [_mapping(log) for log in value]

@@ -29,7 +29,7 @@ class TriedResult:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedAttempt:
     """An attempt by ``eth_simulateV1``: approvals and sweeps are transactions of their own."""
 
     attempt: Attempt

@@ -18,7 +18,7 @@ from sweepapi.evm.routes.types import PoolHop
 
 TRANSACTION_CAP = 16_777_216  # EIP-7825
 
-# The least limit for plain tokens, to within a hundredth.
+# The least limit for plain tokens.
 FIXED = 97_000
 PER_TOKEN = 2_000
 PULL = 63_000
@@ -93,14 +93,14 @@ class SweepGas:
         return USED_FIXED + last_hop + sum(leg_gas(swap) for swap in self.swaps) + self._permit2
 
     def deeper(self, gas: int) -> int:
-        """Return how much more the limit has to be if this much more is used inside of all pools."""
+        """Return how much higher the limit has to be if this much more is used inside all pools."""
         return self._expected_least(also=gas) - self._expected_least()
 
     def _expected_least(self, *, also: int = 0) -> int:
-        """Return the least limit for plain tokens, ``also`` being used inside of all pools.
+        """Return the least limit for plain tokens; ``also`` is further gas that is used inside all pools.
 
-        Around what is needed inside of a pool's callback, the pool needs what each of both frames keeps, a 64th, or
-        what it does after the callback, if that is more. What the frames kept is there again for the routers.
+        A pool and its callback are two frames, each of which keeps a 64th of the gas for itself. The pool needs what
+        they keep, or what it uses after the callback, whichever is more. The routers can use again what was kept.
         """
         needed = PULL + PULL_PER_TOKEN * len(self.swaps) + also
         hops = [swap.hop.venue.kind for swap in self.swaps if isinstance(swap, PoolSwap)]

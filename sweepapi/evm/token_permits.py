@@ -14,19 +14,17 @@ from eth_utils.crypto import keccak
 
 from sweepapi.evm.abi import Function
 from sweepapi.evm.eip712 import TypedData, fields
-from sweepapi.evm.erc20 import UNLIMITED
+from sweepapi.evm.erc20 import MAX_NAME_CHARACTERS, NAME, UNLIMITED
 from sweepapi.evm.multicall import Read
 from sweepapi.text import clean
 
 DOMAIN_SEPARATOR = Function("DOMAIN_SEPARATOR()", "(bytes32)")
 NONCES = Function("nonces(address)", "(uint256)")
 PERMIT_TYPEHASH = Function("PERMIT_TYPEHASH()", "(bytes32)")
-NAME = Function("name()", "(string)")
 VERSION = Function("version()", "(string)")
 EIP712_DOMAIN = Function("eip712Domain()", "(bytes1,string,string,uint256,address,bytes32,uint256[])")
 
 USUAL_VERSIONS = ("1", "2")
-MAX_NAME_CHARACTERS = 64  # wallets show name and version to the user who signs
 _NAME_VERSION_CHAIN_CONTRACT = b"\x0f"  # of EIP-5267: the domain has these fields
 _DOMAIN_TYPEHASH = keccak(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")
 
@@ -115,7 +113,7 @@ def token_permits(results: list[Any], *, token: str, chain_id: int) -> TokenPerm
         return None
     for name, version in dict.fromkeys(_domains(*described)):
         if _separator(name, version, chain_id=chain_id, token=token) == separator[0]:
-            # Users can't see what they sign for if the text has to be changed to be shown.
+            # Wallets show both to the user who signs; a text that can't be shown as it is hides what is signed.
             is_clean = all(text == clean(text, MAX_NAME_CHARACTERS) for text in (name, version))
             return TokenPermits(kind, name, version, nonce[0]) if is_clean else None
     return None

@@ -1,8 +1,8 @@
-"""Tries a sweep where a provider does not have ``eth_simulateV1``: by one ``eth_call``, with another code for the user.
+"""Tries a sweep where a provider lacks ``eth_simulateV1``: by one ``eth_call``, with other code at the user's account.
 
 ``SimulationWallet`` makes approvals and sweep in one call; ``call_gas`` says what transactions of their own would need.
 A call shows no logs, so the output is what the balances of its recipients rise by. What a token does only to accounts
-without code, or what the code of the user does, remains hidden.
+without code remains hidden, and so does what the user's own code does.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ RUN = Function(
     "run(((address,uint256,uint256,bool)[],address,bytes,uint256[],(address,address)[]))",
     "((uint256,uint256,bytes,uint256[],uint256[],uint256[],uint256[]))",
 )
-# At most what the wallet's calls use, and the wallet itself.
+# At most what a call of the wallet uses, what the wallet uses around it, and what else it uses.
 TOUCH_GAS, CALL_GAS, FIXED_GAS = 50_000, 8_000, 100_000
 
 
 @dataclass(frozen=True)
-class CalledTrial:
+class CalledAttempt:
     """An attempt by ``eth_call``."""
 
     attempt: Attempt
@@ -39,7 +39,7 @@ class CalledTrial:
         return [self._request(limits) for limits in grouped(self._gas.limits, room=self._room)]
 
     def outcome(self, answers: Sequence[CallResult | CallFailedError]) -> Outcome | None:
-        """Return what the results of all requests show, in the figures of a transaction; None if that is nothing.
+        """Return what the results of all requests show, with the gas of a transaction; None if they show nothing.
 
         A token that burns gas can leave too little for the highest limits, so one request that goes through is enough.
         """
@@ -69,7 +69,7 @@ class CalledTrial:
         held = [(token, attempt.contract) for token in self._gas.held]
         if payout.token != NATIVE_COIN:
             return [*held, *((payout.token, recipient) for recipient in payout.recipients)]
-        # The user may sweep the wrapped coin, and is always paid in the native one.
+        # Not the user's wrapped coin: the user is paid in the native one, and may be sweeping the wrapped one.
         wrapped = [(payout.wrapped_native, recipient) for recipient in payout.recipients[1:]]
         return [*held, *((ZERO_ADDRESS, recipient) for recipient in payout.recipients), *wrapped]
 

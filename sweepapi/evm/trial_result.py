@@ -1,4 +1,4 @@
-"""What the trial of a sweep showed, in the words of an answer to partners."""
+"""What the trial of a sweep showed, as partners see it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sweepapi.evm.reverts.decoding import decode_revert
 from sweepapi.evm.reverts.explaining import explain
 
 NOT_HELD = "The wallet holds less of a token than the sweep takes."
-NOT_SIMULATED = "The chain's provider neither simulates transactions nor calls with another code for the wallet."
+NOT_SIMULATED = "The chain's provider neither simulates transactions nor makes calls with other code for the wallet."
 WITHOUT_EVENT = "The chain's provider simulated the sweep without its event."
 
 
@@ -36,7 +36,7 @@ class Simulation:
 
 
 def skipped(reason: str) -> Simulation:
-    """Return that nothing was tried."""
+    """Return the result of a sweep that was not tried."""
     return Simulation(SimulationStatus.SKIPPED, reason=reason)
 
 
@@ -44,7 +44,7 @@ NOT_TRIED = skipped("Nothing was tried.")
 
 
 def simulation_of(outcome: Outcome | None, tokens: Sequence[str]) -> Simulation:
-    """Return what the outcome of a sweep of these tokens shows; None if no method of trying works."""
+    """Return what the outcome of a sweep of these tokens shows; it is None if no method of trying works."""
     if outcome is None:
         return skipped(NOT_SIMULATED)
     if outcome.least_gas is None:

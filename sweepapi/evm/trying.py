@@ -1,8 +1,8 @@
 """Tries sweeps by the best method that the providers of a chain have.
 
 ``eth_simulateV1`` changes only the code of the fee signer. Where it is not answered, ``eth_call`` is used, which also
-replaces the user's code. If it was refused the last time, ``eth_call`` comes first, so that a build takes no further
-round trip; beside it, a small question notices providers that have learned the other, or failed only once.
+replaces the user's code. If ``eth_simulateV1`` was refused the last time, ``eth_call`` comes first, so that a build
+takes no further round trip; an empty simulation in the same batch shows whether a provider has the method by now.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from typing import Any
 
 from sweepapi.evm import simulation
 from sweepapi.evm.attempts import Attempt, Outcome
-from sweepapi.evm.simulation import SIMULATES, Simulated
-from sweepapi.evm.trial_call import CalledTrial
+from sweepapi.evm.simulation import SIMULATES, SimulatedAttempt
+from sweepapi.evm.trial_call import CalledAttempt
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 
@@ -21,27 +21,27 @@ def try_all(attempts: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | N
     """Return what becomes of each attempt, None if no method shows it; raises ``ChainUnavailableError``."""
     if simulation.METHOD in pool.refused_methods:
         return _called_first(attempts, pool)
-    tries = [Simulated(attempt) for attempt in attempts]
+    tries = [SimulatedAttempt(attempt) for attempt in attempts]
     outcomes = _outcomes(tries, pool.batch(_requests(tries)))
     if not any(outcomes):
         pool.refused_methods.add(simulation.METHOD)
-    missing = [CalledTrial(attempt) for attempt, outcome in zip(attempts, outcomes, strict=True) if outcome is None]
+    missing = [CalledAttempt(attempt) for attempt, outcome in zip(attempts, outcomes, strict=True) if outcome is None]
     called = iter(_outcomes(missing, pool.batch(_requests(missing))))
     return [outcome or next(called) for outcome in outcomes]
 
 
 def _called_first(attempts: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | None]:
-    tries = [CalledTrial(attempt) for attempt in attempts]
+    tries = [CalledAttempt(attempt) for attempt in attempts]
     simulates, *answers = pool.batch([SIMULATES, *_requests(tries)])
     if not isinstance(simulates, CallFailedError):
         pool.refused_methods.discard(simulation.METHOD)
     return _outcomes(tries, answers)
 
 
-def _requests(tries: Sequence[Simulated | CalledTrial]) -> list[Call]:
+def _requests(tries: Sequence[SimulatedAttempt | CalledAttempt]) -> list[Call]:
     return [request for tried in tries for request in tried.requests]
 
 
-def _outcomes(tries: Sequence[Simulated | CalledTrial], answers: Sequence[Any]) -> list[Outcome | None]:
+def _outcomes(tries: Sequence[SimulatedAttempt | CalledAttempt], answers: Sequence[Any]) -> list[Outcome | None]:
     left = iter(answers)
     return [tried.outcome(list(islice(left, len(tried.requests)))) for tried in tries]

@@ -1,6 +1,6 @@
-"""The prices under which a sweep is valued, and the figures of what it is worth, which its rail computes.
+"""The prices at which a sweep is valued, and the figures of what it is worth, which ``economics`` computes.
 
-A figure is None if something that it needs is not known, such as a price because no listed pool has liquidity.
+A figure is None if something that it needs is not known, such as a price where no listed pool has liquidity.
 """
 
 from dataclasses import dataclass, replace
@@ -92,7 +92,7 @@ class TokenEconomics:
         return self.net_output is not None and self.net_output < 0
 
     def at(self, *, expected_output: int, min_output: int, fee_bps: int, rates: Rates) -> "TokenEconomics":
-        """Return the same of these outputs."""
+        """Return the figures for other outputs of the same amount."""
         user_amount = floor_of(expected_output, fee_bps=fee_bps)
         net = None if self.gas_share is None else user_amount - self.gas_share
         return replace(

@@ -28,7 +28,7 @@ class ProviderPool:
     providers: list[Provider]
     timeout_seconds: float
     lagging_blocks: int
-    # Methods that were refused when last asked for, by which a caller with an alternative saves a round trip.
+    # Methods that were refused the last time; a caller with an alternative saves a round trip by it.
     refused_methods: set[str] = field(default_factory=set, repr=False)
 
     @classmethod

@@ -81,7 +81,7 @@ class Sweep(models.Model):
     # Null unless it was voided or cancelled on chain; kept if it is executed afterwards.
     voided_at = models.DateTimeField(null=True, blank=True)
     void_reason = models.TextField(blank=True)
-    cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless someone requested that
+    cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless it was requested
 
     next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
     check_attempts = models.PositiveIntegerField(default=0)

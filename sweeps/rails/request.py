@@ -46,12 +46,12 @@ class BuildRequest:
     output_asset: str
     slippage_bps: int
     close_empty_accounts: bool = True  # where a network takes rent for token accounts
-    max_skipped: int | None = None  # how many tokens may stay out on chain; None for as many as the rail can leave out
+    max_skipped: int | None = None  # how many tokens the contract may leave out; None for as many as it can
     leaves_out: bool = False  # leave out tokens that can't be swept or are not worth it, instead of refusing the build
-    accepted_impact_bps: int | None = None  # the price impact up to which the user agreed; None if not asked
-    unlimited_approvals: bool = False  # approve all tokens of a kind once, for later sweeps as well
+    accepted_impact_bps: int | None = None  # the price impact that the user accepts; None if the user was not asked
+    unlimited_approvals: bool = False  # approve any amount of a token, so that later sweeps need no approval
     wallet_atomic: WalletAtomic | None = None  # what the wallet said about batches of calls; None if it was not asked
-    client_reference: str = ""  # the partner's own
+    client_reference: str = ""  # chosen by the partner
 
     @classmethod
     def of(cls, sweep: Sweep) -> "BuildRequest":

@@ -34,7 +34,7 @@ _CALLS_STATUS = {
 
 
 class CallsReceiptSerializer(ForeignSerializer):
-    """A receipt, of which only the hash is read."""
+    """A receipt; only its hash is read."""
 
     transactionHash = HashField(help_text="0x and 64 hex digits, in any case.")
 

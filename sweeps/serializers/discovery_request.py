@@ -1,4 +1,4 @@
-"""The request body of discover on EVM chains, whose candidates may be what a wallet said about itself."""
+"""The request body of discover on EVM chains, whose candidates may be a wallet's answer to ``wallet_getAssets``."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -119,7 +119,7 @@ class EvmDiscoverRequestSerializer(StrictSerializer):
     candidates = CandidatesField(
         required=False,
         help_text=f"Tokens that the wallet may hold, at most {MAX_CANDIDATES}: addresses, or the answer of "
-        "`wallet_getAssets`, of which only the addresses are used. The service adds the tokens that it lists, and "
+        "`wallet_getAssets`, from which only the addresses are taken. The service adds the tokens that it lists, and "
         "those that the wallet received in the newest blocks.",
     )
     includeHidden = StrictBooleanField(default=False, help_text="Whether to show `suspect` tokens.")

@@ -1,4 +1,4 @@
-"""Renders with serializers that are made once, because to copy their fields takes longer than to render."""
+"""Renders with serializers that are made once, because copying their fields takes longer than rendering."""
 
 from functools import cache
 from typing import Any

@@ -181,8 +181,8 @@ class BuildRequestSerializer(SweepRequest):
     onLegFailure = serializers.ChoiceField(
         choices=["revert", "skip"],
         required=False,
-        help_text="What the contract does about a token whose pool pays too little by then: revert the whole sweep, "
-        "which is the default, or leave the token with the user. The user signs it.",
+        help_text="What the contract does about a token whose pool pays too little when the sweep is executed: revert "
+        "the whole sweep, which is the default, or leave the token with the user. The user signs this.",
     )
     maxSkipped = StrictIntegerField(
         min_value=0,
@@ -194,7 +194,7 @@ class BuildRequestSerializer(SweepRequest):
         min_value=0,
         max_value=BPS_DENOMINATOR,
         required=False,
-        help_text="The price impact in basis points up to which the user agreed to a sweep that is refused otherwise.",
+        help_text="The price impact in basis points that the user accepts, where the sweep would be refused otherwise.",
     )
     approvals = serializers.ChoiceField(
         choices=["exact", "unlimited"],

@@ -82,12 +82,12 @@ class SweepViewSet(StoredSweepViewSet):
         """Return another offer of a sweep with the same typed data to sign and the same deadline, and current routes.
 
         A signature that the user gave for an earlier offer is good for this one. If current prices do not reach the
-        floors in it, the answer is 409 `new_build_required`: a success would have to carry a transaction that reverts.
+        floors in it, the answer is 409 `new_build_required`: a transaction under it would revert.
         That is also the answer about a sweep that the user has executed and you have not reported, as its message says.
 
         The choices of the build hold here as well, except `onUnroutable`: the user signed which tokens are swept, and
-        that up to `maxSkipped` of them may be left out. As many are dropped, with `route: null`, if they can't be swept
-        any more or miss their floor.
+        that up to `maxSkipped` of them may be left out. Tokens that can't be swept any more, or miss their floor, are
+        dropped up to that number; their `route` is null.
         """
         EmptyRequestSerializer(data=request.data).is_valid(raise_exception=True)
         sweep = sweep_of_partner(partner_of(request), sweep_id_of(sweep_id), rails=self.rails)
@@ -102,7 +102,7 @@ class SweepViewSet(StoredSweepViewSet):
         responses={200: V2.state, **failures("cancelSweep")},
     )
     def cancel(self, request: Request, sweep_id: str) -> Response:
-        """Void a pending sweep, unless a transaction was reported that may still be mined; it can be repeated.
+        """Void a pending sweep, unless a transaction was submitted for it; the request can be repeated.
 
         Voiding alone does not stop a user who has signed: the sweep can be executed until its deadline. With `onChain`
         the service sends a transaction that prevents that, on V5; the sweep stays open until the chain shows it.

@@ -87,7 +87,7 @@ def account(number: int) -> str:
 
 @pytest.fixture
 def mint(app: PartnerApp) -> Callable[..., str]:
-    """Deploy a token of any name without pools, of which the wallet receives some now; returns its address."""
+    """Deploy a token of any name without pools, send the wallet some of it, and return its address."""
 
     def create(name: str, symbol: str, amount: int = 10**18) -> str:
         app.chain.rpc("anvil_impersonateAccount", app.chain.users[1].address)

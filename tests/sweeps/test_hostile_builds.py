@@ -65,7 +65,7 @@ def blocking_its_holder(app: PartnerApp) -> str:
 
 
 def new_token(app: PartnerApp) -> str:
-    """Deploy a token of which the user holds much."""
+    """Deploy a token, give the user much of it, and return its address."""
     token = deployed(app.chain, "MintableToken", "New", "NEW", 18)
     send(app, token, "mint(address,uint256)", app.user.address, 10**6 * COIN)
     return token

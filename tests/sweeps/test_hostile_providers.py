@@ -25,7 +25,7 @@ def node(start_node: Callable[[], FakeNode], use_providers: Callable[..., Provid
 
 
 def refused_as_unavailable(app: PartnerApp) -> bool:
-    """Whether a build is refused in time with what can be repeated, and nothing is stored."""
+    """Whether a build is refused in time, as one that can be repeated, and nothing is stored."""
     started = time.monotonic()
     response = app.post_build(app.body({"USDC": 3, "LINK": 1}, onUnroutable="skip"))
     assert time.monotonic() - started < SECONDS
@@ -34,7 +34,7 @@ def refused_as_unavailable(app: PartnerApp) -> bool:
     return stored_rows() == []
 
 
-def test_a_provider_that_does_not_answer_in_time(app: PartnerApp, node: FakeNode) -> None:
+def test_a_provider_that_does_not_answer_in_time_is_unavailable(app: PartnerApp, node: FakeNode) -> None:
     with node.hung():
         assert refused_as_unavailable(app)
 
@@ -53,7 +53,9 @@ def test_a_provider_that_does_not_answer_in_time(app: PartnerApp, node: FakeNode
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_a_provider_whose_answers_have_another_shape(app: PartnerApp, node: FakeNode, status: int, body: bytes) -> None:
+def test_a_provider_whose_answers_have_another_shape_is_unavailable(
+    app: PartnerApp, node: FakeNode, status: int, body: bytes
+) -> None:
     node.raw = lambda _batch: (status, body)
     assert refused_as_unavailable(app)
 
@@ -66,13 +68,13 @@ def test_a_provider_whose_answers_have_another_shape(app: PartnerApp, node: Fake
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_a_provider_that_answers_one_method_wrongly(
+def test_a_provider_that_answers_one_method_wrongly_is_unavailable(
     app: PartnerApp, node: FakeNode, method: str, result: object
 ) -> None:
     node.alter = lambda called, _params, real: result if called == method else real
     assert refused_as_unavailable(app)
 
 
-def test_a_provider_of_another_chain(app: PartnerApp, node: FakeNode) -> None:
+def test_a_provider_of_another_chain_is_unavailable(app: PartnerApp, node: FakeNode) -> None:
     node.alter = lambda called, _params, real: "0x1" if called == "eth_chainId" else real
     assert refused_as_unavailable(app)

@@ -120,7 +120,7 @@ def test_it_needs_a_key(app: PartnerApp, anonymous: Client) -> None:
     assert error_of(response) == (401, "missing_api_key")
 
 
-def test_there_is_none_on_v1(app: PartnerApp) -> None:
+def test_v1_has_no_quotes(app: PartnerApp) -> None:
     response = app.api.post("/v1/sweep/quote", app.body(), content_type="application/json")
     assert error_of(response) == (404, "not_found")
 

@@ -176,9 +176,9 @@ def test_a_malformed_clusters_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp
         ),
     ],
 )
-def test_a_fee_signer_that_can_not_be_made_is_refused(
+def test_a_fee_signer_that_cannot_be_made_is_refused(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], sentence: str
 ) -> None:
     for name, value in changes.items():
         monkeypatch.setattr(settings, name, value)
-    assert [(found.id, found.msg) for found in problems()] == [("sweeps.E012", sentence)]
+    assert [(found.id, found.msg) for found in problems()] == [("sweeps.E014", sentence)]

@@ -144,7 +144,7 @@ def test_a_provider_that_can_do_neither_is_named_as_the_reason(app: PartnerApp, 
     simulated = simulation_of(built)
     assert (simulated["status"], simulated["method"], simulated["gasUsed"]) == ("skipped", None, None)
     assert simulated["reason"] == (
-        "The chain's provider neither simulates transactions nor calls with another code for the wallet."
+        "The chain's provider neither simulates transactions nor makes calls with other code for the wallet."
     )
     app.approve(built)
     assert app.chain.receipt(app.chain.sign_and_send(app.user, built))["status"] == 1

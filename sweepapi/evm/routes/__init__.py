@@ -1,4 +1,8 @@
-"""Finding, quoting and encoding the swaps of a sweep.
+"""Finds, quotes and plans the swaps of a sweep, and encodes those of routers.
 
-A *kind* of router is a module with the functions of ``uniswap_v2``; only ``routes.finder`` names all kinds.
+- One token: ``finder`` finds pools and routes in all ``sources``, ``candidates`` are those worth quoting, ``detours``
+  those for a token that arrives short.
+- All tokens of a sweep: ``quoting`` reads, ``basket`` proposes and compares plans with the help of ``guessing`` and
+  ``curves``, ``routing`` returns the best one, in the types of ``planning``. ``sales`` does this for each token alone.
+- Figures: ``pricing`` (mid prices), ``leg_gas``, ``minimums`` and ``floors``.
 """

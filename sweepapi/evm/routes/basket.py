@@ -79,21 +79,21 @@ class Basket:
     @cached_property
     def _taken(self) -> dict[str, Quote[Swap]]:
         """The swaps of connectors that are swept themselves, before routers come to the same pools."""
-        quotes = [its.direct.quote for its in self.ways.values() if its.direct is not None]
+        quotes = [ways.direct.quote for ways in self.ways.values() if ways.direct is not None]
         by_pool = {quote.swap.pools[0]: quote for quote in quotes if quote is not None}
         return {hop.pool: by_pool[hop.pool] for hop in self.second_hops if hop.pool in by_pool}
 
     def _joining(self, alone: Proposal) -> Iterator[Proposal]:
-        """Yield the proposals in which those tokens join that have no pool for the output, and some of the others.
+        """Yield the proposals in which the tokens without a pool for the output join, and some of the others.
 
-        These are in the order of what they gain by it, so it is only open how many of them join.
+        The others are sorted by what they gain from joining, so only the number of them is open.
         """
-        joined = {token: its.joined for token, its in self.ways.items() if its.joined is not None}
+        joined = {token: ways.joined for token, ways in self.ways.items() if ways.joined is not None}
         needy = {token: way for token, way in joined.items() if self.ways[token].direct is None}
         gains = {
-            token: Fraction(its.direct.output, its.joined.output)
-            for token, its in self.ways.items()
-            if its.direct is not None and its.joined is not None
+            token: Fraction(ways.direct.output, ways.joined.output)
+            for token, ways in self.ways.items()
+            if ways.direct is not None and ways.joined is not None
         }
         others = sorted(gains, key=lambda token: gains[token])
         for joining in accumulate(([token] for token in others), initial=list(needy)):

@@ -1,4 +1,4 @@
-"""Estimates what a pool would give for any amount, from what it showed before the trade.
+"""Estimates what a pool would give for any amount, from its price and reserves before the trade.
 
 A pool of concentrated liquidity moves like one of constant product until the price leaves its range, so these are
 guesses: they choose what to quote, and never what a user is offered.

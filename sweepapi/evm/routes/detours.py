@@ -1,4 +1,4 @@
-"""The routes of tokens that deliver less than is sent, through routers that swap what arrives."""
+"""Routes for tokens that deliver less than was sent, through routers that swap what arrives."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

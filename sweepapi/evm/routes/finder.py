@@ -19,8 +19,6 @@ from sweepapi.evm.routes.sources import SOURCES
 from sweepapi.evm.routes.types import MAX_AMOUNT, Hop, PoolHop, Quote, Route, Swap, SwapT
 from sweepapi.evm.venues import pool_address
 
-NO_COST = Fraction(0)
-
 
 class PoolKey(NamedTuple):
     """A pool that may exist, as its factory knows it; the direction is that of the swap."""
@@ -116,19 +114,11 @@ def quoted(swap: SwapT, amount: int, result: Any) -> Quote[SwapT] | None:  # noq
     return Quote(swap, amount, output, *_limit_and_tick_gas(swap, result))
 
 
-def best_quote(
-    candidates: Sequence[SwapT], amount: int, results: Sequence[Any], *, gas_cost: Fraction = NO_COST
-) -> Quote[SwapT] | None:
-    """Return the quote with the largest output, the first of equal ones; None if nothing can swap the amount.
+def best(quotes: Iterable[Quote[SwapT]], *, gas_cost: Fraction) -> Quote[SwapT] | None:
+    """Return the quote with the largest output net of its gas, the first of equal ones; None if there is none.
 
     ``gas_cost`` is what a unit of gas costs in the token that the swaps give.
     """
-    quotes = [quoted(swap, amount, result) for swap, result in zip(candidates, results, strict=True)]
-    return best(filter(None, quotes), gas_cost=gas_cost)
-
-
-def best(quotes: Iterable[Quote[SwapT]], *, gas_cost: Fraction) -> Quote[SwapT] | None:
-    """Return the quote with the largest output net of its gas, the first of equal ones; None if there is none."""
     return max(quotes, key=lambda quote: quote.expected_output - leg_gas(quote) * gas_cost, default=None)
 
 

@@ -1,4 +1,4 @@
-"""Guesses which ways are the best together, where pools that tokens share were not quoted for their sums yet.
+"""Guesses which ways are the best together, before the pools that tokens share are quoted for their sums.
 
 Starting from each token's best way alone, and from all tokens joined, one token at a time takes the way that makes the
 estimate of the whole the largest, until none has a better one.
@@ -49,8 +49,8 @@ class Guesser:
     def alone(self) -> dict[str, Choice]:
         """The best way of each token that does not join."""
         best: dict[str, Choice] = {}
-        for token, its in self.ways.items():
-            pool = its.direct
+        for token, ways in self.ways.items():
+            pool = ways.direct
             routed = max(
                 (option for option in self._options[token] if not option.joined and option.choice is not pool),
                 key=lambda option: option.alone,
@@ -64,18 +64,20 @@ class Guesser:
 
     def best(self) -> Iterator[dict[str, Choice]]:
         """Yield the best guesses."""
-        options = {token: _worthwhile(its) for token, its in self._options.items() if its}
-        yield self._improved(options, {token: its[0] for token, its in options.items()})
-        joining = {token: next((option for option in its if option.joined), its[0]) for token, its in options.items()}
+        options = {token: _worthwhile(found) for token, found in self._options.items() if found}
+        yield self._improved(options, {token: found[0] for token, found in options.items()})
+        joining = {
+            token: next((option for option in found if option.joined), found[0]) for token, found in options.items()
+        }
         yield self._improved(options, joining)
 
     def _improved(self, options: Mapping[str, Sequence[Option]], start: Mapping[str, Option]) -> dict[str, Choice]:
         chosen = dict(start)
         for _ in range(MAX_ROUNDS):
             before = dict(chosen)
-            for token, its in options.items():
-                if len(its) > 1:
-                    chosen[token] = max(its, key=lambda option: self._estimate({**chosen, token: option}))
+            for token, choices in options.items():
+                if len(choices) > 1:
+                    chosen[token] = max(choices, key=lambda option: self._estimate({**chosen, token: option}))
             if chosen == before:
                 break
         return {token: option.choice for token, option in chosen.items()}
@@ -111,12 +113,12 @@ class Guesser:
 
     @cached_property
     def _options(self) -> dict[str, list[Option]]:
-        return {token: list(self._options_of(its)) for token, its in self.ways.items()}
+        return {token: list(self._options_of(ways)) for token, ways in self.ways.items()}
 
-    def _options_of(self, its: Ways) -> Iterator[Option]:
-        for way in filter(None, (its.direct, its.joined, its.routed)):
+    def _options_of(self, ways: Ways) -> Iterator[Option]:
+        for way in filter(None, (ways.direct, ways.joined, ways.routed)):
             yield self._option(way)
-        for bridge in its.bridges:
+        for bridge in ways.bridges:
             gas = (ROUTER_LEG + 2 * ROUTER_HOP + bridge.first.tick_gas) * float(self.gas_cost)
             amount = float(bridge.first.expected_output)
             for hop in self.second_hops:

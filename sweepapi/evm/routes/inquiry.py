@@ -1,4 +1,4 @@
-"""One call that asks pools for their prices before a trade, and for more, such as what swaps in them would give.
+"""One call that reads pools' prices before a trade, and makes other reads, such as quotes of swaps in them.
 
 The prices come first, because a hostile token can use up the gas of the call in a swap.
 """

@@ -1,6 +1,6 @@
-"""About the gas that each leg of a sweep uses, by which ways are compared; measured on the local chain.
+"""What each leg of a sweep adds to the gas of its receipt, so that ways can be compared net of gas.
 
-A receipt shows these; ``tests/sweeps/rails/evm/test_gas.py`` compares them with what sweeps use.
+Measured on the local chain; ``tests/sweeps/rails/evm/test_gas.py`` compares the figures with what sweeps use.
 """
 
 from sweepapi.evm.routes.sources import SOURCES

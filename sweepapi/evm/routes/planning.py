@@ -66,7 +66,7 @@ class Ways:
 
 
 def shares(total: int, weights: Mapping[str, int]) -> dict[str, int]:
-    """Divide a total by weights, of which there is one above zero, so that the shares add up to it."""
+    """Divide a total in proportion to weights, not all of them zero, so that the shares add up to it."""
     sums = list(accumulate(weights.values(), initial=0))
     ends = [total * part // sums[-1] for part in sums]
     return {key: end - start for key, (start, end) in zip(weights, pairwise(ends), strict=True)}
@@ -99,8 +99,8 @@ class Plan:
     def without(self, tokens: Collection[str]) -> "Plan":
         """Return the plan for the other tokens.
 
-        If one of these was joined, the last hop gives at least a part in proportion, as a pool gives more per unit for
-        less.
+        If one of them was joined, the last hop gives the others at least their proportional part, because a pool gives
+        more per unit for a smaller amount.
         """
         others = replace(self, ways={token: way for token, way in self.ways.items() if token not in tokens})
         joined = sum(others.joined.values())

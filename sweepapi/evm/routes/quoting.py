@@ -1,6 +1,6 @@
-"""Reads what each token would give in each pool there is, what the pools show before that, and what arrives in them.
+"""Quotes each token in every pool there is, and reads the pools' prices and how much of the token arrives in them.
 
-All of it is asked at once, so that a way is chosen only among the pools that receive the token in full.
+All of it is read at once, so that a way is chosen only among the pools that receive the token in full.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -197,7 +197,7 @@ class QuoteReads:
 
 
 def _problem(token: str, quoted: CandidateQuotes | None, transfers: Transfers) -> Problem:
-    """Return the problem of a token without a way, the least severe: a token that arrives short may be sold."""
+    """Return the least severe problem of a token without a way: a router may sell one that arrives short."""
     found = [] if quoted is None else [transfers.problem(token, quote.swap.pools[0]) for quote in quoted.all]
     problems = [problem for problem in found if problem is not None]
     return Problem.SHORT if Problem.SHORT in problems else next(iter(problems), Problem.NO_ROUTE)

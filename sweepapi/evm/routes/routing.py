@@ -37,8 +37,8 @@ class Outcome:
 def find(market: Market, quotes: Quotes, signed: SignedFloors | None) -> Outcome:
     """Choose among the ways of the tokens, in one round trip; ``signed`` is None for a new sweep."""
     basket = quotes.basket
-    trials = market.read_trials(amounts=basket.amounts, detours=quotes.detours)
-    plan = basket.plan(trials.second).with_ways(trials.detours)
+    follow_ups = market.read_follow_ups(amounts=basket.amounts, detours=quotes.detours)
+    plan = basket.plan(follow_ups.second).with_ways(follow_ups.detours)
     missing = [token for token in basket.ways if token not in plan.ways]
     kept = plan if signed is None else signed.kept(plan)
     return Outcome(

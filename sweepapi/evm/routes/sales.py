@@ -1,6 +1,6 @@
-"""How each of many tokens would be sold alone, in one round trip however many they are.
+"""Finds how each of many tokens would be sold alone, in one round trip for any number of them.
 
-As for a build, but no token depends on another one.
+It works as for a build, except that no token depends on another one.
 """
 
 from collections import defaultdict
@@ -25,12 +25,12 @@ class Sales:
 
 
 def find(market: Market, quotes: Quotes) -> Sales:
-    """Raise ``ChainUnavailableError`` if no provider answers."""
+    """Find the best plan for each token; raises ``ChainUnavailableError`` if no provider answers."""
     whole = quotes.basket
-    baskets = {token: replace(whole, ways={token: its}) for token, its in whole.ways.items()}
-    trials = market.read_trials(amounts=_amounts(baskets.values()), detours=quotes.detours)
-    plans = {token: basket.plan(trials.second) for token, basket in baskets.items()}
-    plans |= {token: Plan({token: way}, last=None) for token, way in trials.detours.items()}
+    baskets = {token: replace(whole, ways={token: ways}) for token, ways in whole.ways.items()}
+    follow_ups = market.read_follow_ups(amounts=_amounts(baskets.values()), detours=quotes.detours)
+    plans = {token: basket.plan(follow_ups.second) for token, basket in baskets.items()}
+    plans |= {token: Plan({token: way}, last=None) for token, way in follow_ups.detours.items()}
     found = {token: plan for token, plan in plans.items() if plan.ways}
     return Sales(
         plans=found,

@@ -1,8 +1,8 @@
-"""What every source of quotes owes to a build, and the sources that there are, by the kind of venues and routers.
+"""The protocol of all sources of quotes, and the sources that there are, by the kind of venues and routers.
 
 A source knows which pools a pair may have, what to read to quote a swap, and how a router carries it out. It does no
 I/O itself: its reads travel in the batches of the build, so another source adds reads, not round trips. Nothing outside
-this package asks which one it has.
+this package asks which source it has.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

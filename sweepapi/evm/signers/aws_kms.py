@@ -47,7 +47,7 @@ class KmsFeeSigner(FeeSigner):
 
     @cached_property
     def _address_of_key(self) -> str:
-        """Asked once, so that a wrong key is named, and not only its signatures refused."""
+        """Read once, so that an error names a wrong key instead of only refusing its signatures."""
         encoded = self._ask("get_public_key").get("PublicKey", b"")
         try:
             return address_of(PublicKey(encoded.removeprefix(PUBLIC_KEY_HEADER)))

@@ -1,4 +1,4 @@
-"""Shows whether the configured fee signer signs, before contracts are told its address."""
+"""Shows whether the configured fee signer signs, before its address is set in the contracts."""
 
 from django.core.management.base import BaseCommand, CommandError
 

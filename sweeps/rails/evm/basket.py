@@ -13,9 +13,9 @@ EMPTY = Basket((), 0, None)
 
 
 def best_basket(found: Sequence[FoundToken]) -> Basket:
-    """Return the basket that brings the most after fee and gas: an empty one if every other one costs more.
+    """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more.
 
-    The last hop costs gas of its own, which the tokens that need it may not be worth even if each is worth its swap.
+    The last hop costs gas of its own; tokens that need it may not pay for it, even if each pays for its own swap.
     """
     worthy = sorted(filter(_is_worthy, found), key=_net_output, reverse=True)
     direct = [token for token in worthy if token.sale is not None and token.sale.last_hop is None]

@@ -1,8 +1,8 @@
-"""Looks at a wallet on an EVM chain: which of its tokens are worth sweeping, each tried as a sale of that token alone.
+"""Looks at a wallet on an EVM chain, and simulates the sale of each token alone, to say which are worth sweeping.
 
-Six round trips at most, however many tokens there are: two find what the wallet holds (``holdings``), one reads the
-facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. Only if all of these fail,
-another one asks whether the output is to blame.
+It takes at most six round trips for any number of tokens: two find what the wallet holds (``holdings``), one reads the
+facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. If all of these fail, another
+one asks whether the output is to blame.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -42,12 +42,12 @@ from sweeps.rails.evm.found import Discovery, Finding, FoundToken
 from sweeps.rails.rail import FeeTerms
 from sweeps.rails.request import BuildRequest, DiscoverRequest, TokenInput
 
-SLIPPAGE_BPS = 100  # of the simulated sales; does not change the expected output, which alone is shown
+SLIPPAGE_BPS = 100  # of the simulated sales; only their expected output is shown, which does not depend on it
 
 
 @dataclass(frozen=True)
-class Seller:
-    """A contract version, as a partner's sweeps of today would use it."""
+class SaleTerms:
+    """The chain, the contract and the fees under which a partner's sweeps are built today."""
 
     partner: Partner
     chain: Chain
@@ -56,19 +56,19 @@ class Seller:
     trial: Callable[[EvmDraft], Trial]  # how it executes drafts like this one
 
 
-def discover(request: DiscoverRequest, seller: Seller) -> Discovery:
+def discover(request: DiscoverRequest, terms: SaleTerms) -> Discovery:
     """Look at a wallet.
 
     Raises ``BuildDisabled``, ``ChainUnavailable``, and ``InvalidRequest`` for an output that no sweep can have.
     """
-    market = market_for(seller.chain, seller.contract, wallet=request.wallet, output_asset=request.output_asset)
+    market = market_for(terms.chain, terms.contract, wallet=request.wallet, output_asset=request.output_asset)
     try:
         seen = _look(request, market)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
     if seen.sales.output_problem is not None:
         refuse_output(seen.sales.output_problem)
-    return _Appraisal(request, seller, seen).discovery()
+    return _Appraisal(request, terms, seen).discovery()
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _Appraisal:
     """Tries the sales, and judges each token."""
 
     request: DiscoverRequest
-    seller: Seller
+    terms: SaleTerms
     seen: _Seen
 
     def discovery(self) -> Discovery:
@@ -116,7 +116,7 @@ class _Appraisal:
         found = [*self._sold(), *self._not_sold()]
         shown = [token for token in found if self.request.includes_hidden or not token.is_hidden]
         return Discovery(
-            chain=self.seller.chain,
+            chain=self.terms.chain,
             wallet=self.request.wallet,
             output=output_of(self.request.output_asset, seen.market, seen.facts),
             reference=self._rates.reference,
@@ -134,10 +134,10 @@ class _Appraisal:
         return Rates.of(seen.market, seen.facts, seen.quotes).with_more(1 - len(seen.amounts))
 
     def _sold(self) -> Iterator[FoundToken]:
-        """Yield the tokens that there is a way to sell; one with a floor of zero is not tried: no sweep can have it."""
+        """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
         drafts = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
         to_try = [sale for sale in drafts if sale.tokens[0].floor > 0]
-        results = tried_alone(to_try, self.seller.trial(to_try[0])) if to_try else []
+        results = tried_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
         if results and all(result.status is SimulationStatus.REVERTED for result in results):
             refuse_blocking_output(to_try)
         simulated = iter(results)
@@ -146,7 +146,7 @@ class _Appraisal:
             yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
 
     def _sale(self, token: str, plan: Plan) -> EvmDraft:
-        seen, fees = self.seen, self.seller.fees
+        seen, fees = self.seen, self.terms.fees
         minimums = Minimums(
             plan=plan,
             fee_bps=fees.total_fee_bps,
@@ -162,7 +162,7 @@ class _Appraisal:
             slippage_bps=SLIPPAGE_BPS,
         )
         reading = Reading(seen.market, seen.facts, seen.quotes)
-        sale = draft_of(request, reading, minimums, partner=self.seller.partner, fees=fees, max_skipped=0)
+        sale = draft_of(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
         return replace(sale, rates=self._rates)
 
     def _with_result(self, sale: EvmDraft, simulation: Simulation) -> EvmDraft:
@@ -171,7 +171,7 @@ class _Appraisal:
         return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)], simulation=simulation)
 
     def _not_sold(self) -> Iterator[FoundToken]:
-        """Yield the tokens that can't be sold, and those that are not to be."""
+        """Yield the tokens that can't be sold, and the suspects, whose sales are not tried."""
         for token, problem in self.seen.sales.problems.items():
             yield self._found(token, verdicts.without_way(problem))
         for token, finding in self.seen.suspects.items():
@@ -182,4 +182,4 @@ class _Appraisal:
 
     def _found(self, token: str, finding: Finding, sale: EvmDraft | None = None) -> FoundToken:
         known = self.seen.facts.tokens.get(token)
-        return FoundToken(token, known, verdicts.is_listed(self.seller.chain, token), finding, sale)
+        return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)

@@ -62,9 +62,9 @@ class EvmToken(DraftToken):
         return replace(self, economics=token_economics(self, rates, transfers, fee_bps=fee_bps))
 
     def approval(self, *, unlimited: bool) -> Approval:
-        """Return the allowances to give the contract in a trial, one that is not zero being reset where that is needed.
+        """Return the allowances to give the contract in a trial, after a reset to zero where the token needs one.
 
-        Tokens treat an endless allowance differently, so it is what the user's will be.
+        Tokens treat an unlimited allowance differently, so the trial gives one if the user will.
         """
         amount = UNLIMITED if unlimited or self.allowance == UNLIMITED else self.amount
         resets = self.needs_reset and self.contract_allowance > 0
@@ -85,7 +85,7 @@ class WalletFacts:
     """What the user's account is."""
 
     code: bytes
-    answers_eip1271: bool | None  # whether its code checks signatures; None without code, or if that can't be told
+    answers_eip1271: bool | None  # whether its code checks signatures; None without code, or if that is unknown
 
     @property
     def kind(self) -> AccountCode:
@@ -112,7 +112,7 @@ class EvmDraft(Draft):
     used_permit_words: Mapping[int, int]  # Permit2's bitmap of the user by word position
     warnings: Sequence[BuildWarning]
     wallet: WalletFacts
-    gas_price: GasPrice | None  # None if the provider does not tell
+    gas_price: GasPrice | None  # None if the provider did not report it
     native_balance: int  # of the user, in wei
     rates: Rates
     is_renewed: bool
@@ -192,7 +192,7 @@ class EvmDraft(Draft):
         return replace(token, expected_output=output, economics=economics)
 
     def _with_tokens(self, tokens: Sequence[EvmToken], *, max_skipped: int) -> "EvmDraft":
-        """Return the draft of other tokens; a joined one's share of the last hop is the least that is left for it."""
+        """Return the draft of other tokens; the joined ones keep their shares of the last hop, or get more."""
         last_hop = self.last_hop if any(token.is_joined for token in tokens) else None
         can_skip = max_skipped > sum(token.swap is None for token in tokens)
         kept = [replace(token, skippable=token.skippable and can_skip) for token in tokens]

@@ -25,7 +25,7 @@ from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.attempts import Attempt
 from sweepapi.evm.blocked_output import blocks, payout_probes
 from sweepapi.evm.chains import Chain
-from sweepapi.evm.left_out import NOT_A_TOKEN, PROBLEMS, LeftOut, uneconomic, unswappable
+from sweepapi.evm.left_out import NOT_A_TOKEN, PROBLEMS, ROUNDS_TO_ZERO, LeftOut, uneconomic, unswappable
 from sweepapi.evm.market import Contract, Facts, Market
 from sweepapi.evm.routes import routing
 from sweepapi.evm.routes.minimums import Minimums
@@ -259,7 +259,7 @@ def refuse_output(problem: Problem) -> NoReturn:
 def _refuse_zero_floors(tokens: Sequence[EvmToken]) -> None:
     """Raise ``InsufficientOutput`` for tokens whose floors are zero."""
     nothing = [
-        FieldError(f"tokens[{i}].amount", "output_too_small", "The minimum output of this amount rounds to zero.")
+        FieldError(f"tokens[{i}].amount", "output_too_small", ROUNDS_TO_ZERO)
         for i, token in enumerate(tokens)
         if token.floor == 0
     ]
@@ -309,9 +309,9 @@ def _wallet_warnings(wallet: WalletFacts) -> Iterator[BuildWarning]:
 def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     """Return the draft with what the chain does with it now, without the tokens that fail where they may be left out.
 
-    One round trip tries the sweep with rising gas limits, of which the first that suffices is the least, and each token
-    alone; another one tries what is left if tokens fail. The user is the caller and approves the contract first,
-    because nothing is signed yet; with a signature the same legs run in the same order.
+    One round trip tries the sweep with rising gas limits, and each token alone; the first limit that suffices is taken
+    for the least. If tokens fail, another round trip tries the rest. The user is the caller and approves the contract
+    first, because nothing is signed yet; with a signature the same legs run in the same order.
 
     Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, ``InvalidRequest`` if all do
     because of the output, and ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed.
@@ -351,7 +351,7 @@ def refuse_blocking_output(drafts: Sequence[EvmDraft]) -> None:
 
 
 def tried_alone(drafts: Sequence[EvmDraft], trial: Trial) -> list[Simulation]:
-    """Return what becomes of each of these drafts, none of which sees another one, in one round trip.
+    """Return what becomes of each of these drafts on its own, in one round trip for all.
 
     Raises ``ChainUnavailable``.
     """

@@ -1,4 +1,4 @@
-"""The options to execute a sweep that its user has, those with the fewest prompts first.
+"""The ways in which a user can execute a sweep, those with the fewest prompts first.
 
 - ``calls``: the wallet makes approvals and sweep in one batch (EIP-5792), and the contract takes the tokens itself.
 - ``permits``: the user signs the tokens' own permits and Permit2's, and sends one transaction.
@@ -21,8 +21,8 @@ from sweeps.rails.request import WalletAtomic
 
 SEND_CALLS_VERSION = "2.0.0"
 APPROVAL_GAS = 60_000
-# What a rollup's fee for data grows by, in bytes of the sweep's transaction. Its formula has a constant, which is why
-# a transaction of its own counts for more than it takes.
+# What a rollup's fee for data grows by, in bytes of the sweep's transaction. Its formula has a constant part, so a
+# separate transaction counts for more bytes than it has.
 APPROVAL_BYTES = 160
 BATCHED_CALL_BYTES = 256
 TOKEN_PERMIT_BYTES = 224

@@ -35,7 +35,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class FoundToken:
-    """A token of the wallet. What it says about itself is not to be trusted unless the chain's file lists it."""
+    """A token of the wallet; its name and symbol are not to be trusted unless the chains file lists it."""
 
     asset: str
     facts: TokenFacts | None  # None if it is not a token

@@ -1,4 +1,4 @@
-"""The verdict on each token of a wallet, from what was read and tried; pure."""
+"""Judges each token of a wallet from what was read and tried, without I/O."""
 
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.deception import Deception, deception
@@ -9,10 +9,10 @@ from sweepapi.evm.trial_result import SimulationStatus
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.found import Finding, Verdict
 
-BROKEN = Finding(Verdict.BROKEN, "not_a_token", "It does not answer as an ERC-20 token does.")
+BROKEN = Finding(Verdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
 SELLABLE = Finding(Verdict.SELLABLE)
 DECEPTIONS = {
-    Deception.IMITATION: "It bears the symbol of a well-known token, or one that looks like it.",
+    Deception.IMITATION: "Its symbol is that of a well-known token, or looks like it.",
     Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
     Deception.LINK: "Its name contains a link.",
 }
@@ -20,7 +20,7 @@ TAX = "It keeps {} basis points of what is transferred."
 
 
 def is_listed(chain: Chain, token: str) -> bool:
-    """Return whether the chain's file names the token."""
+    """Return whether the chains file lists the token."""
     return token in (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
 
 

@@ -17,7 +17,7 @@ from sweepapi.evm.market import NOT_PAUSED, Contract, Requirement
 from sweepapi.evm.responses import Log
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
-from sweeps.rails.evm.discovering import Seller, discover
+from sweeps.rails.evm.discovering import SaleTerms, discover
 from sweeps.rails.evm.draft import EvmDraft, Trial
 from sweeps.rails.evm.found import Discovery
 from sweeps.rails.evm.sealing import (
@@ -38,7 +38,7 @@ from sweeps.rails.request import BuildRequest, DiscoverRequest
 FEE_DIFFERS = "The contract's fee is not the configured one."
 RECIPIENT_DIFFERS = "The contract pays its fee to another account than the configured one."
 
-# Of a sweep that is only tried. No other id takes more gas, because its bytes are not zero.
+# Of a sweep that is only tried. No other id takes more gas: bytes of calldata cost more if they are not zero.
 TRIED_ID = UUID(int=2**128 - 1)
 
 
@@ -60,8 +60,8 @@ def discover_v4(*, partner: Partner, request: DiscoverRequest) -> Discovery:
     """Look at a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
     chain, contract, recipient = _deployed(request.network)
     fees = _fees_of_today(partner, recipient)
-    seller = Seller(partner, chain, _contract(contract, fees), fees, lambda _draft: _trial(TRIED_ID))
-    return discover(request, seller)
+    terms = SaleTerms(partner, chain, _contract(contract, fees), fees, lambda _draft: _trial(TRIED_ID))
+    return discover(request, terms)
 
 
 def _deployed(network: str) -> tuple[Chain, str, str]:

@@ -1,8 +1,8 @@
 """Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization.
 
-A signature may only pay what is stored for the partner. Whatever drafted the terms, they are compared with what the
-database and the chains file say, last before they are signed. A difference is a mistake of ours, so nothing is signed,
-and partners are only shown an internal error.
+A signature may only pay what is stored for the partner. So the drafted terms are compared with the database and the
+chains file right before they are signed. A difference is a mistake of ours: nothing is signed, and partners are only
+shown an internal error.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -29,7 +29,7 @@ from sweepapi.evm.market import Contract
 from sweepapi.evm.responses import Log
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
-from sweeps.rails.evm.discovering import Seller, discover
+from sweeps.rails.evm.discovering import SaleTerms, discover
 from sweeps.rails.evm.draft import EvmDraft, Trial
 from sweeps.rails.evm.found import Discovery
 from sweeps.rails.evm.sealing import (
@@ -61,33 +61,33 @@ def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
 
     Raises ``UnsupportedChain`` where V5 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
-    seller = _seller(partner, request.network)
+    terms = _sale_terms(partner, request.network)
     drafted = drafting.draft(
         partner=partner,
         request=request,
-        chain=seller.chain,
-        contract=seller.contract,
-        fees=FeeTerms.of(renewed) if renewed is not None else seller.fees,
-        signed=signed_terms_of(renewed, contract=seller.contract.address) if renewed is not None else None,
+        chain=terms.chain,
+        contract=terms.contract,
+        fees=FeeTerms.of(renewed) if renewed is not None else terms.fees,
+        signed=signed_terms_of(renewed, contract=terms.contract.address) if renewed is not None else None,
     )
     return drafting.tried(drafted, _trial(drafted, renewed))
 
 
 def discover_v5(*, partner: Partner, request: DiscoverRequest) -> Discovery:
     """Look at a wallet; raises ``UnsupportedChain`` where V5 is not deployed, and what ``discover`` raises."""
-    return discover(request, _seller(partner, request.network))
+    return discover(request, _sale_terms(partner, request.network))
 
 
-def _seller(partner: Partner, network: str) -> Seller:
+def _sale_terms(partner: Partner, network: str) -> SaleTerms:
     chain = networks.current().chain(network)
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
     fees = _fees_of_today(partner, chain, chain.protocol_recipient)
-    return Seller(partner, chain, Contract(chain.v5_contract), fees, lambda draft: _trial(draft, None))
+    return SaleTerms(partner, chain, Contract(chain.v5_contract), fees, lambda draft: _trial(draft, None))
 
 
 def _trial(draft: EvmDraft, renewed: Sweep | None) -> Trial:
-    """Return how to try the sweep under the next nonce, which is not reserved; everything passes as signed by us."""
+    """Return how to try the sweep under the next nonce, which is not reserved; our signature is not checked."""
     if renewed is not None:
         nonce = int(renewed.executions.get().execution_id)
     else:
@@ -231,7 +231,7 @@ def _differences(typed_data: TypedData, network: str, partner_id: UUID, renewed:
 
 
 def _comparable(value: object) -> object:
-    """Return a value as it is signed: the case of an address or a hash makes no difference to it."""
+    """Return a value in lower case: the case of an address or a hash makes no difference to what is signed."""
     return value.lower() if isinstance(value, str) else value
 
 

@@ -63,7 +63,7 @@ def test_a_link_is_recognized(name: str) -> None:
         ("", ""),
     ],
 )
-def test_a_plain_name_is_not(symbol: str, name: str) -> None:
+def test_a_plain_name_is_not_deceptive(symbol: str, name: str) -> None:
     assert deception(symbol, name, symbols=SYMBOLS) is None
 
 

@@ -7,9 +7,8 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from sweepapi.evm.eip712 import domain_separator
-from sweepapi.evm.erc20 import UNLIMITED
+from sweepapi.evm.erc20 import MAX_NAME_CHARACTERS, UNLIMITED
 from sweepapi.evm.token_permits import (
-    MAX_NAME_CHARACTERS,
     Grant,
     PermitKind,
     TokenPermits,
@@ -119,14 +118,14 @@ def test_the_domain_that_the_token_describes_comes_first_but_must_fit_as_well() 
         {"typehash": (bytes(32),)},
     ],
 )
-def test_nothing_is_guessed(reported: dict[str, Any]) -> None:
+def test_a_token_takes_no_permits_if_a_report_is_missing_or_does_not_fit(reported: dict[str, Any]) -> None:
     assert found(**reported) is None
 
 
 @pytest.mark.parametrize(
     "name", [f"Co{NUL}in", f"Co{RIGHT_TO_LEFT}in", " Coin", "x" * (MAX_NAME_CHARACTERS + 1), "Coin\n"]
 )
-def test_a_name_that_can_not_be_shown_as_it_is_is_not_signed(name: str) -> None:
+def test_a_name_that_has_to_be_cleaned_to_be_shown_is_not_signed(name: str) -> None:
     assert found(name=(name,), separator=(separator(name, "3"),)) is None
     assert found(version=(name,), separator=(separator("Coin", name),)) is None
 
@@ -138,7 +137,7 @@ def test_the_kind_follows_from_the_type_hash(typehash: bytes, kind: PermitKind) 
     assert its.kind is kind
 
 
-def test_dais_kind_can_not_limit_the_allowance() -> None:
+def test_dais_kind_cannot_limit_the_allowance() -> None:
     for kind, can_limit in [(PermitKind.EIP2612, True), (PermitKind.DAI, False)]:
         permits = TokenPermits(kind, "Coin", "1", 0)
         assert (permits.can_give(5), permits.can_give(UNLIMITED)) == (can_limit, True)

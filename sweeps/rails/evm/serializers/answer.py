@@ -9,22 +9,16 @@ from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, HashField, OpenEnumField, UtcDateTimeField
 from sweepapi.api.schema import example
-from sweepapi.evm.trial_result import SimulationStatus
 from sweeps.models import SweepStatus
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.executions import executions, quoted_executions
-from sweeps.rails.evm.issues import allowance_issues, balance_issues
-from sweeps.rails.evm.models import Leg
 from sweeps.rails.evm.sealing import ContractCall, EvmSealed
-from sweeps.rails.evm.serializers.economics import EconomicsSerializer, TokenEconomicsSerializer
-from sweeps.rails.evm.serializers.executions import (
-    ExecutionOptionSerializer,
-    SweepExecutionSerializer,
-    WalletSerializer,
-)
+from sweeps.rails.evm.serializers.economics import EconomicsSerializer
+from sweeps.rails.evm.serializers.executions import ExecutionOptionSerializer, SweepExecutionSerializer
+from sweeps.rails.evm.serializers.issues import BuildIssuesSerializer
+from sweeps.rails.evm.serializers.tokens import BuiltTokenSerializer, LastHopSerializer, SkippedTokenSerializer
 from sweeps.rails.evm.serializers.transactions import (
     HEX,
-    ApprovalTransactionSerializer,
     HexField,
     TransactionRequestSerializer,
     TypedDataSerializer,
@@ -41,15 +35,6 @@ from sweeps.serializers.answer import (
 )
 from sweeps.serializers.rendering import rendered
 
-LEFT_OUT_REASONS = (
-    "not_a_token",
-    "no_route",
-    "transfer_fee",
-    "transfer_refused",
-    "insufficient_balance",
-    "uneconomic",
-    "simulation_failed",
-)
 # Of ``executions``; the others need what is signed.
 QUOTED_EXECUTION_FIELDS = ("kind", "prompts", "transactions", "gas", "dataFee", "approvals")
 CONTRACT_VERSIONS = ("v5", "v4")
@@ -66,71 +51,6 @@ SEALED_FIELDS = (
     "transaction",
     "transactionTemplate",
 )
-
-
-class RouteSerializer(serializers.Serializer[Any]):
-    """The route of one token."""
-
-    kind = OpenEnumField(
-        values=[Leg.Hop.POOL, Leg.Hop.JOINED, Leg.Hop.ROUTER, Leg.Hop.UNWRAPPED],
-        help_text="The contract swaps it in a pool, or in a pool into the wrapped coin and, with all other joined "
-        "tokens, through `lastHop`, or has a router swap it; or the wrapped coin becomes the native one.",
-    )
-    venue = serializers.CharField(allow_null=True, help_text="Whose pool swaps it; null if it needs none of its own.")
-    router = serializers.CharField(allow_null=True, help_text="Null unless a router swaps it.")
-    target = EvmAddressField(allow_null=True, help_text="The pool or the router; null without either.")
-    path = serializers.ListField(child=EvmAddressField(), help_text="The tokens up to the output, or its wrapped coin.")
-    feeTiers = serializers.ListField(
-        source="fee_tiers", child=serializers.IntegerField(), help_text="Hundredths of a basis point, per hop."
-    )
-    priceImpactBps = serializers.IntegerField(
-        source="price_impact_bps", allow_null=True, help_text="The same as of the token."
-    )
-
-
-class LastHopSerializer(serializers.Serializer[Any]):
-    """The pool that swaps what all joined tokens brought into the output token."""
-
-    venue = serializers.CharField(source="venue.name")
-    pool = EvmAddressField()
-    tokenIn = EvmAddressField(source="token_in", help_text="The wrapped coin.")
-    tokenOut = EvmAddressField(source="token_out")
-    feeTier = serializers.IntegerField(
-        source="fee_tier", allow_null=True, help_text="Hundredths of a basis point; null for venues without fee tiers."
-    )
-
-
-class BuiltTokenSerializer(TokenEconomicsSerializer):
-    """One token, with its expected and minimum output in the output token's smallest unit."""
-
-    mint = EvmAddressField(source="token.asset")
-    amount = AmountOutputField(source="token.amount")
-    symbol = serializers.CharField(source="token.symbol")
-    decimals = serializers.IntegerField(source="token.decimals")
-    expectedOutput = AmountOutputField(source="token.expected_output", help_text="Before the fee.")
-    minOutput = AmountOutputField(source="token.min_output", help_text="Before the fee.")
-    floor = AmountOutputField(
-        source="token.floor", help_text="The least that the user receives for it after the fee, which the user signs."
-    )
-    skippable = serializers.BooleanField(
-        source="token.skippable",
-        help_text="Whether the contract leaves it out if its pool pays too little; then it stays with the user.",
-    )
-    route = RouteSerializer(allow_null=True, help_text="Null if this offer drops the token, which stays with the user.")
-
-
-class SkippedTokenSerializer(serializers.Serializer[Any]):
-    """A token of the request that the sweep does not take."""
-
-    mint = EvmAddressField(source="asset")
-    amount = AmountOutputField()
-    reason = OpenEnumField(values=LEFT_OUT_REASONS, help_text="Stable; new reasons may be added.")
-    message = serializers.CharField()
-    expectedOutput = AmountOutputField(
-        source="expected_output", allow_null=True, help_text="Before the fee; null if it can't be swapped."
-    )
-    value = AmountOutputField(allow_null=True, help_text="Of the expected output, in the reference stablecoin.")
-    gas = AmountOutputField(allow_null=True, help_text="That its swap would add.")
 
 
 class EstimatedOutputSerializer(OutputAmountsSerializer):
@@ -171,8 +91,9 @@ class SignaturePlaceSerializer(serializers.Serializer[Any]):
     length = serializers.IntegerField(source="signature_length")
     lengthOffset = serializers.IntegerField(
         source="length_offset",
-        help_text="Of the word of 32 bytes that holds the length. For a signature of another length, as of contract "
-        "wallets, cut `data` here, and append the length as a word, the signature, and zeros up to a whole word.",
+        help_text="Of the word of 32 bytes that holds the length. For a signature of another length, such as a "
+        "contract wallet's, cut `data` here, and append the length as a word, the signature, and zeros up to a whole "
+        "word.",
     )
 
 
@@ -196,66 +117,6 @@ class TransactionTemplateSerializer(serializers.Serializer[Any]):
     def get_args(self, sealed: Any) -> Any:  # noqa: ANN401 - ABI arguments of any shape
         call: ContractCall = sealed.call
         return _json(call.arguments)
-
-
-class AllowanceIssueSerializer(serializers.Serializer[Any]):
-    """A token that Permit2 may not transfer yet, and the approvals that the user has to send."""
-
-    token = EvmAddressField()
-    spender = EvmAddressField()
-    actual = AmountOutputField()
-    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
-    resetTransaction = ApprovalTransactionSerializer(
-        source="reset_transaction", allow_null=True, help_text="Send this first, unless it is null."
-    )
-    transaction = ApprovalTransactionSerializer()
-
-
-class BalanceIssueSerializer(serializers.Serializer[Any]):
-    """A token of which the user holds too little."""
-
-    token = EvmAddressField()
-    actual = AmountOutputField()
-    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
-
-
-class SimulationSerializer(serializers.Serializer[Any]):
-    """What the chain does with the sweep now, tried as the user's own calls before anything is approved or signed."""
-
-    status = serializers.ChoiceField(
-        choices=list(SimulationStatus),
-        help_text="`skipped` if it could not be tried; `reason` says why.",
-    )
-    method = serializers.CharField(
-        allow_null=True,
-        help_text="Of the node's interface: `eth_simulateV1`, or `eth_call` where no node has that. A call replaces "
-        "the wallet's code, so a token that treats accounts without code differently may not be found out. Null if it "
-        "was not tried.",
-    )
-    gasUsed = AmountOutputField(
-        source="gas_used", allow_null=True, help_text="By `sweepAsCaller`, after refunds; null unless it went through."
-    )
-    grossOutput = AmountOutputField(source="gross_output", allow_null=True, help_text="As above; before the fee.")
-    failingToken = EvmAddressField(source="failing_token", allow_null=True)
-    target = EvmAddressField(allow_null=True, help_text="The pool or router that failed; null if it was neither.")
-    reason = serializers.CharField(allow_null=True, help_text="A sentence; null if it went through.")
-
-
-class BuildIssuesSerializer(serializers.Serializer[Any]):
-    """What the user can still fix before signing."""
-
-    allowance = serializers.SerializerMethodField()
-    balance = serializers.SerializerMethodField()
-    wallet = WalletSerializer()
-    simulation = SimulationSerializer()
-
-    @extend_schema_field(AllowanceIssueSerializer(many=True))
-    def get_allowance(self, draft: EvmDraft) -> Any:  # noqa: ANN401 - JSON
-        return [rendered(AllowanceIssueSerializer, issue) for issue in allowance_issues(draft)]
-
-    @extend_schema_field(BalanceIssueSerializer(many=True))
-    def get_balance(self, draft: EvmDraft) -> Any:  # noqa: ANN401 - JSON
-        return [rendered(BalanceIssueSerializer, issue) for issue in balance_issues(draft)]
 
 
 class BuildWarningSerializer(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""The answer to a look at a wallet on an EVM chain."""
+"""The answer of discover on EVM chains."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
     symbol = serializers.CharField(source="facts.symbol", default="")
     name = serializers.CharField(source="facts.name", default="")
     decimals = serializers.IntegerField(
-        source="facts.decimals", default=None, allow_null=True, help_text="Null if the contract does not tell."
+        source="facts.decimals", default=None, allow_null=True, help_text="Null if the contract does not report it."
     )
     untrusted = serializers.SerializerMethodField(
         help_text="Whether `symbol` and `name` are what the contract chose to say, only made printable and short: "
@@ -47,7 +47,7 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
         source="facts.balance",
         default=None,
         allow_null=True,
-        help_text="Of the wallet. Null if the contract does not tell.",
+        help_text="The wallet's. Null if the contract does not report it.",
     )
     verdict = OpenEnumField(
         source="finding.verdict",
@@ -65,12 +65,12 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
         values=list(SimulationStatus),
         default=None,
         allow_null=True,
-        help_text="How the simulated sale of the whole balance ended, as in a build. Null if not tried.",
+        help_text="How the simulated sale of the whole balance ended, as in a build. Null if it was not tried.",
     )
     expectedOutput = AmountOutputField(
         source="token.expected_output", default=None, allow_null=True, help_text=f"Before the fee. {NO_OFFER}"
     )
-    gas = AmountOutputField(allow_null=True, help_text=f"That its swap adds to a sweep. {NO_OFFER}")
+    gas = AmountOutputField(allow_null=True, help_text=f"What its swap adds to the gas of a sweep. {NO_OFFER}")
 
     @extend_schema_field(serializers.BooleanField())
     def get_untrusted(self, token: FoundToken) -> bool:
@@ -91,7 +91,9 @@ class BasketSerializer(serializers.Serializer[Any]):
     expectedOutput = AmountOutputField(
         source="expected_output", help_text="Before the fee: the sum of the tokens, each sold alone."
     )
-    economics = EconomicsSerializer(allow_null=True, help_text="Of one sweep of these tokens; null without tokens.")
+    economics = EconomicsSerializer(
+        allow_null=True, help_text="Those of one sweep of these tokens; null without tokens."
+    )
 
 
 class DiscoveryOutputTokenSerializer(serializers.Serializer[Any]):

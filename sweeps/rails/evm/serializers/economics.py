@@ -14,8 +14,8 @@ from sweeps.rails.evm.value_warnings import VALUE_WARNINGS, value_warning
 
 UNKNOWN = "Null if no pool shows a price."
 WARNED = (
-    "A code that `warnings` has as well: the price impact is high, or what is lost of the worth at mid prices by tax, "
-    "impact, fee and gas together. Null if neither is. New codes may be added."
+    "A code that `warnings` has as well: the price impact is high, or the loss against mid prices to tax, impact, fee "
+    "and gas together. Null if neither is. New codes may be added."
 )
 
 
@@ -49,21 +49,21 @@ class TokenEconomicsSerializer(serializers.Serializer[Any]):
     netOutput = SignedAmountField(
         source="token.economics.net_output",
         allow_null=True,
-        help_text="The expected output after the fee and `gasShare`; negative if they are more than it. Null as that.",
+        help_text="The expected output after the fee and `gasShare`; negative if they are more. Null if `gasShare` is.",
     )
     value = AmountOutputField(
         source="token.economics.value",
         allow_null=True,
-        help_text=f"Of the expected output, in the smallest unit of `economics.reference`. {UNKNOWN}",
+        help_text=f"The value of the expected output, in the smallest unit of `economics.reference`. {UNKNOWN}",
     )
     minValue = AmountOutputField(
-        source="token.economics.min_value", allow_null=True, help_text="Of the minimum output, as `value`."
+        source="token.economics.min_value", allow_null=True, help_text="The value of the minimum output."
     )
     gasValue = AmountOutputField(
-        source="token.economics.gas_value", allow_null=True, help_text="Of `gasShare`, as `value`."
+        source="token.economics.gas_value", allow_null=True, help_text="The value of `gasShare`."
     )
     netValue = SignedAmountField(
-        source="token.economics.net_value", allow_null=True, help_text="Of `netOutput`, as `value`."
+        source="token.economics.net_value", allow_null=True, help_text="The value of `netOutput`."
     )
     valueWarning = serializers.SerializerMethodField()
 
@@ -83,21 +83,23 @@ class EconomicsSerializer(serializers.Serializer[Any]):
     """What the sweep brings; values are at the mid prices of pools, and of no other source."""
 
     reference = ReferenceSerializer(allow_null=True)
-    value = AmountOutputField(allow_null=True, help_text="Of the expected output before the fee.")
-    minValue = AmountOutputField(source="min_value", allow_null=True, help_text="Of the minimum output before the fee.")
+    value = AmountOutputField(allow_null=True, help_text="The value of the expected output, before the fee.")
+    minValue = AmountOutputField(
+        source="min_value", allow_null=True, help_text="The value of the minimum output, before the fee."
+    )
     priceImpactBps = serializers.IntegerField(
-        source="price_impact_bps", allow_null=True, help_text=f"As of a token, of all together. {UNKNOWN}"
+        source="price_impact_bps", allow_null=True, help_text=f"As for each token, over all of them. {UNKNOWN}"
     )
     transferTaxBps = serializers.IntegerField(
         source="transfer_tax_bps",
         allow_null=True,
-        help_text="As of a token, of all together at mid prices. Null if it is not known of one.",
+        help_text="As for each token, over all of them at mid prices. Null if it is not known for one.",
     )
     gas = AmountOutputField(
         help_text="What the sweep's transaction uses, in units of gas; estimated if it was not simulated."
     )
     gasPrice = AmountOutputField(
-        source="gas_price", allow_null=True, help_text="In wei. Null if no provider said what it is."
+        source="gas_price", allow_null=True, help_text="In wei. Null if the provider did not report it."
     )
     dataFee = AmountOutputField(
         source="data_fee",
@@ -109,11 +111,11 @@ class EconomicsSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="What the whole transaction costs, in the output token: more than the legs' shares together.",
     )
-    gasValue = AmountOutputField(source="gas_value", allow_null=True, help_text="Of `gasShare`.")
+    gasValue = AmountOutputField(source="gas_value", allow_null=True, help_text="The value of `gasShare`.")
     netOutput = SignedAmountField(
         source="net_output", allow_null=True, help_text="The expected output after the fee and `gasShare`."
     )
-    netValue = SignedAmountField(source="net_value", allow_null=True, help_text="Of `netOutput`.")
+    netValue = SignedAmountField(source="net_value", allow_null=True, help_text="The value of `netOutput`.")
     valueWarning = serializers.SerializerMethodField()
 
     @extend_schema_field(OpenEnumField(values=VALUE_WARNINGS, allow_null=True, help_text=WARNED))

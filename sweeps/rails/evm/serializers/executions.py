@@ -1,4 +1,4 @@
-"""The options to execute a sweep that its user has, and what the user's account is."""
+"""The ways in which a user can execute a sweep, and what the user's account is."""
 
 from typing import Any
 
@@ -27,8 +27,8 @@ KIND_HELP = (
 PARTS_HELP = (
     "How to complete `transaction.data`: for each part, copy `length` bytes from byte `start` of the signature of "
     "`typedData[signature]` over the zeros at `byteOffset`. A signature is r, s and v in 65 bytes, and v is 27 or 28: "
-    "add 27 to 0 or 1. If the last signature, Permit2's, has another length, as of contract wallets, cut `data` 32 "
-    "bytes before its `byteOffset`, and append the length as a word, the signature, and zeros up to a whole word."
+    "add 27 to 0 or 1. If the last signature, Permit2's, has another length, such as a contract wallet's, cut `data` "
+    "32 bytes before its `byteOffset`, and append the length as a word, the signature, and zeros up to a whole word."
 )
 
 
@@ -45,8 +45,8 @@ class WalletSerializer(serializers.Serializer[Any]):
     answersEip1271 = serializers.BooleanField(
         source="answers_eip1271",
         allow_null=True,
-        help_text="Whether the account's code checks signatures, which Permit2 needs of every account with code. Null "
-        "without code, and if the code rejected the question in a way that says nothing.",
+        help_text="Whether the account's code checks signatures (EIP-1271), as Permit2 requires of every account with "
+        "code. Null without code, and if the answer of the code shows neither.",
     )
 
 
@@ -80,7 +80,7 @@ class SignaturePartSerializer(serializers.Serializer[Any]):
 
 
 class ExecutionOptionSerializer(serializers.Serializer[Any]):
-    """One way to execute the sweep, and what it takes of the user."""
+    """One way to execute the sweep, and what it costs the user."""
 
     kind = OpenEnumField(source="option.kind", values=[kind.value for kind in ExecutionKind], help_text=KIND_HELP)
     prompts = serializers.IntegerField(

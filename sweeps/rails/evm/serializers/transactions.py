@@ -8,8 +8,8 @@ from rest_framework import serializers
 from sweepapi.api.fields import AmountOutputField, EvmAddressField
 
 DATA_FEE_HELP = (
-    "What a rollup charges for data in addition to the gas, in wei, at most; zero where nothing is. Null if that could "
-    "not be read."
+    "The most that a rollup charges for data in addition to the gas, in wei; zero on chains that charge nothing. Null "
+    "if it could not be read."
 )
 HEX = r"^0x([0-9a-f]{2})*$"
 

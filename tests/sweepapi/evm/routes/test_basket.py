@@ -208,7 +208,7 @@ def test_only_as_many_tokens_go_over_the_connector_as_it_pays_for() -> None:
     assert sorted(way.output for way in planned.ways.values()) == [170_000, 170_000, curve(300_000)]
 
 
-def test_a_token_that_shares_a_pool_that_can_not_take_it_is_missing() -> None:
+def test_a_token_that_shares_a_pool_that_cannot_take_it_is_missing() -> None:
     ways = {A: over_connector(A, 10), B: over_connector(B, 20)}
     assert plan(ways, output=lambda amount: curve(amount) if amount <= 10 else None).ways.keys() == {A}
 
@@ -225,7 +225,7 @@ def test_if_the_last_hop_swaps_no_sum_the_others_go_directly_and_the_rest_by_rou
     assert basket(ways).plan({}) == Plan({A: in_pool(A, 1), B: by_router(B, 2)}, last=None)
 
 
-def test_a_sum_that_the_last_hop_can_not_swap_is_not_chosen() -> None:
+def test_a_sum_that_the_last_hop_cannot_swap_is_not_chosen() -> None:
     ways = {A: both(A, 1, 10**6), B: Ways(joined=in_pool(B, 9, joined=True))}
     planned = plan(ways, output=lambda amount: 8 if amount == 9 else None)
     assert planned.joined == {B: 9}

@@ -1,6 +1,8 @@
 """Every swap through existing pools is found and quoted, and the best one is chosen."""
 
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import pytest
 from eth_utils.address import to_checksum_address
@@ -95,7 +97,9 @@ def test_venues_with_another_deployer_have_other_pools() -> None:
 
 def test_the_best_quote_is_chosen_and_the_first_of_equal_ones() -> None:
     routes = list(finder.routes([V2, V3], (A, B), all_pools((A, B))))
-    best = finder.best_quote(routes, 5, [((1, 70),), (90, [], [], 0), (90, [], [], 0)])
+    results: list[Any] = [((1, 70),), (90, [], [], 0), (90, [], [], 0)]
+    quotes = [finder.quoted(route, 5, result) for route, result in zip(routes, results, strict=True)]
+    best = finder.best(filter(None, quotes), gas_cost=Fraction(0))
     assert best is not None
     assert (best.swap, best.amount_in, best.expected_output) == (routes[1], 5, 90)
 
@@ -103,7 +107,7 @@ def test_the_best_quote_is_chosen_and_the_first_of_equal_ones() -> None:
 @pytest.mark.parametrize("results", [[None, None, None], [((1, 0),), None, (0, [], [], 0)]])
 def test_swaps_that_fail_or_give_nothing_have_no_quote(results: list[object]) -> None:
     routes = list(finder.routes([V2, V3], (A, B), all_pools((A, B))))
-    assert finder.best_quote(routes, 5, results) is None
+    assert [finder.quoted(route, 5, result) for route, result in zip(routes, results, strict=True)] == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ def test_swaps_that_fail_or_give_nothing_have_no_quote(results: list[object]) ->
 )
 def test_amounts_that_do_not_fit_a_leg_have_no_quote(amount: int, output: int, *, is_quoted: bool) -> None:
     (route,) = finder.routes([V2], (A, B), all_pools((A, B)))
-    assert (finder.best_quote([route], amount, [((amount, output),)]) is not None) == is_quoted
+    assert (finder.quoted(route, amount, ((amount, output),)) is not None) == is_quoted
 
 
 def test_only_routers_that_measure_what_arrives_carry_short_transfers() -> None:

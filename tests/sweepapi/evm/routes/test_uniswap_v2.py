@@ -34,10 +34,10 @@ def pool_swap(facts: Chain, token_in: Token, token_out: Token) -> PoolHop:
 
 def quoted(facts: Chain, hop: PoolHop, amount: int) -> int:
     call = multicall(multicall3=facts.multicall3, reads=[finder.quote_read(hop, amount)])
-    (results,) = networks.current().pool(LOCAL).batch([call])
-    best = finder.best_quote([hop], amount, results)
-    assert best is not None
-    return best.expected_output
+    ((result,),) = networks.current().pool(LOCAL).batch([call])
+    quote = finder.quoted(hop, amount, result)
+    assert quote is not None
+    return quote.expected_output
 
 
 @pytest.mark.parametrize(("sold", "bought"), [("LINK", "WETH"), ("WETH", "LINK"), ("USDC", "WETH"), ("WETH", "GUSD")])

@@ -41,9 +41,9 @@ def routed(facts: Chain, path: list[str], fees: list[int]) -> Route:
 def quoted(facts: Chain, swap: Swap, amount: int) -> int | None:
     """Return the output that the real quoter gives reason to expect."""
     call = multicall(multicall3=facts.multicall3, reads=[finder.quote_read(swap, amount)])
-    (results,) = networks.current().pool(LOCAL).batch([call])
-    best = finder.best_quote([swap], amount, results)
-    return None if best is None else best.expected_output
+    ((result,),) = networks.current().pool(LOCAL).batch([call])
+    quote = finder.quoted(swap, amount, result)
+    return None if quote is None else quote.expected_output
 
 
 @pytest.mark.parametrize("price", AT_A_LIMIT)
@@ -52,17 +52,17 @@ def test_a_hop_whose_price_ends_at_a_limit_was_not_filled(facts: Chain, price: i
     prices = [2**96, 2**96]
     prices[position] = price
     route = routed(facts, [facts.wrapped_native] * 3, [FEE, FEE])
-    assert finder.best_quote([route], 1, [(5, prices, [0, 0], 0)]) is None
+    assert finder.quoted(route, 1, (5, prices, [0, 0], 0)) is None
     pool = pool_swap(facts, facts.wrapped_native, facts.permit2, FEE)
-    assert finder.best_quote([pool], 1, [(5, price, 0, 0)]) is None
+    assert finder.quoted(pool, 1, (5, price, 0, 0)) is None
 
 
 @pytest.mark.parametrize("price", ELSEWHERE)
 def test_a_hop_whose_price_ends_elsewhere_was_filled(facts: Chain, price: int) -> None:
     route = routed(facts, [facts.wrapped_native] * 3, [FEE, FEE])
-    assert finder.best_quote([route], 1, [(5, [2**96, price], [0, 0], 0)])
+    assert finder.quoted(route, 1, (5, [2**96, price], [0, 0], 0))
     pool = pool_swap(facts, facts.wrapped_native, facts.permit2, FEE)
-    assert finder.best_quote([pool], 1, [(5, price, 0, 0)])
+    assert finder.quoted(pool, 1, (5, price, 0, 0))
 
 
 @pytest.mark.parametrize(("sold", "bought"), [("LINK", "WETH"), ("WETH", "LINK")])

@@ -96,7 +96,7 @@ def test_a_keystore_is_decrypted_with_the_password_of_the_file(
     ],
     ids=str,
 )
-def test_a_keystore_that_can_not_be_decrypted_is_refused(
+def test_a_keystore_that_cannot_be_decrypted_is_refused(
     keystore: Callable[..., SignerSettings], changes: dict[str, Any]
 ) -> None:
     assert problem(keystore(**changes)) == BAD_KEYSTORE
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_a_keystore_is_refused(keystore: Callable[..., Signer
 @pytest.mark.parametrize(
     ("field", "variable"), [("keystore", "FEE_SIGNER_KEYSTORE"), ("password_file", "FEE_SIGNER_PASSWORD_FILE")]
 )
-def test_a_file_that_can_not_be_read_is_named_by_its_variable(
+def test_a_file_that_cannot_be_read_is_named_by_its_variable(
     keystore: Callable[..., SignerSettings], tmp_path: Path, field: str, variable: str
 ) -> None:
     settings, binary = keystore(), tmp_path / "binary"

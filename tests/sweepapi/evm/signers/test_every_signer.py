@@ -48,7 +48,7 @@ def test_every_signature_is_of_the_message_and_the_account_with_a_low_s(signer: 
         assert Account.recover_message(signable, signature=signature) == ADDRESS
 
 
-def test_every_transaction_is_the_accounts(signer: FeeSigner) -> None:
+def test_every_transaction_is_signed_by_the_account(signer: FeeSigner) -> None:
     for account_nonce in range(10):
         signed = signer.sign_transaction(cancellation(account_nonce))
         assert Account.recover_transaction(encode_hex(signed.raw)) == ADDRESS

@@ -89,17 +89,19 @@ def test_after_an_outage_it_signs_again(fake: FakeWeb3Signer) -> None:
     assert signer.sign(authorization(1))
 
 
-def test_one_that_refuses_connections_is_reported_without_its_url() -> None:
+def test_a_web3signer_that_refuses_connections_is_reported_without_its_url() -> None:
     assert failure(signer_at("http://127.0.0.1:1")) == "Web3Signer did not answer (ConnectionError)"
 
 
-def test_one_that_never_answers_is_given_up(fake: FakeWeb3Signer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_web3signer_that_never_answers_is_given_up(fake: FakeWeb3Signer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web3signer, "TIMEOUT_SECONDS", 0.05)
     fake.may_answer.clear()
     assert failure(signer_at(fake.url)) == "Web3Signer did not answer (ReadTimeout)"
 
 
-def test_one_that_answers_byte_by_byte_is_given_up(fake: FakeWeb3Signer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_web3signer_that_answers_byte_by_byte_is_given_up(
+    fake: FakeWeb3Signer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     signer = signer_at(fake.url)
     signer.sign(authorization(0))
     monkeypatch.setattr(web3signer, "TIMEOUT_SECONDS", 0.1)

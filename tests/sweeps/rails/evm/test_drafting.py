@@ -43,10 +43,10 @@ def router_warnings(draft: EvmDraft) -> list[BuildWarning]:
 def quoted(hop: PoolHop, amount: int) -> int:
     """Return what a pool would give now, by the quoter or the reserves."""
     call = multicall(multicall3=networks.current().chain(LOCAL).multicall3, reads=[finder.quote_read(hop, amount)])
-    (results,) = networks.current().pool(LOCAL).batch([call])
-    best = finder.best_quote([hop], amount, results)
-    assert best is not None
-    return best.expected_output
+    ((result,),) = networks.current().pool(LOCAL).batch([call])
+    quote = finder.quoted(hop, amount, result)
+    assert quote is not None
+    return quote.expected_output
 
 
 def refusals(error: SweepApiError) -> list[tuple[str, str]]:
@@ -280,7 +280,7 @@ def test_an_amount_that_no_leg_can_take_has_no_route(drafter: Drafter, symbol: s
     assert refusals(refused.value) == [("tokens[0].mint", "no_route")]
 
 
-def test_joined_tokens_whose_sum_the_last_hop_can_not_take_have_no_route(
+def test_joined_tokens_whose_sum_the_last_hop_cannot_take_have_no_route(
     drafter: Drafter, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(routers=())

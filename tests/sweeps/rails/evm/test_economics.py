@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 
 from sweepapi.errors import PriceImpactTooHigh
+from sweepapi.evm import left_out
 from sweepapi.evm.chains import Router, SaltRule, Venue
 from sweepapi.evm.economics import value_loss_bps
 from sweepapi.evm.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
@@ -202,6 +203,11 @@ def test_a_token_is_uneconomic_if_its_leg_costs_more_than_the_user_gets_for_it(
     gas = leg_gas(IN_POOL)
     expected = -(-gas * 100 // 99)  # of which the fee leaves as many units as the leg needs gas
     assert economics(token(expected), rates=replace(RATES, gas_price=gas_price)).is_uneconomic == uneconomic
+
+
+def test_a_token_whose_minimum_rounds_to_zero_is_left_out_for_that_where_the_gas_price_is_unknown() -> None:
+    (one,) = left_out.uneconomic([token(1)])
+    assert (one.reason, one.message) == ("uneconomic", "The minimum output of this amount rounds to zero.")
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------

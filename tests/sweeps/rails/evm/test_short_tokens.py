@@ -112,7 +112,7 @@ def test_a_holder_without_a_balance_gets_the_same_quote(drafter: Drafter) -> Non
     assert of_stranger.expected_output == token.expected_output
 
 
-def test_the_last_hop_is_quoted_without_a_token_that_can_not_join_it(drafter: Drafter) -> None:
+def test_the_last_hop_is_quoted_without_a_token_that_cannot_join_it(drafter: Drafter) -> None:
     with_it, without_it = (
         drafter.sweep({"LINK": 1.0, "UNI": 1.0, "TFEE": 500.0}),
         drafter.sweep({"LINK": 1.0, "UNI": 1.0}),

@@ -10,7 +10,7 @@ from sweepapi.evm import simulation
 from sweepapi.evm.abi import Function
 from sweepapi.evm.attempts import Attempt, Outcome
 from sweepapi.evm.erc20 import APPROVE
-from sweepapi.evm.trial_call import CalledTrial
+from sweepapi.evm.trial_call import CalledAttempt
 from sweepapi.evm.trying import try_all
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import CallFailedError
@@ -147,7 +147,7 @@ def test_dust_that_the_contract_holds_changes_the_figures(
 def test_one_request_that_goes_through_is_enough(app: PartnerApp, tried: list[Attempt]) -> None:
     tokens = open_market(app.chain, 30, kind="uniswap_v3")
     app.build(tokens=[{"mint": one.address, "amount": str(one.units(1))} for one in tokens])
-    trial = CalledTrial(tried[0])
+    trial = CalledAttempt(tried[0])
     *answers, last = networks.current().pool(LOCAL).batch(trial.requests)
     assert trial.outcome([*answers, CallFailedError()]) == trial.outcome([*answers, last]) is not None
     without_success = [replace(answer, gas_limit=0) for answer in answers]

@@ -1,0 +1,76 @@
+"""What keeps a built sweep from being sent: missing approvals and tokens, and what the simulation showed."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from sweepapi.api.fields import AmountOutputField, EvmAddressField
+from sweepapi.evm.trial_result import SimulationStatus
+from sweeps.rails.evm.draft import EvmDraft
+from sweeps.rails.evm.issues import allowance_issues, balance_issues
+from sweeps.rails.evm.serializers.executions import WalletSerializer
+from sweeps.rails.evm.serializers.transactions import ApprovalTransactionSerializer
+from sweeps.serializers.rendering import rendered
+
+
+class AllowanceIssueSerializer(serializers.Serializer[Any]):
+    """A token that Permit2 may not transfer yet, and the approvals that the user has to send."""
+
+    token = EvmAddressField()
+    spender = EvmAddressField()
+    actual = AmountOutputField()
+    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    resetTransaction = ApprovalTransactionSerializer(
+        source="reset_transaction", allow_null=True, help_text="Send this first, unless it is null."
+    )
+    transaction = ApprovalTransactionSerializer()
+
+
+class BalanceIssueSerializer(serializers.Serializer[Any]):
+    """A token of which the user holds too little."""
+
+    token = EvmAddressField()
+    actual = AmountOutputField()
+    required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+
+
+class SimulationSerializer(serializers.Serializer[Any]):
+    """What the chain does with the sweep now, tried as the user's own calls before anything is approved or signed."""
+
+    status = serializers.ChoiceField(
+        choices=list(SimulationStatus),
+        help_text="`skipped` if it could not be tried; `reason` says why.",
+    )
+    method = serializers.CharField(
+        allow_null=True,
+        help_text="The JSON-RPC method: `eth_simulateV1`, or `eth_call` where no provider has that. A call replaces "
+        "the wallet's code, so it may miss a token that treats accounts without code differently. Null if the sweep "
+        "was not tried.",
+    )
+    gasUsed = AmountOutputField(
+        source="gas_used", allow_null=True, help_text="By `sweepAsCaller`, after refunds; null unless it succeeded."
+    )
+    grossOutput = AmountOutputField(
+        source="gross_output", allow_null=True, help_text="Before the fee; null unless it succeeded."
+    )
+    failingToken = EvmAddressField(source="failing_token", allow_null=True)
+    target = EvmAddressField(allow_null=True, help_text="The pool or router that failed; null if it was neither.")
+    reason = serializers.CharField(allow_null=True, help_text="A sentence; null if it succeeded.")
+
+
+class BuildIssuesSerializer(serializers.Serializer[Any]):
+    """What the user can still fix before signing."""
+
+    allowance = serializers.SerializerMethodField()
+    balance = serializers.SerializerMethodField()
+    wallet = WalletSerializer()
+    simulation = SimulationSerializer()
+
+    @extend_schema_field(AllowanceIssueSerializer(many=True))
+    def get_allowance(self, draft: EvmDraft) -> Any:  # noqa: ANN401 - JSON
+        return [rendered(AllowanceIssueSerializer, issue) for issue in allowance_issues(draft)]
+
+    @extend_schema_field(BalanceIssueSerializer(many=True))
+    def get_balance(self, draft: EvmDraft) -> Any:  # noqa: ANN401 - JSON
+        return [rendered(BalanceIssueSerializer, issue) for issue in balance_issues(draft)]
