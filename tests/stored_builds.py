@@ -6,15 +6,13 @@ from django.db.models import QuerySet
 
 from sweeps.models import Offer, Sweep
 from sweeps.rails.evm.models import PermitNonces
-from sweeps.rails.evm_v5.models import AuthorizationNonces
 
 
 def stored_rows() -> list[dict[str, Any]]:
-    """Return sweeps, offers, and the nonces of users and of authorizations."""
+    """Return sweeps, offers, and the nonces of users."""
     tables: list[QuerySet[Any]] = [
         Sweep.objects.all(),
         Offer.objects.all(),
         PermitNonces.objects.all(),
-        AuthorizationNonces.objects.all(),
     ]
     return [row for table in tables for row in table.values()]

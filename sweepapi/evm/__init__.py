@@ -10,5 +10,5 @@
 - Trying a sweep: ``trying`` is the entry. It makes ``attempts`` by ``simulation`` or by ``trial_call``, and
   ``trial_result`` says what they showed; ``sweep_gas`` and ``call_gas`` are about limits.
 - What happened: ``sightings``, ``payments``, ``reverts``, and searches of logs.
-- Our own transactions: ``sending``, ``signers``, ``deployment``.
+- What we sign and send: ``nonces``, ``signers``, ``sending``, ``deployment``.
 """

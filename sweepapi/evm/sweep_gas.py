@@ -61,6 +61,7 @@ class SweepGas:
     has_code: bool  # whether the user's account has code, which checks the signature
     tried_least: int | None  # the least limit with which a simulation of the user's own call went through
     tried_used: int | None  # what that call used
+    untried: int  # what the sweep uses before its pools that the simulation did not
 
     @property
     def limits_to_try(self) -> list[int]:
@@ -77,7 +78,7 @@ class SweepGas:
             least = self._expected_least() * UNTRIED_PERCENT // 100
         else:
             least = self.tried_least * (100 + MARGIN_PERCENT) // 100
-        return min(least + self.deeper(self._walks), TRANSACTION_CAP)
+        return min(least + self.untried + self.deeper(self._walks), TRANSACTION_CAP)
 
     def limit(self, *, token_permits: int = 0) -> int:
         """Return the limit to send the sweep with under the user's Permit2 signature, after permits of tokens."""
@@ -88,7 +89,7 @@ class SweepGas:
     def used(self) -> int:
         """What the receipt of the sweep under the user's Permit2 signature will show."""
         if self.tried_used is not None:
-            return self.tried_used + self._permit2
+            return self.tried_used + self.untried + self._permit2
         last_hop = USED_BY_LAST_HOP if self.last_hop is not None else 0
         return USED_FIXED + last_hop + sum(leg_gas(swap) for swap in self.swaps) + self._permit2
 

@@ -118,6 +118,8 @@ class EvmDraft(Draft):
     is_renewed: bool
     left_out: Sequence[LeftOut] = ()
     simulation: Simulation = NOT_TRIED
+    tried_nonce: int = 0  # of the fee authorization; no meaning for contracts without one
+    untried_gas: int = 0  # what the sweep uses that its simulation did not
 
     @property
     def swept(self) -> list[EvmToken]:
@@ -217,6 +219,7 @@ class EvmDraft(Draft):
             has_code=self.wallet.kind is not AccountCode.NONE,
             tried_least=self.simulation.least_gas,
             tried_used=self.simulation.gas_used,
+            untried=self.untried_gas,
         )
 
     @property

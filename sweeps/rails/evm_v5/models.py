@@ -1,4 +1,4 @@
-"""The V5 rail's own tables: the authorizations that it signed, their nonces, and cancellations on chain."""
+"""The V5 rail's own tables: the authorizations that it signed, and cancellations on chain."""
 
 from typing import ClassVar
 
@@ -44,19 +44,6 @@ class FeeAuthorization(models.Model):
 
     def __str__(self) -> str:
         return f"nonce {self.nonce} on chain {self.chain_id}"
-
-
-class AuthorizationNonces(models.Model):
-    """The next unused authorization nonce of a contract; in sequence, so that most sweeps write a warm bitmap word."""
-
-    network = NetworkField()
-    contract = AddressField()
-    next_nonce = models.PositiveBigIntegerField(default=0)
-
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["network", "contract"], name="authorization_nonces_of_contract"),
-        ]
 
 
 class Cancellation(models.Model):

@@ -6,6 +6,7 @@ shown an internal error.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -26,6 +27,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.eip712 import TypedData
 from sweepapi.evm.errors import FeeSignerUnavailableError
 from sweepapi.evm.market import Contract
+from sweepapi.evm.nonces import COLD_WORD_GAS, NONCES, share_word
 from sweepapi.evm.responses import Log
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
@@ -42,7 +44,6 @@ from sweeps.rails.evm.sealing import (
     route_of,
     signed_terms_of,
 )
-from sweeps.rails.evm_v5.models import AuthorizationNonces
 from sweeps.rails.evm_v5.storing import V5Sealed
 from sweeps.rails.rail import FeeTerms, Identity
 from sweeps.rails.request import BuildRequest, DiscoverRequest
@@ -70,7 +71,8 @@ def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
         fees=FeeTerms.of(renewed) if renewed is not None else terms.fees,
         signed=signed_terms_of(renewed, contract=terms.contract.address) if renewed is not None else None,
     )
-    return drafting.tried(drafted, _trial(drafted, renewed))
+    nonce = NONCES.upcoming if renewed is None else int(renewed.executions.get().execution_id)
+    return replace(drafting.tried(drafted, _trial(drafted, nonce)), tried_nonce=nonce)
 
 
 def discover_v5(*, partner: Partner, request: DiscoverRequest) -> Discovery:
@@ -83,16 +85,11 @@ def _sale_terms(partner: Partner, network: str) -> SaleTerms:
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
     fees = _fees_of_today(partner, chain, chain.protocol_recipient)
-    return SaleTerms(partner, chain, Contract(chain.v5_contract), fees, lambda draft: _trial(draft, None))
+    return SaleTerms(partner, chain, Contract(chain.v5_contract), fees, lambda draft: _trial(draft, NONCES.upcoming))
 
 
-def _trial(draft: EvmDraft, renewed: Sweep | None) -> Trial:
-    """Return how to try the sweep under the next nonce, which is not reserved; our signature is not checked."""
-    if renewed is not None:
-        nonce = int(renewed.executions.get().execution_id)
-    else:
-        row = AuthorizationNonces.objects.filter(network=draft.chain.network, contract=draft.contract).first()
-        nonce = 0 if row is None else row.next_nonce
+def _trial(draft: EvmDraft, nonce: int) -> Trial:
+    """Return how to try the sweep under a nonce, which is not taken; our signature is not checked."""
     deadline = new_deadline(draft.head)
 
     def encode(attempt: EvmDraft) -> bytes:
@@ -124,11 +121,13 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
     Raises as ``sign_authorization`` does.
     """
     if renewed is None:
-        nonce, permission = _reserve(draft)
+        nonce, permission = NONCES.take(), _reserve_permission(draft)
         min_gross = draft.minimum.gross_output
     else:
         nonce, permission = int(renewed.executions.get().execution_id), permission_of(renewed)
         min_gross = renewed.min_gross
+    if not share_word(nonce, draft.tried_nonce):
+        draft = replace(draft, untried_gas=COLD_WORD_GAS)
     route = route_of(draft)
     order = _order(draft, route, nonce=nonce)
     authorization = _authorization(draft, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route))
@@ -153,17 +152,9 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
     )
 
 
-def _reserve(draft: EvmDraft) -> tuple[int, batch.Permission]:
-    """Return the authorization's nonce and the user's permission."""
+def _reserve_permission(draft: EvmDraft) -> batch.Permission:
     with transaction.atomic():
-        return _next_authorization_nonce(draft.chain.network, draft.contract), reserve_permission(draft)
-
-
-def _next_authorization_nonce(network: str, contract: str) -> int:
-    row, _ = AuthorizationNonces.objects.select_for_update().get_or_create(network=network, contract=contract)
-    row.next_nonce += 1
-    row.save(update_fields=["next_nonce"])
-    return row.next_nonce - 1
+        return reserve_permission(draft)
 
 
 def _authorization(draft: EvmDraft, *, nonce: int, deadline: int, legs_hash: str) -> v5.Authorization:

@@ -3,8 +3,8 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from sweeps.rails.evm_v5.models import AuthorizationNonces, FeeAuthorization
-from tests.factories.sweeps import CONTRACT, LOCAL, FeeAuthorizationFactory
+from sweeps.rails.evm_v5.models import FeeAuthorization
+from tests.factories.sweeps import FeeAuthorizationFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -21,10 +21,3 @@ def test_an_authorization_is_never_changed_or_removed() -> None:
         FeeAuthorization.objects.update(deadline_seconds=1)
     with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
         authorization.delete()
-
-
-def test_a_contract_has_one_counter_of_nonces_per_network() -> None:
-    AuthorizationNonces.objects.create(network=LOCAL, contract=CONTRACT)
-    AuthorizationNonces.objects.create(network="eip155:8453", contract=CONTRACT)
-    with pytest.raises(IntegrityError, match="authorization_nonces_of_contract"), transaction.atomic():
-        AuthorizationNonces.objects.create(network=LOCAL, contract=CONTRACT)

@@ -1,6 +1,5 @@
 """Sealing reserves nonces once, and a renewed sweep keeps its own."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ from django.db import connection
 
 from partners.models import Partner
 from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.nonces import COLD_WORD_GAS, NONCES
 from sweepapi.evm.permit2 import BITS_PER_WORD
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD
@@ -41,41 +40,42 @@ def draft(partner: Partner, chain: LocalChain) -> EvmDraft:
     return drafted
 
 
-def nonces(sealed: V5Sealed) -> tuple[int, int]:
-    """Return the authorization nonce and the Permit2 nonce, counted from the first."""
-    (identity,) = sealed.identities
-    assert identity.execution_id == str(sealed.authorization.nonce)
-    return sealed.authorization.nonce, sealed.permission.nonce - FIRST_PERMIT
+def permit_nonce(sealed: V5Sealed) -> int:
+    """Return the Permit2 nonce, counted from the first."""
+    return sealed.permission.nonce - FIRST_PERMIT
 
 
-def test_both_nonces_count_up(draft: EvmDraft) -> None:
-    assert [nonces(seal(draft)) for _ in range(3)] == [(0, 0), (1, 1), (2, 2)]
+def test_the_authorizations_nonce_identifies_the_execution_and_comes_from_the_process(draft: EvmDraft) -> None:
+    expected = [NONCES.upcoming + i for i in range(2)]
+    sealed = [seal(draft) for _ in expected]
+    assert [one.authorization.nonce for one in sealed] == expected
+    assert [one.identities[0].execution_id for one in sealed] == [str(nonce) for nonce in expected]
 
 
-def test_authorization_nonces_belong_to_the_contract_and_permit_nonces_to_the_wallet(
-    draft: EvmDraft, change_chain: Callable[..., Chain]
-) -> None:
-    seal(draft)
-    of_another_wallet = replace(draft, request=replace(draft.request, wallet=random_checksum_address()))
-    assert nonces(seal(of_another_wallet)) == (1, 0)
-    replaced_by = random_checksum_address()
-    change_chain(v5_contract=replaced_by)
-    assert nonces(seal(replace(draft, contract=replaced_by))) == (0, 1)
+def test_permit_nonces_count_up_for_each_wallet(draft: EvmDraft) -> None:
+    assert [permit_nonce(seal(draft)) for _ in range(3)] == [0, 1, 2]
+    assert permit_nonce(seal(replace(draft, request=replace(draft.request, wallet=random_checksum_address())))) == 0
 
 
 def test_permit_nonces_that_the_draft_saw_used_are_skipped(draft: EvmDraft) -> None:
-    assert nonces(seal(replace(draft, used_permit_words={FIRST_PERMIT_WORD: 0b11}))) == (0, 2)
+    assert permit_nonce(seal(replace(draft, used_permit_words={FIRST_PERMIT_WORD: 0b11}))) == 2
+
+
+def test_a_word_that_the_simulation_did_not_see_adds_its_gas(draft: EvmDraft) -> None:
+    assert seal(replace(draft, tried_nonce=NONCES.upcoming)).gas == draft.gas.limit()
+    assert seal(replace(draft, tried_nonce=NONCES.upcoming + BITS_PER_WORD)).gas == draft.gas.limit() + COLD_WORD_GAS
 
 
 @pytest.mark.django_db(transaction=True)
 def test_reservations_at_the_same_time_never_share_a_nonce(draft: EvmDraft) -> None:
     def reserve(_number: int) -> tuple[int, int]:
         try:
-            return nonces(seal(draft))
+            sealed = seal(draft)
+            return sealed.authorization.nonce, permit_nonce(sealed)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(8) as threads:
         taken = list(threads.map(reserve, range(24)))
-    assert sorted(authorization for authorization, _ in taken) == list(range(24))
+    assert len({authorization for authorization, _ in taken}) == len(taken)
     assert sorted(permit for _, permit in taken) == list(range(24))

@@ -152,6 +152,7 @@ def test_another_offer_is_signed_under_the_terms_of_its_sweep_and_no_others(
         user=sweep.wallet,
         output_token=sweep.output_asset,
         partner_recipient=first.partner_recipient,
+        nonce=first.nonce,
         deadline=int(sweep.deadline.timestamp()),
     )
     FeeShareFactory.create(partner=partner, share_bps=5000, effective_from=timezone.now() - MAX_DRAFT_AGE)
@@ -164,7 +165,7 @@ def test_another_offer_is_signed_under_the_terms_of_its_sweep_and_no_others(
         "protocol_recipient": OTHER,
         "total_fee_bps": 76,
         "partner_share_bps": 5000,
-        "nonce": 1,
+        "nonce": first.nonce + 1,
         "deadline": renewed.deadline + 1,
     }
     for field, value in others.items():
