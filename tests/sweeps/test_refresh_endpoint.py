@@ -1,6 +1,7 @@
 """POST /v2/sweep/build/:id/refresh: another offer under the same signature, or the reason why there is none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,10 +12,14 @@ from django.utils import timezone
 from partners.models import ApiKey
 from sweepapi import networks
 from sweepapi.errors import SweepVoid
+from sweepapi.evm.attempts import Attempt, Outcome
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.signers import LocalFeeSigner
+from sweepapi.evm.trying import try_all
+from sweepapi.rpc import ProviderPool
 from sweeps import build
 from sweeps.models import Offer, Sweep
+from sweeps.rails.evm import drafting
 from sweeps.withdrawal import cancel_on_chain, cancel_sweep, void
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
@@ -109,6 +114,20 @@ def test_a_body_that_asks_for_other_terms_is_refused(app: PartnerApp) -> None:
     response = refresh(app, app.build()["sweepId"], {"slippageBps": 500})
     assert error_of(response) == (400, "invalid_request")
     assert details_of(response) == {("slippageBps", "unknown_field")}
+
+
+def test_a_sweep_that_fails_only_as_a_whole_is_not_offered_again(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = app.build({"USDC": 3, "DAI": 2})
+
+    def fail_together(tries: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | None]:
+        whole, *alone = try_all(tries, pool)
+        assert whole is not None
+        return [replace(whole, least_gas=None, gross_output=None), *alone]
+
+    monkeypatch.setattr(drafting, "try_all", fail_together)
+    assert refused(app, built) == (409, "new_build_required")
 
 
 def test_prices_that_no_longer_reach_what_was_signed_need_a_new_build(app: PartnerApp) -> None:

@@ -48,6 +48,7 @@ MAX_PAYING_POOLS = 4  # to look at where nothing goes through
 PRICE_IMPACT = "The price impact is {} basis points."
 ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
 BESIDE_OTHERS = "Its router swaps after the pools have swapped the others, and that fails: {}"
+WOULD_REVERT = "The sweep would revert: {}"
 SIGNS_NOTHING = (
     "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can "
     "only be executed in a batch of calls."
@@ -372,7 +373,9 @@ def _try(chain: Chain, attempts: Sequence[Attempt]) -> list[Simulation]:
 
 
 def _showing(draft: EvmDraft, result: Simulation) -> EvmDraft:
-    """Return the draft with this result, and with the output that it shows."""
+    """Return the draft with this result, and with the output that it shows; a renewed sweep must not revert."""
+    if draft.is_renewed and result.status is SimulationStatus.REVERTED:
+        raise InsufficientOutput(WOULD_REVERT.format(result.reason))
     known = draft if result.gross_output is None else draft.with_gross_output(result.gross_output)
     return replace(known, simulation=result)
 
@@ -381,8 +384,7 @@ def _without(draft: EvmDraft, failing: Mapping[str, Simulation]) -> EvmDraft:
     if draft.is_renewed:
         smaller = draft.dropping(failing)
         if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > draft.max_skipped:
-            reason = next(iter(failing.values())).reason
-            raise InsufficientOutput(f"The sweep would revert: {reason}")
+            raise InsufficientOutput(WOULD_REVERT.format(next(iter(failing.values())).reason))
         return smaller
     left_out = [
         LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
