@@ -4,11 +4,16 @@ Each function expects the sweep's row to be locked, changes the instance and app
 sweep in the same transaction. A trigger refuses a status that was saved without an event.
 """
 
+from functools import partial
 from typing import Any
 
+import structlog
+from django.db import transaction
 from django.utils import timezone
 
 from sweeps.models import Cause, EventKind, Flag, Sweep, SweepEvent, SweepStatus
+
+log = structlog.get_logger(__name__)
 
 
 def move(sweep: Sweep, to: SweepStatus, cause: Cause, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
@@ -18,14 +23,17 @@ def move(sweep: Sweep, to: SweepStatus, cause: Cause, *, tx_hash: str | None = N
     sweep.completed_at = now if to == SweepStatus.COMPLETED else None
     if to == SweepStatus.VOID:
         sweep.voided_at = sweep.voided_at or now
-    _append(sweep, kind=EventKind.STATUS, from_status=before, to_status=to, cause=cause, tx_hash=tx_hash, facts=facts)
+    kind = EventKind.STATUS
+    event = _append(sweep, kind=kind, from_status=before, to_status=to, cause=cause, tx_hash=tx_hash, facts=facts)
+    _log_once_committed(event)
 
 
 def built(sweep: Sweep) -> None:
     """Write the first event of a sweep that was just stored."""
-    SweepEvent.objects.create(
+    event = SweepEvent.objects.create(
         sweep=sweep, sequence=sweep.last_event, kind=EventKind.STATUS, to_status=sweep.status, cause=Cause.BUILT
     )
+    _log_once_committed(event)
 
 
 def note(sweep: Sweep, kind: EventKind, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
@@ -67,6 +75,14 @@ def clear_flag(sweep: Sweep, flag: Flag | str) -> None:
         note(sweep, EventKind.FLAG_CLEARED, flag=str(flag))
 
 
-def _append(sweep: Sweep, **event: Any) -> None:  # noqa: ANN401 - fields of SweepEvent
+def _append(sweep: Sweep, **event: Any) -> SweepEvent:  # noqa: ANN401 - fields of SweepEvent
     sweep.last_event += 1
-    SweepEvent.objects.create(sweep=sweep, sequence=sweep.last_event, **event)
+    return SweepEvent.objects.create(sweep=sweep, sequence=sweep.last_event, **event)
+
+
+def _log_once_committed(event: SweepEvent) -> None:
+    """Log the change of a status, without its facts: a reason is free text."""
+    change = {"from_status": event.from_status, "to_status": event.to_status, "cause": event.cause}
+    transaction.on_commit(
+        partial(log.info, "sweep_status_changed", sweep_id=str(event.sweep_id), **change, tx_hash=event.tx_hash)
+    )
