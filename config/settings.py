@@ -95,6 +95,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "sweepapi.api.middleware.RequestIdMiddleware",
+    "sweepapi.api.request_log.RequestLogMiddleware",
     "sweepapi.api.draining.DrainBodyMiddleware",
     "sweepapi.api.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",

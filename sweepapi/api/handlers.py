@@ -12,6 +12,7 @@ from sweepapi import errors
 from sweepapi.api.error_mapping import domain_error
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.middleware import request_id_of
+from sweepapi.api.request_log import note_error_code
 
 logger = structlog.get_logger(__name__)
 
@@ -30,6 +31,7 @@ def envelope_exception(exc: Exception, context: dict[str, HttpRequest]) -> JsonR
 def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonResponse:
     """Return the error in the envelope, with the header fields that belong to its status."""
     row = ERROR_TABLE[type(error)]
+    note_error_code(request, row.code)
     body = {
         "code": row.code,
         "message": error.message,

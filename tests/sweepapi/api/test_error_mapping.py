@@ -72,7 +72,8 @@ def test_an_unavailable_database_is_logged_by_type_only(
 ) -> None:
     response = PLACES[place](name)
     assert response.headers["Retry-After"] == "2"
-    (record,) = caplog.records
+    record, line = caplog.records
+    assert line.name == "sweepapi.api.request_log"
     assert record.levelno == logging.WARNING
     assert type(EXCEPTIONS[name]).__name__ in record.getMessage()
     assert SECRET_DETAIL not in caplog.text
