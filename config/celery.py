@@ -3,10 +3,11 @@
 import os
 
 from celery import Celery
-from celery.signals import celeryd_init, import_modules, task_postrun, task_prerun
+from celery.signals import before_task_publish, celeryd_init, import_modules, task_postrun, task_prerun
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from kombu.transport import TRANSPORT_ALIASES
 
+from config import task_log
 from config.startup import refuse_wrong_configuration
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -17,6 +18,10 @@ TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.bro
 app = Celery("sweepapi")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+before_task_publish.connect(task_log.send_request_id)
+task_prerun.connect(task_log.begin)
+task_postrun.connect(task_log.end)
 
 
 @import_modules.connect(sender=app)

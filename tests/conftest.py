@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.conf import settings
 from django.test import Client
 
@@ -163,6 +164,16 @@ def each_mode(request: pytest.FixtureRequest, use_mode: Callable[[str], object])
     mode: str = request.param
     use_mode(mode)
     return mode
+
+
+@pytest.fixture
+def queue() -> Iterator[Any]:
+    """The worker's queue, empty and without a consumer."""
+    with current_app.connection_for_read() as connection:
+        queue = current_app.amqp.queues["sweeps"](connection.default_channel)
+        queue.purge()
+        yield queue
+        queue.purge()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The worker gets a message with the time of the next look; a broker that is down or hangs delays no request."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from socket import socket
 from typing import Any
@@ -16,16 +16,6 @@ from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, nudge_cancellations
 from tests.partner_app import PartnerApp
 
 SLOW_SECONDS = 3.0  # far above the timeout of half a second, far below what a blocked publish would take
-
-
-@pytest.fixture
-def queue() -> Iterator[Any]:
-    """The worker's queue, empty and without a consumer."""
-    with current_app.connection_for_read() as connection:
-        queue = current_app.amqp.queues["sweeps"](connection.default_channel)
-        queue.purge()
-        yield queue
-        queue.purge()
 
 
 def message_of(queue: Any) -> tuple[str, list[str], datetime]:
