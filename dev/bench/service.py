@@ -125,6 +125,7 @@ def reading_from(url: str) -> Iterator[None]:
 
 def _api_key() -> str:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("LOG_LEVEL", "WARNING")  # the tables would drown in lines about requests
     os.environ.setdefault("DATABASE_CONNECTION_MAX_AGE_SECONDS", "600")  # as gunicorn has it
     django.setup()
     from partners.models import ApiKey, FeeShare, Partner  # noqa: PLC0415 - models exist after django.setup()
