@@ -114,7 +114,7 @@ class GasCosts:
     wrapped: str
 
     def per_unit(self, token: str) -> Fraction:
-        """Return the cost in a token; zero if there is no price, so that ways are compared by what they give."""
+        """Return the cost in a token; without a price zero, which compares ways by their gross output."""
         return self.wei * (self.prices.along((self.wrapped, token)) or Fraction(0))
 
 
