@@ -34,6 +34,7 @@ _FILES = {
             "EndlessAllowanceToken",
             "MintableToken",
             "NoReturnToken",
+            "OwnedWallet",
             "PermitToken",
             "SigningBatchAccount",
             "TransferFeeToken",
