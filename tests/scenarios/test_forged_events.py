@@ -17,6 +17,7 @@ from tests.wallets import code_at
 pytestmark = pytest.mark.django_db
 
 FORGER = eip55("0x" + "f0" * 20)
+PLENTY = 10**24  # above every floor
 AMOUNTS = ({"total_fee": 1}, {"user_amount": 10**30}, {"user_amount": 0})
 
 
@@ -29,7 +30,7 @@ def app(app: PartnerApp, each_mode: str) -> PartnerApp:
 
 def send_forged(app: PartnerApp, built: dict[str, Any], *, emitter: str = FORGER, **changes: Any) -> str:
     """Emit the event of the sweep's execution from the emitter's address; returns the hash."""
-    log = executed_log(stored(built), **changes)
+    log = executed_log(stored(built), **({"gross_output": PLENTY} | changes))
     app.chain.put_code(emitter, forging_code(len(log.topics)))
     tx_hash = app.chain.send(app.user, call_of(forge(emitter, log)))
     [emitted] = app.chain.receipt(tx_hash)["logs"]
@@ -60,11 +61,11 @@ def test_a_forged_event_beside_a_genuine_one_changes_no_amount(app: PartnerApp) 
     wallet = ContractWallet.deploy(app.chain, app.user)
     wallet.fund(app.chain, app.chain.token("USDC"), 2)
     built = app.build({"USDC": 2}, wallet=wallet.address)
-    log = executed_log(stored(built), gross_output=10**24)
+    log = executed_log(stored(built), gross_output=PLENTY)
     app.chain.put_code(FORGER, forging_code(len(log.topics)))
     bundle = wallet.through([forge(FORGER, log), *wallet.calls_of(built), forge(FORGER, log)])
     state = app.confirm(built, app.chain.send(app.user, call_of(bundle)))
-    assert int(state["feeAuthorization"]["actualFees"]["grossOutput"]) < 10**24
+    assert int(state["feeAuthorization"]["actualFees"]["grossOutput"]) < PLENTY
     assert len(booked(built)) == 1
 
 
@@ -72,7 +73,7 @@ def test_a_genuine_sweep_does_not_vouch_for_a_forged_event_of_another_in_the_sam
     wallet = ContractWallet.deploy(app.chain, app.user)
     wallet.fund(app.chain, app.chain.token("USDC"), 2)
     genuine, other = app.build({"USDC": 2}, wallet=wallet.address), app.build({"USDT": 2})
-    log = executed_log(stored(other))
+    log = executed_log(stored(other), gross_output=PLENTY)
     app.chain.put_code(FORGER, forging_code(len(log.topics)))
     tx_hash = app.chain.send(app.user, call_of(wallet.through([*wallet.calls_of(genuine), forge(FORGER, log)])))
     assert app.confirm(genuine, tx_hash)["status"] == "completed"
