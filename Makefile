@@ -19,10 +19,10 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants forge invariants coverage openapi bench-build bench-gas abi vectors lock audit clean
+.PHONY: help demo dev test check pytest slither mutants concurrency-mutants forge invariants coverage openapi bench-build bench-gas abi vectors lock audit clean
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
 
 demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, and check every step
 	@$(PY) -m dev demo
@@ -55,6 +55,9 @@ slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any
 # Takes over half an hour, so `test` does not run it.
 mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## run mutation tests of the contracts
 	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
+
+concurrency-mutants: $(CONTRACTS_READY) ## remove each lock, compare-and-set, unique key and commit hook, and run the races
+	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.concurrency
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
