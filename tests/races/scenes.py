@@ -1,0 +1,158 @@
+"""A sweep with one reported transaction, what may happen to it, and what the database says of it afterwards."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from indexer import checks
+from ledger.reading import postings_of
+from sweeps import nudge, reopening, withdrawal
+from sweeps.confirm import confirm_sweep
+from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.rails.evm.following import Seen
+from sweeps.settle import settle
+from tests.factories.sweeps import (
+    SweepFactory,
+    SweepTransactionFactory,
+    block_at,
+    executed_receipt,
+    found_cancellation,
+    receipt_of,
+    seen,
+    unused_after_deadline,
+)
+
+OTHER_HASH = "0x" + "0d" * 32
+CANCELLER = "0x" + "cA" * 20
+HOURS = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A sweep and its reported transaction."""
+
+    sweep: Sweep
+    tx: SweepTransaction
+
+    def settle(self, look: Seen) -> None:
+        settle(sweep_id=self.sweep.id, seen=look)
+
+
+def reported() -> Scene:
+    """Return a pending sweep whose transaction was reported."""
+    tx = SweepTransactionFactory.create(sweep=SweepFactory.create())
+    return Scene(tx.sweep, tx)
+
+
+def built() -> Scene:
+    """Return a pending sweep without a report; the transaction is not stored."""
+    sweep = SweepFactory.create()
+    return Scene(sweep, SweepTransactionFactory.build(sweep=sweep, execution=sweep.executions.get()))
+
+
+def completed() -> Scene:
+    """Return a sweep that was executed in block 100."""
+    scene = reported()
+    executed(scene)
+    return scene
+
+
+def closed() -> Scene:
+    """Return a completed sweep whose block was final."""
+    scene = completed()
+    final(scene)
+    assert not Sweep.objects.get(id=scene.sweep.id).is_open
+    return scene
+
+
+# --- what happens to it -----------------------------------------------------------------------------------------------
+
+
+def executed(scene: Scene) -> None:
+    scene.settle(seen(executed_receipt(scene.tx)))
+
+
+def reverted(scene: Scene) -> None:
+    scene.settle(seen(receipt_of(scene.tx, succeeded=False)))
+
+
+def not_mined(scene: Scene) -> None:
+    scene.settle(seen())
+
+
+def ran_out(scene: Scene) -> None:
+    scene.settle(unused_after_deadline(scene.sweep))
+
+
+def cancelled(scene: Scene) -> None:
+    scene.settle(seen(state=True, finding=found_cancellation(CANCELLER)))
+
+
+def gone(scene: Scene) -> None:
+    scene.settle(seen(head_number=120, canonical=block_at(100, fork=1)))
+
+
+def final(scene: Scene) -> None:
+    receipt = executed_receipt(scene.tx)
+    scene.settle(seen(receipt, head_number=170, safe_number=138, final_number=106, canonical=block_at(100)))
+
+
+def reported_again(scene: Scene) -> None:
+    confirm_sweep(partner=scene.sweep.partner, sweep_id=scene.sweep.id, tx_hashes=[scene.tx.tx_hash])
+
+
+def other_hash_reported(scene: Scene) -> None:
+    confirm_sweep(partner=scene.sweep.partner, sweep_id=scene.sweep.id, tx_hashes=[OTHER_HASH])
+
+
+def voided(scene: Scene) -> None:
+    withdrawal.void(sweep_id=scene.sweep.id, reason="The user asked for it.", requested_by="ops")
+
+
+def cancelled_by_partner(scene: Scene) -> None:
+    withdrawal.cancel_sweep(partner=scene.sweep.partner, sweep_id=scene.sweep.id, on_chain=True, requested_by="partner")
+
+
+def cancellation_requested(scene: Scene) -> None:
+    withdrawal.cancel_on_chain(sweep_id=scene.sweep.id, reason="The user asked for it.", requested_by="ops")
+
+
+def made_due(scene: Scene) -> None:
+    nudge.check_now(scene.sweep.id)
+
+
+def reopened(scene: Scene) -> None:
+    reopening.reopen(sweep_id=scene.sweep.id, reason="The chain halted.", requested_by="ops")
+
+
+def checked(scene: Scene) -> None:
+    """Let the worker look, at a chain that does not answer."""
+    checks.check_one(scene.sweep.id)
+
+
+# --- what the database says -------------------------------------------------------------------------------------------
+
+
+def outcome(scene: Scene) -> dict[str, Any]:
+    """Return all that two orders of the same operations have to agree about: no ids, and times only as kinds."""
+    sweep = Sweep.objects.get(id=scene.sweep.id)
+    execution = Execution.objects.get(sweep=sweep)
+    events = list(sweep.events.order_by("sequence"))
+    assert [event.sequence for event in events] == list(range(1, sweep.last_event))[: len(events)] or (
+        [event.sequence for event in events] == list(range(2, sweep.last_event + 1))
+    ), "the factory writes no first event"
+    return {
+        "status": (sweep.status, sweep.is_open, sorted(sweep.flags)),
+        "execution": (execution.status, execution.booking_epoch, execution.closed_at is not None),
+        "candidates": sorted(
+            ("reported" if tx.tx_hash == scene.tx.tx_hash else "other", tx.status, tx.finality)
+            for tx in sweep.transactions.all()
+        ),
+        "books": [(one.entry.kind, one.account.name, one.amount) for one in postings_of(sweep.id)],
+        "events": sorted((event.kind, event.to_status, event.cause) for event in events),
+        "lease": sweep.lease_token is not None,
+        "is due": sweep.next_check_at is not None and sweep.next_check_at <= timezone.now(),
+        "is withdrawn": sweep.cancellation_requested_at is not None,
+    }
