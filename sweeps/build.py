@@ -11,6 +11,7 @@ from rest_framework.renderers import JSONRenderer
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
+from sweepapi.monitoring import metrics
 from sweeps import transitions
 from sweeps.decided import refuse_decided
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
@@ -31,11 +32,12 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
     Raises whatever the rail's ``draft`` raises; nothing is stored then.
     """
     rail = BY_MODE[networks.current().build_mode(request.network)]
-    sealed = rail.seal(rail.draft(partner=partner, request=request))
-    with transaction.atomic():
-        sweep = _store_sweep(rail, sealed)
-        answer = _store_offer(rail, sealed, sweep, sequence=1)
-        transitions.built(sweep)
+    with metrics.counted_build(request.network):
+        sealed = rail.seal(rail.draft(partner=partner, request=request))
+        with transaction.atomic():
+            sweep = _store_sweep(rail, sealed)
+            answer = _store_offer(rail, sealed, sweep, sequence=1)
+            transitions.built(sweep)
     return answer
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from sweepapi.monitoring import metrics
 from sweeps import transitions
 from sweeps.executions import ExecutionSettlement
 from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
@@ -53,6 +54,7 @@ class Settled:
         return verdict.mismatches if verdict is not None else ()
 
 
+@metrics.SETTLE_SECONDS.time()
 def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled:  # noqa: ANN401 - the rail's own words
     """Apply what was seen of a sweep and return the result.
 

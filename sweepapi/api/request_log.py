@@ -1,4 +1,4 @@
-"""Writes one line about each answered request, without its path, query, headers and body, which may hold secrets."""
+"""Counts and logs each answered request, without its path, query, headers and body, which may hold secrets."""
 
 import time
 
@@ -6,8 +6,10 @@ import structlog
 from django.http import HttpRequest, HttpResponse
 
 from sweepapi.api.middleware import GetResponse
+from sweepapi.monitoring import metrics
 
 _ERROR_CODE_KEY = "sweepapi.error_code"
+_METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}  # a caller can send any other word as well
 
 log = structlog.get_logger(__name__)
 
@@ -18,7 +20,7 @@ def note_error_code(request: HttpRequest, code: str) -> None:
 
 
 class RequestLogMiddleware:
-    """Logs ``request`` when the answer is known; inside RequestIdMiddleware, so that the line has the request's id."""
+    """Counts and logs a request once it is answered; inside RequestIdMiddleware, so that its line has the id."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -27,16 +29,24 @@ class RequestLogMiddleware:
         """Answer the request, then log it; Django has made a response of any exception by then."""
         started = time.monotonic()
         response = self.get_response(request)
+        seconds, route = time.monotonic() - started, _route_of(request)
+        _count(request.method, route, response.status_code, seconds)
         log.info(
             "request",
             method=request.method,
-            route=_route_of(request),
+            route=route,
             status=response.status_code,
-            duration_ms=round((time.monotonic() - started) * 1000, 1),
+            duration_ms=round(seconds * 1000, 1),
             partner=_partner_of(request),
             error=request.META.get(_ERROR_CODE_KEY),
         )
         return response
+
+
+def _count(method: str | None, route: str | None, status: int, seconds: float) -> None:
+    known_method, known_route = method if method in _METHODS else "other", route or "none"
+    metrics.REQUESTS.labels(known_method, known_route, status).inc()
+    metrics.REQUEST_SECONDS.labels(known_route).observe(seconds)
 
 
 def _route_of(request: HttpRequest) -> str | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from prometheus_client import REGISTRY
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
@@ -34,6 +35,21 @@ def test_a_request_leaves_one_line_with_its_id_and_the_partner(api: Client, part
         "partner": str(partner.id),
         "error": None,
     }
+
+
+@pytest.mark.django_db
+def test_requests_are_counted_by_route_and_words_of_the_caller_never_become_labels(api: Client) -> None:
+    labels = {"method": "GET", "route": "/v2/partner", "status": "200"}
+    others = {"method": "other", "route": "none", "status": "404"}
+
+    def counts() -> list[float]:
+        name = "sweepapi_http_requests_total"
+        return [REGISTRY.get_sample_value(name, each) or 0 for each in (labels, others)]
+
+    before = counts()
+    api.get("/v2/partner")
+    api.generic("BREW", "/v2/coffee")
+    assert [now - then for now, then in zip(counts(), before, strict=True)] == [1, 1]
 
 
 @pytest.mark.django_db

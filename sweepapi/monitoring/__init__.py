@@ -1,0 +1,1 @@
+"""What others see of the running processes: metrics, and whether they are alive and ready. It knows no Django."""

@@ -1,0 +1,92 @@
+"""Serves /healthz, /readyz and /metrics from a thread of the first process of a group.
+
+The answers come from memory and from the group's files, so they take no longer while PostgreSQL, Redis or a provider is
+down. ``/healthz`` says only that the process is alive.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import TCPServer
+from threading import Thread
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from sweepapi.monitoring import readiness, sharing
+
+JSON = "application/json"
+CLIENT_TIMEOUT_SECONDS = 5
+Answer = tuple[HTTPStatus, str, bytes]  # with the content type
+
+
+def start(bind: str) -> None:
+    """Listen on ``host:port``; call this before any metric is defined, and before any fork.
+
+    Raises ``ValueError`` if that is malformed, and ``OSError`` if it is taken.
+    """
+    host, separator, port = bind.rpartition(":")
+    if not separator or not port.isdecimal():
+        raise ValueError(f"HEALTH_BIND is {bind!r}; it must be host:port.")
+    server = _Server((host, int(port)), _handler(sharing.share()))
+    # A child would keep the port after its parent's end, and not answer.
+    os.register_at_fork(after_in_child=server.socket.close)
+    Thread(target=server.serve_forever, name="health", daemon=True).start()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Bind as any server; HTTPServer would also look its own name up in the DNS."""
+        TCPServer.server_bind(self)
+
+
+def _healthz(_folder: Path) -> Answer:
+    return HTTPStatus.OK, JSON, _encoded({"status": "alive"})
+
+
+def _readyz(folder: Path) -> Answer:
+    found = readiness.read(folder)
+    checks = {name: "passed" if passed else "failed" for name, passed in found.checks.items()}
+    status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
+    return status, JSON, _encoded({"status": found.status, "checks": checks})
+
+
+def _metrics(folder: Path) -> Answer:
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
+    return HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(registry)
+
+
+ENDPOINTS: dict[str, Callable[[Path], Answer]] = {"/healthz": _healthz, "/readyz": _readyz, "/metrics": _metrics}
+
+
+def _encoded(content: object) -> bytes:
+    return json.dumps(content).encode()
+
+
+def _handler(folder: Path) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = CLIENT_TIMEOUT_SECONDS
+        server_version, sys_version = "sweepapi", ""
+
+        def do_GET(self) -> None:
+            endpoint = ENDPOINTS.get(self.path)
+            if endpoint is None:
+                self.send_error(HTTPStatus.NOT_FOUND)
+                return
+            status, content_type, body = endpoint(folder)
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: object) -> None:
+            """Log nothing: these requests come every few seconds."""
+
+    return Handler

@@ -1,0 +1,83 @@
+"""The metrics of all processes; ``docs/runbook.md`` says what each is for.
+
+Where processes share their metrics, import this only after ``sharing.share``. Gauges of the mode ``max`` hold times.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from sweepapi.errors import SweepApiError
+from sweepapi.monitoring import readiness
+
+# --- The API ----------------------------------------------------------------------------------------------------------
+REQUESTS = Counter("sweepapi_http_requests", "Requests that were answered.", ["method", "route", "status"])
+REQUEST_SECONDS = Histogram("sweepapi_http_request_seconds", "How long they took.", ["route"])
+BUILDS = Counter("sweepapi_builds", "Builds by outcome: built, or the code of the error.", ["network", "outcome"])
+
+# --- The worker -------------------------------------------------------------------------------------------------------
+TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])
+TASK_SECONDS = Histogram("sweepapi_task_seconds", "How long the runs took.", ["name"])
+SETTLE_SECONDS = Histogram("sweepapi_settle_seconds", "How long settling took, without the reads of the chain.")
+
+# --- Providers --------------------------------------------------------------------------------------------------------
+_PROVIDER = ["network", "provider"]
+RPC_CALLS = Counter("sweepapi_rpc_calls", "Calls of providers by outcome.", [*_PROVIDER, "method", "outcome"])
+RPC_SECONDS = Histogram("sweepapi_rpc_request_seconds", "How long batches of calls took.", _PROVIDER)
+PROVIDER_ANSWER = Gauge(readiness.ANSWERED, "When a provider last answered.", _PROVIDER, multiprocess_mode="max")
+PROVIDER_FAILURE = Gauge(readiness.FAILED, "When a provider last failed.", _PROVIDER, multiprocess_mode="max")
+
+# --- State ------------------------------------------------------------------------------------------------------------
+CHECKS = Gauge(
+    readiness.CHECK,
+    "When a check of /readyz last passed; 0 if it has failed since.",
+    ["check"],
+    multiprocess_mode="max",
+)
+HEARTBEATS = Gauge(
+    "sweepapi_heartbeat_timestamp_seconds",
+    "When worker and beat were last at work.",
+    ["process"],
+    multiprocess_mode="max",
+)
+FIGURES = Gauge(
+    "sweepapi_figure_timestamp_seconds",
+    "When each of the figures below was last measured.",
+    ["figure"],
+    multiprocess_mode="max",
+)
+OLDEST_DUE = Gauge(
+    "sweepapi_oldest_due_seconds", "For how long the oldest due sweep waits.", multiprocess_mode="mostrecent"
+)
+DUE = Gauge("sweepapi_due_sweeps", "Sweeps that are due, counted up to 10,000.", multiprocess_mode="mostrecent")
+QUEUE = Gauge("sweepapi_queue_messages", "Messages in the broker.", ["state"], multiprocess_mode="mostrecent")
+FLAGGED = Gauge("sweepapi_flagged_sweeps", "Sweeps by flag.", ["flag"], multiprocess_mode="mostrecent")
+UNBALANCED = Gauge(
+    "sweepapi_ledger_unbalanced_entries",
+    "Journal entries whose postings do not sum to zero.",
+    multiprocess_mode="mostrecent",
+)
+SIGNER_BALANCE = Gauge(
+    "sweepapi_fee_signer_balance_wei", "What the fee signer has for gas.", ["network"], multiprocess_mode="mostrecent"
+)
+
+
+@contextmanager
+def counted_build(network: str) -> Iterator[None]:
+    """Count the build that runs within the block by its outcome."""
+    outcome = "internal_error"
+    try:
+        yield
+        outcome = "built"
+    except SweepApiError as error:
+        outcome = code_of(error)
+        raise
+    finally:
+        BUILDS.labels(network, outcome).inc()
+
+
+def code_of(error: SweepApiError) -> str:
+    """Return the code of an error, after which its class is named."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()

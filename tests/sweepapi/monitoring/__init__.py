@@ -1,0 +1,1 @@
+"""Tests of what can be seen of the processes from outside."""
