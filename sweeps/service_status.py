@@ -10,6 +10,7 @@ from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.clusters import Cluster, OutputToken
+from sweeps.heartbeats import Presence, worker_presence
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.presentation import NetworkStatus, Presentation
 from sweeps.rails.registry import BY_MODE, V1, V2
@@ -36,6 +37,8 @@ class ServiceStatus:
     backoff_factor: int = field(default_factory=lambda: settings.CHECK_BACKOFF_FACTOR)
     max_delay_seconds: int = field(default_factory=lambda: settings.MAX_CHECK_DELAY_SECONDS)
     fallback_providers: bool = True
+
+    worker: Presence = field(default_factory=worker_presence)
 
     @classmethod
     def v1(cls) -> Self:

@@ -8,6 +8,7 @@ are in that rail's own tables.
 
 from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
+from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer, OfferAnswer
 from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, Sweep, SweepStatus, SweepToken
 
@@ -17,6 +18,7 @@ __all__ = [
     "EventKind",
     "Execution",
     "Flag",
+    "Heartbeat",
     "Offer",
     "OfferAnswer",
     "SkippedToken",

@@ -103,6 +103,7 @@ class Sweep(models.Model):
                 name="sweep_cancelled_of_partner",
             ),
             models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
+            models.Index(fields=["flags"], condition=~Q(flags=[]), name="sweep_flagged"),  # the metrics count these
         ]
         triggers: ClassVar = [
             pgtrigger.Trigger(

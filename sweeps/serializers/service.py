@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.schema import example
+from sweeps.heartbeats import Presence
 from sweeps.rails.registry import V1, V2, V2_MODES
 from sweeps.service_status import OfferedToken, ServiceStatus
 
@@ -46,6 +47,19 @@ class IndexerSerializer(serializers.Serializer[Any]):
     fallbackProviders = serializers.BooleanField(source="fallback_providers")
 
 
+class WorkerSerializer(serializers.Serializer[Presence]):
+    """The worker, without which a sweep changes only when its transaction is confirmed."""
+
+    available = serializers.BooleanField(
+        source="is_at_work", help_text="Whether it was at work within the last seconds."
+    )
+    awaySince = serializers.DateTimeField(
+        source="away_since",
+        allow_null=True,
+        help_text="When it was last at work. Null if it is available, and if it is away and that is not known.",
+    )
+
+
 class SharedStatusSerializer(serializers.Serializer[ServiceStatus]):
     """What both versions of the API say about themselves."""
 
@@ -53,6 +67,7 @@ class SharedStatusSerializer(serializers.Serializer[ServiceStatus]):
     available = serializers.BooleanField(source="is_available", help_text="Whether any chain is available.")
     fees = PlatformFeeSerializer(source="*")
     indexer = IndexerSerializer(source="*")
+    worker = WorkerSerializer()
 
 
 @extend_schema_serializer(examples=[example(EXAMPLES / "service_status.json", "One chain, available")])

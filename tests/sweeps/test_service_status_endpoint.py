@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -12,6 +13,8 @@ from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
+from sweeps.heartbeats import WORKER, Heart
+from sweeps.models import Heartbeat
 from sweeps.rails import measured
 from sweeps.rails.evm import availability
 from tests.administration import Administration
@@ -55,12 +58,28 @@ def test_it_lists_what_is_offered_and_within_which_limits(anonymous: Client, cha
         "maxDelaySeconds": 300,
         "fallbackProviders": True,
     }
+    assert data["worker"] == {"available": False, "awaySince": None}, "none was ever seen"
     (local,) = data["chains"]
     assert (local["name"], local["available"], local["nativeToken"]) == ("local", True, "ETH")
     assert local["buildMode"] == "v5_partner_fees"
     assert local["contracts"] == {name: chain.contracts[name] for name in ("v5", "v4", "permit2")}
     assert {router["name"] for router in local["routers"]} == {"uniswap_v2", "uniswap_v3"}
     assert local["finality"] == {"safe": "safe", "final": "finalized", "recheckSeconds": 3}
+
+
+def test_it_says_whether_the_worker_is_at_work_and_otherwise_since_when_it_is_not(
+    anonymous: Client, chain: LocalChain
+) -> None:
+    assert chain.contracts
+    Heart(WORKER).beat()
+    response = anonymous.get(URL)
+    assert_documented(response, path=URL)
+    assert response.json()["data"]["worker"] == {"available": True, "awaySince": None}
+    stopped_at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    Heartbeat.objects.filter(name=WORKER).update(at=stopped_at)
+    response = anonymous.get(URL)
+    assert_documented(response, path=URL)
+    assert response.json()["data"]["worker"] == {"available": False, "awaySince": "2026-01-02T03:04:05Z"}
 
 
 def test_the_measurement_is_one_round_trip_and_remembered(

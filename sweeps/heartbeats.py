@@ -1,0 +1,77 @@
+"""Signs of life of worker and beat: written by their loops, read where it matters that one is away.
+
+The worker's heart beats with its tasks, of which beat sends one every few seconds, and beat's with each of its ticks.
+So a process that is alive and does nothing is away, too.
+"""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from django import db
+from django.conf import settings
+from django.db.models import DurationField, ExpressionWrapper, F
+from django.db.models.functions import Now
+
+from sweeps.models import Heartbeat
+
+WORKER, BEAT = "worker", "beat"
+PAUSE_SECONDS = 1.0
+PAUSE_AFTER_FAILURE_SECONDS = 5.0  # an attempt may take seconds while the database is down
+# In which nothing may have been due: beat sends a task every DUE_SWEEP_SECONDS.
+MIN_AWAY_SECONDS = 10.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Heart:
+    """What shows that this process is at work."""
+
+    name: str
+    _rests_until: float = 0.0  # monotonic seconds
+
+    def beat(self) -> None:
+        """Write the time, unless that was done within the last second; a database that is down is left alone longer."""
+        now = time.monotonic()
+        if now < self._rests_until:
+            return
+        self._rests_until = now + PAUSE_SECONDS
+        try:
+            Heartbeat.objects.bulk_create(
+                [Heartbeat(name=self.name)], update_conflicts=True, update_fields=["at"], unique_fields=["name"]
+            )
+        except db.Error as error:
+            self._rests_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
+            log.warning("heartbeat_lost", name=self.name, error=type(error).__name__)
+
+
+@dataclass(frozen=True)
+class Presence:
+    """When a process was last at work, None if never, and whether that was just now."""
+
+    last_seen_at: datetime | None
+    is_at_work: bool
+
+    @property
+    def away_since(self) -> datetime | None:
+        return None if self.is_at_work else self.last_seen_at
+
+
+UNSEEN = Presence(None, is_at_work=False)
+
+
+def presences() -> dict[str, Presence]:
+    """Return the presence of each process that was ever seen, by the database's clock."""
+    away_after = timedelta(seconds=max(3 * settings.DUE_SWEEP_SECONDS, MIN_AWAY_SECONDS))
+    age = ExpressionWrapper(Now() - F("at"), output_field=DurationField())
+    return {row.name: Presence(row.at, is_at_work=row.age <= away_after) for row in Heartbeat.objects.annotate(age=age)}
+
+
+def worker_presence() -> Presence:
+    """Return the worker's presence; without the database it can't be at work, and when it was last is not known."""
+    try:
+        return presences().get(WORKER, UNSEEN)
+    except (db.OperationalError, db.InterfaceError):
+        return UNSEEN
