@@ -25,6 +25,7 @@ RUN SECRET_KEY=build API_KEY_PEPPER=build DATABASE_URL=postgres://build REDIS_UR
     FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \
     python manage.py collectstatic --noinput
 USER sweepapi
-EXPOSE 8000
+# 8001 is for HEALTH_BIND.
+EXPOSE 8000 8001
 # Worker: celery -A config worker. Beat, one only: celery -A config beat --schedule /tmp/beat.
 CMD ["gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]

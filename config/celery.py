@@ -3,17 +3,27 @@
 import os
 
 from celery import Celery
-from celery.signals import before_task_publish, celeryd_init, import_modules, task_postrun, task_prerun
+from celery.signals import beat_init, before_task_publish, celeryd_init, import_modules, task_postrun, task_prerun
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from kombu.transport import TRANSPORT_ALIASES
 
 from config import task_log
 from config.startup import refuse_wrong_configuration
+from sweepapi.monitoring import listener
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # As aliases: named by the setting broker_transport instead, kombu would speak plain text to a rediss:// URL.
 TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.broker:Transport")
+
+
+@import_modules.connect
+def listen(**_signal: object) -> None:
+    """Serve the health of worker or beat. Connected before the app is made, so that no module has defined a metric."""
+    if settings.HEALTH_BIND:
+        listener.start(settings.HEALTH_BIND)
+
 
 app = Celery("sweepapi")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -31,8 +41,9 @@ def check_configuration(**_signal: object) -> None:
 
 
 @celeryd_init.connect
+@beat_init.connect
 def keep_connection(**_signal: object) -> None:
-    """Let each process of a worker use one database connection for all its tasks, which is tested before each."""
+    """Let beat, and each process of a worker, use one database connection all the time; tasks test it before each."""
     connections.settings[DEFAULT_DB_ALIAS]["CONN_MAX_AGE"] = 600
 
 

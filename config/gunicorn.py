@@ -1,6 +1,12 @@
 """How gunicorn serves the API: processes with threads, each of which keeps one database connection."""
 
 import os
+from itertools import count
+
+from gunicorn.arbiter import Arbiter
+from gunicorn.workers.base import Worker
+
+from sweepapi.monitoring import listener, sharing
 
 bind = os.environ.get("BIND", "0.0.0.0:8000")
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
@@ -16,3 +22,21 @@ control_socket_disable = True
 
 # The settings read this when a process loads the application.
 os.environ.setdefault("DATABASE_CONNECTION_MAX_AGE_SECONDS", "600")
+
+
+def on_starting(_server: Arbiter) -> None:
+    """Serve the health of all web processes from the process above them."""
+    health_bind = os.environ.get("HEALTH_BIND", "")
+    if health_bind:
+        listener.start(health_bind)
+
+
+def pre_fork(server: Arbiter, worker: Worker) -> None:
+    """Give the new process the lowest number that none of the others has."""
+    taken = {other.slot for other in server.WORKERS.values()}
+    worker.slot = next(slot for slot in count() if slot not in taken)
+
+
+def post_fork(_server: Arbiter, worker: Worker) -> None:
+    """Count under that number."""
+    sharing.use_slot(worker.slot)

@@ -160,6 +160,9 @@ WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=4)
 
 REDIS_URL = env.str("REDIS_URL")
 
+# Where each of web, worker and beat serves /healthz, /readyz and /metrics; blank: nowhere.
+HEALTH_BIND = env.str("HEALTH_BIND", default="")
+
 SECURE_SSL_REDIRECT = not INSECURE_HTTP
 SESSION_COOKIE_SECURE = not INSECURE_HTTP
 CSRF_COOKIE_SECURE = not INSECURE_HTTP
@@ -267,6 +270,8 @@ UNFOLD = {
 
 # --- The worker -------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL
+CELERY_IMPORTS = ["config.processes"]
+CELERY_BEAT_SCHEDULER = "config.beat:Scheduler"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -295,6 +300,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": DUE_SWEEP_SECONDS,
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
+    "measure-signer": {"task": "indexer.measure_signer", "schedule": 60.0, "options": {"expires": 60.0}},
 }
 
 # --- Logs -------------------------------------------------------------------------------------------------------------

@@ -34,13 +34,22 @@ def begin(task_id: str, task: Task[..., Any], **_signal: object) -> None:
         bind_contextvars(request_id=request_id)
 
 
+def outcome_of(state: str) -> str:
+    return OUTCOMES.get(state, state.lower())
+
+
+def running_seconds() -> float:
+    """Return for how long the task of this process has been running, or ran."""
+    return time.monotonic() - _started.get()
+
+
 def end(task: Task[..., Any], state: str, retval: object, **_signal: object) -> None:
     """Log the run. Of an error only the type: Celery has just logged the rest, with its traceback."""
     log.info(
         "task",
         name=task.name,
-        outcome=OUTCOMES.get(state, state.lower()),
-        duration_ms=round((time.monotonic() - _started.get()) * 1000, 1),
+        outcome=outcome_of(state),
+        duration_ms=round(running_seconds() * 1000, 1),
         error=type(retval).__name__ if state == states.FAILURE else None,
     )
     unbind_contextvars("task_id", "request_id")

@@ -1,7 +1,9 @@
 """The WSGI entry point that gunicorn serves."""
 
 import os
+from importlib import import_module
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from config.startup import refuse_wrong_configuration
@@ -11,3 +13,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 # If this raises, gunicorn's worker fails to boot, and the master exits instead of starting another.
 refuse_wrong_configuration()
+if settings.HEALTH_BIND:
+    import_module("config.probes").start()  # it needs the models, which are loaded by now

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks, reconciliation
+from indexer import checks, reconciliation, signer_balance
 from sweeps.build import purge_answers
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
 from sweeps.rails.registry import RAILS
@@ -45,3 +45,9 @@ def send_cancellations() -> None:
 def purge_answers_of_offers() -> None:
     """Delete the rendered answers that can no longer be requested again."""
     purge_answers()
+
+
+@shared_task(name="indexer.measure_signer")
+def measure_signer() -> None:
+    """Measure the fee signer's balances, for the metrics."""
+    signer_balance.measure()

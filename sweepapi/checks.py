@@ -7,16 +7,19 @@ from django.conf import settings
 from django.core import checks
 from django.db import connections
 
+# The worker's probe and its figures; beat's heartbeat and its probe.
+WATCHING_CONNECTIONS = 4
 # Migrations, a shell, a monitor, and what PostgreSQL keeps for its superuser.
 RESERVED_CONNECTIONS = 10
 
 
 @checks.register(checks.Tags.database)
 def connections_fit(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - Django's signature
-    """Warn if web threads and worker processes together need more connections than the server gives."""
+    """Warn if all threads and processes that use the database need more connections than the server gives."""
     if not databases or "default" not in databases:
         return []
-    needed = settings.WEB_PROCESSES * settings.WEB_THREADS + settings.WORKER_PROCESSES + RESERVED_CONNECTIONS
+    web = settings.WEB_PROCESSES * (settings.WEB_THREADS + 1)  # each process has a probe
+    needed = web + settings.WORKER_PROCESSES + WATCHING_CONNECTIONS + RESERVED_CONNECTIONS
     with connections["default"].cursor() as cursor:
         cursor.execute("SHOW max_connections")
         allowed = int(cursor.fetchone()[0])

@@ -28,7 +28,15 @@ def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) ->
     assert environment["DATABASE_URL"].startswith("postgres://sweepapi_runtime:${RUNTIME_DB_PASSWORD:?}@")
     assert environment["OWNER_DB_PASSWORD"] == ""  # in place of the one in .env
     assert compose()[service]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
-    assert compose()[service]["healthcheck"]["test"]
+
+
+@pytest.mark.parametrize(("service", "path"), [("web", "/readyz"), ("worker", "/healthz"), ("beat", "/healthz")])
+def test_the_health_of_a_service_is_asked_for_where_it_is_served(service: str, path: str) -> None:
+    command, *arguments = compose()[service]["healthcheck"]["test"]
+    assert (command, arguments[:2]) == ("CMD", ["python", "-c"])
+    _, port = compose()[service]["environment"]["HEALTH_BIND"].split(":")
+    assert f"http://127.0.0.1:{port}{path}" in arguments[2]
+    assert not any(published.endswith(f":{port}") for published in compose()[service].get("ports", []))
 
 
 def test_only_the_migration_and_the_database_hold_the_owners_password() -> None:

@@ -1,0 +1,117 @@
+"""Measures what only the database and the broker know, every few seconds, in the worker's first process.
+
+A figure may take a second. None reads a whole table: they use partial indexes, and the ledger is walked in slices.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+from django import db
+from django.db import close_old_connections, connection, transaction
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Now
+from redis import RedisError
+
+from ledger import balance_check
+from sweepapi.broker_state import BrokerState
+from sweepapi.monitoring import metrics
+from sweepapi.monitoring.repeating import Repeating
+from sweeps.models import Flag, Sweep
+
+PAUSE_SECONDS = 5.0
+STATEMENT_TIMEOUT_MS = 1_000
+MAX_DUE = 10_000
+LEDGER_SLICE = 5_000  # entries; five million take two hours, again and again
+
+log = structlog.get_logger(__name__)
+
+
+def start() -> None:
+    """Measure in a thread of this process, from now on."""
+    figures = Figures()
+
+    def work() -> None:
+        close_old_connections()
+        figures.measure()
+
+    Repeating("figures", work, pause_seconds=PAUSE_SECONDS).start()
+
+
+@dataclass
+class LedgerWalk:
+    """How far the current walk through the ledger got, and the entries that were found out of balance."""
+
+    after: UUID = balance_check.FIRST
+    found: set[UUID] = field(default_factory=set)  # in this walk
+    found_before: set[UUID] = field(default_factory=set)  # in the last whole one
+
+    def step(self) -> None:
+        """Check the next entries; after the last one begin again."""
+        with _bounded():
+            piece = balance_check.check(after=self.after, limit=LEDGER_SLICE)
+        for entry in set(piece.unbalanced) - self.found_before - self.found:
+            log.error("ledger_unbalanced", entry=str(entry))
+        self.found.update(piece.unbalanced)
+        self.after = piece.last
+        if piece.is_last:
+            self.found_before, self.found, self.after = self.found, set(), balance_check.FIRST
+        metrics.UNBALANCED.set(len(self.found_before | self.found))
+
+
+@dataclass
+class Figures:
+    """All figures, with what they remember from one measurement to the next."""
+
+    _walk: LedgerWalk = field(default_factory=LedgerWalk)
+    _flags: set[str] = field(default_factory=lambda: set(Flag.values))
+    _broker: BrokerState = field(default_factory=BrokerState)
+
+    def measure(self) -> None:
+        """Measure each; one that takes too long keeps its last value, whose time says how old it is."""
+        figures = {"due": _due, "flags": self._flagged, "ledger": self._walk.step, "queue": self._queue}
+        for name, figure in figures.items():
+            try:
+                figure()
+            except (db.Error, RedisError) as error:
+                log.warning("figure_not_measured", figure=name, error=type(error).__name__)
+            else:
+                metrics.FIGURES.labels(name).set(time.time())
+
+    def _flagged(self) -> None:
+        with _bounded():
+            counts = Counter[str]()
+            for flags, count in flagged_sweeps():
+                counts.update(dict.fromkeys(flags, count))
+        self._flags |= counts.keys()  # those of a rail, which are no longer counted once they are cleared
+        for flag in self._flags:
+            metrics.FLAGGED.labels(flag).set(counts[flag])
+
+    def _queue(self) -> None:
+        for state, count in self._broker.messages().items():
+            metrics.QUEUE.labels(state).set(count)
+
+
+def flagged_sweeps() -> QuerySet[Sweep, tuple[list[str], int]]:
+    """Return each combination of flags with the number of sweeps that have it."""
+    return Sweep.objects.exclude(flags=[]).order_by().values_list("flags").annotate(sweeps=Count("*"))
+
+
+def _due() -> None:
+    due = Sweep.objects.filter(is_open=True, next_check_at__lte=Now()).order_by("next_check_at")
+    with _bounded():
+        oldest = due.annotate(waiting=Now() - F("next_check_at")).values_list("waiting", flat=True).first()
+        metrics.DUE.set(due[:MAX_DUE].count())
+    metrics.OLDEST_DUE.set(oldest.total_seconds() if oldest is not None else 0)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Let the statements within the block take no longer than the timeout."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS}")
+        yield

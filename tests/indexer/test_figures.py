@@ -1,0 +1,99 @@
+"""The figures that only the database and the broker know are right, and cheap however many sweeps there are."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.db import OperationalError, connection
+from django.utils import timezone
+from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
+
+from indexer import figures
+from indexer.figures import Figures
+from ledger.models import Posting
+from partners.models import Partner
+from sweeps.models import Sweep
+from tests.factories.ledger import book_fee
+from tests.factories.sweeps import SweepFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
+
+
+def value(name: str, **labels: str) -> float:
+    found = REGISTRY.get_sample_value(f"sweepapi_{name}", labels)
+    assert found is not None
+    return found
+
+
+def test_the_oldest_sweep_that_is_due_is_found_among_those_that_are_open() -> None:
+    now = timezone.now()
+    for minutes in (-2, -1, 3):
+        SweepFactory.create(next_check_at=now + timedelta(minutes=minutes))
+    Figures().measure()
+    assert value("due_sweeps") == 2
+    assert value("oldest_due_seconds") == pytest.approx(120, abs=20)
+    Sweep.objects.update(next_check_at=now + timedelta(hours=1))
+    Figures().measure()
+    assert (value("due_sweeps"), value("oldest_due_seconds")) == (0, 0)
+
+
+def test_each_flag_is_counted_and_one_that_was_cleared_everywhere_is_zero_again() -> None:
+    SweepFactory.create(flags=["partial", "below_minimum"])
+    SweepFactory.create(flags=["partial"])
+    measured = Figures()
+    measured.measure()
+    counts = {flag: value("flagged_sweeps", flag=flag) for flag in ("partial", "below_minimum", "reorganised")}
+    assert counts == {"partial": 2, "below_minimum": 1, "reorganised": 0}
+    Sweep.objects.update(flags=[])
+    measured.measure()
+    assert value("flagged_sweeps", flag="partial") == 0
+
+
+def test_flags_are_counted_from_their_index_alone() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")  # as with many sweeps
+    assert "Index Only Scan using sweep_flagged" in figures.flagged_sweeps().explain()
+
+
+def test_messages_in_the_queue_are_counted(queue: Any) -> None:
+    for _ in range(3):
+        current_app.send_task("tests.nothing")
+    assert queue.queue_declare(passive=True).message_count == 3
+    Figures().measure()
+    assert value("queue_messages", state="ready") == 3
+
+
+def test_an_entry_out_of_balance_is_counted_and_named_in_the_log_once(
+    partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "LEDGER_SLICE", 2)
+    entries = [book_fee(partner) for _ in range(5)]
+    broken = entries[3]
+    connection.check_constraints()  # while they hold
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")  # which fires no triggers
+    Posting.objects.filter(entry=broken, amount__gt=0).update(amount=1_001)
+    measured = Figures()
+    with capture_logs() as lines:
+        for _ in range(6):  # two walks
+            measured.measure()
+    assert [line["entry"] for line in lines if line["event"] == "ledger_unbalanced"] == [str(broken.id)]
+    assert value("ledger_unbalanced_entries") == 1
+
+
+def test_a_figure_that_can_not_be_measured_is_logged_and_keeps_no_other_from_it() -> None:
+    def fail(execute: Any, sql: str, *arguments: Any) -> Any:
+        if "flags" in sql:
+            raise OperationalError("a secret")
+        return execute(sql, *arguments)
+
+    measured = Figures()
+    measured.measure()
+    before = {name: value("figure_timestamp_seconds", figure=name) for name in ("flags", "ledger")}
+    with connection.execute_wrapper(fail), capture_logs() as lines:
+        measured.measure()
+    after = {name: value("figure_timestamp_seconds", figure=name) for name in ("flags", "ledger")}
+    assert [(line["figure"], line["error"]) for line in lines] == [("flags", "OperationalError")]
+    assert (after["flags"], after["ledger"] > before["ledger"]) == (before["flags"], True)

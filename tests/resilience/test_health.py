@@ -1,0 +1,118 @@
+"""Whether web, worker and beat are alive and ready is answered at once, whatever is down, and they can be scraped."""
+
+import pytest
+import requests
+
+from dev.chain.rpc import Rpc
+from dev.partner_client import SweepApi, Wallet, finalize
+from dev.ports import free_port
+from tests.local_chain import LocalChain
+from tests.resilience.conftest import Database
+from tests.resilience.engines import STEP_SECONDS, Engines
+from tests.resilience.observed import GROUPS, Observed, frozen
+
+LONGEST_ANSWER_SECONDS = 0.1
+
+
+@pytest.fixture(scope="module")
+def observed(engines: Engines, database: Database, redis_url: str) -> Observed:
+    service = Observed(engines, database, f"http://127.0.0.1:{free_port()}")
+    service.start({"DATABASE_URL": database.url, "REDIS_URL": redis_url})
+    return service
+
+
+@pytest.fixture
+def completed(observed: Observed, database: Database, chain: LocalChain) -> str:
+    """The network of a sweep that was built, sent and confirmed."""
+    api = SweepApi(observed.api_url, database.api_key)
+    wallet = Wallet(Rpc(chain.world["rpcUrl"]), chain.world["users"][0]["privateKey"])
+    usdc = chain.token("USDC")
+    built = api.build(
+        chain=chain.world["chain"],
+        wallet=wallet.address,
+        amounts={usdc.address: usdc.units(3)},
+        output=chain.token("WETH").address,
+        slippage_bps=500,
+    )
+    for issue in built["issues"]["allowance"]:
+        chain.receipt(wallet.send(issue["transaction"]))
+    tx_hash = wallet.send(finalize(built, wallet.sign(built["permit2"])))
+    assert chain.receipt(tx_hash)["status"] == 1
+    assert api.confirm(built["sweepId"], tx_hash).http_status == 200
+    return f"eip155:{chain.world['chainId']}"
+
+
+def answers_at_once(observed: Observed, path: str) -> dict[str, int]:
+    """Return the status of each group's answer."""
+    answers = {group: observed.ask(group, path) for group in GROUPS}
+    assert max(answer.seconds for answer in answers.values()) < LONGEST_ANSWER_SECONDS
+    return {group: answer.status for group, answer in answers.items()}
+
+
+def test_a_scrape_after_a_sweep_counts_its_requests_its_build_and_its_calls_to_the_chain(
+    observed: Observed, completed: str
+) -> None:
+    web = observed.samples("web")
+    assert web["sweepapi_builds_total", (completed, "built")] == 1
+    assert web["sweepapi_http_requests_total", ("POST", "/v2/sweep/build", "201")] == 1
+    assert web["sweepapi_http_request_seconds_count", ("/v2/sweep/build",)] == 1
+    assert web["sweepapi_settle_seconds_count", ()] == 1
+
+
+def test_a_scrape_of_the_worker_has_its_tasks_and_what_the_database_and_the_broker_know(
+    observed: Observed, completed: str
+) -> None:
+    assert completed
+    observed.engines.wait_for(
+        lambda: ("sweepapi_tasks_total", ("indexer.check_due", "succeeded")) in observed.samples("worker"),
+        "a task",
+    )
+    observed.engines.wait_for(
+        lambda: ("sweepapi_figure_timestamp_seconds", ("queue",)) in observed.samples("worker"), "the figures"
+    )
+    worker = observed.samples("worker")
+    assert worker["sweepapi_ledger_unbalanced_entries", ()] == 0
+    assert worker["sweepapi_flagged_sweeps", ("inconsistent_amounts",)] == 0
+    assert worker["sweepapi_oldest_due_seconds", ()] < STEP_SECONDS
+    assert worker["sweepapi_queue_messages", ("ready",)] >= 0
+    assert {("sweepapi_heartbeat_timestamp_seconds", (name,)) for name in ("worker", "beat")} <= worker.keys()
+
+
+def test_while_the_database_is_away_all_are_alive_and_none_is_ready(observed: Observed, engines: Engines) -> None:
+    engines.stop_named("postgres")
+    observed.wait_for_status("unavailable")
+    assert answers_at_once(observed, "/healthz") == dict.fromkeys(GROUPS, 200)
+    assert answers_at_once(observed, "/readyz") == dict.fromkeys(GROUPS, 503)
+    engines.start_again("postgres")
+    observed.wait_for_status("ready")
+
+
+def test_while_the_database_is_frozen_all_answer_at_once(observed: Observed, engines: Engines) -> None:
+    with frozen(engines, "postgres"):
+        observed.wait_for_status("unavailable")
+        assert answers_at_once(observed, "/healthz") == dict.fromkeys(GROUPS, 200)
+        assert answers_at_once(observed, "/readyz") == dict.fromkeys(GROUPS, 503)
+    observed.wait_for_status("ready")
+
+
+def test_without_redis_all_are_degraded_and_ready(observed: Observed, engines: Engines) -> None:
+    engines.stop_named("redis")
+    observed.wait_for_status("degraded", "web")
+    assert answers_at_once(observed, "/readyz") == dict.fromkeys(GROUPS, 200)
+    assert observed.ask("web", "/readyz").body["checks"]["redis"] == "failed"
+    engines.start_again("redis")
+    observed.wait_for_status("ready")
+
+
+def test_a_worker_that_was_killed_degrades_web_and_is_away_in_the_status_of_the_service(
+    observed: Observed, engines: Engines
+) -> None:
+    engines.stop_named("worker")
+    observed.forget_the_worker()
+    observed.wait_for_status("degraded", "web", "beat", failed={"worker"})
+    worker = requests.get(f"{observed.api_url}/v2/status", timeout=STEP_SECONDS).json()["data"]["worker"]
+    assert worker["available"] is False
+    assert worker["awaySince"] is not None
+    assert '"event": "check_failed"' in (engines.folder / "web.log").read_text()
+    engines.start_again("worker")
+    observed.wait_for_status("ready")
