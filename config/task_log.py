@@ -1,6 +1,7 @@
 """Carries the request id from a request to the tasks that it causes, and writes one line about each run of a task.
 
-These are receivers of Celery's signals, which ``config.celery`` connects.
+These are receivers of Celery's signals, which ``config.celery`` connects. ``message_log`` has the part of the process
+above, which takes the messages from the broker.
 """
 
 import time
@@ -53,3 +54,10 @@ def end(task: Task[..., Any], state: str, retval: object, **_signal: object) -> 
         error=type(retval).__name__ if state == states.FAILURE else None,
     )
     unbind_contextvars("task_id", "request_id")
+
+
+class LoggedTask(Task[..., Any]):
+    """A task of which the process above the one that runs it logs what it knows of the run."""
+
+    Strategy = "config.message_log:strategy"
+    Request = "config.message_log:LoggedRequest"
