@@ -27,3 +27,7 @@ class BuildError(EvmError):
 
 class DeploymentError(EvmError):
     """A deployment can't continue; what it did so far remains, and the next run continues from there."""
+
+
+class FinalBlockReplacedError(EvmError):
+    """The providers agree that a final block, up to which a contract was read, is no longer on the chain."""

@@ -1,22 +1,22 @@
-"""Reading every log of one kind that a contract emitted, span by span, up to the final block.
+"""Reading the events that a contract emitted, span by span, up to the final block.
 
 ``log_search`` looks for one event, and its caller checks what it finds. Here an event that is missing would be missed
-for good. So a span counts only if every provider that answers shows the same logs, and at least two of them do where
-two are configured. A provider whose final block is below the span has not answered.
+for good. So a span counts only if every provider that answers shows the same logs and the same last block, and at least
+two of them do where two are configured. A provider whose final block is below the span has not answered.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 
-from sweepapi.evm import log_query
+from sweepapi.evm import log_query, responses
 from sweepapi.evm.chains import Chain
+from sweepapi.evm.errors import FinalBlockReplacedError
 from sweepapi.evm.log_query import Span
 from sweepapi.evm.responses import Log, MinedLog, Receipt
-from sweepapi.rpc import ProviderPool
-from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
+from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 
 log = structlog.get_logger(__name__)
 
@@ -30,15 +30,27 @@ class Stream:
     """The logs to read."""
 
     contract: str
-    topic: str
-    is_readable: Callable[[Log], bool]  # what the contract emits with this topic always is
+    topics: tuple[str, ...]  # of their events
+    is_readable: Callable[[Log], bool]  # what the contract emits with these topics always is
+
+    def is_of(self, log: Log) -> bool:
+        """Return whether a log is of this stream, as far as contract and topic say."""
+        return log.address == self.contract and any(topic in self.topics for topic in log.topics[:1])
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far a stream was read: the last block and its hash, blank if that is not known."""
+
+    number: int
+    block_hash: str = ""
 
 
 @dataclass(frozen=True)
 class ScannedSpan:
-    """Final blocks, the last one included, and all their logs of one stream, in the order of the chain."""
+    """Final blocks up to the end, which is included, and all their logs of one stream, in the order of the chain."""
 
-    last_block: int
+    end: Mark
     logs: Sequence[MinedLog]
 
 
@@ -51,11 +63,11 @@ class Scan:
     spans: Sequence[ScannedSpan]
 
 
-def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, first_block: int) -> Scan:
-    """Return the logs from the first block on, as far as one batch reaches and the providers agree.
+def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, after: Mark) -> Scan:
+    """Return the logs after the mark, as far as one batch reaches and the providers agree.
 
     Two round trips to every provider, more if they refuse long spans. Raises ``ChainUnavailableError`` if fewer
-    providers answer than are needed.
+    providers answer than are needed, and ``FinalBlockReplacedError``.
     """
     needed = min(len(pool.providers), 2)
     depths = [
@@ -67,21 +79,29 @@ def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, first_block: int) 
     # Of two providers or more, one that lies can't raise either.
     head_number, final_number = (sorted(heights)[-needed] for heights in zip(*depths, strict=True))
     for span_blocks in SPAN_LENGTHS:
-        queried = log_query.spans(first_block, final_number, span_blocks=span_blocks)
-        answers = _ask(chain, pool, stream, queried) if queried else []
+        queried = log_query.spans(after.number + 1, final_number, span_blocks=span_blocks)
+        answers = _ask(chain, pool, stream, after, queried) if queried else []
         if not queried or len(answers[0]) >= needed:
-            return Scan(head_number, final_number, list(_agreed(stream, needed, queried, answers)))
+            return Scan(head_number, final_number, list(_agreed(stream, needed, after, queried, answers)))
     raise ChainUnavailableError("too few providers show the logs: they refuse, or their final block fell back")
 
 
-def _ask(chain: Chain, pool: ProviderPool, stream: Stream, queried: Sequence[Span]) -> list[list[Any]]:
-    """Return, for each span, the logs of each provider that answered for it."""
+@dataclass(frozen=True)
+class _Shown:
+    """What one provider shows of a span."""
+
+    start: str  # the hash of the marked block below all spans; blank if that is not known
+    end: str  # the hash of the span's last block
+    logs: tuple[MinedLog, ...]
+
+
+def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, queried: Sequence[Span]) -> list[list[_Shown]]:
+    """Return, for each span, what each provider showed that answered for it."""
     calls = log_query.depth_calls(chain.finality.final)
-    calls += [
-        log_query.logs_call(contract=stream.contract, topics=(stream.topic,), span=span, read=_reader(stream))
-        for span in queried
-    ]
-    answers: list[list[Any]] = [[] for _ in queried]
+    calls += [_hash_call(after.number)] if after.block_hash else []
+    for span in queried:
+        calls += [_logs_call(stream, span), _hash_call(span[1])]
+    answers: list[list[_Shown]] = [[] for _ in queried]
     try:
         answered = pool.ask_all(calls)
     except ChainUnavailableError:  # the whole response may have been too long
@@ -89,15 +109,32 @@ def _ask(chain: Chain, pool: ProviderPool, stream: Stream, queried: Sequence[Spa
     for values in answered:
         results = iter(values)
         _, final_number = log_query.take_depth(chain.finality.final, results)
-        for (_, last), logs, shown in zip(queried, results, answers, strict=True):
-            if isinstance(logs, tuple) and last <= final_number:  # else refused, unusable, or the provider lags
-                shown.append(logs)
+        start = next(results) if after.block_hash else ""
+        for (_, last), shown in zip(queried, answers, strict=True):
+            logs, end = next(results), next(results)
+            is_refused = any(isinstance(one, CallFailedError) for one in (start, logs, end))
+            if not is_refused and last <= final_number:  # else the answer is unusable, or the provider lags
+                shown.append(_Shown(start, end, logs))
     return answers
+
+
+def _logs_call(stream: Stream, span: Span) -> Call:
+    return log_query.logs_call(contract=stream.contract, topics=(stream.topics,), span=span, read=_reader(stream))
+
+
+def _hash_call(height: int) -> Call:
+    def decode(value: object) -> str:
+        block = responses.block(value)
+        if block.number != height:
+            raise BadResponseError("the block is another one")
+        return block.hash
+
+    return Call("eth_getBlockByNumber", (hex(height), False), decode, ErrorPolicy.ANY)
 
 
 def _reader(stream: Stream) -> Callable[[Sequence[MinedLog]], tuple[MinedLog, ...]]:
     def read(logs: Sequence[MinedLog]) -> tuple[MinedLog, ...]:
-        if any(one.log.topics[:1] != (stream.topic,) or not stream.is_readable(one.log) for one in logs):
+        if not all(stream.is_of(one.log) and stream.is_readable(one.log) for one in logs):
             raise BadResponseError("a log is of another event")
         by_position = {(one.block_number, one.index): one for one in logs}
         if len(by_position) < len(logs):
@@ -108,16 +145,18 @@ def _reader(stream: Stream) -> Callable[[Sequence[MinedLog]], tuple[MinedLog, ..
 
 
 def _agreed(
-    stream: Stream, needed: int, queried: Sequence[Span], answers: Sequence[Sequence[Any]]
+    stream: Stream, needed: int, after: Mark, queried: Sequence[Span], answers: Sequence[Sequence[_Shown]]
 ) -> Iterator[ScannedSpan]:
     """Yield the spans up to the first about which too few providers answered, or not all agree."""
     for (first, last), shown in zip(queried, answers, strict=True):
         if len(shown) < needed:
             return
-        if any(logs != shown[0] for logs in shown):
+        if any(one != shown[0] for one in shown):
             log.warning("logs_disagree", contract=stream.contract, first_block=first, last_block=last)
             return
-        yield ScannedSpan(last, shown[0])
+        if shown[0].start != after.block_hash:
+            raise FinalBlockReplacedError(f"block {after.number} was {after.block_hash}, and is {shown[0].start} now")
+        yield ScannedSpan(Mark(last, shown[0].end), shown[0].logs)
 
 
 def receipts(pool: ProviderPool, stream: Stream, logs: Sequence[MinedLog]) -> dict[str, Receipt]:
@@ -142,6 +181,5 @@ def receipts(pool: ProviderPool, stream: Stream, logs: Sequence[MinedLog]) -> di
 
 
 def _shows(receipt: Receipt, stream: Stream, logs: Sequence[MinedLog]) -> bool:
-    emitted = [log for log in receipt.logs if log.address == stream.contract and log.topics[:1] == (stream.topic,)]
     is_in_block = (receipt.block_number, receipt.block_hash) == (logs[0].block_number, logs[0].block_hash)
-    return is_in_block and emitted == [one.log for one in logs]
+    return is_in_block and list(filter(stream.is_of, receipt.logs)) == [one.log for one in logs]

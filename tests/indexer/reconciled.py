@@ -1,8 +1,11 @@
-"""What tests of the reconciliation look at: a sweep, how far a contract was read, and what was logged."""
+"""What tests of following and reconciliation look at: a sweep, how far a contract was read, and what was logged."""
+
+from typing import Any
 
 from structlog.testing import capture_logs
 
 from indexer import tasks
+from ledger.reading import postings_of
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
 from tests.partner_app import PartnerApp
@@ -19,6 +22,11 @@ def cursor(contract: str) -> int:
     return ScannedBlocks.objects.get(network=NETWORK, contract=contract).next_block
 
 
+def mark(contract: str) -> tuple[int, str | None]:
+    """Return the block with which the scan of a contract goes on, and the hash of the one before."""
+    return ScannedBlocks.objects.values_list("next_block", "last_hash").get(network=NETWORK, contract=contract)
+
+
 def behind_final(app: PartnerApp) -> int:
     """Return the block with which a scan goes on that has read all final blocks."""
     return int(app.chain.web3.eth.get_block("finalized")["number"]) + 1
@@ -29,3 +37,12 @@ def warnings() -> list[str]:
     with capture_logs() as logs:
         tasks.reconcile()
     return [entry["event"] for entry in logs if entry["log_level"] != "info"]
+
+
+def sweep_of(built: dict[str, Any]) -> Sweep:
+    return Sweep.objects.get(id=built["sweepId"])
+
+
+def kinds_booked(sweep: Sweep) -> list[str]:
+    """Return the kinds of the sweep's entries in order."""
+    return list({posting.entry_id: posting.entry.kind for posting in postings_of(sweep.id)}.values())

@@ -12,14 +12,14 @@ from sweepapi.evm.responses import Block
 from sweepapi.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
-from sweeps.rails.evm.models import ScannedBlocks
+from sweeps.rails.evm.models import ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import ExecutionFactory, executed_receipt, seen
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
-from tests.indexer.reconciled import NETWORK, behind_final, cursor, state, warnings
+from tests.indexer.reconciled import NETWORK, behind_final, cursor, mark, state, warnings
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
 
@@ -71,6 +71,38 @@ def test_a_closed_sweep_is_not_opened_by_what_one_look_shows_above_the_final_blo
     tx = executed.transactions.create(execution=executed.executions.get(), tx_hash=random_hash())
     settle(sweep_id=executed.id, seen=seen(executed_receipt(tx)))
     assert state(executed) == ("expired", False, [])
+
+
+# --- what is accepted elsewhere ---------------------------------------------------------------------------------------
+
+
+def test_an_execution_that_final_blocks_show_elsewhere_than_it_was_accepted_is_booked_there(app: PartnerApp) -> None:
+    built = app.build()
+    app.approve(built)
+    before = app.chain.rpc("evm_snapshot")
+    tx_hash = app.chain.sign_and_send(app.user, built)
+    app.confirm(built, tx_hash)
+    app.chain.roll_back(before)
+    app.chain.mine(2, seconds=7)
+    assert app.chain.sign_and_send(app.user, built) == tx_hash
+    app.chain.mine(FINAL_AFTER)
+    sweep = Sweep.objects.get(id=built["sweepId"])
+    assert warnings() == ["receipts_missing"]
+    assert state(sweep) == ("pending", True, ["reorganised"])
+    assert warnings() == []
+    assert state(sweep) == ("completed", True, ["reorganised"])
+    assert cursor(app.chain.contracts["v5"]) == behind_final(app)
+
+
+def test_a_cancellation_that_final_blocks_show_voids_the_sweep(app: PartnerApp) -> None:
+    built = app.build()
+    app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
+    app.chain.mine(FINAL_AFTER)
+    tasks.reconcile()
+    assert state(Sweep.objects.get()) == ("void", False, ["cancelled_on_chain"])
+    ScannedBlocks.objects.all().delete()
+    assert warnings() == []
+    assert not UnmatchedEvent.objects.exists()
 
 
 # --- how far it was read ----------------------------------------------------------------------------------------------
@@ -168,6 +200,18 @@ def test_nothing_is_passed_over_while_a_receipt_of_an_earlier_span_is_missing(
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
+def test_final_blocks_that_were_replaced_are_read_again(app: PartnerApp, executed: Sweep) -> None:
+    tasks.reconcile()
+    contract = app.chain.contracts["v5"]
+    ScannedBlocks.objects.update(last_hash=random_hash())
+    app.chain.mine(3)
+    assert warnings() == ["final_block_replaced"]
+    assert mark(contract) == (max(behind_final(app) - 3 - log_query.SPAN_BLOCKS, 0), None)
+    assert warnings() == []
+    assert cursor(contract) == behind_final(app)
+    assert state(executed)[0] == "completed"
+
+
 # --- providers --------------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +237,39 @@ def test_two_providers_that_do_not_show_the_same_change_nothing_until_they_do(
     second.alter = unaltered
     assert warnings() == []
     assert state(executed) == ("completed", True, ["executed_after_close"])
+
+
+def behind(blocks: int) -> Alter:
+    """Have none of the newest blocks, and so none of their logs."""
+
+    def alter(method: str, params: list[Any], result: Any) -> Any:
+        if method == "eth_getLogs":
+            return []
+        if method == "eth_getBlockByNumber" and params[0] in ("latest", "safe", "finalized"):
+            return result | {"number": hex(max(int(result["number"], 16) - blocks, 0))}
+        return result
+
+    return alter
+
+
+@pytest.mark.parametrize("lie", [hiding_logs, behind(2 * FINAL_AFTER)])
+def test_the_mark_does_not_move_over_logs_that_only_one_of_two_providers_shows(
+    app: PartnerApp, second: FakeNode, lie: Alter
+) -> None:
+    tasks.reconcile()
+    contract = app.chain.contracts["v5"]
+    app.build()
+    tasks.reconcile()
+    before = mark(contract)
+    assert before == (behind_final(app), app.chain.web3.eth.get_block("finalized")["hash"].to_0x_hex())
+    app.chain.cancel(1)
+    app.chain.mine(FINAL_AFTER)
+    second.alter = lie
+    warnings()
+    assert mark(contract) == before
+    second.alter = unaltered
+    tasks.reconcile()
+    assert mark(contract)[0] == behind_final(app) > before[0]
 
 
 def test_one_of_two_providers_changes_nothing(app: PartnerApp, executed: Sweep, use_providers: Providers) -> None:

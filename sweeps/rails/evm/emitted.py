@@ -1,20 +1,40 @@
-"""Reads from the logs of a contract which legs each of its executions left out."""
+"""What the events of our contracts say, and which legs each execution left out."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from sweepapi.evm.batch import SkippedLeg, SkipReason, decode_skipped
 from sweepapi.evm.responses import Log
 from sweeps.models import SkippedToken
 from sweeps.rails.rail import Skipped
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 EventT = TypeVar("EventT")
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """An event about an execution, of any version of our contract."""
+
+    name: str  # in Solidity
+    execution_id: str
+    user: str | None  # None unless the event is that of an execution
+    facts: Mapping[str, str]  # all values, by their names
+
 
 _REASONS = {
     SkipReason.DROPPED: SkippedToken.Reason.DROPPED,
     SkipReason.BELOW_LEAST: SkippedToken.Reason.BELOW_LEAST,
     SkipReason.NOT_FILLED: SkippedToken.Reason.NOT_FILLED,
 }
+
+
+def facts(event: "DataclassInstance") -> dict[str, str]:
+    """Return all values of a decoded event as text, by their names."""
+    return {name: str(value) for name, value in asdict(event).items()}
 
 
 def executions(

@@ -1,4 +1,4 @@
-"""The tables that EVM rails share: legs, permits, and how far the events of contracts were compared with sweeps."""
+"""The tables that EVM rails share: legs, permits, and what was read of the events of contracts."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from sweepapi.fields import AddressField, NetworkField, Uint256Field
+from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
 from sweepapi.triggers import append_only
 from sweeps.models import Offer, Sweep, SweepToken
 
@@ -108,8 +108,72 @@ class ScannedBlocks(models.Model):
     network = NetworkField()
     contract = AddressField()
     next_block = models.PositiveBigIntegerField()
+    last_hash = Hash32Field(null=True, blank=True)  # of the block before that; null until that was read
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["network", "contract"], name="scanned_blocks_of_contract"),
         ]
+
+
+class ChainHead(models.Model):
+    """The newest blocks of a chain, as the last poll of its logs showed them; the next one begins above the final."""
+
+    network = NetworkField(unique=True)
+    number = models.PositiveBigIntegerField()
+    safe_number = models.PositiveBigIntegerField(null=True, blank=True)  # null where the chain has no safe block yet
+    final_number = models.PositiveBigIntegerField(null=True, blank=True)  # as above
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"block {self.number} of {self.network}"
+
+
+class UnmatchedEvent(models.Model):
+    """An event of one of our contracts, on a final block, that is not what we offered.
+
+    The row is what the chain says; only the explanation by operators can be written later.
+    """
+
+    class Status(models.TextChoices):
+        """Whether operators know why it happened."""
+
+        OPEN = "open"
+        EXPLAINED = "explained"
+
+    network = NetworkField()
+    contract = AddressField()
+    name = models.CharField(max_length=64)  # of the event, in Solidity
+    execution_id = models.CharField(max_length=128)  # what the contract names the execution by
+    tx_hash = Hash32Field()
+    block_number = models.PositiveBigIntegerField()
+    block_hash = Hash32Field()
+    log_index = models.PositiveBigIntegerField()  # in the block
+    facts = models.JSONField()  # all values of the event by their names, as text
+    sweep = models.ForeignKey(
+        Sweep, on_delete=models.PROTECT, null=True, blank=True, related_name="unmatched_events"
+    )  # null unless the execution is one of ours, and the event has other terms
+    reason = models.TextField()
+    found_at = models.DateTimeField(auto_now_add=True)
+
+    status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
+    explanation = models.TextField(blank=True)  # blank while open
+    explained_by = models.CharField(max_length=150, blank=True)  # as above
+    explained_at = models.DateTimeField(null=True, blank=True)  # null while open
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        triggers: ClassVar = append_only(except_fields=["status", "explanation", "explained_by", "explained_at"])
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["network", "block_hash", "log_index"], name="unmatched_event_identity_on_chain"
+            ),
+            models.CheckConstraint(
+                name="unmatched_event_explained_whole",
+                condition=Q(status="open", explanation="", explained_by="", explained_at__isnull=True)
+                | Q(~Q(explanation=""), ~Q(explained_by=""), status="explained", explained_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.tx_hash}"

@@ -7,6 +7,7 @@ from rest_framework.serializers import Serializer
 from partners.models import Partner
 from sweepapi.evm.responses import Log
 from sweeps.models import Execution, Sweep
+from sweeps.rails.evm.emitted import Emitted
 from sweeps.rails.evm.found import Discovery
 from sweeps.rails.evm.watching import Terms
 from sweeps.rails.presentation import Presentation
@@ -50,16 +51,20 @@ class EvmRail(Rail, Protocol):
         ...
 
     @property
-    def executed_topic(self) -> str:
-        """The first topic of the event that the contract emits for each execution."""
+    def event_topics(self) -> tuple[str, ...]:
+        """The first topics of the events that say what became of an execution; the second topic identifies it."""
         ...
 
     def discover(self, *, partner: Partner, request: DiscoverRequest) -> Discovery:
         """Look at a wallet, and try the sale of each of its tokens; raises the errors of a build."""
         ...
 
-    def executed_id(self, log: Log) -> str | None:
-        """Return which execution an event of that topic is about; None if the contract can't have emitted it."""
+    def execution_id(self, topic: str) -> str:
+        """Return which execution an event with this second topic is about."""
+        ...
+
+    def emitted(self, log: Log) -> Emitted | None:
+        """Return the event of a log with one of these topics; None if the contract can't have emitted it."""
         ...
 
     def terms(self, sweep: Sweep, execution: Execution) -> Terms:

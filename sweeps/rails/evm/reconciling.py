@@ -1,26 +1,28 @@
-"""Finds executions on final blocks that the service does not know: of sweeps that it closed, or that were not reported.
+"""Reads the events of our contracts on final blocks and compares them with the executions that were offered.
 
-Every event of our contracts is compared with the executions that were offered. As elsewhere, the receipt is judged, and
-not the event: here it must show exactly the logs that the providers agreed about.
+What the service does not know yet is settled: executions that were not reported, also of sweeps that it closed, and
+cancellations. As elsewhere, the receipt is judged, and not the event: here it must show exactly the logs that the
+providers agreed about. What was not offered is stored (``unmatched``).
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
 from django.db import transaction
 from django.db.models import Min
+from django.utils import timezone
 
 from sweepapi import networks
 from sweepapi.evm import log_scan
-from sweepapi.evm.log_scan import Scan, ScannedSpan, Stream
-from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import MinedLog, Receipt
-from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.errors import FinalBlockReplacedError
+from sweepapi.evm.log_query import SPAN_BLOCKS
+from sweepapi.evm.log_scan import Mark, Scan, Stream
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.models import Execution
+from sweeps.models import Execution, SweepTransaction
+from sweeps.rails.evm import unmatched
+from sweeps.rails.evm.comparing import compare
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
@@ -29,46 +31,56 @@ from sweeps.rails.rail import FinalSpan
 
 log = structlog.get_logger(__name__)
 
-
-@dataclass(frozen=True)
-class _UnbookedEvent:
-    """An event about an execution that is not known to be executed."""
-
-    sweep_id: UUID
-    event: Event
-    mined: MinedLog
+OVERDUE = timedelta(seconds=60)  # checks of due rows are that late only if none are made
 
 
 def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalSpan]:
     """Yield the spans of one scan of a contract; the next call goes on after those that are done."""
-    chain, pool = networks.current().chain(network), networks.current().pool(network)
-    stream = Stream(contract, rail.executed_topic, is_readable=lambda one: rail.executed_id(one) is not None)
+    stream = Stream(contract, rail.event_topics, is_readable=lambda one: rail.emitted(one) is not None)
     cursor = _cursor(network, contract)
-    try:
-        scan = log_scan.scan(chain=chain, pool=pool, stream=stream, first_block=cursor.next_block)
-    except ChainUnavailableError as error:
-        log.warning("scan_failed", network=network, contract=contract, error=str(error))
+    overdue = list(_overdue(rail, cursor))
+    if overdue:
+        yield FinalSpan(overdue, blocks_left=0)
+    scan = _scan(network, stream, cursor)
+    if scan is None:
         return
     for span in scan.spans:
-        unbooked = list(_unbooked(rail, network, contract, span))
-        hints = {one.mined.tx_hash for one in unbooked if one.event.is_hint}
-        receipts = log_scan.receipts(pool, stream, [mined for mined in span.logs if mined.tx_hash in hints])
-        judged = [one for one in unbooked if one.mined.tx_hash in receipts or not one.event.is_hint]
-        for one in judged:
-            if one.event.is_hint:
-                log.info("execution_found", sweep_id=str(one.sweep_id), network=network, tx_hash=one.mined.tx_hash)
-        is_whole = hints == receipts.keys()
-        yield FinalSpan(
-            looks=[(one.sweep_id, _seen(scan, one, receipts.get(one.mined.tx_hash))) for one in judged],
-            blocks_left=scan.final_number - span.last_block if is_whole else 0,
-        )
-        if not is_whole:
-            log.warning("receipts_missing", network=network, tx_hashes=sorted(hints - receipts.keys()))
+        found = compare(rail, network, stream, scan, span)
+        yield FinalSpan(found.looks, blocks_left=0 if found.unproven else scan.final_number - span.end.number)
+        unmatched.store(network, found.unmatched)
+        if found.unproven:
+            log.warning("receipts_missing", network=network, tx_hashes=sorted(found.unproven))
             return
-        done = span.last_block + 1
-        if not ScannedBlocks.objects.filter(id=cursor.pk, next_block=cursor.next_block).update(next_block=done):
+        if not _move(cursor, span.end):
             return  # it was moved meanwhile; the next run goes on from there
-        cursor.next_block = done
+
+
+def _scan(network: str, stream: Stream, cursor: ScannedBlocks) -> Scan | None:
+    registry = networks.current()
+    after = Mark(cursor.next_block - 1, cursor.last_hash or "")
+    try:
+        return log_scan.scan(chain=registry.chain(network), pool=registry.pool(network), stream=stream, after=after)
+    except ChainUnavailableError as error:
+        log.warning("scan_failed", network=network, contract=stream.contract, error=str(error))
+    except FinalBlockReplacedError:
+        log.exception("final_block_replaced", network=network, contract=stream.contract)
+        rescan(network=network, from_block=max(cursor.next_block - SPAN_BLOCKS, 0))
+    return None
+
+
+def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, Seen]]:
+    """Yield looks at the open sweeps whose accepted block was read, so that it is final, and that nothing looked at."""
+    accepted = SweepTransaction.objects.filter(
+        status=SweepTransaction.Status.ACCEPTED,
+        block_number__lt=cursor.next_block,
+        execution__network=cursor.network,
+        execution__venue=cursor.contract,
+        sweep__is_open=True,
+        sweep__next_check_at__lt=timezone.now() - OVERDUE,
+    )
+    sweeps = [tx.sweep for tx in accepted.select_related("sweep")]
+    looks = rail.see(cursor.network, rail.watch(sweeps))
+    return ((sweep_id, seen) for sweep_id, seen in looks if seen is not None)
 
 
 def rescan(*, network: str, from_block: int) -> list[tuple[str, int]]:
@@ -79,8 +91,15 @@ def rescan(*, network: str, from_block: int) -> list[tuple[str, int]]:
     with transaction.atomic():
         ahead = ScannedBlocks.objects.select_for_update().filter(network=network, next_block__gt=from_block)
         moved = [(cursor.contract, cursor.next_block) for cursor in ahead.order_by("contract")]
-        ahead.update(next_block=from_block)
+        ahead.update(next_block=from_block, last_hash=None)
     return moved
+
+
+def _move(cursor: ScannedBlocks, end: Mark) -> bool:
+    facts = {"next_block": end.number + 1, "last_hash": end.block_hash}
+    is_moved = bool(ScannedBlocks.objects.filter(id=cursor.pk, next_block=cursor.next_block).update(**facts))
+    cursor.next_block = end.number + 1
+    return is_moved
 
 
 def _cursor(network: str, contract: str) -> ScannedBlocks:
@@ -92,35 +111,3 @@ def _cursor(network: str, contract: str) -> ScannedBlocks:
             network=network, contract=contract, defaults={"next_block": max(lowest - SEARCH_MARGIN_BLOCKS, 0)}
         )
     return cursor
-
-
-def _unbooked(rail: EvmRail, network: str, contract: str, span: ScannedSpan) -> Iterator[_UnbookedEvent]:
-    """Yield what a span shows about our executions, except those that are known; one query, and the rail's own."""
-    by_id = defaultdict(list)  # several, if other users took the same reference
-    for mined in span.logs:
-        by_id[rail.executed_id(mined.log)].append(mined)
-    executions = (
-        Execution.objects.filter(network=network, venue=contract, execution_id__in=by_id)
-        .exclude(status=Execution.Status.EXECUTED)
-        .select_related("sweep")
-    )
-    for execution, watched in zip(executions, rail.watch([one.sweep for one in executions]), strict=True):
-        for mined in by_id[execution.execution_id]:
-            event = watched.terms.read(mined.log)
-            if event is not None:
-                yield _UnbookedEvent(watched.sweep_id, event, mined)
-
-
-def _seen(scan: Scan, unbooked: _UnbookedEvent, receipt: Receipt | None) -> Seen:
-    mined = unbooked.mined
-    sighting = Sighting(
-        head_number=scan.head_number,
-        safe_number=scan.final_number,
-        final_number=scan.final_number,
-        receipts={},
-        canonical=None,
-        state=True,  # the event says so
-        safe_timestamp=None,
-    )
-    hit = Hit(unbooked.event, mined.tx_hash, mined.block_number, mined.block_hash)
-    return Seen(sighting, Finding(hit, receipt, agreed=True, resume_at=None), is_final=True)

@@ -7,6 +7,7 @@ from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm import storing
 from sweeps.rails.evm.base import EvmBase
+from sweeps.rails.evm.emitted import Emitted, facts
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms
@@ -19,7 +20,7 @@ class EvmV4(EvmBase):
     mode = "v4_fallback"
     contract_version = "v4"
     contract_name = V4
-    executed_topic = EXECUTED_TOPIC
+    event_topics = (EXECUTED_TOPIC,)
     present = V4Presentation()
 
     draft = staticmethod(sealing.draft_v4)
@@ -28,9 +29,12 @@ class EvmV4(EvmBase):
     store = staticmethod(storing.store)
     terms = staticmethod(V4Terms.of)
 
-    def executed_id(self, log: Log) -> str | None:
+    def execution_id(self, topic: str) -> str:
+        return topic
+
+    def emitted(self, log: Log) -> Emitted | None:
         event = decode_executed(log)
-        return None if event is None else event.sweep_ref
+        return None if event is None else Emitted("SweepExecutedV4", event.sweep_ref, event.user, facts(event))
 
     def authorization_nonce(self, _execution: Execution) -> None:
         """V4 has no fee authorization."""

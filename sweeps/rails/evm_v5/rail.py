@@ -2,9 +2,10 @@
 
 from sweepapi.evm.deployment.specification import V5
 from sweepapi.evm.responses import Log
-from sweepapi.evm.v5 import EXECUTED_TOPIC, decode_executed
+from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
 from sweeps.models import Execution
 from sweeps.rails.evm.base import EvmBase
+from sweeps.rails.evm.emitted import Emitted, facts
 from sweeps.rails.evm_v5 import cancelling, sealing, storing
 from sweeps.rails.evm_v5.presenting import V5Presentation
 from sweeps.rails.evm_v5.terms import V5Terms
@@ -17,7 +18,7 @@ class EvmV5(EvmBase):
     mode = "v5_partner_fees"
     contract_version = "v5"
     contract_name = V5
-    executed_topic = EXECUTED_TOPIC
+    event_topics = (EXECUTED_TOPIC, CANCELLED_TOPIC)
     present = V5Presentation()
 
     draft = staticmethod(sealing.draft_v5)
@@ -28,9 +29,17 @@ class EvmV5(EvmBase):
     withdraw = staticmethod(cancelling.request)
     send_withdrawals = staticmethod(cancelling.send_requested)
 
-    def executed_id(self, log: Log) -> str | None:
-        event = decode_executed(log)
-        return None if event is None else str(event.nonce)
+    def execution_id(self, topic: str) -> str:
+        return str(int(topic, 16))
+
+    def emitted(self, log: Log) -> Emitted | None:
+        executed = decode_executed(log)
+        if executed is not None:
+            return Emitted("SweepExecutedV5", str(executed.nonce), executed.user, facts(executed))
+        cancelled = decode_cancelled(log)
+        if cancelled is not None:
+            return Emitted("AuthorizationCancelled", str(cancelled.nonce), None, facts(cancelled))
+        return None
 
     def authorization_nonce(self, execution: Execution) -> str | None:
         """Return the nonce as partners see it; other contract versions have none."""

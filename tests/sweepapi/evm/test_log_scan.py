@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from sweepapi import networks
 from sweepapi.evm import log_query, log_scan, v5
 from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.log_scan import Scan, Stream
+from sweepapi.evm.errors import FinalBlockReplacedError
+from sweepapi.evm.log_scan import Mark, Scan, Stream
 from sweepapi.evm.responses import MinedLog, Receipt
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -42,12 +43,13 @@ def pool(chain: LocalChain, use_providers: Providers) -> ProviderPool:
 
 
 def stream_of(chain: LocalChain) -> Stream:
-    return Stream(chain.contracts["v5"], v5.CANCELLED_TOPIC, lambda log: v5.decode_cancelled(log) is not None)
+    return Stream(chain.contracts["v5"], (v5.CANCELLED_TOPIC,), lambda log: v5.decode_cancelled(log) is not None)
 
 
-def scan(chain: LocalChain, pool: ProviderPool, *, first_block: int = 0) -> Scan:
+def scan(chain: LocalChain, pool: ProviderPool, *, first_block: int = 0, start: str = "") -> Scan:
+    """Scan from a block on; ``start`` is the hash that the block below it had."""
     facts = networks.current().chain("eip155:31337")
-    return log_scan.scan(chain=facts, pool=pool, stream=stream_of(chain), first_block=first_block)
+    return log_scan.scan(chain=facts, pool=pool, stream=stream_of(chain), after=Mark(first_block - 1, start))
 
 
 def logs_of(found: Scan) -> list[MinedLog]:
@@ -59,7 +61,7 @@ def hashes_of(found: Scan) -> list[str]:
 
 
 def last_blocks(found: Scan) -> list[int]:
-    return [span.last_block for span in found.spans]
+    return [span.end.number for span in found.spans]
 
 
 def final_block(chain: LocalChain) -> int:
@@ -262,6 +264,55 @@ def test_a_third_provider_that_shows_something_else_ends_the_scan_too(
 def test_a_scan_that_no_provider_answers_is_an_error(chain: LocalChain, no_providers: ProviderPool) -> None:
     with pytest.raises(ChainUnavailableError):
         scan(chain, no_providers)
+
+
+# --- the block before -------------------------------------------------------------------------------------------------
+
+
+def test_a_span_ends_with_the_hash_of_its_last_block_and_the_next_scan_compares_it(
+    chain: LocalChain, pool: ProviderPool, hashes: list[str]
+) -> None:
+    (span,) = scan(chain, pool).spans
+    assert span.end.block_hash == chain.web3.eth.get_block(span.end.number)["hash"].to_0x_hex()
+    late = chain.cancel(1)
+    chain.mine(FINAL_AFTER)
+    assert hashes_of(scan(chain, pool, first_block=span.end.number + 1, start=span.end.block_hash)) == [late]
+    assert len(hashes) == 3
+
+
+@pytest.mark.usefixtures("hashes")
+def test_a_final_block_that_all_providers_show_with_another_hash_is_an_error(
+    chain: LocalChain, use_providers: Providers
+) -> None:
+    pool = use_providers(chain.world["rpcUrl"], chain.world["rpcUrl"])
+    with pytest.raises(FinalBlockReplacedError, match="block 4 was"):
+        scan(chain, pool, first_block=5, start=random_hash())
+
+
+@pytest.mark.parametrize("height", [4, 5, 6])
+@pytest.mark.usefixtures("hashes")
+def test_one_provider_that_shows_another_block_before_or_at_the_end_only_ends_the_scan(
+    chain: LocalChain, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch, height: int
+) -> None:
+    monkeypatch.setattr(log_scan, "SPAN_LENGTHS", (1,))
+    start = chain.web3.eth.get_block(4)["hash"].to_0x_hex()
+    liar = start_node()
+    liar.alter = lambda method, params, result: (
+        result | {"hash": random_hash()} if (method, params[:1]) == ("eth_getBlockByNumber", [hex(height)]) else result
+    )
+    found = scan(chain, use_providers(chain.world["rpcUrl"], liar.url), first_block=5, start=start)
+    assert last_blocks(found) == list(range(5, height))
+
+
+def test_an_answer_with_a_block_of_another_height_does_not_count(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    liar = start_node()
+    liar.alter = lambda method, params, result: (
+        result | {"number": "0x1"} if method == "eth_getBlockByNumber" and params[0].startswith("0x") else result
+    )
+    with pytest.raises(ChainUnavailableError, match="refuse"):
+        scan(chain, use_providers(liar.url))
 
 
 # --- hostile responses ------------------------------------------------------------------------------------------------

@@ -258,7 +258,11 @@ def test_another_users_execution_under_the_same_reference_is_not_ours(app: Partn
     with capture_logs() as logs:
         tasks.reconcile()
     assert state(built) == ("expired", False, [])
-    assert [entry for entry in logs if entry["log_level"] != "info"] == []
+    (alert,) = [entry for entry in logs if entry["log_level"] != "info"]
+    assert (alert["event"], alert["reason"]) == (
+        "unmatched_event",
+        "Our execution with this identity is of another wallet.",
+    )
 
 
 def test_two_users_of_one_reference_in_one_span_are_told_apart(app: PartnerApp) -> None:
