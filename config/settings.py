@@ -285,6 +285,7 @@ CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone wo
 # Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
+FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
 CELERY_BEAT_SCHEDULE = {
     "check-due-sweeps": {
         "task": "indexer.check_due",
@@ -292,6 +293,11 @@ CELERY_BEAT_SCHEDULE = {
         # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
+    **(
+        {"follow": {"task": "indexer.follow", "schedule": FOLLOW_SECONDS, "options": {"expires": FOLLOW_SECONDS}}}
+        if FOLLOW_SECONDS > 0
+        else {}
+    ),
     # Final blocks are minutes old, and a span of any length takes the same round trips.
     "reconcile": {"task": "indexer.reconcile", "schedule": 60.0, "options": {"expires": 60.0}},
     "purge-answers": {"task": "indexer.purge_answers", "schedule": 3600.0},

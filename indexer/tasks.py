@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks, reconciliation, signer_balance
+from indexer import checks, following, reconciliation, signer_balance
 from sweeps.build import purge_answers
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
 from sweeps.rails.registry import RAILS
@@ -26,6 +26,12 @@ def check_sweep(sweep_id: str) -> None:
 def check_due() -> None:
     """Check every due sweep whose message was lost, or that has none."""
     checks.check_due()
+
+
+@shared_task(name="indexer.follow")
+def follow() -> None:
+    """Settle what the newest blocks of each chain show of our contracts."""
+    following.follow()
 
 
 @shared_task(name="indexer.reconcile")

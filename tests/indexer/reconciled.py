@@ -46,3 +46,10 @@ def sweep_of(built: dict[str, Any]) -> Sweep:
 def kinds_booked(sweep: Sweep) -> list[str]:
     """Return the kinds of the sweep's entries in order."""
     return list({posting.entry_id: posting.entry.kind for posting in postings_of(sweep.id)}.values())
+
+
+def polled() -> list[str]:
+    """Poll, and return what was warned of."""
+    with capture_logs() as logs:
+        tasks.follow()
+    return [entry["event"] for entry in logs if entry["log_level"] != "info"]
