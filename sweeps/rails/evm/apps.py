@@ -8,6 +8,7 @@ from django.apps import AppConfig
 class EvmConfig(AppConfig):
     name = "sweeps.rails.evm"
     label = "evm"
+    verbose_name = "EVM chains"
 
     def ready(self) -> None:
         """Register the system check; importing it is what registers it."""
