@@ -1,5 +1,7 @@
 """Nudging the worker about a sweep, without ever waiting for it: a lost nudge costs delay, until beat finds the row."""
 
+import os
+import threading
 from datetime import datetime
 from uuid import UUID
 
@@ -8,6 +10,7 @@ from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
+from kombu.messaging import Producer
 
 from sweeps.models import Sweep
 
@@ -18,31 +21,49 @@ CANCEL_TASK = "indexer.send_cancellations"
 PUBLISH_TIMEOUT_SECONDS = 0.5
 
 
+_kept = threading.local()
+
+
 def nudge(sweep_id: UUID, *, at: datetime) -> None:
     """Ask the worker to look at a sweep at this time; call it after the commit that set ``next_check_at``."""
-    _publish(CHECK_TASK, str(sweep_id), countdown_seconds=max((at - timezone.now()).total_seconds(), 0.0))
+    publish(CHECK_TASK, str(sweep_id), countdown_seconds=(at - timezone.now()).total_seconds())
 
 
 def nudge_cancellations() -> None:
     """Ask the worker to send cancellations; call it after the commit that recorded the request."""
-    _publish(CANCEL_TASK)
+    publish(CANCEL_TASK)
 
 
-def _publish(task: str, *arguments: str, countdown_seconds: float = 0.0) -> None:
-    """Send a message; if the broker is down or slow, log that and give up."""
-    transport_options = {
-        **current_app.conf.broker_transport_options,
-        "socket_timeout": PUBLISH_TIMEOUT_SECONDS,
-        "socket_connect_timeout": PUBLISH_TIMEOUT_SECONDS,
-        "max_retries": 0,
-    }
+def publish(task: str, *arguments: str, countdown_seconds: float = 0.0) -> bool:
+    """Send a message, and return whether it was sent; if the broker is down or slow, log that and give up."""
+    countdown = max(countdown_seconds, 0.0)
     try:
-        with current_app.connection_for_write(
-            connect_timeout=PUBLISH_TIMEOUT_SECONDS, transport_options=transport_options
-        ) as connection:
-            current_app.send_task(task, args=arguments, countdown=countdown_seconds, connection=connection, retry=False)
+        current_app.send_task(task, args=arguments, countdown=countdown, producer=_producer(), retry=False)
     except OperationalError as error:
         log.warning("nudge_lost", task=task, arguments=arguments, error=type(error).__name__)
+        return False
+    return True
+
+
+def _producer() -> Producer:
+    """Return this thread's producer, whose connection is kept: opening one takes longer than sending a message.
+
+    A connection that Redis closed meanwhile is replaced when it is used. A forked process makes its own.
+    """
+    made_for = os.getpid(), current_app.conf.broker_write_url
+    if getattr(_kept, "made_for", None) != made_for:
+        transport_options = {
+            **current_app.conf.broker_transport_options,
+            "socket_timeout": PUBLISH_TIMEOUT_SECONDS,
+            "socket_connect_timeout": PUBLISH_TIMEOUT_SECONDS,
+            "max_retries": 0,
+        }
+        connection = current_app.connection_for_write(
+            connect_timeout=PUBLISH_TIMEOUT_SECONDS, transport_options=transport_options
+        )
+        _kept.producer, _kept.made_for = Producer(connection), made_for  # it connects when it is used
+    producer: Producer = _kept.producer
+    return producer
 
 
 def check_now(sweep_id: UUID) -> bool:

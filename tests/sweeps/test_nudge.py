@@ -1,7 +1,9 @@
 """The worker gets a message with the time of the next look; a broker that is down or hangs delays no request."""
 
+import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from socket import socket
 from typing import Any
@@ -15,7 +17,7 @@ from sweepapi.rpc import ProviderPool
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, nudge_cancellations
 from tests.partner_app import PartnerApp
 
-SLOW_SECONDS = 3.0  # far above the timeout of half a second, far below what a blocked publish would take
+SLOW_SECONDS = 1.5  # above the timeout of half a second to connect, and again to send
 
 
 def message_of(queue: Any) -> tuple[str, list[str], datetime]:
@@ -85,3 +87,50 @@ def test_a_broker_that_hangs_is_waited_for_only_briefly(monkeypatch: pytest.Monk
         started = time.monotonic()
         nudge(uuid4(), at=timezone.now())
         assert time.monotonic() - started < SLOW_SECONDS
+
+
+def connections_so_far(queue: Any) -> int:
+    """Return how many connections Redis has accepted."""
+    accepted: int = queue.channel.client.info("stats")["total_connections_received"]
+    return accepted
+
+
+def test_messages_of_a_thread_share_one_connection(queue: Any) -> None:
+    nudge_cancellations()
+    before = connections_so_far(queue)
+    for _ in range(20):
+        nudge_cancellations()
+    assert connections_so_far(queue) == before
+
+
+def test_threads_send_at_the_same_time(queue: Any) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _number: nudge_cancellations(), range(40)))
+    assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 40
+
+
+def test_a_connection_that_redis_closed_is_replaced(queue: Any) -> None:
+    nudge_cancellations()
+    queue.channel.client.client_kill_filter(_type="normal", skipme=True)
+    nudge_cancellations()
+    assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 2
+
+
+def test_a_message_arrives_after_everything_in_redis_was_deleted(queue: Any) -> None:
+    nudge_cancellations()
+    queue.channel.client.flushall()
+    nudge_cancellations()
+    assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 1
+
+
+def test_a_forked_process_does_not_use_the_connection_of_its_parent(queue: Any) -> None:
+    nudge_cancellations()
+    child = os.fork()
+    if child == 0:
+        nudge_cancellations()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    before = connections_so_far(queue)
+    nudge_cancellations()
+    assert connections_so_far(queue) == before, "the parent's connection was not disturbed"
+    assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 3
