@@ -287,10 +287,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
 FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
 CELERY_BEAT_SCHEDULE = {
-    "check-due-sweeps": {
-        "task": "indexer.check_due",
+    # It does not expire, because that is by the worker's clock, and one that is wrong would refuse every pass. Those
+    # that pile up while no worker runs take milliseconds each.
+    "check-due-sweeps": {"task": "indexer.check_due", "schedule": DUE_SWEEP_SECONDS},
+    "check-clocks": {
+        "task": "indexer.check_clocks",
         "schedule": DUE_SWEEP_SECONDS,
-        # What a worker that was away finds in the queue is one look at all that is due, not one for each tick.
         "options": {"expires": DUE_SWEEP_SECONDS},
     },
     **(

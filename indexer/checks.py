@@ -5,7 +5,7 @@
 look is written.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from indexer import claims
 from indexer.claims import Claim
+from indexer.waiting import Appointment, appointments
 from sweeps import schedule
 from sweeps.models import NO_PROVIDER_ANSWERED, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.registry import RAILS
@@ -37,13 +38,34 @@ def check_one(sweep_id: UUID) -> datetime | None:
     return waiting[0].next_check_at if waiting else None
 
 
+def check_batch(sweep_ids: Sequence[UUID] = ()) -> list[Appointment]:
+    """Check those of these sweeps that are due, or without any ids the most urgent of all that are due.
+
+    Returns when to check those again that wait for a receipt.
+    """
+    claim = claims.claim_these(sweep_ids) if sweep_ids else claims.claim_due()
+    if claim is None:
+        return []
+    _check(claim)
+    return appointments([sweep.id for sweep in claim.sweeps])
+
+
 def check_due() -> int:
-    """Check every sweep that is due once, batch by batch, and return how many were."""
+    """Check every sweep that is due in this process, batch by batch, and return how many were."""
+    check_clocks()
     count = 0
-    for claim in claims.claim_due(clocks=_clocks(claims.open_networks())):
-        _check(claim)
-        count += len(claim.sweeps)
+    for _ in range(claims.backlog().batches):
+        claim = claims.claim_due()
+        if claim is not None:
+            _check(claim)
+            count += len(claim.sweeps)
     return count
+
+
+def check_clocks() -> None:
+    """Make due what ran out by the clock of its network, where that is ahead."""
+    for network, clock in _clocks(claims.networks_in_use()).items():
+        claims.make_run_out_due(network, clock)
 
 
 def _awaits_receipt(sweep: Sweep) -> bool:

@@ -1,30 +1,74 @@
-"""Selects the sweeps that are due, and leases each to one check.
+"""Selects the sweeps that are due, by the database's clock, and leases each to one check.
+
+A claim takes the most urgent rows: first those that wait for a receipt, which are the pending ones whose look is
+planned before their deadline; then completed ones, whose blocks are watched; then the rest, which mostly ran out. A row
+is due once its time has come and no lease holds it, both in one column of the index ``sweep_due_by_urgency``. So the
+time of a claim does not depend on how many sweeps are open, due or leased.
 
 The lease only saves calls to the chain: concurrent checks are harmless, because ``settle`` takes the row's lock. A
 lease that its holder did not release expires.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from uuid import UUID, uuid4
 
 import structlog
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.db import connection, transaction
+from django.db.models.functions import Now
 
 from sweepapi import networks
-from sweeps.models import Sweep, SweepStatus
+from sweeps.models import Execution, Sweep
 from sweeps.rails.registry import RAILS
 
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-# A row that awaits a receipt is left to its own message; beat takes it if the message does not come.
+# A row that awaits a receipt is left to its own message; a batch takes it if the message does not come.
 MESSAGE_GRACE = timedelta(seconds=2)
 BATCH_ROWS = 250  # as many as rails look up in one request
+MAX_BATCHES = 40  # of one pass; beat starts the next one seconds later
+
+# VALUES lists the urgencies in their order, each with the grace of its rows; LIMIT stops where enough rows are found.
+_CLAIM_DUE = """
+UPDATE sweeps_sweep SET lease_token = %(lease)s, lease_until = statement_timestamp() + %(lease_for)s
+WHERE id = ANY(ARRAY(
+    SELECT due.id
+    FROM (VALUES (0, %(grace)s), (1, interval '0'), (2, interval '0')) AS urgency (rank, grace),
+    LATERAL (
+        SELECT id FROM sweeps_sweep
+        WHERE is_open
+          AND CASE WHEN next_check_at <= deadline AND status = 'pending' THEN 0
+                   WHEN status = 'completed' THEN 1 ELSE 2 END = urgency.rank
+          AND GREATEST(next_check_at, lease_until) <= statement_timestamp() - urgency.grace
+        ORDER BY GREATEST(next_check_at, lease_until)
+        LIMIT %(rows)s
+        FOR UPDATE SKIP LOCKED
+    ) AS due
+    LIMIT %(rows)s
+)) RETURNING *
+"""
+_CLAIM_THESE = """
+UPDATE sweeps_sweep SET lease_token = %(lease)s, lease_until = statement_timestamp() + %(lease_for)s
+WHERE id = ANY(ARRAY(
+    SELECT id FROM sweeps_sweep
+    WHERE id = ANY(%(ids)s) AND is_open AND GREATEST(next_check_at, lease_until) <= statement_timestamp()
+    FOR UPDATE SKIP LOCKED
+)) RETURNING *
+"""
+_BACKLOG = """
+SELECT count(*), max(waiting) FROM (
+    SELECT statement_timestamp() - GREATEST(next_check_at, lease_until) AS waiting FROM sweeps_sweep
+    WHERE is_open
+      AND CASE WHEN next_check_at <= deadline AND status = 'pending' THEN 0
+               WHEN status = 'completed' THEN 1 ELSE 2 END IN (0, 1, 2)
+      AND GREATEST(next_check_at, lease_until) <= statement_timestamp()
+    LIMIT %s
+) AS due
+"""
 
 
 @dataclass(frozen=True)
@@ -35,61 +79,86 @@ class Claim:
     sweeps: list[Sweep]
 
 
+@dataclass(frozen=True)
+class Backlog:
+    """How many sweeps are due, and for how long the oldest of them has been."""
+
+    rows: int
+    oldest: timedelta
+
+    @property
+    def batches(self) -> int:
+        return -(-self.rows // BATCH_ROWS)
+
+
 def claim_one(sweep_id: UUID) -> Claim | None:
     """Lease a sweep if it is due now and not leased already; None otherwise."""
-    now = timezone.now()
-    return _lease(_free(now).filter(id=sweep_id, next_check_at__lte=now))
+    return claim_these([sweep_id])
 
 
-def claim_due(*, clocks: Mapping[str, datetime]) -> Iterator[Claim]:
-    """Lease everything that is due, batch by batch; check each batch before requesting the next.
-
-    A run takes no row twice: rows that were leased or rescheduled since it began are left to the next run.
-    ``clocks`` has the time of each network's safe block. Where it is further ahead of the server's clock than the
-    longest delay, sweeps that wait for a deadline which it has passed are due too.
-    """
-    began = timezone.now()
-    horizon = began + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS)
-    for network, clock in clocks.items():
-        if clock > horizon:
-            yield from _claim_run_out(network, clock, began, horizon)
-    while (claim := _lease(_overdue(began).order_by("next_check_at"))) is not None:
-        yield claim
+def claim_these(sweep_ids: Sequence[UUID]) -> Claim | None:
+    """Lease those of these sweeps that are due now and not leased already; None if there are none."""
+    return _claim(_CLAIM_THESE, ids=list(sweep_ids))
 
 
-def _claim_run_out(network: str, clock: datetime, began: datetime, horizon: datetime) -> Iterator[Claim]:
-    rows = _free(began).filter(network=network, next_check_at__gt=horizon, deadline__lt=clock)
-    last = UUID(int=0)
-    while (claim := _lease(rows.filter(id__gt=last).order_by("id"))) is not None:
-        yield claim
-        last = max(sweep.id for sweep in claim.sweeps)  # a look that learned nothing leaves the row as it was
-
-
-def open_networks() -> list[tuple[str, str]]:
-    """Return rail and network of every open sweep; those that this release or its chains file lacks are logged."""
-    in_use = set(Sweep.objects.filter(is_open=True).order_by().values_list("rail", "network").distinct())
-    known = {(rail, network) for rail, network in in_use if rail in RAILS and network in networks.current().known}
-    unknown = sorted(f"{rail} on {network}" for rail, network in in_use - known)
-    if unknown:
-        log.error("open_sweeps_on_unknown_networks", unknown=unknown)
-    return sorted(known)
-
-
-def _overdue(now: datetime) -> QuerySet[Sweep]:
-    """Return the due rows whose messages did not come, or that have none."""
-    no_message = ~Q(status=SweepStatus.PENDING) | Q(next_check_at__lte=now - MESSAGE_GRACE)
-    return _free(now).filter(no_message, next_check_at__lte=now)
-
-
-def _free(now: datetime) -> QuerySet[Sweep]:
-    unleased = Q(lease_until=None) | Q(lease_until__lt=now)
-    return Sweep.objects.filter(unleased, is_open=True, rail__in=RAILS.keys(), network__in=networks.current().known)
-
-
-def _lease(rows: QuerySet[Sweep]) -> Claim | None:
-    """Lease the first of these rows that no other transaction has locked; None if there are none."""
-    lease = uuid4()
+def claim_due() -> Claim | None:
+    """Lease a batch of what is due, the most urgent rows first, and of these the ones that wait longest."""
     with transaction.atomic():
-        ids = [row.id for row in rows.select_for_update(skip_locked=True, of=("self",))[:BATCH_ROWS]]
-        Sweep.objects.filter(id__in=ids).update(lease_token=lease, lease_until=timezone.now() + LEASE)
-    return Claim(lease, list(Sweep.objects.filter(id__in=ids).order_by("next_check_at"))) if ids else None
+        with connection.cursor() as cursor:
+            # Where many more rows are due than the planner expects, it would read and sort all of them.
+            cursor.execute("SET LOCAL enable_sort = off")
+        return _claim(_CLAIM_DUE, grace=MESSAGE_GRACE, rows=BATCH_ROWS)
+
+
+def backlog() -> Backlog:
+    """Return how much is due, up to the rows of ``MAX_BATCHES``."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_bitmapscan = off")  # which reads all that is due before the limit counts
+        cursor.execute(_BACKLOG, [BATCH_ROWS * MAX_BATCHES])
+        rows, oldest = cursor.fetchone()
+    return Backlog(rows, oldest or timedelta(0))
+
+
+def networks_in_use() -> list[tuple[str, str]]:
+    """Return a rail and the network for each known network on which sweeps were built."""
+    found = []
+    for network in sorted(networks.current().known):
+        executions = Execution.objects.filter(network=network).order_by("venue")  # one step through the unique index
+        rail = executions.values_list("sweep__rail", flat=True).first()
+        if rail in RAILS:
+            found.append((rail, network))
+    return found
+
+
+def make_run_out_due(network: str, clock: datetime) -> int:
+    """Make sweeps due whose deadline passed by the time of the network's safe block, and return how many were made so.
+
+    Only where that time is further ahead of the database's clock than the longest delay: otherwise they are due within
+    that delay anyway.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        (now,) = cursor.fetchone()
+    horizon = now + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS)
+    if clock <= horizon:
+        return 0
+    waiting = Sweep.objects.filter(is_open=True, network=network, deadline__lt=clock, next_check_at__gt=horizon)
+    return waiting.update(next_check_at=now - MESSAGE_GRACE)  # no message will come
+
+
+def _claim(statement: str, **parameters: object) -> Claim | None:
+    lease = uuid4()
+    rows = list(Sweep.objects.raw(statement, {"lease": lease, "lease_for": LEASE, **parameters}))
+    known = [row for row in rows if row.rail in RAILS and row.network in networks.current().known]
+    if len(known) < len(rows):
+        _set_aside(lease, [row for row in rows if row not in known])
+    return Claim(lease, sorted(known, key=attrgetter("next_check_at"))) if known else None
+
+
+def _set_aside(lease: UUID, sweeps: Sequence[Sweep]) -> None:
+    """Put off the sweeps that this release or its chains file can't follow."""
+    unknown = sorted({f"{sweep.rail} on {sweep.network}" for sweep in sweeps})
+    log.error("open_sweeps_on_unknown_networks", unknown=unknown)
+    held = Sweep.objects.filter(id__in=[sweep.id for sweep in sweeps], lease_token=lease)
+    later = Now() + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS)
+    held.update(lease_token=None, lease_until=None, next_check_at=later)

@@ -13,10 +13,10 @@ from uuid import UUID
 import structlog
 from django import db
 from django.db import close_old_connections, connection, transaction
-from django.db.models import Count, F, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count, QuerySet
 from redis import RedisError
 
+from indexer import claims
 from ledger import balance_check
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
@@ -25,7 +25,6 @@ from sweeps.models import Flag, Sweep
 
 PAUSE_SECONDS = 5.0
 STATEMENT_TIMEOUT_MS = 1_000
-MAX_DUE = 10_000
 LEDGER_SLICE = 5_000  # entries; five million take two hours, again and again
 
 log = structlog.get_logger(__name__)
@@ -102,11 +101,10 @@ def flagged_sweeps() -> QuerySet[Sweep, tuple[list[str], int]]:
 
 
 def _due() -> None:
-    due = Sweep.objects.filter(is_open=True, next_check_at__lte=Now()).order_by("next_check_at")
     with _bounded():
-        oldest = due.annotate(waiting=Now() - F("next_check_at")).values_list("waiting", flat=True).first()
-        metrics.DUE.set(due[:MAX_DUE].count())
-    metrics.OLDEST_DUE.set(oldest.total_seconds() if oldest is not None else 0)
+        backlog = claims.backlog()
+    metrics.DUE.set(backlog.rows)
+    metrics.OLDEST_DUE.set(backlog.oldest.total_seconds())
 
 
 @contextmanager

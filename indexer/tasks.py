@@ -4,10 +4,12 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks, following, reconciliation, signer_balance
+from indexer import checks, claims, following, reconciliation, signer_balance
 from sweeps.build import purge_answers
-from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge
+from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
 from sweeps.rails.registry import RAILS
+
+BATCH_TASK = "indexer.check_batch"
 
 
 @shared_task(name=CHECK_TASK)
@@ -22,10 +24,28 @@ def check_sweep(sweep_id: str) -> None:
         nudge(UUID(sweep_id), at=next_check_at)
 
 
+@shared_task(name=BATCH_TASK)
+def check_batch(*sweep_ids: str) -> None:
+    """Check some sweeps at once: these, or else the most urgent ones. Those that wait for a receipt are checked again.
+
+    One that is not due when it is to be checked again was checked by another task, which sent the next message.
+    """
+    for later in checks.check_batch([UUID(sweep_id) for sweep_id in sweep_ids]):
+        publish(BATCH_TASK, *map(str, later.sweep_ids), countdown_seconds=later.delay.total_seconds())
+
+
 @shared_task(name="indexer.check_due")
 def check_due() -> None:
-    """Check every due sweep whose message was lost, or that has none."""
-    checks.check_due()
+    """Have every due sweep checked whose message was lost, or that has none: send a message for each batch."""
+    for _ in range(claims.backlog().batches):
+        if not publish(BATCH_TASK):
+            break  # beat starts the next pass soon
+
+
+@shared_task(name="indexer.check_clocks")
+def check_clocks() -> None:
+    """Make sweeps due that ran out by the clock of their network, where it is far ahead of ours."""
+    checks.check_clocks()
 
 
 @shared_task(name="indexer.follow")

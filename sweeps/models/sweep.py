@@ -5,7 +5,8 @@ from typing import ClassVar
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Greatest
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -102,8 +103,18 @@ class Sweep(models.Model):
                 condition=Q(cancellation_requested_at__isnull=False),
                 name="sweep_cancelled_of_partner",
             ),
-            models.Index(fields=["next_check_at"], condition=Q(is_open=True), name="sweep_due"),
             models.Index(fields=["flags"], condition=~Q(flags=[]), name="sweep_flagged"),  # the metrics count these
+            # What the worker claims next, in this order; ``indexer.claims`` says why.
+            models.Index(
+                Case(
+                    When(next_check_at__lte=F("deadline"), status=SweepStatus.PENDING, then=0),
+                    When(status=SweepStatus.COMPLETED, then=1),
+                    default=2,
+                ),
+                Greatest("next_check_at", "lease_until"),
+                condition=Q(is_open=True),
+                name="sweep_due_by_urgency",
+            ),
         ]
         triggers: ClassVar = [
             pgtrigger.Trigger(
