@@ -1,0 +1,84 @@
+"""Rows are written in sets exactly as they are, and a write that misses a row is an error."""
+
+import pytest
+from django.db import DatabaseError, DataError, IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from sweepapi.fields import UINT256_MAX
+from sweepapi.sets import as_row, insert_rows, update_rows
+from sweeps.models import Execution, Sweep, SweepEvent, SweepTransaction
+from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
+
+pytestmark = pytest.mark.django_db
+
+AWKWARD = 'it\'s "quoted", 100 %, \\ and {é}'
+
+
+def event(sweep: Sweep, sequence: int, **facts: object) -> dict[str, object]:
+    row = SweepEvent(sweep=sweep, sequence=sequence, kind="closed", at=timezone.now(), facts=facts)
+    return dict(as_row(row))
+
+
+def test_rows_are_inserted_in_their_order_by_one_statement() -> None:
+    sweep = SweepFactory.create()
+    rows = [event(sweep, sequence, reason=AWKWARD, block=UINT256_MAX) for sequence in (3, 2, 5)]
+    with CaptureQueriesContext(connection) as statements:
+        insert_rows(SweepEvent, rows)
+    assert len(statements) == 1
+    stored = list(SweepEvent.objects.order_by("id"))
+    assert [one.sequence for one in stored] == [3, 2, 5]
+    assert [one.at for one in stored] == [row["at"] for row in rows]
+    assert stored[0].facts == {"reason": AWKWARD, "block": UINT256_MAX}
+
+
+def test_what_the_database_sets_is_left_to_it() -> None:
+    tx = SweepTransactionFactory.build(sweep=SweepFactory.create())
+    row = as_row(tx)
+    assert "id" not in row
+    insert_rows(SweepTransaction, [row])
+    assert SweepTransaction.objects.get().tx_hash == tx.tx_hash
+
+
+def test_each_row_is_updated_to_its_own_values() -> None:
+    first, second = SweepFactory.create(), SweepFactory.create()
+    update_rows(
+        Sweep,
+        [
+            {"id": first.id, "flags": ["partial", AWKWARD[:32]], "last_error": AWKWARD, "voided_at": None},
+            {"id": second.id, "flags": [], "last_error": "", "voided_at": timezone.now()},
+        ],
+    )
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.flags, first.last_error, first.voided_at) == (["partial", AWKWARD[:32]], AWKWARD, None)
+    assert (second.flags, second.last_error, second.voided_at is None) == ([], "", False)
+
+
+def test_amounts_keep_every_digit() -> None:
+    execution = SweepFactory.create().executions.get()
+    update_rows(Execution, [{"id": execution.id, "min_gross": UINT256_MAX}])
+    assert Execution.objects.get().min_gross == UINT256_MAX
+
+
+def test_no_rows_need_no_statement() -> None:
+    with CaptureQueriesContext(connection) as statements:
+        insert_rows(SweepEvent, [])
+        update_rows(Sweep, [])
+    assert len(statements) == 0
+
+
+def test_an_update_of_a_row_that_does_not_exist_is_an_error() -> None:
+    sweep, missing = SweepFactory.create(), SweepFactory.build(partner=None)
+    with pytest.raises(DatabaseError, match="1 of 2 rows of Sweep were updated"):
+        update_rows(Sweep, [{"id": one.id, "last_error": "why"} for one in (sweep, missing)])
+
+
+def test_a_value_that_the_database_refuses_is_an_error() -> None:
+    sweep = SweepFactory.create()
+    with pytest.raises(DataError), transaction.atomic():
+        insert_rows(SweepEvent, [event(sweep, 2) | {"tx_hash": "\x00"}])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_rows(SweepEvent, [event(sweep, 2) | {"tx_hash": "0xAB"}])
+    with pytest.raises(TypeError, match="object has no form as JSON"):
+        insert_rows(SweepEvent, [event(sweep, 2, reason=object())])
