@@ -15,7 +15,7 @@ def pool_address(venue: Venue, token_a: str, token_b: str, fee: int) -> str:
     """Return the CREATE2 address of a pool, which may not exist; ``fee`` is zero for venues without fee tiers."""
     salt = keccak(_salt_source(venue.salt_rule, sorted((token_a, token_b), key=str.lower), fee))
     deployer, init_code_hash = bytes.fromhex(venue.deployer[2:]), bytes.fromhex(venue.init_code_hash[2:])
-    return eip55(keccak(b"\xff" + deployer + salt + init_code_hash)[-20:])
+    return eip55(keccak(b"\xff" + deployer + salt + init_code_hash)[-20:].hex())
 
 
 def _salt_source(rule: SaltRule, pair: list[str], fee: int) -> bytes:
