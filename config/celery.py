@@ -1,9 +1,18 @@
 """The Celery application that web, worker and beat share."""
 
+import gc
 import os
 
 from celery import Celery
-from celery.signals import beat_init, before_task_publish, celeryd_init, import_modules, task_postrun, task_prerun
+from celery.signals import (
+    beat_init,
+    before_task_publish,
+    celeryd_init,
+    import_modules,
+    task_postrun,
+    task_prerun,
+    worker_process_init,
+)
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from kombu.transport import TRANSPORT_ALIASES
@@ -45,6 +54,12 @@ def check_configuration(**_signal: object) -> None:
 def keep_connection(**_signal: object) -> None:
     """Let beat, and each process of a worker, use one database connection all the time; tasks test it before each."""
     connections.settings[DEFAULT_DB_ALIAS]["CONN_MAX_AGE"] = 600
+
+
+@worker_process_init.connect
+def freeze_heap(**_signal: object) -> None:
+    """Have garbage collection skip what the start loaded; searching it took a third of the time of a check."""
+    gc.freeze()
 
 
 @task_prerun.connect
