@@ -1,29 +1,22 @@
-"""Checks due sweeps: claims them, has their rails look at the networks, and settles each.
+"""Checks due sweeps: claims them, has their rails look at the networks, and settles them in sets.
 
 1. ``claims`` leases rows that are due. 2. Their rails read the networks outside any transaction, in batches. 3.
-``settle`` writes what was seen, by compare-and-set on the lease; if no provider answered, only the time of the next
-look is written.
+``settle_all`` writes what was seen, where lease and version are as they were read; if no provider answered, only the
+time of the next look is written.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 from uuid import UUID
-
-import structlog
-from django.utils import timezone
 
 from indexer import claims
 from indexer.claims import Claim
 from indexer.waiting import Appointment, appointments
-from sweeps import schedule
-from sweeps.models import NO_PROVIDER_ANSWERED, Sweep, SweepStatus, SweepTransaction
+from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS
-from sweeps.settle import LeaseLostError, settle
-
-log = structlog.get_logger(__name__)
+from sweeps.settle import Look, Outcome, settle_all
 
 
 def check_one(sweep_id: UUID) -> datetime | None:
@@ -34,31 +27,39 @@ def check_one(sweep_id: UUID) -> datetime | None:
     claim = claims.claim_one(sweep_id)
     if claim is None:
         return None
-    waiting = [sweep for sweep in _check(claim) if _awaits_receipt(sweep)]
+    outcome = _check(claim)
+    outcome.raise_errors()
+    waiting = [settled.sweep for settled in outcome.settled if settled.awaits_receipt]
     return waiting[0].next_check_at if waiting else None
 
 
-def check_batch(sweep_ids: Sequence[UUID] = ()) -> list[Appointment]:
+def check_batch(sweep_ids: Sequence[UUID] = ()) -> Iterator[Appointment]:
     """Check those of these sweeps that are due, or without any ids the most urgent of all that are due.
 
-    Returns when to check those again that wait for a receipt.
+    Yields when to check those again that wait for a receipt; then raises, as one group, why any can't be settled.
     """
     claim = claims.claim_these(sweep_ids) if sweep_ids else claims.claim_due()
     if claim is None:
-        return []
-    _check(claim)
-    return appointments([sweep.id for sweep in claim.sweeps])
+        return
+    outcome = _check(claim)
+    yield from appointments([sweep.id for sweep in claim.sweeps])
+    outcome.raise_errors()
 
 
 def check_due() -> int:
-    """Check every sweep that is due in this process, batch by batch, and return how many were."""
+    """Check every sweep that is due in this process, batch by batch, and return how many were.
+
+    Those that can't be settled are raised as one group once the others are settled.
+    """
     check_clocks()
     count = 0
+    errors: list[Exception] = []
     for _ in range(claims.backlog().batches):
         claim = claims.claim_due()
         if claim is not None:
-            _check(claim)
+            errors.extend(_check(claim).errors)
             count += len(claim.sweeps)
+    Outcome(errors=errors).raise_errors()
     return count
 
 
@@ -68,48 +69,33 @@ def check_clocks() -> None:
         claims.make_run_out_due(network, clock)
 
 
-def _awaits_receipt(sweep: Sweep) -> bool:
-    submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED)
-    return sweep.status == SweepStatus.PENDING and submitted.exists()
-
-
-def _check(claim: Claim) -> list[Sweep]:
-    """Look at and settle the claimed sweeps, and return those that this check settled."""
-    checked: list[Sweep] = []
-    waiting = {sweep.id: sweep for sweep in claim.sweeps}
+def _check(claim: Claim) -> Outcome:
+    """Look at and settle the claimed sweeps."""
+    outcome = Outcome()
+    waiting = {sweep.id for sweep in claim.sweeps}
     try:
-        for sweep_id, seen in _looks(claim):
-            sweep = waiting.pop(sweep_id)
-            if seen is None:
-                _postpone(sweep, claim.lease)
-                continue
-            try:
-                checked.append(settle(sweep_id=sweep_id, seen=seen, lease=claim.lease).sweep)
-            except LeaseLostError:
-                log.info("lease_lost", sweep_id=str(sweep_id))
+        for looks in _looks(claim):
+            settled = settle_all(looks, lease=claim.lease)
+            waiting -= {look.sweep.id for look in looks}
+            outcome.settled.extend(settled.settled)
+            outcome.errors.extend(settled.errors)
     finally:
-        # None are left unless settling one failed: it keeps its lease, so that the next run gets past it.
+        # None are left unless a look failed. One that could not be settled keeps its lease: the next run gets past it.
         if waiting:
             held = Sweep.objects.filter(id__in=waiting, lease_token=claim.lease)
             held.update(lease_token=None, lease_until=None)
-    return checked
+    return outcome
 
 
-def _looks(claim: Claim) -> Iterator[tuple[UUID, Any]]:
+def _looks(claim: Claim) -> Iterator[list[Look]]:
+    """Yield what is seen of the sweeps, as soon as it is seen."""
     place = attrgetter("rail", "network")
     for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
-        rail = RAILS[rail_name]
-        yield from rail.see(network, rail.watch(list(group)))
-
-
-def _postpone(sweep: Sweep, lease: UUID) -> None:
-    """Release the lease and schedule another look; nothing was learnt."""
-    Sweep.objects.filter(id=sweep.id, lease_token=lease).update(
-        lease_token=None,
-        lease_until=None,
-        last_error=NO_PROVIDER_ANSWERED,
-        next_check_at=schedule.backed_off(timezone.now(), since=sweep.last_checked_at or sweep.created_at),
-    )
+        rail, sweeps = RAILS[rail_name], list(group)
+        watched = rail.watch(sweeps)
+        by_id = {sweep.id: (sweep, one) for sweep, one in zip(sweeps, watched, strict=True)}
+        for seen in rail.see(network, watched):
+            yield [Look(*by_id[sweep_id], one) for sweep_id, one in seen]
 
 
 def _clocks(networks: Iterable[tuple[str, str]]) -> dict[str, datetime]:

@@ -4,17 +4,22 @@ Fees are posted inside the transaction that changes the sweep, so that its state
 takes from a partner's balance, payouts and reversals, first locks the partner, so that it happens one after another.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
+from uuid_utils.compat import uuid7
 
 from ledger.errors import PayoutProblem, PayoutRefusedError
 from ledger.models import Account, Asset, Finality, JournalEntry, Payout, Posting, Settlement
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
+from sweepapi.sets import as_row, insert_rows
+
+# What identifies an account: network, asset, name, and partner unless it is the platform's.
+AccountKey = tuple[str, str, str, UUID | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +41,13 @@ class SweepFee:
     total_fee: int
     partner_fee: int
     settlement: Settlement
+    entry_id: UUID = field(default_factory=uuid7)
 
     def __post_init__(self) -> None:
         if not 0 <= self.partner_fee <= self.total_fee:
             raise ValueError(f"A partner fee of {self.partner_fee} is not part of a total fee of {self.total_fee}.")
 
-    def amounts(self) -> dict[str, int]:
+    def amounts(self) -> dict[AccountKey, int]:
         """Return what moves on each account: debits positive, credits negative, zeros left out."""
         on_chain = self.settlement == Settlement.ON_CHAIN
         amounts: dict[str, int] = {
@@ -49,36 +55,61 @@ class SweepFee:
             Account.Name.PARTNER_SETTLED if on_chain else Account.Name.PARTNER_PAYABLE: -self.partner_fee,
             Account.Name.PROTOCOL_REVENUE: self.partner_fee - self.total_fee,
         }
-        return {name: amount for name, amount in amounts.items() if amount}
+        return {_key(self, name): amount for name, amount in amounts.items() if amount}
+
+    def entry(self) -> JournalEntry:
+        return JournalEntry(
+            id=self.entry_id,
+            kind=JournalEntry.Kind.SWEEP_FEE,
+            sweep_ref=self.sweep_ref,
+            execution_ref=self.execution_ref,
+            booking_epoch=self.booking_epoch,
+            partner=self.partner,
+            network=self.network,
+            asset=self.asset,
+            tx_hash=self.tx_hash,
+        )
 
 
-def post_sweep_fee(fee: SweepFee) -> JournalEntry | None:
-    """Book a fee and return the entry, or None if the fee is zero.
+def post_sweep_fees(fees: Iterable[SweepFee]) -> None:
+    """Book fees, apart from those of zero, in a constant number of statements.
 
-    Raises IntegrityError if this epoch of the execution is booked already, and TransactionManagementError outside a
+    Raises IntegrityError if an epoch of an execution is booked already, and TransactionManagementError outside a
     transaction.
     """
     _require_transaction()
-    if fee.total_fee == 0:
-        return None
-    entry = JournalEntry.objects.create(
-        kind=JournalEntry.Kind.SWEEP_FEE,
-        sweep_ref=fee.sweep_ref,
-        execution_ref=fee.execution_ref,
-        booking_epoch=fee.booking_epoch,
-        partner=fee.partner,
-        network=fee.network,
-        asset=fee.asset,
-        tx_hash=fee.tx_hash,
+    charged = [fee for fee in fees if fee.total_fee]
+    accounts = open_accounts(charged)
+    insert_rows(JournalEntry, [as_row(fee.entry()) for fee in charged])
+    moved = [(fee.entry_id, accounts[key], amount) for fee in charged for key, amount in fee.amounts().items()]
+    insert_rows(
+        Posting,
+        [
+            {"id": uuid7(), "entry_id": entry, "account_id": account, "amount": amount}
+            for entry, account, amount in moved
+        ],
     )
-    asset = Asset(network=fee.network, asset=fee.asset, symbol=fee.symbol, decimals=fee.decimals)
-    _post(entry, fee.amounts(), asset=asset)
-    return entry
 
 
-def finalize(entry: JournalEntry) -> None:
-    """Record that the execution behind a fee's entry is final; idempotent."""
-    Finality.objects.bulk_create([Finality(entry=entry)], ignore_conflicts=True)
+def open_accounts(fees: Collection[SweepFee]) -> Mapping[AccountKey, int]:
+    """Return the accounts that these fees are booked on, by key; stores those that are missing, and their assets.
+
+    Called before the transaction that posts many fees, so that it waits for no session that stores the same ones.
+    """
+    assets = {(fee.network, fee.asset): fee for fee in fees}
+    return _accounts(
+        {key for fee in fees for key in fee.amounts()},
+        [
+            Asset(network=network, asset=asset, symbol=fee.symbol, decimals=fee.decimals)
+            for (network, asset), fee in sorted(assets.items())
+        ],
+    )
+
+
+def finalize(entry_ids: Collection[UUID]) -> None:
+    """Record that the executions behind these entries of fees are final; idempotent."""
+    if entry_ids:
+        Finality.objects.bulk_create([Finality(entry_id=entry_id) for entry_id in entry_ids], ignore_conflicts=True)
 
 
 def reverse(entry: JournalEntry) -> JournalEntry:
@@ -113,7 +144,13 @@ def post_payout(
         recorded_by=recorded_by,
         note=note,
     )
-    _post(entry, {Account.Name.PARTNER_PAYABLE: transfer.amount, Account.Name.PARTNER_PAID: -transfer.amount})
+    _post(
+        entry,
+        {
+            _key(entry, Account.Name.PARTNER_PAYABLE): transfer.amount,
+            _key(entry, Account.Name.PARTNER_PAID): -transfer.amount,
+        },
+    )
     Payout.objects.create(entry=entry, recipient=transfer.recipient, sender=sender, block_number=block_number)
     return entry
 
@@ -171,40 +208,43 @@ def _require_transaction() -> None:
         raise transaction.TransactionManagementError("An entry is posted inside the transaction that causes it.")
 
 
-def _post(entry: JournalEntry, amounts: Mapping[str, int], *, asset: Asset | None = None) -> None:
-    accounts = _accounts(entry, names=list(amounts), asset=asset)
+def _post(entry: JournalEntry, amounts: Mapping[AccountKey, int]) -> None:
+    accounts = _accounts(amounts.keys(), [])
     Posting.objects.bulk_create(
-        Posting(entry=entry, account=accounts[name], amount=amount) for name, amount in amounts.items()
+        Posting(entry=entry, account_id=accounts[key], amount=amount) for key, amount in amounts.items()
     )
 
 
-def _accounts(entry: JournalEntry, *, names: list[str], asset: Asset | None) -> Mapping[str, Account]:
-    """Return the entry's accounts by name; creates the missing ones, which another session may do at the same time.
+def _key(facts: SweepFee | JournalEntry, name: str) -> AccountKey:
+    return facts.network, facts.asset, name, facts.partner.pk if name.startswith("partner_") else None
 
-    Only then is the asset stored, too, so that an entry on known accounts needs no extra query.
+
+def _accounts(keys: Collection[AccountKey], assets: Sequence[Asset]) -> Mapping[AccountKey, int]:
+    """Return the ids of accounts; stores the missing ones, which another session may do at the same time.
+
+    Only then are the assets stored, too, so that an entry on known accounts needs no extra query.
     """
-    found = _find_accounts(entry, names=names)
-    missing = sorted(set(names) - set(found))
+    found = _find_accounts(keys)
+    missing = sorted(set(keys) - set(found))  # sorted, so that two sessions cannot deadlock
     if not missing:
         return found
-    if asset is not None:
-        Asset.objects.bulk_create([asset], ignore_conflicts=True)
-    Account.objects.bulk_create(
-        [
-            Account(
-                network=entry.network,
-                asset=entry.asset,
-                name=name,
-                partner_id=entry.partner_id if name.startswith("partner_") else None,
-            )
-            for name in missing  # sorted, so that two sessions cannot deadlock
-        ],
-        ignore_conflicts=True,
-    )
-    return _find_accounts(entry, names=names)
+    with transaction.atomic():
+        Asset.objects.bulk_create(assets, ignore_conflicts=True)
+        Account.objects.bulk_create(
+            [Account(network=network, asset=asset, name=name, partner_id=of) for network, asset, name, of in missing],
+            ignore_conflicts=True,
+        )
+    return _find_accounts(keys)
 
 
-def _find_accounts(entry: JournalEntry, *, names: list[str]) -> dict[str, Account]:
-    of_entry = Q(partner=None) | Q(partner_id=entry.partner_id)
-    accounts = Account.objects.filter(of_entry, network=entry.network, asset=entry.asset, name__in=names)
-    return {account.name: account for account in accounts}
+def _find_accounts(keys: Collection[AccountKey]) -> dict[AccountKey, int]:
+    if not keys:
+        return {}
+    networks, assets, names, partners = map(set, zip(*keys, strict=True))
+    accounts = Account.objects.filter(
+        Q(partner=None) | Q(partner_id__in=partners - {None}),
+        network__in=networks,
+        asset__in=assets,
+        name__in=names,
+    ).values_list("network", "asset", "name", "partner_id", "id")
+    return {(network, asset, name, of): account for network, asset, name, of, account in accounts}

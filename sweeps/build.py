@@ -13,6 +13,7 @@ from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
 from sweepapi.monitoring import metrics
 from sweeps import transitions
+from sweeps.changes import Changes
 from sweeps.decided import refuse_decided
 from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
 from sweeps.rails.rail import Draft, Identity, Offered, Quoted, Rail, Sealed
@@ -37,7 +38,9 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
         with transaction.atomic():
             sweep = _store_sweep(rail, sealed)
             answer = _store_offer(rail, sealed, sweep, sequence=1)
-            transitions.built(sweep)
+            changes = Changes(sweep.created_at)
+            transitions.built(changes, sweep)
+            changes.write()
     return answer
 
 

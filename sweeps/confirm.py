@@ -6,13 +6,14 @@ row's lock instead of a lease, so their order does not matter.
 
 import time
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
+from django.db.models import F
 
 from partners.models import Partner
 from sweepapi.errors import (
@@ -27,6 +28,7 @@ from sweepapi.errors import (
     TransactionReverted,
 )
 from sweeps import schedule, transitions
+from sweeps.changes import Changes, lock
 from sweeps.decided import already_confirmed, refuse_decided
 from sweeps.executions import REVERTED
 from sweeps.models import (
@@ -67,7 +69,7 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str],
     if watched is None:
         return _answer(Settled(sweep), tx_hashes, deadline)
     rail = RAILS[sweep.rail]
-    ((_, seen),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
+    (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
     if seen is None:
         sweep.last_error = NO_PROVIDER_ANSWERED
         # Unless the worker's look succeeded in the meantime.
@@ -81,14 +83,10 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str],
 def _admit(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None) -> tuple[Sweep, Any]:
     """Store the candidates and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
     with transaction.atomic():
-        sweep = (
-            Sweep.objects.select_for_update(of=("self",))
-            .select_related("partner")
-            .filter(id=sweep_id, partner=partner, rail__in=V2_RAILS)
-            .first()
-        )
-        if sweep is None:
-            raise SweepNotFound
+        try:
+            sweep, changes = lock(id=sweep_id, partner=partner, rail__in=V2_RAILS)
+        except Sweep.DoesNotExist:
+            raise SweepNotFound from None
         if network not in (None, sweep.network):
             problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
             raise InvalidRequest(details=[problem])
@@ -97,7 +95,8 @@ def _admit(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str], networ
         if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
             return sweep, None
         refuse_decided(sweep)
-        _record(sweep, candidates, tx_hashes)
+        _record(changes, sweep, candidates, tx_hashes)
+        changes.write()
         return sweep, RAILS[sweep.rail].watch([sweep])[0]
 
 
@@ -108,35 +107,40 @@ def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
     return all(decided) if may_change else any(decided)
 
 
-def _record(sweep: Sweep, candidates: list[SweepTransaction], tx_hashes: Sequence[str]) -> None:
+def _record(changes: Changes, sweep: Sweep, candidates: list[SweepTransaction], tx_hashes: Sequence[str]) -> None:
     execution = sweep.executions.get()  # on rails that support confirming, a sweep has one execution
-    for tx_hash in tx_hashes:
-        _record_candidate(sweep, execution, candidates, tx_hash)
+    for position, tx_hash in enumerate(tx_hashes):  # each a little later, so that the last ones are the newest
+        at = changes.now + position * timedelta.resolution
+        _record_candidate(changes, execution, candidates, tx_hash, at)
     if sweep.status == SweepStatus.FAILED:
         execution.status = Execution.Status.PENDING
-        execution.save(update_fields=["status"])
-        transitions.move(sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hashes[-1])
-    first_check_at = schedule.first_check(timezone.now())
+        changes.add(execution)
+        transitions.move(changes, sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hashes[-1])
+    first_check_at = schedule.first_check(changes.now)
     sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
-    sweep.save()
+    changes.add(sweep)
 
 
-def _record_candidate(sweep: Sweep, execution: Execution, candidates: list[SweepTransaction], tx_hash: str) -> None:
+def _record_candidate(
+    changes: Changes, execution: Execution, candidates: list[SweepTransaction], tx_hash: str, at: datetime
+) -> None:
     """Add the hash to the candidates, or have it judged again if it was reported before."""
+    sweep = execution.sweep
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
         raise TooManyCandidates
     if known is None or known.status == Tx.DISPLACED:
-        _make_room(sweep, candidates)
+        _make_room(changes, sweep, candidates)
     if known is None:
-        candidates.append(SweepTransaction.objects.create(sweep=sweep, execution=execution, tx_hash=tx_hash))
-        transitions.note(sweep, EventKind.REPORTED, tx_hash=tx_hash)
+        candidates.append(SweepTransaction(sweep=sweep, execution=execution, tx_hash=tx_hash, submitted_at=at))
+        changes.add(candidates[-1])
+        transitions.note(changes, sweep, EventKind.REPORTED, tx_hash=tx_hash)
     elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # the event was written before
-        known.status, known.submitted_at = Tx.SUBMITTED, timezone.now()
-        known.save(update_fields=["status", "submitted_at"])
+        known.status, known.submitted_at = Tx.SUBMITTED, at
+        changes.add(known)
 
 
-def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
+def _make_room(changes: Changes, sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
     """If the limit is reached, displace the candidate never seen on chain whose last report is the oldest."""
     polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
     if len(polled) < MAX_CANDIDATES:
@@ -146,9 +150,9 @@ def _make_room(sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
         raise TooManyCandidates
     oldest = min(unseen, key=attrgetter("submitted_at"))
     oldest.status = Tx.DISPLACED
-    oldest.save(update_fields=["status"])
+    changes.add(oldest)
     if not sweep.events.filter(kind=EventKind.DISPLACED, tx_hash=oldest.tx_hash).exists():
-        transitions.note(sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
+        transitions.note(changes, sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
 def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Sweep:
@@ -193,9 +197,14 @@ def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
         return [FieldError("txHash", "reverted", tx.reason)]
     reasons = RAILS[tx.sweep.rail].explain_revert(tx, timeout_seconds=deadline - time.monotonic())
     if reasons:
-        reverted = SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED)  # unless it was judged again meanwhile
-        reverted.update(reason=" ".join(reason.message for reason in reasons))
+        _explain(tx, " ".join(reason.message for reason in reasons))
     return _details(reasons)
+
+
+def _explain(tx: SweepTransaction, reason: str) -> None:
+    with transaction.atomic():
+        Sweep.objects.filter(id=tx.sweep_id).update(version=F("version") + 1)  # so that no look writes over the reason
+        SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED).update(reason=reason)  # unless judged meanwhile
 
 
 def _details(mismatches: Sequence[Mismatch]) -> list[FieldError]:

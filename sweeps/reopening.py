@@ -5,9 +5,9 @@ from uuid import UUID
 
 import structlog
 from django.db import transaction
-from django.utils import timezone
 
 from sweeps import transitions
+from sweeps.changes import Changes, lock
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepStatus
 from sweeps.nudge import nudge
 from sweeps.rails.rail import Ending, ExecutionVerdict, Verdict
@@ -23,20 +23,21 @@ def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     if not reason.strip():
         raise ValueError("A reason is required.")
     with transaction.atomic():
-        sweep = Sweep.objects.select_for_update().get(id=sweep_id)
+        sweep, changes = lock(id=sweep_id)
         if sweep.is_open or sweep.status != SweepStatus.COMPLETED:
             return False
         sweep.executions.filter(status=Execution.Status.EXECUTED).update(closed_at=None)
-        transitions.reopen(sweep, reason=reason.strip(), requested_by=requested_by)
-        sweep.save()
-        transaction.on_commit(lambda: nudge(sweep_id, at=timezone.now()))
+        transitions.reopen(changes, sweep, reason=reason.strip(), requested_by=requested_by)
+        changes.add(sweep)
+        changes.write()
+        transaction.on_commit(lambda: nudge(sweep_id, at=changes.now))
     return True
 
 
-def open_executed(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> None:
+def open_executed(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> None:
     """Open what final blocks show to be executed although it was closed without that: executions, and their sweep.
 
-    The sweep's row is locked. If it is open afterwards, the caller settles the verdict and saves.
+    The sweep's row is locked. If it is open afterwards, the caller settles the verdict.
     """
     if not verdict.is_final:
         return
@@ -44,12 +45,12 @@ def open_executed(sweep: Sweep, executions: Sequence[Execution], verdict: Verdic
     for execution in late:
         execution.closed_at = None
     if not sweep.is_open and late:
-        transitions.reopen(sweep, reason="A final block shows an execution.", requested_by="reconciliation")
-        transitions.clear_flag(sweep, Flag.CANCELLED_ON_CHAIN)
+        transitions.reopen(changes, sweep, reason="A final block shows an execution.", requested_by="reconciliation")
+        transitions.clear_flag(changes, sweep, Flag.CANCELLED_ON_CHAIN)
     if late:
-        transitions.raise_flag(sweep, Flag.EXECUTED_AFTER_CLOSE)
+        transitions.raise_flag(changes, sweep, Flag.EXECUTED_AFTER_CLOSE)
     elif not sweep.is_open:
-        _note_other_uses(sweep, verdict)
+        _note_other_uses(changes, sweep, verdict)
 
 
 def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
@@ -57,7 +58,7 @@ def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
     return not is_known and any(tx.executed is not None for tx in verdict.transactions)
 
 
-def _note_other_uses(sweep: Sweep, verdict: Verdict) -> None:
+def _note_other_uses(changes: Changes, sweep: Sweep, verdict: Verdict) -> None:
     """Note and log what took the identity of a closed sweep on other terms, unless the sweep's history says so."""
     known = set(sweep.events.filter(kind=EventKind.REJECTED).values_list("tx_hash", flat=True))
     for one in verdict.executions.values():
@@ -70,6 +71,6 @@ def _note_other_uses(sweep: Sweep, verdict: Verdict) -> None:
             seen[one.ended.tx_hash] = one.ended.reason
         for tx_hash, reason in seen.items():
             if tx_hash not in known:
-                transitions.note(sweep, EventKind.REJECTED, tx_hash=tx_hash, reason=reason)
+                transitions.note(changes, sweep, EventKind.REJECTED, tx_hash=tx_hash, reason=reason)
                 log.warning("late_execution_differs", sweep_id=str(sweep.id), tx_hash=tx_hash, reason=reason)
-    sweep.save(update_fields=["last_event"])
+    changes.add(sweep)

@@ -1,40 +1,32 @@
-"""Applies what a rail has seen: the only place where facts from the chain change a sweep.
+"""Applies what rails have seen: the only place where facts from the chain change a sweep.
 
 ``settle`` has the rail judge what was seen and applies the verdict under the row's lock, in one transaction without any
 I/O: status, candidates, journal entries, events and the time of the next look change together or not at all. Confirm
-and the worker both call it.
+calls it. ``settle_all`` does the same for many sweeps in one transaction, in as many statements as for one: it judges
+by the rows as they were read for the look, and writes where they are unchanged. The others are settled one by one, as
+are those whose settling needs to read more, and all of them if their transaction fails.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-from django.utils import timezone
+import structlog
+from django.db import connection, transaction
 
+from ledger import posting
 from sweepapi.monitoring import metrics
-from sweeps import transitions
-from sweeps.executions import ExecutionSettlement
-from sweeps.models import Cause, Execution, Flag, Sweep, SweepStatus, SweepTransaction
-from sweeps.rails.rail import Ended, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
+from sweeps.apply import apply, postpone
+from sweeps.changes import Changes, Mark, lock, lock_all
+from sweeps.executions import fee_of
+from sweeps.models import Execution, Flag, Sweep, SweepStatus
+from sweeps.rails.rail import Depth, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
 from sweeps.reopening import open_executed
 
-# Why the chain moves a sweep to each status.
-_CAUSES = {
-    SweepStatus.PENDING: Cause.REORGANISED,
-    SweepStatus.COMPLETED: Cause.EXECUTED,
-    SweepStatus.FAILED: Cause.REVERTED,
-    SweepStatus.EXPIRED: Cause.RAN_OUT,
-    SweepStatus.VOID: Cause.CANCELLED,
-}
-# The status of the transaction that decided for each status of the sweep.
-_DECIDING = {
-    SweepStatus.COMPLETED: SweepTransaction.Status.ACCEPTED,
-    SweepStatus.FAILED: SweepTransaction.Status.REVERTED,
-}
+log = structlog.get_logger(__name__)
 
 
 class LeaseLostError(Exception):
@@ -47,11 +39,33 @@ class Settled:
 
     sweep: Sweep
     verdicts: Mapping[str, TransactionVerdict] = field(default_factory=dict)
+    awaits_receipt: bool = False
 
     def mismatches(self, tx_hash: str) -> Sequence[Mismatch]:
         """Return why a transaction was rejected by this look; empty if another look judged it."""
         verdict = self.verdicts.get(tx_hash)
         return verdict.mismatches if verdict is not None else ()
+
+
+@dataclass(frozen=True)
+class Look:
+    """A sweep as it was read for a look, with what its rail watched and saw."""
+
+    sweep: Sweep
+    watched: Any
+    seen: Any  # None if no provider answered
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of many looks."""
+
+    settled: list[Settled] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)  # of sweeps that could not be settled; logged
+
+    def raise_errors(self) -> None:
+        if self.errors:
+            raise ExceptionGroup("not everything could be settled", self.errors)
 
 
 @metrics.SETTLE_SECONDS.time()
@@ -63,40 +77,111 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
     Without a lease, that of a check which is under way stays, so that its look is not lost.
     """
     with transaction.atomic():
-        sweep = Sweep.objects.select_for_update(of=("self",)).select_related("partner").get(id=sweep_id)
+        sweep, changes = lock(id=sweep_id)
         if lease is not None and sweep.lease_token != lease:
             raise LeaseLostError
-        rail = RAILS[sweep.rail]
-        (watched,) = rail.watch([sweep])
-        verdict = rail.judge(watched, seen)
-        executions = list(sweep.executions.all())
-        open_executed(sweep, executions, verdict)
-        if not sweep.is_open:
-            return Settled(sweep)
-        outlook = _apply(sweep, executions, verdict)
-        if lease is not None or not sweep.is_open:
-            sweep.lease_token = sweep.lease_until = None
+        (watched,) = RAILS[sweep.rail].watch([sweep])
+        look = Look(sweep, watched, seen)
+        settled = _apply(changes, look, _judge(look), lease)
+        changes.write()
+    return settled
+
+
+def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:
+    """Apply what was seen of many sweeps, each at most once among the looks, as ``settle`` does for one.
+
+    A sweep that can't be settled harms no other and keeps its lease. Raises only if the database is gone.
+    """
+    outcome = Outcome()
+    try:
+        outcome.settled.extend(_settle_unchanged(looks, lease))
+    except Exception:
+        log.warning("settling_one_by_one", sweeps=len(looks), exc_info=True)
+    done = {settled.sweep.id for settled in outcome.settled}
+    for look in looks:
+        if look.sweep.id not in done:
+            _settle_alone(look, lease, outcome)
+    return outcome
+
+
+def _settle_alone(look: Look, lease: UUID | None, outcome: Outcome) -> None:
+    try:
+        outcome.settled.append(settle(sweep_id=look.sweep.id, seen=look.seen, lease=lease))
+    except LeaseLostError:
+        log.info("lease_lost", sweep_id=str(look.sweep.id))
+    except Exception as error:
+        log.exception("settling_failed", sweep_id=str(look.sweep.id))
+        if not connection.is_usable():
+            raise
+        outcome.errors.append(error)
+
+
+@metrics.SETTLE_SECONDS.time()
+def _settle_unchanged(looks: Sequence[Look], lease: UUID | None) -> list[Settled]:
+    """Settle the sweeps that are as they were read, in one transaction, unless that needs to read more of them."""
+    judged = [(look, verdict) for look in looks if _is_plain(look.sweep, verdict := _judge(look))]
+    if not judged:
+        return []
+    posting.open_accounts(list(_fees(judged)))
+    with transaction.atomic():
+        marks, changes = lock_all([look.sweep.id for look, _ in judged])
+        settled = [
+            _apply(changes, look, verdict, lease)
+            for look, verdict in judged
+            if marks.get(look.sweep.id) == Mark.of(look.sweep) and look.sweep.lease_token == lease
+        ]
+        changes.write()
+    return settled
+
+
+def _judge(look: Look) -> Verdict | None:
+    return None if look.seen is None else RAILS[look.sweep.rail].judge(look.watched, look.seen)
+
+
+def _is_plain(sweep: Sweep, verdict: Verdict | None) -> bool:
+    """Whether it can be settled by what was read for the look: nothing is opened, undone, cancelled, taken or owed."""
+    if verdict is None:
+        return sweep.is_open
+    ends = {one.ended.ending for one in verdict.executions.values() if one.ended is not None}
+    is_undone = any(one.accepted is Depth.GONE for one in verdict.executions.values())
+    is_opened = verdict.is_final or not sweep.is_open
+    return not is_opened and not is_undone and ends <= {Ending.RAN_OUT} and Flag.PARTNER_IN_DEBT not in sweep.flags
+
+
+def _fees(judged: Sequence[tuple[Look, Verdict | None]]) -> Iterator[posting.SweepFee]:
+    """Yield the fees that may be booked, to know their accounts."""
+    for look, verdict in judged:
+        if verdict is None:
+            continue
+        for execution in look.sweep.execution_list:
+            for tx in verdict.executions[execution.id].transactions:
+                if tx.executed is not None:
+                    yield fee_of(look.sweep, execution, tx.tx_hash, tx.executed.amounts)
+
+
+def _apply(changes: Changes, look: Look, verdict: Verdict | None, lease: UUID | None) -> Settled:
+    sweep = look.sweep
+    executions = sweep.execution_list
+    if verdict is not None:
+        open_executed(changes, sweep, executions, verdict)
+    if not sweep.is_open:
+        return Settled(sweep)
+    if verdict is None:
+        postpone(changes, sweep)
+    else:
+        outlook = apply(changes, sweep, executions, verdict)
         if sweep.is_open:
-            at = rail.next_look(outlook, verdict)
+            at = RAILS[sweep.rail].next_look(outlook, verdict)
             sweep.next_check_at = at if lease is not None else _not_put_off(sweep, outlook, at)
-        sweep.save()
-    return Settled(sweep, {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions})
+    if lease is not None or not sweep.is_open:
+        sweep.lease_token = sweep.lease_until = None
+    by_hash = {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions} if verdict else {}
+    return Settled(sweep, by_hash, awaits_receipt=_awaits_receipt(sweep, executions))
 
 
-def _apply(sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> Outlook:
-    sweep.last_error = ""
-    settlements = [ExecutionSettlement(sweep, execution) for execution in executions]
-    for settlement in settlements:
-        if settlement.execution.closed_at is None:
-            settlement.apply(verdict.executions[settlement.execution.id])
-    candidates = [tx for settlement in settlements for tx in settlement.candidates]
-    ended = [settlement.ended for settlement in settlements if settlement.ended is not None]
-    _move(sweep, executions, candidates, ended)
-    if all(execution.closed_at is not None for execution in executions):
-        transitions.close(sweep)
-    sweep.check_attempts += 1
-    sweep.last_checked_at = timezone.now()
-    return _outlook(sweep, executions, candidates)
+def _awaits_receipt(sweep: Sweep, executions: Sequence[Execution]) -> bool:
+    candidates = (tx for execution in executions for tx in execution.candidates)
+    return sweep.status == SweepStatus.PENDING and any(tx.is_live for tx in candidates)
 
 
 def _not_put_off(sweep: Sweep, outlook: Outlook, at: datetime) -> datetime:
@@ -108,53 +193,3 @@ def _not_put_off(sweep: Sweep, outlook: Outlook, at: datetime) -> datetime:
     if outlook.submitted_at is None or planned is None or planned <= outlook.now:
         return at
     return min(at, planned)
-
-
-def _move(
-    sweep: Sweep,
-    executions: Sequence[Execution],
-    candidates: Sequence[SweepTransaction],
-    ended: Sequence[Ended],
-) -> None:
-    """Move the sweep to the status that follows from its executions."""
-    to = _status(executions, is_void=sweep.status == SweepStatus.VOID)
-    if to == SweepStatus.COMPLETED:  # each time: an execution that had failed may yet be executed
-        is_whole = all(execution.status == Execution.Status.EXECUTED for execution in executions)
-        change = transitions.clear_flag if is_whole else transitions.raise_flag
-        change(sweep, Flag.PARTIAL)
-    if to == sweep.status:
-        return
-    deciding = [tx.tx_hash for tx in candidates if tx.status == _DECIDING.get(to)]
-    cause, tx_hash = _CAUSES[to], deciding[-1] if deciding else None
-    if to == SweepStatus.FAILED and all(execution.closed_at is not None for execution in executions):
-        taken = [one.tx_hash for one in ended if one.ending is Ending.TAKEN]
-        cause, tx_hash = (Cause.TAKEN, taken[-1]) if taken else (Cause.RAN_OUT, tx_hash)
-    transitions.move(sweep, to, cause, tx_hash=tx_hash)
-
-
-def _status(executions: Sequence[Execution], *, is_void: bool) -> SweepStatus:
-    """Return the status that follows from the executions; the first condition that holds decides."""
-    outcomes = {execution.status for execution in executions}
-    if Execution.Status.EXECUTED in outcomes and Execution.Status.PENDING not in outcomes:
-        return SweepStatus.COMPLETED
-    if is_void:
-        return SweepStatus.VOID
-    if Execution.Status.PENDING in outcomes:
-        return SweepStatus.PENDING
-    if Execution.Status.CANCELLED in outcomes:
-        return SweepStatus.VOID
-    return SweepStatus.FAILED if Execution.Status.FAILED in outcomes else SweepStatus.EXPIRED
-
-
-def _outlook(sweep: Sweep, executions: Sequence[Execution], candidates: Sequence[SweepTransaction]) -> Outlook:
-    submitted = [tx.submitted_at for tx in candidates if tx.is_live]
-    return Outlook(
-        network=sweep.network,
-        is_executed=any(one.status == Execution.Status.EXECUTED and one.closed_at is None for one in executions),
-        flags=sweep.flags,
-        deadline=sweep.deadline,
-        now=timezone.now(),
-        submitted_at=max(submitted, default=None),
-        is_searching=any(execution.search_cursor for execution in executions),
-        is_cancelling=sweep.cancellation_requested_at is not None,
-    )

@@ -15,6 +15,7 @@ from django.utils import timezone
 from partners.models import Partner
 from sweepapi.errors import RateLimited, SweepNotCancellable, SweepNotFound, SweepNotVoidable
 from sweeps import transitions
+from sweeps.changes import Changes, lock
 from sweeps.decided import refuse_decided
 from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge_cancellations
@@ -31,17 +32,18 @@ def cancel_sweep(*, partner: Partner, sweep_id: UUID, on_chain: bool, requested_
     ``SweepNotVoidable``, ``SweepNotCancellable``, and ``RateLimited`` after too many cancellations on chain.
     """
     with transaction.atomic():
-        found = Sweep.objects.select_for_update().filter(id=sweep_id, partner=partner, rail__in=V2_RAILS)
-        sweep = found.first()
-        if sweep is None:
-            raise SweepNotFound
+        try:
+            sweep, changes = lock(id=sweep_id, partner=partner, rail__in=V2_RAILS)
+        except Sweep.DoesNotExist:
+            raise SweepNotFound from None
         if sweep.status != SweepStatus.VOID:
             refuse_decided(sweep)
-            _void(sweep, reason=BY_PARTNER, requested_by=requested_by)
+            _void(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
         if on_chain and sweep.is_open and sweep.cancellation_requested_at is None:
             _require_daily_limit(partner)
-            _request_cancellation(sweep, reason=BY_PARTNER, requested_by=requested_by)
-        sweep.save()
+            _request_cancellation(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
+        changes.add(sweep)
+        changes.write()
         return sweep
 
 
@@ -54,11 +56,12 @@ def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = Fals
     """
     reason = _required(reason)
     with transaction.atomic():
-        sweep = Sweep.objects.select_for_update().get(id=sweep_id)
-        _void(sweep, reason=reason, requested_by=requested_by)
+        sweep, changes = lock(id=sweep_id)
+        _void(changes, sweep, reason=reason, requested_by=requested_by)
         if cancels:
-            _request_cancellation(sweep, reason=reason, requested_by=requested_by)
-        sweep.save()
+            _request_cancellation(changes, sweep, reason=reason, requested_by=requested_by)
+        changes.add(sweep)
+        changes.write()
         return sweep
 
 
@@ -72,11 +75,12 @@ def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     """
     reason = _required(reason)
     with transaction.atomic():
-        sweep = Sweep.objects.select_for_update().get(id=sweep_id)
+        sweep, changes = lock(id=sweep_id)
         if sweep.status == SweepStatus.COMPLETED or not sweep.is_open:
             raise SweepNotCancellable
-        is_first = _request_cancellation(sweep, reason=reason, requested_by=requested_by)
-        sweep.save()
+        is_first = _request_cancellation(changes, sweep, reason=reason, requested_by=requested_by)
+        changes.add(sweep)
+        changes.write()
         return is_first
 
 
@@ -86,12 +90,12 @@ def _required(reason: str) -> str:
     return reason.strip()
 
 
-def _void(sweep: Sweep, *, reason: str, requested_by: str) -> None:
+def _void(changes: Changes, sweep: Sweep, *, reason: str, requested_by: str) -> None:
     submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
     if sweep.status != SweepStatus.PENDING or submitted:
         raise SweepNotVoidable
     sweep.void_reason = reason
-    transitions.move(sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
+    transitions.move(changes, sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
 
 
 def _require_daily_limit(partner: Partner) -> None:
@@ -110,13 +114,12 @@ def _require_daily_limit(partner: Partner) -> None:
         raise RateLimited(message, retry_after_seconds=math.ceil((free_at - now).total_seconds()))
 
 
-def _request_cancellation(sweep: Sweep, *, reason: str, requested_by: str) -> bool:
-    now = timezone.now()
+def _request_cancellation(changes: Changes, sweep: Sweep, *, reason: str, requested_by: str) -> bool:
     is_first = sweep.cancellation_requested_at is None
     if is_first:
-        sweep.cancellation_requested_at = now
-        transitions.note(sweep, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
+        sweep.cancellation_requested_at = changes.now
+        transitions.note(changes, sweep, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
         RAILS[sweep.rail].withdraw(sweep)
-    sweep.next_check_at = min(sweep.next_check_at or now, now)  # ``settle`` schedules the next ones
+    sweep.next_check_at = min(sweep.next_check_at or changes.now, changes.now)  # ``settle`` schedules the next ones
     transaction.on_commit(nudge_cancellations)
     return is_first

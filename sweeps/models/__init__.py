@@ -10,7 +10,7 @@ from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer, OfferAnswer
-from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, Sweep, SweepStatus, SweepToken
+from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, InputToken, Sweep, SweepStatus, SweepToken
 
 __all__ = [
     "NO_PROVIDER_ANSWERED",
@@ -19,6 +19,7 @@ __all__ = [
     "Execution",
     "Flag",
     "Heartbeat",
+    "InputToken",
     "Offer",
     "OfferAnswer",
     "SkippedToken",

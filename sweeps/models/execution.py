@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 from uuid_utils.compat import uuid7
 
 from ledger.models import JournalEntry
@@ -97,7 +98,17 @@ class Execution(models.Model):
     @property
     def now_skipped(self) -> "list[SkippedToken]":
         """The tokens that it left out, unless that was reversed."""
-        return [one for one in self.skipped.all() if one.booking_epoch == self.booking_epoch]
+        return [one for one in self.skipped_list if one.booking_epoch == self.booking_epoch]
+
+    @cached_property
+    def skipped_list(self) -> "list[SkippedToken]":
+        """Return what it left out, as first read, with what counts no longer because it was reversed."""
+        return list(self.skipped.all())
+
+    @cached_property
+    def candidates(self) -> "list[SweepTransaction]":
+        """Its candidates, as first read."""
+        return list(self.transactions.all())
 
 
 class SweepTransaction(models.Model):

@@ -1,18 +1,22 @@
 """The sweep itself: its terms, fixed by its first offer, and its state."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Greatest
+from django.utils.functional import cached_property
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AccountAddressField, NetworkField, Uint256Field
+
+if TYPE_CHECKING:
+    from sweeps.models.execution import Execution
 
 NO_PROVIDER_ANSWERED = "No provider answered in time."  # a last_error
 MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
@@ -40,6 +44,14 @@ class Flag(models.TextChoices):
     PARTIAL = "partial"  # completed, and not all of its executions were
     REORGANISED = "reorganised"  # was completed, and its block left the chain
     PARTNER_IN_DEBT = "partner_in_debt"  # the reversal of its fee left a debt, and its fee is not final again
+
+
+class InputToken(NamedTuple):
+    """What following a sweep needs of a token."""
+
+    id: int
+    position: int
+    asset: str
 
 
 class Sweep(models.Model):
@@ -84,6 +96,8 @@ class Sweep(models.Model):
     void_reason = models.TextField(blank=True)
     cancellation_requested_at = models.DateTimeField(null=True, blank=True)  # null unless it was requested
 
+    version = models.PositiveBigIntegerField(default=1, db_default=1, editable=False)  # raised by trigger
+
     next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
     check_attempts = models.PositiveIntegerField(default=0)
     last_checked_at = models.DateTimeField(null=True, blank=True)  # null until the first look at the chain
@@ -125,7 +139,14 @@ class Sweep(models.Model):
                 & pgtrigger.Q(old__last_event__gte=pgtrigger.F("new__last_event")),
                 func="RAISE EXCEPTION 'sweep % changes its status without an event', NEW.id "
                 "USING ERRCODE = 'integrity_constraint_violation';",
-            )
+            ),
+            # Shows a reader of the row whether anything was written since, to it or to what belongs to it.
+            pgtrigger.Trigger(
+                name="version_rises",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                func="NEW.version := OLD.version + 1; RETURN NEW;",
+            ),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(name="sweep_status_known", condition=Q(status__in=SweepStatus.values)),
@@ -173,6 +194,16 @@ class Sweep(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @cached_property
+    def execution_list(self) -> "list[Execution]":
+        """Its executions, as first read."""
+        return list(self.executions.all())
+
+    @cached_property
+    def input_tokens(self) -> "list[InputToken]":
+        """Its tokens in their order; they never change."""
+        return [InputToken(*row) for row in self.tokens.values_list("id", "position", "asset")]
 
 
 class SweepToken(models.Model):

@@ -338,11 +338,11 @@ class Rail(Protocol):
 
     def see(
         self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
-    ) -> Iterator[tuple[UUID, Any]]:
+    ) -> Iterator[Sequence[tuple[UUID, Any]]]:
         """Look at the network for many sweeps in few round trips; yield each sweep's id with what was seen.
 
-        None means that no provider answered. Without a timeout, follow-up reads are made as well, such as the search
-        for an execution that was not reported.
+        Those that are seen at the same time are yielded together. None means that no provider answered. Without a
+        timeout, follow-up reads are made as well, such as the search for an execution that was not reported.
         """
         ...
 

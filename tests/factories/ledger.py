@@ -8,7 +8,7 @@ from django.db import transaction
 
 from ledger.models import JournalEntry, Settlement
 from ledger.payout_rules import Transfer
-from ledger.posting import SweepFee, finalize, post_payout, post_sweep_fee, reverse_payout
+from ledger.posting import SweepFee, finalize, post_payout, post_sweep_fees, reverse_payout
 from partners.models import Partner
 
 WETH = "0x4200000000000000000000000000000000000006"
@@ -40,10 +40,10 @@ def sweep_fee(partner: Partner, **facts: Any) -> SweepFee:
 
 def book_fee(partner: Partner, **facts: Any) -> JournalEntry:
     """Post a fee above zero in a transaction of its own; see ``sweep_fee`` for the defaults."""
+    fee = sweep_fee(partner, **facts)
     with transaction.atomic():
-        entry = post_sweep_fee(sweep_fee(partner, **facts))
-    assert entry is not None
-    return entry
+        post_sweep_fees([fee])
+    return JournalEntry.objects.get(id=fee.entry_id)
 
 
 def book_payable(partner: Partner, amount: int, *, final: bool = True, **facts: Any) -> JournalEntry:
@@ -51,7 +51,7 @@ def book_payable(partner: Partner, amount: int, *, final: bool = True, **facts: 
     facts |= {"total_fee": 2 * amount, "partner_fee": amount, "settlement": Settlement.PAYABLE}
     entry = book_fee(partner, **facts)
     if final:
-        finalize(entry)
+        finalize([entry.id])
     return entry
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pgtrigger
 from django.db import connection, transaction
-from django.db.models.signals import pre_save
+from django.db.models.signals import post_init
 
 from ledger import triggers
 from ledger.models import Account, JournalEntry, Settlement
@@ -23,12 +23,12 @@ def posting_at(moment: datetime) -> Iterator[None]:
     def set_time(instance: JournalEntry, **_: object) -> None:
         instance.posted_at = moment
 
-    pre_save.connect(set_time, sender=JournalEntry)
+    post_init.connect(set_time, sender=JournalEntry)
     try:
         with transaction.atomic(), switched_off(triggers.entry_takes_the_time, triggers.entry_is_committed_soon):
             yield
     finally:
-        pre_save.disconnect(set_time, sender=JournalEntry)
+        post_init.disconnect(set_time, sender=JournalEntry)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from eth_abi.abi import encode
 from eth_utils.address import to_checksum_address
@@ -25,7 +26,9 @@ from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.responses import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
 from sweepapi.fees import split
-from sweeps.models import Execution, Offer, Sweep, SweepToken, SweepTransaction
+from sweeps import transitions
+from sweeps.changes import Changes
+from sweeps.models import EventKind, Execution, Offer, Sweep, SweepToken, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
@@ -179,6 +182,14 @@ class SweepTransactionFactory(DjangoModelFactory[SweepTransaction]):
     sweep = SubFactory(SweepFactory)
     execution = LazyAttribute(lambda tx: tx.sweep.executions.get())
     tx_hash = LazyFunction(random_hash)
+
+
+def note(sweep: Sweep, kind: EventKind, **event: Any) -> None:
+    """Store an event, as what changes a sweep does."""
+    changes = Changes(timezone.now())
+    transitions.note(changes, sweep, kind, **event)
+    with transaction.atomic():
+        changes.write()
 
 
 def executed_log(sweep: Sweep, **changes: Any) -> Log:

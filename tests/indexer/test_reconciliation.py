@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from indexer import tasks
 from ledger.reading import postings_of
@@ -11,6 +12,7 @@ from sweepapi.evm import log_query, log_scan
 from sweepapi.evm.responses import Block
 from sweepapi.rpc import ProviderPool
 from sweeps import transitions
+from sweeps.changes import lock
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
 from sweeps.rails.evm.models import ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
@@ -43,9 +45,12 @@ def test_an_execution_of_a_sweep_that_was_closed_by_mistake_is_booked_as_settled
 
 
 def test_a_sweep_that_was_believed_cancelled_on_chain_loses_that_flag(executed: Sweep) -> None:
-    transitions.cancelled(executed, "cancelled on chain by ops")
-    transitions.move(executed, SweepStatus.VOID, Cause.CANCELLED)
-    executed.save()
+    with transaction.atomic():
+        sweep, changes = lock(id=executed.id)
+        transitions.cancelled(changes, sweep, "cancelled on chain by ops")
+        transitions.move(changes, sweep, SweepStatus.VOID, Cause.CANCELLED)
+        changes.add(sweep)
+        changes.write()
     executed.executions.update(status=Execution.Status.CANCELLED)
     tasks.reconcile()
     assert state(executed) == ("completed", True, ["executed_after_close", "executed_after_void"])

@@ -199,7 +199,7 @@ def test_only_a_fee_is_final(partner: Partner) -> None:
     book_payable(partner, 400)
     paid = book_payout(partner, 100)
     with refused("is not a sweep_fee"):
-        finalize(paid)
+        finalize([paid.pk])
 
 
 def test_only_a_payout_has_the_facts_of_one(partner: Partner) -> None:

@@ -101,7 +101,7 @@ def test_the_page_shows_what_is_owed_and_what_is_available(ops: Client, partner:
 
 def test_amounts_of_an_asset_that_the_ledger_does_not_know_are_shown_in_units(ops: Client, partner: Partner) -> None:
     open_accounts(partner)
-    finalize(fee_at(timezone.now(), partner, 1_077))
+    finalize([fee_at(timezone.now(), partner, 1_077).pk])
     paid = book_payout(partner, 77)
     assert '<td data-head="Owed">1000</td>' in text(ops.get(books(partner)))
     assert ">77<" in text(ops.get(page_of(paid)))

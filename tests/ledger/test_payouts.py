@@ -34,13 +34,13 @@ def journal(entry: JournalEntry) -> list[tuple[str, str, int]]:
 def test_an_accrual_is_owed_at_once_and_available_when_final(partner: Partner) -> None:
     entry = book_payable(partner, 400, final=False)
     assert balance(partner) == (400, 0)
-    finalize(entry)
+    finalize([entry.pk])
     assert balance(partner) == (400, 400)
 
 
 def test_finality_is_recorded_once(partner: Partner) -> None:
     entry = book_payable(partner, 400)
-    finalize(entry)
+    finalize([entry.pk])
     assert Finality.objects.count() == 1
     assert balance(partner) == (400, 400)
 
@@ -98,7 +98,7 @@ def test_a_reorganisation_after_a_payout_leaves_a_debt_that_later_accruals_settl
 
 
 def test_settlements_on_chain_never_count(partner: Partner) -> None:
-    finalize(book_fee(partner, partner_fee=400))
+    finalize([book_fee(partner, partner_fee=400).pk])
     assert balances_of(partner) == []
     with pytest.raises(PayoutRefusedError, match="never accrued") as refused:
         book_payout(partner, 1)

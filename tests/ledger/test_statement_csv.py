@@ -31,7 +31,7 @@ def records(partner: Partner, month: Month = MONTH) -> Iterator[dict[str, str]]:
 
 def test_an_asset_has_an_opening_lines_and_a_closing(partner: Partner) -> None:
     Asset.objects.create(network=BASE, asset=WETH, symbol="WETH", decimals=18)
-    finalize(fee_at(Month(2026, 10).start, partner, 500))
+    finalize([fee_at(Month(2026, 10).start, partner, 500).pk])
     fee = fee_at(MONTH.start, partner, 70)
     reversal = reversal_at(MONTH.start, fee)
     paid = payout_at(MONTH.start, partner, 99)

@@ -63,7 +63,7 @@ def text_of(page: str) -> str:
 def test_the_page_shows_all_kinds_of_lines_with_their_sweeps_and_transactions(ops: Client, partner: Partner) -> None:
     at = MONTH.start
     fees = [fee_at(at, partner, 300), fee_at(at, partner, 70), fee_at(at, partner, 5, settlement=Settlement.ON_CHAIN)]
-    finalize(fees[0])
+    finalize([fees[0].pk])
     paid = payout_at(at, partner, 100)
     reversals = [reversal_at(at, fees[1]), reversal_at(at, paid)]
     page = read(ops, page_url(partner))
@@ -90,7 +90,7 @@ def test_amounts_are_shown_in_whole_tokens_and_in_the_smallest_unit(ops: Client,
 def test_a_past_month_shows_how_much_of_its_closing_is_final_and_nothing_as_available(
     ops: Client, partner: Partner
 ) -> None:
-    finalize(fee_at(MONTH.start, partner, 300))
+    finalize([fee_at(MONTH.start, partner, 300).pk])
     fee_at(MONTH.start, partner, 70)
     payout_at(MONTH.end, partner, 300)
     page = text_of(read(ops, page_url(partner)))

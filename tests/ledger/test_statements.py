@@ -37,8 +37,8 @@ def only_asset(partner: Partner, month: Month = NOVEMBER) -> AssetStatement:
 
 
 def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
-    finalize(fee_at(day(30, Month(2026, 10)), partner, 500))
-    finalize(fee_at(day(1), partner, 300))
+    finalize([fee_at(day(30, Month(2026, 10)), partner, 500).pk])
+    finalize([fee_at(day(1), partner, 300).pk])
     reversal_at(day(3), fee_at(day(2), partner, 70))
     fee_at(day(4), partner, 1_000, settlement=Settlement.ON_CHAIN)
     reversal_at(day(6), payout_at(day(5), partner, 790))
@@ -63,7 +63,7 @@ def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
 
 def test_a_line_names_its_sweep_or_its_transaction(partner: Partner) -> None:
     fee = fee_at(day(1), partner, 300)
-    finalize(fee)
+    finalize([fee.pk])
     paid = payout_at(day(2), partner, 100)
     (first, _), (second, _) = only_asset(partner).lines
     assert (first.sweep_ref, first.tx_hash, first.entry_id) == (fee.sweep_ref, fee.tx_hash, fee.pk)
@@ -77,7 +77,7 @@ def test_an_asset_with_a_balance_and_no_entries_is_shown(partner: Partner) -> No
 
 
 def test_an_asset_that_was_paid_out_before_is_left_out(partner: Partner) -> None:
-    finalize(fee_at(day(1), partner, 300))
+    finalize([fee_at(day(1), partner, 300).pk])
     payout_at(day(2), partner, 300)
     assert statement(partner, DECEMBER).assets == ()
 
@@ -105,7 +105,7 @@ def test_a_fee_without_a_share_is_not_the_partners_business(partner: Partner) ->
 
 def test_a_reversal_after_a_payout_leaves_a_debt(partner: Partner) -> None:
     fee = fee_at(day(1), partner, 300)
-    finalize(fee)
+    finalize([fee.pk])
     payout_at(day(2), partner, 300)
     reversal_at(day(1, DECEMBER), fee)
     december = only_asset(partner, DECEMBER)
@@ -194,7 +194,7 @@ def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_bot
 
     @transaction.atomic
     def pay() -> None:
-        finalize(fee)
+        finalize([fee.pk])
         payout_at(day(1), partner, 400)
 
     with rival_after_query(pay, number=number):

@@ -162,7 +162,7 @@ def accrue(step: Step, book: Book, column: Column, **facts: Any) -> Move:
 
 
 def make_final(accrual: Move) -> None:
-    finalize(accrual.entry)
+    finalize([accrual.entry.pk])
     accrual.is_final = True
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from ledger.models import JournalEntry, Posting, Settlement
-from ledger.posting import post_sweep_fee, reverse
+from ledger.posting import post_sweep_fees, reverse
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import book_fee, sweep_fee
@@ -61,7 +61,7 @@ def test_a_partner_with_the_whole_share_leaves_the_protocol_no_line(partner: Par
 
 
 def test_a_fee_of_zero_is_not_booked(partner: Partner) -> None:
-    assert post_sweep_fee(sweep_fee(partner, total_fee=0, partner_fee=0)) is None
+    post_sweep_fees([sweep_fee(partner, total_fee=0, partner_fee=0)])
     assert not JournalEntry.objects.exists()
 
 

@@ -18,7 +18,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
 from sweepapi.solana.clusters import load_clusters
-from sweeps import nudge, reopening, transitions, withdrawal
+from sweeps import nudge, reopening, withdrawal
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm.models import LastHop
 from sweeps.rails.evm_v5.models import Cancellation
@@ -35,6 +35,7 @@ from tests.factories.sweeps import (
     SweepTransactionFactory,
     block_at,
     executed_receipt,
+    note,
     seen,
 )
 
@@ -145,8 +146,8 @@ def test_text_from_people_and_from_the_chain_is_escaped(ops: Client) -> None:
     tx = SweepTransactionFactory.create(
         status="rejected", reason="<img src=x> tx", sweep__last_error="<img src=x> error"
     )
-    transitions.note(tx.sweep, EventKind.REJECTED, tx_hash=tx.tx_hash, reason="<img src=x> mismatch")
-    transitions.note(tx.sweep, EventKind.CANCELLATION_REQUESTED, reason="<img src=x> why", requested_by="<img src=x>")
+    note(tx.sweep, EventKind.REJECTED, tx_hash=tx.tx_hash, reason="<img src=x> mismatch")
+    note(tx.sweep, EventKind.CANCELLATION_REQUESTED, reason="<img src=x> why", requested_by="<img src=x>")
     tx.sweep.tokens.update(symbol="<img src=x>")
     text = ops.get(page(tx.sweep)).content.decode()
     assert "<img src=x>" not in text
@@ -158,7 +159,7 @@ def test_transactions_link_to_the_explorer_where_the_network_has_one(
     ops: Client, change_networks: Callable[..., Networks]
 ) -> None:
     tx = SweepTransactionFactory.create()
-    transitions.note(tx.sweep, EventKind.REPORTED, tx_hash=tx.tx_hash)
+    note(tx.sweep, EventKind.REPORTED, tx_hash=tx.tx_hash)
     link = f'href="https://explorer.example/tx/{tx.tx_hash}"'
     assert missing(ops.get(page(tx.sweep)).content.decode(), link) == [link]
     local = replace(networks.current().chain(tx.sweep.network), block_explorer_url="https://explorer.example")

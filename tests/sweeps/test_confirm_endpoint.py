@@ -83,7 +83,7 @@ def while_confirm_looks(
         for rail in RAILS.values():
             monkeypatch.setattr(rail, "see", original)
         rival()
-        return iter(seen if is_answered else [(sweep_id, None) for sweep_id, _ in seen])
+        return iter(seen if is_answered else [[(sweep_id, None) for sweep_id, _ in lot] for lot in seen])
 
     for rail in RAILS.values():
         monkeypatch.setattr(rail, "see", slow_see)

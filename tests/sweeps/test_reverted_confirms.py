@@ -13,12 +13,17 @@ from pytest_django import Settings
 
 from indexer import checks
 from sweepapi.rpc import ProviderPool
-from sweeps.models import Sweep
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.rails.evm import reverts
+from sweeps.rails.evm.base import EvmBase
+from sweeps.settle import Look, settle_all
 from tests.factories.ledger import random_hash
+from tests.factories.sweeps import receipt_of, seen
 from tests.fake_node import FakeNode
 from tests.market_moves import crash_price
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, error_of
+from tests.sweeps.settle.twins import look_at
 
 pytestmark = pytest.mark.django_db
 
@@ -101,6 +106,21 @@ def test_the_same_hash_again_gives_the_reason_without_reading_the_chain(
     round_trips.clear()
     (again,) = refusal(app, *unapproved)
     assert (again["message"], round_trips) == (first["message"], [])
+
+
+def test_the_worker_keeps_a_reason_that_was_found_since_it_read_the_sweep(
+    app: PartnerApp, unapproved: tuple[dict[str, Any], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Look] = []
+
+    def read_and_explain(tx: SweepTransaction, **options: Any) -> Any:
+        looks.extend(look_at((tx.sweep, seen(receipt_of(tx, succeeded=False)))))
+        return reverts.explain(tx, **options)
+
+    monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(read_and_explain))
+    (first,) = refusal(app, *unapproved)
+    settle_all(looks)
+    assert SweepTransaction.objects.get().reason == first["message"]
 
 
 def test_the_worker_keeps_the_reason_when_it_looks_again(

@@ -322,9 +322,9 @@ def scripted(rail_name: str, look: Seen) -> Iterator[None]:
     class ScriptedRail(type(rail)):  # type: ignore[misc]
         def see(
             self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
-        ) -> Iterator[tuple[UUID, Seen]]:
+        ) -> Iterator[list[tuple[UUID, Seen]]]:
             assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
-            yield from ((one.sweep_id, look) for one in watched)
+            yield [(one.sweep_id, look) for one in watched]
 
         def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> list[Any]:
             assert (tx.status, timeout_seconds > 0) == ("reverted", True)

@@ -10,11 +10,10 @@ from pytest_django import DjangoAssertNumQueries
 
 from partners.models import ApiKey, Partner
 from sweepapi.rpc import ProviderPool
-from sweeps import transitions
 from sweeps.models import EventKind
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
-from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
+from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, note
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, error_of
 
@@ -87,7 +86,7 @@ def test_the_number_of_queries_does_not_grow_with_transactions_and_events(
 ) -> None:
     sweep = SweepFactory.create(partner=partner)
     for tx in SweepTransactionFactory.create_batch(10, sweep=sweep):
-        transitions.note(sweep, EventKind.REPORTED, tx_hash=tx.tx_hash)
+        note(sweep, EventKind.REPORTED, tx_hash=tx.tx_hash)
     with django_assert_max_num_queries(10):
         api.get(PATH.format(sweep_id=sweep.id))
 

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from indexer.checks import check_due
 from ledger.models import JournalEntry
-from sweeps import transitions
 from sweeps.confirm import confirm_sweep
 from sweeps.models import EventKind, Sweep, SweepEvent, SweepStatus, SweepTransaction
 from sweeps.rails.evm.following import Seen
@@ -24,6 +23,7 @@ from tests.factories.sweeps import (
     executed_receipt,
     found_cancellation,
     found_execution,
+    note,
     receipt_of,
     seen,
     unused_after_deadline,
@@ -160,7 +160,7 @@ def test_two_events_of_a_sweep_never_share_a_sequence_number(tx: SweepTransactio
     stale = Sweep.objects.get(id=tx.sweep.id)
     apply(tx.sweep, seen(executed_receipt(tx)))
     with pytest.raises(IntegrityError, match="event_sequence"), transaction.atomic():
-        transitions.note(stale, EventKind.CLOSED)
+        note(stale, EventKind.CLOSED)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db.models import prefetch_related_objects
+from django.db.models import Prefetch
 
 from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
+from sweeps.parts import read_parts, read_tokens
 from sweeps.rails.evm import following, judging, reconciling, reverts
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.rail import EvmRail
@@ -27,9 +28,9 @@ class EvmBase:
     explain_revert = staticmethod(reverts.explain)
 
     def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[Watched]:
-        related = ("partner", "tokens", "permit", "executions__transactions", "executions__skipped")
-        prefetch_related_objects(list(sweeps), *related)
-        executions = [(sweep, sweep.executions.all()[0]) for sweep in sweeps]
+        read_parts(sweeps, "permit", Prefetch("execution_list__skipped", to_attr="skipped_list"))
+        read_tokens(sweeps)
+        executions = [(sweep, sweep.execution_list[0]) for sweep in sweeps]
         return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
 
     def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[FinalSpan]:

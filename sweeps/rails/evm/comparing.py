@@ -140,8 +140,8 @@ def _questions(rail: EvmRail, named: Sequence[_Named], result: Comparison) -> It
 
 def _second_looks(rail: EvmRail, network: str, moved: Sequence[_Question]) -> Iterator[tuple[UUID, Seen]]:
     """Look at what was accepted elsewhere: its block may have left the chain."""
-    looks = rail.see(network, [one.watched for one in moved])
-    return ((sweep_id, seen) for sweep_id, seen in looks if seen is not None)
+    lots = rail.see(network, [one.watched for one in moved])
+    return ((sweep_id, seen) for looks in lots for sweep_id, seen in looks if seen is not None)
 
 
 def _judge(scan: Scan, question: _Question, receipt: Receipt, result: Comparison) -> None:

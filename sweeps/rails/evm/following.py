@@ -26,8 +26,8 @@ log = structlog.get_logger(__name__)
 
 # Flags: what identifies the sweep was used on chain, and no known transaction explains that.
 NONCE_USED, SWEEP_REF_USED = USED_FLAGS = ("nonce_used", "sweep_ref_used")
-# Providers cap the calls of a batch, at a thousand (geth) or at far less.
-MAX_CALLS = 100
+# Providers cap the calls of a batch, at a thousand (geth) or at far less, where it is sent in parts.
+MAX_CALLS = 500
 # Beat runs a few seconds late, and a look is promised at least every 30 seconds.
 MAX_RECHECK_SECONDS = 20
 
@@ -43,8 +43,8 @@ class Seen:
 
 def see(
     network: str, watched: Sequence[Watched], *, timeout_seconds: float | None = None
-) -> Iterator[tuple[UUID, Seen | None]]:
-    """Yield what was seen of each sweep, None where no provider answered; searches only if there is no timeout."""
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    """Yield what was seen of the sweeps, None where no provider answered; searches only if there is no timeout."""
     chain = networks.current().chain(network)
     pool = networks.current().pool(network)
     for batch in _batches(watched):
@@ -56,7 +56,7 @@ def _batches(watched: Sequence[Watched]) -> Iterator[list[Watched]]:
     batch: list[Watched] = []
     calls = 0
     for one in watched:
-        needed = len(one.tx_hashes) + 1
+        needed = max(len(one.tx_hashes) + (one.accepted is not None), 1)  # its block; the states share a call
         if batch and calls + needed > MAX_CALLS:
             yield batch
             batch, calls = [], 0
@@ -68,7 +68,7 @@ def _batches(watched: Sequence[Watched]) -> Iterator[list[Watched]]:
 
 def _see_batch(
     chain: Chain, pool: ProviderPool, watched: Sequence[Watched], timeout_seconds: float | None
-) -> Iterator[tuple[UUID, Seen | None]]:
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
     """Look at one batch.
 
     If it fails while a provider answers, it is halved, so that a sweep whose hashes can't be looked up (anyone may
@@ -79,14 +79,17 @@ def _see_batch(
         sightings = look(chain=chain, pool=pool, subjects=subjects, timeout_seconds=timeout_seconds)
     except ChainUnavailableError:
         if len(watched) == 1 or not _answers(pool):
-            yield from ((one.sweep_id, None) for one in watched)
+            yield [(one.sweep_id, None) for one in watched]
             return
         middle = len(watched) // 2
         yield from _see_batch(chain, pool, watched[:middle], timeout_seconds)
         yield from _see_batch(chain, pool, watched[middle:], timeout_seconds)
         return
     seen = {one.sweep_id: Seen(sightings[one.sweep_id]) for one in watched}
-    yield from seen.items() if timeout_seconds is not None else _searched(chain, pool, watched, seen)
+    if timeout_seconds is None:
+        yield from _searched(chain, pool, watched, seen)
+    else:
+        yield list(seen.items())
 
 
 def _answers(pool: ProviderPool) -> bool:
@@ -99,16 +102,16 @@ def _answers(pool: ProviderPool) -> bool:
 
 def _searched(
     chain: Chain, pool: ProviderPool, watched: Sequence[Watched], seen: Mapping[UUID, Seen]
-) -> Iterator[tuple[UUID, Seen]]:
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
     """Yield first the sweeps that need no search, so that they don't wait, then the others with their findings."""
     found = ((one.sweep_id, one.search(seen[one.sweep_id].sighting)) for one in watched)
     searches = {sweep_id: search for sweep_id, search in found if search is not None}
-    yield from ((sweep_id, one) for sweep_id, one in seen.items() if sweep_id not in searches)
+    yield [(sweep_id, one) for sweep_id, one in seen.items() if sweep_id not in searches]
     unexplained = list(searches)
     for start in range(0, len(unexplained), MAX_SEARCHES):
         batch = unexplained[start : start + MAX_SEARCHES]
         findings = _findings(chain, pool, [searches[sweep_id] for sweep_id in batch])
-        yield from ((sweep_id, replace(seen[sweep_id], finding=findings.get(sweep_id))) for sweep_id in batch)
+        yield [(sweep_id, replace(seen[sweep_id], finding=findings.get(sweep_id))) for sweep_id in batch]
 
 
 def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> Mapping[Hashable, Finding]:

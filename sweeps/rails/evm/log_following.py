@@ -113,7 +113,8 @@ def _looks(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[t
             log.info("execution_found", sweep_id=str(one.watched.sweep_id), network=network, tx_hash=receipt.tx_hash)
             yield one.watched.sweep_id, _seen(poll.depths, one, receipt)
     others = {one.watched.sweep_id: one.watched for one in proposals if not one.is_hint and one.is_due(poll.depths)}
-    yield from ((sweep_id, seen) for sweep_id, seen in rail.see(network, list(others.values())) if seen is not None)
+    for looks in rail.see(network, list(others.values())):
+        yield from ((sweep_id, seen) for sweep_id, seen in looks if seen is not None)
 
 
 def _proposals(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[_Proposal]:

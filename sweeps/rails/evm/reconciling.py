@@ -79,8 +79,8 @@ def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, Seen]
         sweep__next_check_at__lt=timezone.now() - OVERDUE,
     )
     sweeps = [tx.sweep for tx in accepted.select_related("sweep")]
-    looks = rail.see(cursor.network, rail.watch(sweeps))
-    return ((sweep_id, seen) for sweep_id, seen in looks if seen is not None)
+    lots = rail.see(cursor.network, rail.watch(sweeps))
+    return ((sweep_id, seen) for looks in lots for sweep_id, seen in looks if seen is not None)
 
 
 def rescan(*, network: str, from_block: int) -> list[tuple[str, int]]:

@@ -88,7 +88,7 @@ class Watched:
     @classmethod
     def of(cls, sweep: Sweep, execution: Execution, terms: Terms) -> "Watched":
         """Return what is watched of a sweep whose transactions are prefetched."""
-        candidates = list(execution.transactions.all())
+        candidates = execution.candidates
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
         tx = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
         accepted = _accepted(sweep, execution, tx) if tx is not None else None
@@ -158,7 +158,7 @@ class Watched:
 
 
 def _accepted(sweep: Sweep, execution: Execution, tx: SweepTransaction) -> Accepted:
-    positions = {token.pk: token.position for token in sweep.tokens.all()}
+    positions = {token.id: token.position for token in sweep.input_tokens}
     skipped = [Skipped(positions[one.token_id], SkippedToken.Reason(one.reason)) for one in execution.now_skipped]
     return Accepted(tx.tx_hash, *tx.block, execution.amounts, tuple(skipped))
 

@@ -50,7 +50,7 @@ class V4Terms:
             sweep_ref=execution.execution_id,
             user=sweep.wallet,
             output_token=sweep.output_asset,
-            tokens=tuple(token.asset for token in sweep.tokens.all()),
+            tokens=tuple(token.asset for token in sweep.input_tokens),
             floors=tuple(sweep.permit.floors),
             fee_bps=sweep.total_fee_bps,
             partner_share_bps=sweep.partner_share_bps,

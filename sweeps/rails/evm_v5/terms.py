@@ -53,7 +53,7 @@ class V5Terms:
             partner_recipient=sweep.partner_recipient,
             protocol_recipient=sweep.protocol_recipient,
             output_token=sweep.output_asset,
-            tokens=tuple(token.asset for token in sweep.tokens.all()),
+            tokens=tuple(token.asset for token in sweep.input_tokens),
             floors=tuple(sweep.permit.floors),
             max_skipped=sweep.permit.max_skipped,
             total_fee_bps=sweep.total_fee_bps,

@@ -31,14 +31,16 @@ def see(
     watched: Sequence[Watched],
     *,
     timeout_seconds: float | None = None,  # noqa: ARG001 - of a confirm, which V1 does not have
-) -> Iterator[tuple[UUID, Seen | None]]:
-    """Yield what was seen of each sweep, None where no provider answered about all of it."""
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    """Yield what was seen of the sweeps, None where no provider answered about all of it."""
     now = timezone.now()
     subjects = {one.sweep_id: list(one.subjects(now)) for one in watched}
     found = look(networks.current().pool(network), [subject for each in subjects.values() for subject in each])
+    seen: list[tuple[UUID, Seen | None]] = []
     for sweep_id, each in subjects.items():
         sightings = {subject.key: found[subject.key] for subject in each if subject.key in found}
-        yield sweep_id, Seen(sightings) if len(sightings) == len(each) else None
+        seen.append((sweep_id, Seen(sightings) if len(sightings) == len(each) else None))
+    yield seen
 
 
 def next_look(outlook: Outlook, _verdict: Verdict) -> datetime:

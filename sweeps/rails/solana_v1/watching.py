@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db.models import prefetch_related_objects
-
 from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.landed import Landed, LandedInstruction
@@ -16,6 +14,7 @@ from sweepapi.solana.progress import Search
 from sweepapi.solana.sightings import Subject
 from sweepapi.solana.tracking import Tracked
 from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.parts import read_parts
 from sweeps.rails.solana_v1.models import BuiltTransaction
 
 # The deadline is an estimate. A provider that has not seen the end of the blockhash by then is far behind.
@@ -110,7 +109,7 @@ class Watched:
 
 def watch(sweeps: Sequence[Sweep]) -> list[Watched]:
     """Return what to look for, in the order of the sweeps."""
-    prefetch_related_objects(list(sweeps), "executions__transactions", "executions__tokens", "executions__built")
+    read_parts(sweeps, "execution_list__tokens", "execution_list__built")
     return [_watched(sweep) for sweep in sweeps]
 
 
@@ -122,12 +121,12 @@ def _watched(sweep: Sweep) -> Watched:
         fee_bps=sweep.total_fee_bps,
         partner_share_bps=sweep.partner_share_bps,
         deadline=sweep.deadline,
-        executions=tuple(_execution(one, one.built) for one in sweep.executions.all()),
+        executions=tuple(_execution(one, one.built) for one in sweep.execution_list),
     )
 
 
 def _execution(execution: Execution, built: BuiltTransaction) -> WatchedExecution:
-    candidates = list(execution.transactions.all())
+    candidates = execution.candidates
     tx = next((tx for tx in candidates if tx.status == Tx.ACCEPTED), None)
     return WatchedExecution(
         id=execution.id,

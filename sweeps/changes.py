@@ -1,0 +1,105 @@
+"""The unit of work of everything that changes a sweep: what changes is collected, and then written in sets.
+
+The sweeps are locked first, in the order of their ids, so that two units can't wait for each other. However many sweeps
+there are, ``write`` makes at most one statement for each kind of row.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.db import models, transaction
+from django.db.models import Func
+
+from ledger import posting
+from sweepapi.sets import Row, as_row, insert_rows, update_rows
+from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
+from sweeps.models.execution import AMOUNTS
+
+log = structlog.get_logger(__name__)
+
+CLOCK = Func(function="clock_timestamp", output_field=models.DateTimeField())
+Changed = SweepTransaction | Execution | Sweep
+# What changes after a row was stored; the version of a sweep rises by itself.
+_STATE: Mapping[type[Changed], Sequence[str]] = {
+    SweepTransaction: [
+        *("status", "finality", "block_number", "block_hash", "confirmations", "gas_used"),
+        *("submitted_at", "confirmed_at", "reason"),
+    ],
+    Execution: ["status", "closed_at", "booking_epoch", "ledger_entry_id", "search_cursor", *AMOUNTS],
+    Sweep: [
+        *("status", "is_open", "flags", "last_event", "completed_at", "closed_at", "voided_at", "void_reason"),
+        *("cancellation_requested_at", "next_check_at", "check_attempts", "last_checked_at", "last_error"),
+        *("lease_token", "lease_until"),
+    ],
+}
+
+
+@dataclass
+class Changes:
+    """Rows to write in the caller's transaction, which has locked their sweeps."""
+
+    now: datetime  # by the database's clock
+    events: list[Row] = field(default_factory=list)
+    skipped: list[Row] = field(default_factory=list)
+    fees: list[posting.SweepFee] = field(default_factory=list)
+    final_entries: list[UUID] = field(default_factory=list)
+    _changed: dict[type[Changed], dict[int, Changed]] = field(default_factory=lambda: {model: {} for model in _STATE})
+
+    def add(self, changed: Changed) -> None:
+        """Write a new candidate, or a row that changed, as it is in the end."""
+        self._changed[type(changed)][id(changed)] = changed
+
+    def write(self) -> None:
+        """Write everything, and log the changes of statuses once they are committed."""
+        posting.post_sweep_fees(self.fees)
+        posting.finalize(self.final_entries)
+        candidates = self._changed[SweepTransaction].values()
+        insert_rows(SweepTransaction, [as_row(tx) for tx in candidates if tx.pk is None])
+        for model, columns in _STATE.items():
+            values = attrgetter("id", *columns)
+            stored = (one for one in self._changed[model].values() if one.pk is not None)
+            update_rows(model, [dict(zip(("id", *columns), values(one), strict=True)) for one in stored])
+        insert_rows(SkippedToken, self.skipped)
+        insert_rows(SweepEvent, self.events)
+        moves = [event for event in self.events if event["kind"] == EventKind.STATUS]
+        if moves:
+            transaction.on_commit(partial(_log_moves, moves))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What shows whether a sweep is still as it was read."""
+
+    version: int
+    lease: UUID | None
+
+    @classmethod
+    def of(cls, sweep: Sweep) -> "Mark":
+        return cls(sweep.version, sweep.lease_token)
+
+
+def lock(**lookup: Any) -> tuple[Sweep, Changes]:  # noqa: ANN401 - Django's lookups
+    """Lock one sweep and return it; raises ``Sweep.DoesNotExist``."""
+    rows = Sweep.objects.select_for_update(of=("self",)).select_related("partner").annotate(locked_at=CLOCK)
+    sweep = rows.get(**lookup)
+    return sweep, Changes(sweep.locked_at)
+
+
+def lock_all(ids: Collection[UUID]) -> tuple[Mapping[UUID, Mark], Changes]:
+    """Lock these sweeps and return their marks."""
+    rows = Sweep.objects.filter(id__in=ids).order_by("id").select_for_update()
+    locked = list(rows.values_list("id", "version", "lease_token", CLOCK))
+    return {sweep_id: Mark(*mark) for sweep_id, *mark, _ in locked}, Changes(max(at for *_, at in locked))
+
+
+def _log_moves(moves: Sequence[Row]) -> None:
+    """Log changes of a status, without their facts: a reason is free text."""
+    for event in moves:
+        shown = {name: event[name] for name in ("from_status", "to_status", "cause", "tx_hash")}
+        log.info("sweep_status_changed", sweep_id=str(event["sweep_id"]), **shown)
