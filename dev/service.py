@@ -47,7 +47,7 @@ class Service:
 
 def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Service:
     """Migrate, seed and start the processes; returns when both APIs answer and the worker is ready."""
-    api_keys = _seed_database(world, cluster)
+    api_keys = seed_database(world, cluster)
     # Someone is watching: check far more often than in production.
     pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
     environment = world.environment(database_url=world.databases.runtime) | cluster.environment() | pace
@@ -79,7 +79,7 @@ def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) 
     return f"http://127.0.0.1:{port}"
 
 
-def _seed_database(world: World, cluster: LocalCluster) -> list[str]:
+def seed_database(world: World, cluster: LocalCluster) -> list[str]:
     """Migrate and seed; returns the API keys of the two partners."""
     separate_roles = world.databases.runtime != world.databases.owner
     task = {

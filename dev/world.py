@@ -59,9 +59,10 @@ class World:
     def write_description(self, extra: dict[str, Any]) -> None:
         """Write world.json with some extra fields; only the file's owner may read its private keys."""
         self.world_file.touch(mode=0o600)
-        self.world_file.write_text(json.dumps({**self._describe(), **extra}, indent=2) + "\n")
+        self.world_file.write_text(json.dumps({**self.describe(), **extra}, indent=2) + "\n")
 
-    def _describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
+        """Return the fields of world.json that do not depend on the service."""
         decimals = {token.symbol: token.decimals for token in TOKENS} | {"WETH": WRAPPED_DECIMALS}
         return {
             "rpcUrl": self.rpc_url,
@@ -80,10 +81,10 @@ class World:
         }
 
 
-def start(supervisor: Supervisor) -> World:
+def start(supervisor: Supervisor, *, safe_depth_blocks: int = anvil.SAFE_DEPTH_BLOCKS) -> World:
     """Start the servers that the environment does not provide, deploy, and write chains.toml to the state folder."""
     keys = load_or_create(VAR / "keys.json")
-    rpc = anvil.start(supervisor)
+    rpc = anvil.start(supervisor, safe_depth_blocks=safe_depth_blocks)
     return World(
         folder=supervisor.folder,
         keys=keys,

