@@ -19,7 +19,7 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants concurrency-mutants forge invariants coverage openapi bench-build bench-gas abi vectors lock audit clean
+.PHONY: help demo dev test check pytest slither mutants concurrency-mutants forge invariants coverage openapi chaos bench-build bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -84,6 +84,10 @@ openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript 
 		npx redocly lint ../../var/openapi.json && \
 		npx openapi-typescript ../../var/openapi.json --output ../../var/openapi.d.ts && \
 		npx tsc
+
+# `python -m dev.chaos --help` lists the choices; `test` runs one short seed.
+chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; compare the books with the chain (20 minutes)
+	@$(PY) -m dev.chaos --seeds 3 --sweeps 500
 
 # Times are of a machine that does nothing else meanwhile.
 bench-build: $(CONTRACTS_READY) ## measure round trips, time and estimates of builds; fails if a target is missed

@@ -1,0 +1,72 @@
+"""The faults that a seed fixes: which, to what, from which counted action on, and for how many actions.
+
+They are drawn in lanes. Within a lane one fault ends before the next begins, so at most one provider of a network is
+bad at a time; across lanes they overlap, which takes engines and processes down in pairs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from dev.chaos.providers import KINDS, KINDS_ON_SOLANA
+
+GAP_ACTIONS = {"provider": 6, "solana_provider": 30, "process": 14, "engine": 22, "chain": 16, "tasks": 12}
+LONGEST_ACTIONS = 18
+# A fault ends after this time even if the driver, which may wait for what is down, took no further action.
+LONGEST_SECONDS = 5.0
+DEEPEST_REORG_BLOCKS = 20
+LONGEST_DELAY_SECONDS = 0.08  # after an action began, so that kills come at any point of it
+
+SERVERS = ("web", "web-fallback", "worker-1", "worker-2")  # which have further processes below them, and clocks
+_KILLS = [f"{what}:{name}" for what in ("killed", "frozen") for name in (*SERVERS, "beat-1", "beat-2")]
+_OTHERS = [f"{what}:{name}" for what in ("part_killed", "skewed") for name in SERVERS]
+FAIL_OVER = "failed_over"
+DECKS: Mapping[str, Sequence[str]] = {
+    "provider": KINDS,
+    "solana_provider": KINDS_ON_SOLANA,
+    "process": [*_KILLS, *_OTHERS],
+    "engine": [
+        "redis_flushed",
+        "redis_restarted",
+        "redis_frozen",
+        "postgres_restarted",
+        "postgres_frozen",
+        FAIL_OVER,
+    ],
+    "chain": ["reorg", "reorg", "reorg", "reorg", "clock_jumped"],
+    "tasks": ["duplicated", "delayed"],
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One fault; ``kind`` is the name under which it is counted."""
+
+    lane: str
+    kind: str
+    target: str  # a process, or the position of a provider; blank where there is only one
+    at: int
+    lasts: int
+    seed: int  # of whatever else the fault chooses
+    delay_seconds: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.lane}: {self.kind}"
+
+
+def draw(seed: int, lane: str, *, without: frozenset[str] = frozenset()) -> Iterator[Drawn]:
+    """Yield the faults of one lane for ever; each kind comes once before any comes again."""
+    random = Random(f"{seed} {lane}")
+    deck = [card for card in DECKS[lane] if card not in without]
+    at = 0
+    while True:
+        random.shuffle(deck)
+        for card in deck:
+            kind, _, target = card.partition(":")
+            if lane.endswith("provider"):
+                target = str(random.randrange(3))
+            at += 1 + random.randrange(2 * GAP_ACTIONS[lane])
+            lasts = random.randint(2, LONGEST_ACTIONS)
+            yield Drawn(lane, kind, target, at, lasts, random.getrandbits(32), random.random() * LONGEST_DELAY_SECONDS)
+            at += lasts

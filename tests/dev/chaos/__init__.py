@@ -1,0 +1,1 @@
+"""Tests of the chaos suite itself: its checker, its faults, and a short run."""
