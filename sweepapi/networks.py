@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
 from typing import Self
 
 from django.conf import settings
@@ -20,12 +19,15 @@ from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.lasting import LastingFacts
 from sweepapi.evm.providers import evm_pool
 from sweepapi.evm.signers import FeeSigner, SignerSettings, make_signer
+from sweepapi.forking import ForkSafeLock
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.clusters import Cluster, load_clusters
 from sweepapi.solana.providers import solana_pool
 from sweepapi.solana.swap_api import SwapApi
 
 SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other
+
+_pools_lock = ForkSafeLock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,6 @@ class Networks:
     swap_api_url: str = field(repr=False)  # as above; it may contain a key
     swap_api_key: str = field(repr=False)
     _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
-    _pools_lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     @classmethod
     def from_settings(cls) -> Self:
@@ -153,7 +154,7 @@ class Networks:
         A network without providers gets a pool that never answers. Raises ``KeyError`` as ``chain`` does.
         """
         known = self._by_network[network]
-        with self._pools_lock:
+        with _pools_lock:
             if network not in self._pools:
                 self._pools[network] = self._new_pool(known, self.rpc_urls.get(known.name, ()))
             return self._pools[network]
@@ -164,6 +165,7 @@ class Networks:
         return evm_pool(
             urls=urls,
             chain_id=known.chain_id,
+            genesis_hash=known.genesis_hash,
             timeout_seconds=self.rpc_timeout_seconds,
             max_head_age_seconds=known.finality.max_head_age_seconds,
         )
@@ -185,8 +187,8 @@ def _signer_settings() -> SignerSettings:
     )
 
 
-_active: list[Networks] = []  # the last one counts; empty until the first use, so that a forked process makes its own
-_active_lock = Lock()
+_active: list[Networks] = []  # the last one counts; empty until the first use, which may be before a fork
+_active_lock = ForkSafeLock()
 
 
 def current() -> Networks:

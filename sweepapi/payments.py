@@ -1,7 +1,7 @@
 """Checks a payment to a partner: that one final transaction paid an amount from our wallets to one of the partner's.
 
 How a transaction is read belongs to its family of networks; what it has to show is the same on all of them. Where a
-network has several providers, a second one must show the same.
+network has several providers, two must show the same.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from sweepapi.rpc import Provider, ProviderPool
+from sweepapi.rpc import Provider, ProviderPool, agreement
+from sweepapi.rpc.agreement import decide
 from sweepapi.rpc.errors import ChainUnavailableError
 
 
@@ -83,8 +84,8 @@ class Opinion:
     is_final: bool
 
 
-# Asks one of the providers, except the one that is given.
-Ask = Callable[[Provider | None], Opinion]
+# Asks one of the providers, except those that are given.
+Ask = Callable[[Sequence[Provider]], Opinion]
 
 
 def find_payment(expected: Expected, *, senders: Collection[str], pool: ProviderPool, ask: Ask) -> Payment:
@@ -92,10 +93,7 @@ def find_payment(expected: Expected, *, senders: Collection[str], pool: Provider
 
     Raises ``PaymentError``, and ``ChainUnavailableError`` if no provider answers.
     """
-    opinions = [ask(None)]
-    if len(pool.providers) > 1:
-        opinions.append(_second(ask, opinions[0].provider))
-    transaction = _final(opinions)
+    transaction = _final(_alike(pool, ask))
     movements = transaction.movements(expected.asset)
     sent = [movement for movement in movements if movement.sender in senders]
     for wallet in expected.recipients:
@@ -105,20 +103,30 @@ def find_payment(expected: Expected, *, senders: Collection[str], pool: Provider
     raise _difference(movements, sent, expected)
 
 
-def _second(ask: Ask, first: Provider) -> Opinion:
-    try:
-        return ask(first)
-    except ChainUnavailableError as error:
-        message = "A second provider has to confirm the transaction, and none answers."
-        raise PaymentError(PaymentProblem.PROVIDERS_DISAGREE, message) from error
+def _alike(pool: ProviderPool, ask: Ask) -> Sequence[Opinion]:
+    """Return the opinions of as many providers as are needed, which all show the same transaction."""
+    opinions = [ask([])]
+    while not (alike := _decided(opinions, pool)) and len(opinions) < len(pool.providers):
+        try:
+            opinions.append(ask([one.provider for one in opinions]))
+        except ChainUnavailableError as error:
+            message = "A second provider has to confirm the transaction, and none answers."
+            raise PaymentError(PaymentProblem.PROVIDERS_DISAGREE, message) from error
+    if not alike:
+        message = "The providers show different things about this transaction; try again later."
+        raise PaymentError(PaymentProblem.PROVIDERS_DISAGREE, message)
+    return alike
+
+
+def _decided(opinions: Sequence[Opinion], pool: ProviderPool) -> Sequence[Opinion]:
+    """Return those who agree, if they are enough; that there is no such transaction can be agreed about, too."""
+    decision = decide([agreement.Opinion(one.provider, [one.transaction]) for one in opinions], needed=pool.needed)
+    return [one for one in opinions if one.provider in decision.supporters]
 
 
 def _final(opinions: Sequence[Opinion]) -> Included:
-    """Return the transaction as all providers show it; it succeeded, and its block is final."""
+    """Return the transaction that they all show; it succeeded, and its block is final."""
     transaction = opinions[0].transaction
-    if any(opinion.transaction != transaction for opinion in opinions):
-        message = "The providers show different things about this transaction; try again later."
-        raise PaymentError(PaymentProblem.PROVIDERS_DISAGREE, message)
     if transaction is None:
         raise PaymentError(PaymentProblem.NOT_FOUND, "No provider knows a mined transaction with this hash.")
     if not transaction.has_succeeded:

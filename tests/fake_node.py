@@ -54,7 +54,10 @@ class FakeNode:
     lacks: Collection[str] = ()  # methods that it answers with an error
     swallow: str = ""  # a method that it does not forward; the result is 32 zero bytes
     asked: list[list[str]] = field(default_factory=list)
+    connections: int = 0  # that it accepted
     gzips: bool = False
+    truncates: bool = False  # it closes the connection in the middle of the body
+    headers: dict[str, str] = field(default_factory=dict)  # in addition to the usual ones
     _may_answer: Event = field(default_factory=Event)
 
     def __post_init__(self) -> None:
@@ -114,15 +117,22 @@ def running(upstream: str) -> Iterator[FakeNode]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def setup(self) -> None:
+            super().setup()
+            node.connections += 1
+
         def do_POST(self) -> None:
             status, body = node.answer(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(status)
             if node.gzips:
                 body = gzip.compress(body)
                 self.send_header("Content-Encoding", "gzip")
+            for name, value in node.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(body[: len(body) // 2] if node.truncates else body)
+            self.close_connection = node.truncates
 
         def log_message(self, *_arguments: object) -> None:
             """Log nothing."""

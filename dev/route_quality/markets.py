@@ -31,6 +31,7 @@ _VENUES = (
 CHAIN = Chain(
     name="model",
     chain_id=1,
+    genesis_hash=None,
     native_symbol="ETH",
     wrapped_native=WRAPPED,
     reference_token=DOLLAR,

@@ -64,6 +64,7 @@ class Chain:
 
     name: str
     chain_id: int
+    genesis_hash: str | None  # of the first block; None if the chain id alone tells the chain from others
     native_symbol: str
     wrapped_native: str
     reference_token: str  # the stablecoin in which values are stated

@@ -13,7 +13,7 @@ from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.evm.chains import Chain, Finality, Router, SaltRule, Venue
 from sweepapi.evm.errors import ChainsFileError
 
-_INIT_CODE_HASH = re.compile(r"0x[0-9a-f]{64}")
+_HASH = re.compile(r"0x[0-9a-f]{64}")
 _VENUE_IDS, _FEES_BPS, _FEE_TIERS = range(1, 2**16), range(10_000), range(1, 2**24)
 _SALT_RULES = {"uniswap_v3": SaltRule.PAIR_AND_FEE, "uniswap_v2": SaltRule.PACKED_PAIR}
 # What forks of a kind may differ in, as it is in the original.
@@ -38,6 +38,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
         return Chain(
             name=name,
             chain_id=int(table["chain_id"]),
+            genesis_hash=_optional_hash(table.get("genesis_hash")),
             native_symbol=str(table["native_symbol"]),
             wrapped_native=_address(table["wrapped_native"]),
             reference_token=_reference_token(table),
@@ -144,7 +145,7 @@ def _venue(given: Mapping[str, Any]) -> Venue:
 
 
 def _init_code_hash(value: object) -> str:
-    if isinstance(value, str) and _INIT_CODE_HASH.fullmatch(value):
+    if isinstance(value, str) and _HASH.fullmatch(value):
         return value
     raise ValueError(f"{value!r} is not the hash of a creation code")
 
@@ -183,6 +184,12 @@ def _addresses(values: object) -> tuple[str, ...]:
     if isinstance(values, list):
         return tuple(_address(value) for value in values)
     raise ValueError(f"{values!r} is not a list of addresses")
+
+
+def _optional_hash(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and _HASH.fullmatch(value)):
+        return value
+    raise ValueError(f"{value!r} is not the hash of a block")
 
 
 def _optional_address(value: object) -> str | None:

@@ -165,7 +165,7 @@ def _second_opinion(pool: ProviderPool, shown_by: Provider, hashes: Sequence[str
         for tx_hash in hashes
     ]
     try:
-        _, shown = pool.ask(calls, exclude=shown_by)
+        _, shown = pool.ask(calls, exclude=[shown_by])
     except ChainUnavailableError:
         shown = pool.batch(calls)
     return {one.tx_hash: one for one in shown if isinstance(one, Receipt) and one.succeeded}

@@ -2,13 +2,14 @@
 
 A targeted query for one subject, cut into spans that providers accept, up to the safe block. The caller names the
 contract, the topics and how to read a log. An event that is only a *hint* (its receipt is read and judged afterwards)
-counts from any provider; any other event counts only on a safe block and, where there are two providers, if both have
-it.
+counts from any provider; any other event counts only on a safe block and, where there are two providers, if two show
+the same log of the same transaction at the same position.
 """
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from sweepapi.evm import log_query
@@ -16,6 +17,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.log_query import Span, Topics
 from sweepapi.evm.responses import Log, MinedLog, Receipt
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, Provider, ProviderPool
+from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 
 MAX_SEARCHES = 10
@@ -47,12 +49,19 @@ class Search:
 
 @dataclass(frozen=True)
 class Hit:
-    """The event that was found, and its block."""
+    """The event that was found, with its transaction, its block and its position there."""
 
     event: Event
-    tx_hash: str
-    block_number: int
-    block_hash: str
+    mined: MinedLog
+
+    @property
+    def tx_hash(self) -> str:
+        return self.mined.tx_hash
+
+    @property
+    def block(self) -> tuple[int, str]:
+        """The height and the hash of its block."""
+        return self.mined.block_number, self.mined.block_hash
 
 
 @dataclass(frozen=True)
@@ -61,12 +70,18 @@ class Finding:
 
     hit: Hit | None
     receipt: Receipt | None  # of a hint, with its event in it; None if no provider gave it
-    agreed: bool  # the hit lies on a safe block, and a second provider, where there is one, shows it too
+    agreed: bool  # the hit lies on a safe block, and two providers, where there are two, show it
     resume_at: int | None  # the first block that was not searched; None if something was found, or all was searched
 
 
+class _Nothing(Enum):
+    """The conclusion that no event explains the change."""
+
+    NOTHING = "nothing"
+
+
 @dataclass(frozen=True)
-class _Opinion:
+class _Shown:
     """What one provider showed for one search."""
 
     hit: Hit | None
@@ -77,41 +92,74 @@ class _Opinion:
     def is_hint(self) -> bool:
         return self.hit is not None and self.hit.event.is_hint
 
+    @property
+    def conclusion(self) -> object:
+        if self.hit is None:
+            return _Nothing.NOTHING if self.resume_at is None else None
+        return self.hit if self.is_safe and not self.is_hint else None
+
+
+@dataclass(frozen=True)
+class _Opinion:
+    """What one provider showed for those searches that it was queried about."""
+
+    provider: Provider
+    shown: Mapping[Hashable, _Shown]
+
 
 def find(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dict[Hashable, Finding]:
     """Return what was found for each of at most ``MAX_SEARCHES`` searches, by its key.
 
-    One round trip per provider, two providers at most, and one more to every provider for the receipts of hints.
-    Raises ``ChainUnavailableError``.
+    One round trip per provider: two providers, and further ones while they disagree. One more to every provider for the
+    receipts of hints. Raises ``ChainUnavailableError``.
     """
     deadline = time.monotonic() + pool.timeout_seconds
-    first, opinions = _ask(chain, pool, searches, deadline=deadline)
-    doubtful = [search for search in searches if not opinions[search.key].is_hint]
-    seconds: dict[Hashable, _Opinion] = {}
-    if doubtful and len(pool.providers) > 1:
+    opinions: list[_Opinion] = []
+    doubtful = searches
+    while doubtful and len(opinions) < len(pool.providers):
         try:
-            _, seconds = _ask(chain, pool, doubtful, deadline=deadline, exclude=first)
+            opinions.append(_ask(chain, pool, doubtful, deadline, exclude=[one.provider for one in opinions]))
         except ChainUnavailableError:
-            seconds = {search.key: replace(opinions[search.key], is_safe=False) for search in doubtful}
-    findings = {key: _finding(opinion, seconds.get(key, opinion)) for key, opinion in opinions.items()}
+            if not opinions:
+                raise
+            break
+        doubtful = [one for one in doubtful if _needs_another([opinion.shown[one.key] for opinion in opinions])]
+    findings = {search.key: _finding(pool, search, opinions) for search in searches}
     return _with_receipts(pool, searches, findings)
 
 
-def _finding(first: _Opinion, second: _Opinion) -> Finding:
-    hit = second.hit if first.hit is None or second.is_hint else first.hit
-    agreed = first.is_safe and second.is_safe and first.hit == second.hit
-    resume_at = None if first.resume_at is None or second.resume_at is None else max(first.resume_at, second.resume_at)
-    return Finding(hit, receipt=None, agreed=agreed, resume_at=resume_at)
+def _needs_another(shown: Sequence[_Shown]) -> bool:
+    """Whether a further provider has to be queried about a search."""
+    if any(one.is_hint for one in shown):
+        return False
+    conclusions = [one.conclusion for one in shown if one.conclusion is not None]
+    is_decided = any(conclusions.count(one) > 1 for one in conclusions)
+    return len(shown) == 1 or (not is_decided and any(isinstance(one, Hit) for one in conclusions))
+
+
+def _finding(pool: ProviderPool, search: Search, opinions: Sequence[_Opinion]) -> Finding:
+    shown = {one.provider: one.shown[search.key] for one in opinions if search.key in one.shown}
+    hint = next((one.hit for one in shown.values() if one.is_hint), None)
+    if hint is not None:
+        return Finding(hint, receipt=None, agreed=False, resume_at=None)
+    decision = decide([Opinion(one, found.conclusion) for one, found in shown.items()], needed=pool.needed)
+    report(pool, decision, subject=search.key)
+    if isinstance(decision.conclusion, Hit):
+        return Finding(decision.conclusion, receipt=None, agreed=True, resume_at=None)
+    hit = None if decision.supporters else next((one.hit for one in shown.values() if one.hit is not None), None)
+    unsearched = [one.resume_at for one in shown.values()]
+    resume_at = None if None in unsearched else max(height for height in unsearched if height is not None)
+    return Finding(hit, receipt=None, agreed=False, resume_at=resume_at)
 
 
 def _ask(
     chain: Chain,
     pool: ProviderPool,
     searches: Sequence[Search],
-    *,
     deadline: float,
-    exclude: Provider | None = None,
-) -> tuple[Provider, dict[Hashable, _Opinion]]:
+    *,
+    exclude: Sequence[Provider],
+) -> _Opinion:
     safe = chain.finality.safe
     calls = log_query.depth_calls(safe)
     for search in searches:
@@ -119,21 +167,25 @@ def _ask(
     left = max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
     provider, values = pool.ask(calls, timeout_seconds=left, exclude=exclude)
     remaining = iter(values)
-    _, safe_number = log_query.take_depth(safe, remaining)
-    return provider, {search.key: _opinion(search, remaining, safe_number) for search in searches}
+    head_number, safe_number = log_query.take_depth(safe, remaining)
+    shown = {search.key: _shown(search, remaining, head_number, safe_number) for search in searches}
+    return _Opinion(provider, shown)
 
 
-def _opinion(search: Search, found: Iterator[Any], safe_number: int) -> _Opinion:
-    """Read the responses to the spans of a search; everything after a refused span counts as not searched."""
+def _shown(search: Search, found: Iterator[Any], head_number: int, safe_number: int) -> _Shown:
+    """Read the responses to the spans of a search.
+
+    Everything from a span on that was refused, or that the provider has not reached, counts as not searched.
+    """
     resume_at = search.first_block
     answered = [(last, next(found)) for _, last in search.spans()]
     for last, hit in answered:
         if isinstance(hit, Hit):
-            return _Opinion(hit, is_safe=hit.block_number <= safe_number, resume_at=None)
-        if isinstance(hit, CallFailedError):
-            return _Opinion(None, is_safe=False, resume_at=resume_at)
+            return _Shown(hit, is_safe=hit.mined.block_number <= safe_number, resume_at=None)
+        if isinstance(hit, CallFailedError) or last > head_number:
+            return _Shown(None, is_safe=False, resume_at=resume_at)
         resume_at = last + 1
-    return _Opinion(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
+    return _Shown(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
 
 
 def _logs_call(search: Search, span: Span) -> Call:
@@ -150,7 +202,7 @@ def _hit(search: Search, mined: MinedLog) -> Hit:
     event = search.read(mined.log)
     if event is None:
         raise BadResponseError("a log is of another event")
-    return Hit(event, mined.tx_hash, mined.block_number, mined.block_hash)
+    return Hit(event, mined)
 
 
 def _with_receipts(
@@ -162,13 +214,13 @@ def _with_receipts(
     return dict(findings) | {
         search.key: replace(
             findings[search.key],
-            receipt=next((one for one in receipts[hit.tx_hash] if _shows(one, search, hit)), None),
+            receipt=next((one for one in receipts[hit.tx_hash] if _has_event(one, search, hit)), None),
         )
         for search, hit in hits
     }
 
 
-def _shows(receipt: Receipt, search: Search, hit: Hit) -> bool:
-    """Whether this is a receipt of that very block with the event in it."""
-    events = [search.read(log) for log in receipt.logs if log.address == search.contract]
-    return hit.event in events and (receipt.block_number, receipt.block_hash) == (hit.block_number, hit.block_hash)
+def _has_event(receipt: Receipt, search: Search, hit: Hit) -> bool:
+    """Whether this is a receipt of that very block with the event in it, at its position."""
+    is_in_block = (receipt.block_number, receipt.block_hash) == hit.block
+    return is_in_block and (hit.mined.index, hit.mined.log) in receipt.emitted_by(search.contract)

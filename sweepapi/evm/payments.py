@@ -54,7 +54,7 @@ def check_payment(expected: Expected, *, chain: Chain, pool: ProviderPool) -> Pa
     )
 
 
-def _ask(chain: Chain, pool: ProviderPool, tx_hash: str, exclude: Provider | None) -> Opinion:
+def _ask(chain: Chain, pool: ProviderPool, tx_hash: str, exclude: Sequence[Provider]) -> Opinion:
     final = chain.finality.final
     tag = "latest" if isinstance(final, int) else final
     calls = [

@@ -68,6 +68,12 @@ class Receipt:
     succeeded: bool
     gas_used: int
     logs: tuple[Log, ...]
+    log_indexes: tuple[int, ...]  # the position of each log in the block
+
+    def emitted_by(self, contract: str) -> tuple[tuple[int, Log], ...]:
+        """Return the logs of a contract, each with its position in the block."""
+        positioned = zip(self.log_indexes, self.logs, strict=True)
+        return tuple((index, log) for index, log in positioned if log.address == contract)
 
 
 @dataclass(frozen=True)
@@ -184,9 +190,7 @@ def effective_gas_price(value: object) -> int:
 
 def mined_logs(value: object) -> list[MinedLog]:
     """Return the logs that a query found; raises ``BadResponseError`` unless all of them are in a block."""
-    if not isinstance(value, list):
-        raise BadResponseError("expected logs")
-    return [_mined_log(_mapping(log)) for log in value]
+    return [_mined_log(log) for log in _logs(value)]
 
 
 def _mined_log(fields: dict[str, object]) -> MinedLog:
@@ -203,21 +207,27 @@ def _mined_log(fields: dict[str, object]) -> MinedLog:
 
 def logs(value: object, *, emitter: str | None = None) -> tuple[Log, ...]:
     """Return the logs, only those of the ``emitter`` (in EIP-55) if there is one."""
-    if not isinstance(value, list):
-        raise BadResponseError("expected logs")
-    fields = [_mapping(log) for log in value]
+    fields = _logs(value)
     return tuple(_log(log) for log in fields if emitter is None or address(log.get("address")) == emitter)
 
 
 def _receipt(fields: dict[str, object]) -> Receipt:
+    emitted = _logs(fields.get("logs"))
     return Receipt(
         tx_hash=hash32(fields.get("transactionHash")),
         block_number=counter(fields.get("blockNumber")),
         block_hash=hash32(fields.get("blockHash")),
         succeeded=quantity(fields.get("status")) == 1,
         gas_used=counter(fields.get("gasUsed")),
-        logs=logs(fields.get("logs")),
+        logs=tuple(_log(log) for log in emitted),
+        log_indexes=tuple(counter(log.get("logIndex")) for log in emitted),
     )
+
+
+def _logs(value: object) -> list[dict[str, object]]:
+    if not isinstance(value, list):
+        raise BadResponseError("expected logs")
+    return [_mapping(log) for log in value]
 
 
 def _log(fields: dict[str, object]) -> Log:

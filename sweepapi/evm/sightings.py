@@ -1,8 +1,8 @@
 """Looks up the outcome of transactions: many subjects in one batch, and a second opinion before one closes.
 
 The caller defines what to read in addition to the receipts, and what to conclude from a sighting. A null receipt means
-"not known here", so another provider is queried. A conclusion that can't be undone counts only if a second provider,
-where there is one, leads to the same.
+"not known here", so another provider is queried. A conclusion that can't be undone counts only if two providers, where
+there are two, lead to the same (see ``rpc/agreement.py``).
 """
 
 import time
@@ -15,6 +15,7 @@ from sweepapi.evm.chains import Chain
 from sweepapi.evm.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.responses import Block, Receipt
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
+from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 
 
@@ -30,6 +31,15 @@ class Sighting:
     state: Any  # the value of the subject's read on the safe block; None where it can't be read
     safe_timestamp: int | None  # seconds since 1970, of the same block as ``state``
     agreed: bool = True  # False: a second provider should have come to the same conclusion, and did not
+    is_disputed: bool = False  # providers came to different conclusions, and no two to the same
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a sighting means for its subject, for comparison with that of another provider."""
+
+    value: object
+    closes: bool = True  # False: nothing follows from it, but it contradicts those that would close something
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Subject:
     read: Read  # of a contract's state, with one returned value
     tx_hashes: tuple[str, ...]
     accepted_height: int | None  # of the block whose hash is queried
-    conclude: Callable[[Sighting], object]  # what a sighting would close or undo, comparable; None if nothing
+    conclude: Callable[[Sighting], Conclusion | None]  # None where the provider can't say
 
 
 def look(
@@ -48,53 +58,89 @@ def look(
 ) -> dict[Hashable, Sighting]:
     """Return a sighting of each subject, by its key.
 
-    One round trip where the first provider knows every receipt and nothing closes, two at most on a chain whose
-    finality goes by tags. ``timeout_seconds`` is for all of them. Raises ``ChainUnavailableError``.
+    One round trip where the first provider knows every receipt and nothing closes, two on a chain whose finality goes
+    by tags, and one more for each further provider while they disagree. With ``timeout_seconds``, which is for all of
+    them, a request waits for the result, so slow providers are hedged. Raises ``ChainUnavailableError``.
     """
-    deadline = time.monotonic() + (timeout_seconds or pool.timeout_seconds)
-    first, seen = _ask(chain, pool, subjects, deadline=deadline)
-    doubtful = [one for one in subjects if _needs_another(one, seen[one.key])]
-    if not doubtful or len(pool.providers) == 1:
-        return seen
-    try:
-        _, second = _ask(chain, pool, doubtful, deadline=deadline, exclude=first)
-    except ChainUnavailableError:
-        second = {}
-    return seen | {one.key: _merged(one, seen[one.key], second.get(one.key)) for one in doubtful}
+    asking = _Asking(
+        chain=chain,
+        pool=pool,
+        deadline=time.monotonic() + (timeout_seconds or pool.timeout_seconds),
+        is_hedged=timeout_seconds is not None,
+    )
+    opinions: list[_Opinion] = []
+    doubtful: Sequence[Subject] = subjects
+    while doubtful and len(opinions) < len(pool.providers):
+        try:
+            opinions.append(asking.ask(doubtful, exclude=[one.provider for one in opinions]))
+        except ChainUnavailableError:
+            if not opinions:
+                raise
+            break
+        doubtful = [one for one in doubtful if _needs_another(one, [opinion.seen[one.key] for opinion in opinions])]
+    return {one.key: _agreed(pool, one, opinions) for one in subjects}
 
 
-def _needs_another(subject: Subject, sighting: Sighting) -> bool:
-    return subject.conclude(sighting) is not None or None in sighting.receipts.values()
+@dataclass(frozen=True)
+class _Opinion:
+    """What one provider showed of those subjects that it was queried about."""
+
+    provider: Provider
+    seen: Mapping[Hashable, Sighting]
 
 
-def _merged(subject: Subject, first: Sighting, second: Sighting | None) -> Sighting:
-    if second is None:
-        return replace(first, agreed=False)
-    receipts = {tx_hash: known or second.receipts[tx_hash] for tx_hash, known in first.receipts.items()}
-    return replace(first, receipts=receipts, agreed=subject.conclude(first) == subject.conclude(second))
+@dataclass(frozen=True)
+class _Asking:
+    """Where the requests of one look go, and until when."""
+
+    chain: Chain
+    pool: ProviderPool
+    deadline: float  # in monotonic seconds
+    is_hedged: bool
+
+    def ask(self, subjects: Sequence[Subject], *, exclude: Sequence[Provider]) -> _Opinion:
+        safe, final = self.chain.finality.safe, self.chain.finality.final
+        if isinstance(safe, int) or isinstance(final, int):
+            _, (head,) = self._send([_block_call("latest")], exclude)
+            safe, final = (max(head.number - tag, 0) if isinstance(tag, int) else tag for tag in (safe, final))
+        calls = [_block_call("latest"), _block_call(safe), _block_call(final), _state_call(self.chain, subjects, safe)]
+        for one in subjects:
+            calls += _calls_of(one)
+        provider, values = self._send(calls, exclude)
+        return _Opinion(provider, _sightings(subjects, values))
+
+    def _send(self, calls: Sequence[Call], exclude: Sequence[Provider]) -> tuple[Provider, list[Any]]:
+        left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
+        return self.pool.ask(calls, timeout_seconds=left, exclude=exclude, hedged=self.is_hedged)
 
 
-def _ask(
-    chain: Chain,
-    pool: ProviderPool,
-    subjects: Sequence[Subject],
-    *,
-    deadline: float,
-    exclude: Provider | None = None,
-) -> tuple[Provider, dict[Hashable, Sighting]]:
-    safe, final = chain.finality.safe, chain.finality.final
-    if isinstance(safe, int) or isinstance(final, int):
-        _, (head,) = pool.ask([_block_call("latest")], timeout_seconds=_left(deadline), exclude=exclude)
-        safe, final = (max(head.number - tag, 0) if isinstance(tag, int) else tag for tag in (safe, final))
-    calls = [_block_call("latest"), _block_call(safe), _block_call(final), _state_call(chain, subjects, safe)]
-    for one in subjects:
-        calls += _calls_of(one)
-    provider, values = pool.ask(calls, timeout_seconds=_left(deadline), exclude=exclude)
-    return provider, _sightings(subjects, values)
+def _needs_another(subject: Subject, sightings: Sequence[Sighting]) -> bool:
+    """Whether a further provider has to be queried about a subject, given what those that were queried show."""
+    conclusions = [one for sighting in sightings if (one := subject.conclude(sighting)) is not None]
+    if any(one.closes for one in conclusions):
+        return all(conclusions.count(one) < 2 for one in conclusions)  # noqa: PLR2004 - two decide
+    return len(sightings) == 1 and None in sightings[0].receipts.values()
 
 
-def _left(deadline: float) -> float:
-    return max(deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
+def _agreed(pool: ProviderPool, subject: Subject, opinions: Sequence[_Opinion]) -> Sighting:
+    """Return what the providers that decide show of a subject; of the first one, if nothing would be closed."""
+    sightings = {one.provider: one.seen[subject.key] for one in opinions if subject.key in one.seen}
+    conclusions = {provider: subject.conclude(sighting) for provider, sighting in sightings.items()}
+    shown = next(iter(sightings.values()))
+    if any(one is not None and one.closes for one in conclusions.values()):
+        decision = decide([Opinion(*one) for one in conclusions.items()], needed=pool.needed)
+        report(pool, decision, subject=subject.key)
+        if decision.supporters:
+            shown = sightings[decision.supporters[0]]
+        else:
+            shown = replace(shown, agreed=False, is_disputed=decision.is_disputed)
+    if subject.accepted_height is not None:  # no receipt counts for an accepted one but that of those who decide
+        return shown
+    return replace(shown, receipts={tx_hash: _first_known(tx_hash, shown, sightings) for tx_hash in shown.receipts})
+
+
+def _first_known(tx_hash: str, shown: Sighting, sightings: Mapping[Provider, Sighting]) -> Receipt | None:
+    return next((known for one in (shown, *sightings.values()) if (known := one.receipts[tx_hash]) is not None), None)
 
 
 def _block_call(reference: str | int) -> Call:

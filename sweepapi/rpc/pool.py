@@ -1,4 +1,4 @@
-"""All providers of one network: failover, and agreement between them.
+"""All providers of one network: which one to ask first, and what to do if it fails.
 
 A *batch* is one HTTP request, and the unit in which the service counts round trips; only one with more calls than a
 provider takes at once needs several. Each call brings the function that checks and decodes its response, so a provider
@@ -6,80 +6,93 @@ that returns nonsense fails over like one that does not respond.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import structlog
-
 from sweepapi.rpc.calls import Call
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
-from sweepapi.rpc.provider import Provider, Target
-
-log = structlog.get_logger(__name__)
+from sweepapi.rpc.health import Clock
+from sweepapi.rpc.hedging import first_answer
+from sweepapi.rpc.provider import Provider
+from sweepapi.rpc.ranking import ProviderState, ranked, states_of
+from sweepapi.rpc.target import Target
 
 MIN_TIMEOUT_SECONDS = 0.05
 
 
 @dataclass
 class ProviderPool:
-    """All providers of one network, the healthiest first."""
+    """All providers of one network."""
 
     providers: list[Provider]
     timeout_seconds: float
-    lagging_blocks: int
     # Methods that were refused the last time; a caller with an alternative saves a round trip by it.
     refused_methods: set[str] = field(default_factory=set, repr=False)
 
     @classmethod
-    def of_urls(cls, *, urls: Sequence[str], target: Target, timeout_seconds: float) -> "ProviderPool":
+    def of_urls(
+        cls, *, urls: Sequence[str], target: Target, timeout_seconds: float, clock: Clock = time.monotonic
+    ) -> "ProviderPool":
         """Return a pool of these endpoints, in order of preference."""
-        providers = [Provider(url=url, target=target, position=i) for i, url in enumerate(urls)]
-        return cls(providers=providers, timeout_seconds=timeout_seconds, lagging_blocks=target.lagging_blocks)
+        providers = [Provider(url=url, target=target, position=i, clock=clock) for i, url in enumerate(urls)]
+        return cls(providers=providers, timeout_seconds=timeout_seconds)
+
+    @property
+    def needed(self) -> int:
+        """How many providers must say the same before anything closes or is final."""
+        return min(len(self.providers), 2)
+
+    @property
+    def state(self) -> list[ProviderState]:
+        """What this process knows of each provider, in the order of the configuration."""
+        return states_of(self.providers)
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:
         """Return the results of the first provider that has them (see ``ask``); no calls need no round trip."""
         return self.ask(calls)[1] if calls else []
 
     def ask(
-        self, calls: Sequence[Call], *, timeout_seconds: float | None = None, exclude: Provider | None = None
+        self,
+        calls: Sequence[Call],
+        *,
+        timeout_seconds: float | None = None,
+        exclude: Collection[Provider] = (),
+        hedged: bool = False,
     ) -> tuple[Provider, list[Any]]:
         """Ask the healthiest provider, and the next one if it fails, until the time is up.
 
-        Returns the provider that answered and its results. ``exclude`` leaves one out, for a second opinion. Raises
-        ``ChainUnavailableError`` if no provider returned a usable response to every call.
+        Returns the provider that answered and its results. ``exclude`` leaves some out, for another opinion. If
+        ``hedged``, the next provider is also queried while one is slow. Raises ``ChainUnavailableError`` if no provider
+        returned a usable response to every call.
         """
         deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
-        providers = [provider for provider in self._ranked() if provider is not exclude]
+        providers = [provider for provider in ranked(self.providers) if provider not in exclude]
+        if hedged and len(providers) > 1:
+            return first_answer(
+                providers, lambda one: one.batch(calls, timeout_seconds=_left(deadline)), deadline=deadline
+            )
         for left, provider in zip(range(len(providers), 0, -1), providers, strict=True):
             # A provider that hangs uses its own share of the time and leaves the rest to the others.
-            share = (deadline - time.monotonic()) / left
             try:
-                return provider, provider.batch(calls, timeout_seconds=max(share, MIN_TIMEOUT_SECONDS))
-            except BadResponseError as error:
-                log.warning("provider_failed", provider=repr(provider), error=str(error))
+                return provider, provider.batch(calls, timeout_seconds=_left(deadline, shared_by=left))
+            except BadResponseError:
+                continue  # the provider logged and counted it
         raise ChainUnavailableError("no provider answered in time")
 
     def ask_all(self, calls: Sequence[Call]) -> list[list[Any]]:
         """Return the results of every provider that answers; raises ``ChainUnavailableError`` if none does."""
         share = self.timeout_seconds / max(len(self.providers), 1)
         answered = []
-        for provider in self._ranked():
+        for provider in ranked(self.providers):
             try:
                 answered.append(provider.batch(calls, timeout_seconds=share))
-            except BadResponseError as error:
-                log.warning("provider_failed", provider=repr(provider), error=str(error))
+            except BadResponseError:
+                continue  # as above
         if not answered:
             raise ChainUnavailableError("no provider answered in time")
         return answered
 
-    def _ranked(self) -> list[Provider]:
-        now = time.monotonic()
-        newest = max((provider.health.head_number for provider in self.providers), default=0)
 
-        def rank(provider: Provider) -> tuple[bool, bool, float, int]:
-            health = provider.health
-            lags = newest - health.head_number > self.lagging_blocks
-            return (health.open_until > now, lags, round(health.error_rate, 1), provider.position)
-
-        return sorted(self.providers, key=rank)
+def _left(deadline: float, *, shared_by: int = 1) -> float:
+    return max((deadline - time.monotonic()) / shared_by, MIN_TIMEOUT_SECONDS)

@@ -1,16 +1,17 @@
 """Lists every transaction that names an account, up to the final slot.
 
-What is missing here would be missed for good. So a list counts only if every provider that answers shows the same, and
-at least two of them do where two are configured. A provider that has not all of these slots has not answered.
+What is missing here would be missed for good. So a list counts only if two providers show the same where two are
+configured, and no two another one. A provider that has not all of these slots has not answered.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sweepapi.rpc import Provider, ProviderPool
+from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.history import Head, Listed, Listing, head_calls, take_head
-from sweepapi.solana.opinions import Found, ask_one, needed, read_from
+from sweepapi.solana.opinions import Found, ask_each, ask_one, read_from
 
 MAX_PAGES = 200  # of a thousand: more than a fee account is named in days
 
@@ -30,21 +31,22 @@ def scan(pool: ProviderPool, account: str, *, first_slot: int) -> AccountScan:
     Raises ``ChainUnavailableError`` if fewer providers answer than are needed, if they don't agree, or if that is too
     much for one scan.
     """
-    answers = {provider: ask_one(pool, provider, head_calls()) for provider in pool.providers}
-    heads = {provider: take_head(values)[0] for provider, values in answers.items() if values is not None}
+    heads = {provider: take_head(values)[0] for provider, values in ask_each(pool, head_calls()).items()}
     usable = {provider: head for provider, head in heads.items() if head.first_slot <= first_slot}
-    if len(usable) < needed(pool):
+    if len(usable) < pool.needed:
         raise ChainUnavailableError("too few providers answer, or have the history")
     # Of two providers or more, one that lies can't raise it either.
-    last_slot = sorted(head.final_slot for head in usable.values())[-needed(pool)]
+    last_slot = sorted(head.final_slot for head in usable.values())[-pool.needed]
     lists = [
-        [one for one in listed if first_slot <= one.slot <= last_slot]
+        Opinion(provider, [one for one in listed if first_slot <= one.slot <= last_slot])
         for provider, head in usable.items()
         if head.final_slot >= last_slot and (listed := _list(pool, provider, account, first_slot)) is not None
     ]
-    if len(lists) < needed(pool) or any(one != lists[0] for one in lists):
+    decision = decide(lists, needed=pool.needed)
+    report(pool, decision, subject=account)
+    if decision.conclusion is None:
         raise ChainUnavailableError("the providers disagree about the transactions of an account")
-    return AccountScan(next(iter(usable.values())), last_slot, lists[0][::-1])
+    return AccountScan(usable[decision.supporters[0]], last_slot, decision.conclusion[::-1])
 
 
 def _list(pool: ProviderPool, provider: Provider, account: str, first_slot: int) -> list[Listed] | None:
@@ -64,10 +66,12 @@ def _list(pool: ProviderPool, provider: Provider, account: str, first_slot: int)
 
 def read_agreed(pool: ProviderPool, listed: Sequence[Listed]) -> dict[str, Found]:
     """Return those of these transactions that as many providers as needed show alike, by signature."""
-    shown = [read_from(pool, provider, listed, commitment="finalized") for provider in pool.providers]
+    shown = {one: read_from(pool, one, listed, commitment="finalized") for one in pool.providers}
     agreed = {}
     for one in listed:
-        found = [each[one.signature] for each in shown if one.signature in each]
-        if len(found) >= needed(pool) and all(each == found[0] for each in found):
-            agreed[one.signature] = found[0]
+        opinions = [Opinion(provider, found.get(one.signature)) for provider, found in shown.items()]
+        decision = decide(opinions, needed=pool.needed)
+        report(pool, decision, subject=one.signature)
+        if decision.conclusion is not None:
+            agreed[one.signature] = decision.conclusion
     return agreed

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sweepapi.rpc import Provider, ProviderPool
+from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.solana.history import PAGE, Listed, Listing
-from sweepapi.solana.opinions import Found, ask_one, needed, read_from
+from sweepapi.solana.opinions import Found, ask_one, read_from
 from sweepapi.solana.progress import Progress
 
 
@@ -16,6 +17,7 @@ from sweepapi.solana.progress import Progress
 class _Opinion:
     """What one provider shows of what was read."""
 
+    provider: Provider
     found: Mapping[str, Found]  # by signature
     pages: Sequence[object]  # by search: what it lists up to the newest that may be passed
 
@@ -23,19 +25,21 @@ class _Opinion:
 def agree(pool: ProviderPool, looks: Sequence[Progress]) -> None:
     """Move each cursor past what enough providers show alike; a search that they disagree about has not ended."""
     doubtful = [one for one in looks if one.passable or (one.is_expired and one.found)]
-    if needed(pool) == 1:
+    if pool.needed == 1:
         for one in doubtful:
             _pass(one, one.passable)
     elif doubtful:
         opinions = [_opinion(pool, provider, doubtful) for provider in pool.providers]
         for i, one in enumerate(doubtful):
-            _compare(one, [(opinion.found, opinion.pages[i]) for opinion in opinions], needed(pool))
+            agreed = _agreed(pool, one, opinions)
+            _conclude(one, agreed, [opinion.pages[i] for opinion in opinions], pool.needed)
 
 
 def _opinion(pool: ProviderPool, provider: Provider, looks: Sequence[Progress]) -> _Opinion:
     pages = ask_one(pool, provider, [_passable_listing(one).call for one in looks])
     read = [listed for one in looks for listed in one.listed if listed.signature in one.found]
     return _Opinion(
+        provider,
         found={} if pages is None else read_from(pool, provider, read, commitment="confirmed"),
         pages=[None] * len(looks) if pages is None else pages,
     )
@@ -47,19 +51,26 @@ def _passable_listing(one: Progress) -> Listing:
     return replace(one.search.listing, limit=PAGE, before=newer[-1].signature if newer else "")
 
 
-def _compare(one: Progress, opinions: Sequence[tuple[Mapping[str, Found], object]], required: int) -> None:
-    agreed = {
-        signature
-        for signature, found in one.found.items()
-        if sum(shown.get(signature) == found for shown, _ in opinions) >= required
-    }
+def _agreed(pool: ProviderPool, one: Progress, opinions: Sequence[_Opinion]) -> set[str]:
+    """Return the signatures of those that were found which enough providers show as they were found."""
+    agreed = set()
+    for signature, found in one.found.items():
+        shown = [Opinion(opinion.provider, opinion.found.get(signature)) for opinion in opinions]
+        decision = decide(shown, needed=pool.needed)
+        report(pool, decision, subject=signature)
+        if decision.conclusion == found:
+            agreed.add(signature)
+    return agreed
+
+
+def _conclude(one: Progress, agreed: set[str], pages: Sequence[object], required: int) -> None:
     one.is_expired = one.is_expired and agreed >= one.found.keys()
     passed: list[Listed] = []
     for listed in one.passable:
         if listed.signature not in agreed:
             break
         passed.append(listed)
-    if sum(_lists_only(page, passed) for _, page in opinions) >= required:
+    if sum(_lists_only(page, passed) for page in pages) >= required:
         _pass(one, passed)
 
 

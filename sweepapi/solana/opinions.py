@@ -4,15 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.history import Listed, block_hash_call, head_calls
 from sweepapi.solana.landed import Landed, Unreadable
 from sweepapi.solana.landed_reads import transaction_call
-
-log = structlog.get_logger(__name__)
 
 MAX_CALLS = 512  # in one request: 250 transactions and their blocks
 
@@ -25,11 +21,6 @@ class Found:
 
     landed: Landed
     block_hash: str
-
-
-def needed(pool: ProviderPool) -> int:
-    """Return how many providers must say the same before anything closes or is final."""
-    return min(len(pool.providers), 2)
 
 
 def ask_one(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any] | None:
@@ -50,7 +41,9 @@ def _ask(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[
     while waiting:
         part = waiting.pop()
         try:
-            values[part.start : part.stop] = _batch(pool, provider, calls[part.start : part.stop])
+            values[part.start : part.stop] = provider.batch(
+                calls[part.start : part.stop], timeout_seconds=pool.timeout_seconds
+            )
         except BadResponseError:
             if len(part) > 1:
                 if not _answers(pool, provider):
@@ -60,26 +53,18 @@ def _ask(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[
     return values
 
 
-def _batch(pool: ProviderPool, provider: Provider, calls: Sequence[Call]) -> list[Any]:
-    try:
-        return provider.batch(calls, timeout_seconds=pool.timeout_seconds)
-    except BadResponseError as error:
-        log.warning("provider_failed", provider=repr(provider), error=str(error))
-        raise
-
-
 def _answers(pool: ProviderPool, provider: Provider) -> bool:
     try:
-        _batch(pool, provider, head_calls())
+        provider.batch(head_calls(), timeout_seconds=pool.timeout_seconds)
     except BadResponseError:
         return False
     return True
 
 
-def ask_each(pool: ProviderPool, calls: Sequence[Call]) -> list[list[Any]]:
+def ask_each(pool: ProviderPool, calls: Sequence[Call]) -> dict[Provider, list[Any]]:
     """Return the results of each provider that answers."""
-    answers = (ask_one(pool, provider, calls) for provider in pool.providers)
-    return [values for values in answers if values is not None]
+    answers = {provider: ask_one(pool, provider, calls) for provider in pool.providers}
+    return {provider: values for provider, values in answers.items() if values is not None}
 
 
 def read(pool: ProviderPool, first: Provider, wanted: Sequence[Listed]) -> dict[str, Found]:

@@ -41,7 +41,7 @@ def check_payment(expected: Expected, *, senders: Collection[str], pool: Provide
     )
 
 
-def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: Provider | None) -> Opinion:
+def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: Sequence[Provider]) -> Opinion:
     calls = [transaction_call(signature, commitment="confirmed"), statuses_call([signature])]
     # A provider that refuses, because it keeps no history, has no opinion.
     required = [replace(call, error_policy=ErrorPolicy.NONE, read_error=None) for call in calls]

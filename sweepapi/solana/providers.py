@@ -5,7 +5,7 @@ from typing import Any
 
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import BadResponseError
-from sweepapi.rpc.provider import Head, Target
+from sweepapi.rpc.target import Head, Proof, Target
 from sweepapi.solana.addresses import public_key
 from sweepapi.solana.clusters import Cluster
 from sweepapi.solana.responses import Clock
@@ -17,8 +17,8 @@ def solana_pool(*, urls: Sequence[str], cluster: Cluster, timeout_seconds: float
     """Return the pool of these endpoints of a cluster, in order of preference."""
     target = Target(
         name=f"cluster {cluster.name}",
-        proof=Call("getGenesisHash", (), _genesis_hash),
-        expected=cluster.genesis_hash,
+        network=cluster.network,
+        proofs=(Proof(Call("getGenesisHash", (), _genesis_hash), cluster.genesis_hash),),
         head_of=_head,
         lagging_blocks=LAGGING_SLOTS,
         max_head_age_seconds=cluster.max_head_age_seconds,

@@ -14,7 +14,7 @@ from typing import Any
 from sweepapi.rpc import Provider, ProviderPool
 from sweepapi.solana.agreement import agree
 from sweepapi.solana.history import PAGE, Head, Listing, head_calls, take_head
-from sweepapi.solana.opinions import ask_each, ask_one, needed, read
+from sweepapi.solana.opinions import ask_each, ask_one, read
 from sweepapi.solana.progress import FIRST_PAGE, Progress, Search, SearchSighting
 
 MAX_PAGES = 10  # of a thousand
@@ -73,9 +73,9 @@ def _prove(pool: ProviderPool, provider: Provider, head: Head, looks: Sequence[P
     if not over:
         return
     listings = [replace(one.search.listing, limit=PAGE, min_context_slot=head.final_slot).call for one in over]
-    opinions = [take_head(values) for values in ask_each(pool, [*head_calls(), *listings])]
+    opinions = [take_head(values) for values in ask_each(pool, [*head_calls(), *listings]).values()]
     for i, one in enumerate(over):
-        _judge(one, head, [(their_head, pages[i]) for their_head, pages in opinions], needed(pool))
+        _judge(one, head, [(their_head, pages[i]) for their_head, pages in opinions], pool.needed)
     _read(pool, provider, over)
 
 

@@ -1,6 +1,7 @@
 """Tracks accepted transactions until their blocks are final, or have left the cluster's chain.
 
-One provider is enough for a transaction to be accepted. Before it is final, or undone, two must show the same.
+One provider is enough for a transaction to be accepted. Before it is final, or undone, two must show the same: its
+slot, its block, its instructions, and every balance that it changed.
 """
 
 from collections.abc import Hashable, Sequence
@@ -9,9 +10,10 @@ from enum import Enum
 from typing import Any
 
 from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.agreement import Decision, Opinion, decide, report
 from sweepapi.solana.history import Head, Status, block_hash_call, head_calls, statuses_call, take_head
 from sweepapi.solana.landed_reads import transaction_call
-from sweepapi.solana.opinions import Found, ask_each, found_at, needed
+from sweepapi.solana.opinions import Found, ask_each, found_at
 
 
 @dataclass(frozen=True)
@@ -67,14 +69,16 @@ def _closed(
     calls = [*head_calls(), statuses_call([one.signature for one in tracked])]
     calls += [transaction_call(one.signature, commitment="finalized") for one in tracked]
     calls += [block_hash_call(one.slot, commitment="finalized") for one in tracked]
-    opinions = [_outcomes(tracked, values) for values in ask_each(pool, calls)]
+    outcomes = {provider: _outcomes(tracked, values) for provider, values in ask_each(pool, calls).items()}
     closed = {}
     for i, one in enumerate(tracked):
-        shown = [outcomes[i] for outcomes in opinions if outcomes[i] is not None]
-        agree = len(shown) >= needed(pool) and all(outcome == shown[0] for outcome in shown)
+        decision: Decision[Found | Gone] = decide(
+            [Opinion(provider, shown[i]) for provider, shown in outcomes.items()], needed=pool.needed
+        )
+        report(pool, decision, subject=one.key)
         before = seen[one.key]
         closed[one.key] = TrackedSighting(
-            before.head, before.is_included, outcome=shown[0] if agree else None, is_disputed=not agree
+            before.head, before.is_included, outcome=decision.conclusion, is_disputed=decision.conclusion is None
         )
     return closed
 

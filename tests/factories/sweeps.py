@@ -23,7 +23,7 @@ from ledger.models import Settlement
 from sweepapi.evm import v4, v5
 from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import Block, Log, Receipt
+from sweepapi.evm.responses import Block, Log, MinedLog, Receipt
 from sweepapi.evm.sightings import Sighting
 from sweepapi.fees import split
 from sweeps import transitions
@@ -249,6 +249,7 @@ def receipt_of(tx: SweepTransaction, *logs: Log, succeeded: bool = True, block: 
         succeeded=succeeded,
         gas_used=200_000,
         logs=logs,
+        log_indexes=tuple(range(len(logs))),
     )
 
 
@@ -285,7 +286,8 @@ def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> See
 def found_cancellation(by: str, *, agreed: bool = True) -> Finding:
     """Return the finding of a cancellation at a height of 60."""
     ended = Ended(Ending.CANCELLED, f"cancelled on chain by {by}")
-    hit = Hit(Event(ended, is_hint=False), random_hash(), 60, block_at(60).hash)
+    log = Log(address=CONTRACT, topics=(), data=b"")
+    hit = Hit(Event(ended, is_hint=False), MinedLog(log, 0, random_hash(), 60, block_at(60).hash))
     return Finding(hit, None, agreed=agreed, resume_at=None)
 
 
@@ -294,11 +296,15 @@ def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> F
     event = V4Terms.of(sweep, sweep.executions.get()).read(receipt.logs[0])
     assert event is not None
     assert not event.is_hint
-    hit = Hit(event, receipt.tx_hash, receipt.block_number, receipt.block_hash)
+    hit = Hit(event, first_log_of(receipt))
     return Finding(hit, None, agreed=agreed, resume_at=None)
 
 
 def found_execution(receipt: Receipt, *, known: bool = True) -> Finding:
     """Return the finding of an execution; its receipt is not ``known`` if no provider returned it."""
-    hit = Hit(Event(None, is_hint=True), receipt.tx_hash, receipt.block_number, receipt.block_hash)
+    hit = Hit(Event(None, is_hint=True), first_log_of(receipt))
     return Finding(hit, receipt if known else None, agreed=True, resume_at=None)
+
+
+def first_log_of(receipt: Receipt) -> MinedLog:
+    return MinedLog(receipt.logs[0], 0, receipt.tx_hash, receipt.block_number, receipt.block_hash)

@@ -310,7 +310,8 @@ def test_two_providers_must_agree_that_a_block_is_final(
     app.chain.mine(FINAL_AFTER)
     look_at(built)
     assert status_of(built) == ("completed", True)
-    assert Sweep.objects.get().last_error == "The providers disagree about the accepted block."
+    awaited = "No second provider shows the same of the accepted block yet."
+    assert Sweep.objects.get().last_error == awaited
     doubter.alter = lambda _method, _params, result: result
     look_at(built)
     assert status_of(built) == ("completed", False)

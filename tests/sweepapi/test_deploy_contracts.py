@@ -290,7 +290,7 @@ def test_a_lost_transaction_is_sent_again_with_the_same_bytes(
     node: FakeNode,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sweepapi.rpc.provider.CIRCUIT_SECONDS", 0.0)
+    monkeypatch.setattr("sweepapi.rpc.health.CIRCUIT_SECONDS", 0.0)
     monkeypatch.setattr(sender, "RESEND_SECONDS", 0.0)
     seen: list[str] = []
 

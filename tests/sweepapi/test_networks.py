@@ -75,6 +75,13 @@ def test_the_pool_of_a_chain_without_providers_never_answers(change_networks: Ca
         pool.batch([Call("eth_chainId", (), str)])
 
 
+@pytest.mark.usefixtures("two_chains")
+def test_the_providers_of_a_chain_have_to_be_on_that_chain_from_its_first_block_on() -> None:
+    base = networks.current().chains["base"]
+    (provider,) = networks.current().pool(base.network).providers
+    assert (base.chain_id, base.genesis_hash) == tuple(proof.expected for proof in provider.target.proofs)
+
+
 def test_threads_that_request_a_new_pool_at_the_same_time_get_the_same_one() -> None:
     got: list[ProviderPool] = []
     rival = Thread(target=lambda: got.append(registry.pool(LOCAL)))

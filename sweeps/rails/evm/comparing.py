@@ -156,7 +156,6 @@ def _judge(scan: Scan, question: _Question, receipt: Receipt, result: Comparison
 
 
 def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> Seen:
-    mined = question.named.mined
     sighting = Sighting(
         head_number=scan.head_number,
         safe_number=scan.final_number,
@@ -166,5 +165,5 @@ def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> Seen:
         state=True,  # the event says so
         safe_timestamp=None,
     )
-    hit = Hit(question.event, mined.tx_hash, mined.block_number, mined.block_hash)
+    hit = Hit(question.event, question.named.mined)
     return Seen(sighting, Finding(hit, receipt, agreed=True, resume_at=None), is_final=True)

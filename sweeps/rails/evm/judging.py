@@ -13,12 +13,14 @@ from sweeps.rails.rail import (
     Depth,
     Ended,
     Ending,
-    Executed,
     ExecutionVerdict,
     Inclusion,
     TransactionVerdict,
     Verdict,
 )
+
+DISPUTED = "The providers disagree about the accepted block."
+AWAITED = "No second provider shows the same of the accepted block yet."
 
 
 def judge(watched: Watched, seen: Seen) -> Verdict:
@@ -46,20 +48,27 @@ def _accepted(watched: Watched, accepted: Accepted, sighting: Sighting) -> Execu
     """Judge by the block, and once that is final by the receipt, which a single provider was enough for so far."""
     depth = depth_of(sighting, accepted.height, accepted.block_hash)
     if depth in (Depth.GONE, Depth.FINAL) and not sighting.agreed:
-        return ExecutionVerdict(sighting.head_number, obstacle="The providers disagree about the accepted block.")
+        obstacle = DISPUTED if sighting.is_disputed else AWAITED
+        return ExecutionVerdict(sighting.head_number, obstacle=obstacle)
     if depth is not Depth.FINAL:
         return ExecutionVerdict(sighting.head_number, accepted=depth)
     receipt = sighting.receipts.get(accepted.tx_hash)
-    if receipt is None:
+    is_unused = watched.is_left_unused(sighting)
+    if receipt is None and not is_unused:
         return ExecutionVerdict(sighting.head_number, obstacle="No provider shows the accepted transaction any more.")
-    is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
-    if not is_in_block or not _is_same(_transaction(watched, receipt).executed, accepted):
+    if receipt is None or not _shows(watched, receipt, accepted):
         message = "The final block does not show the execution that was accepted."
         return ExecutionVerdict(sighting.head_number, accepted=Depth.GONE, obstacle=message)
+    if is_unused:
+        message = f"The final block shows the execution that was accepted, but its {watched.terms.identity} is unused."
+        return ExecutionVerdict(sighting.head_number, obstacle=message)
     return ExecutionVerdict(sighting.head_number, accepted=depth)
 
 
-def _is_same(executed: Executed | None, accepted: Accepted) -> bool:
+def _shows(watched: Watched, receipt: Receipt, accepted: Accepted) -> bool:
+    """Whether a receipt shows in that very block what was accepted."""
+    is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
+    executed = _transaction(watched, receipt).executed if is_in_block else None
     return executed is not None and (executed.amounts, executed.skipped) == (accepted.paid, accepted.skipped)
 
 

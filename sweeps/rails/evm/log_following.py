@@ -150,5 +150,5 @@ def _seen(depths: Depths, proposal: _Proposal, receipt: Receipt) -> Seen:
         state=None,
         safe_timestamp=None,
     )
-    hit = Hit(proposal.event, mined.tx_hash, mined.block_number, mined.block_hash)
+    hit = Hit(proposal.event, mined)
     return Seen(sighting, Finding(hit, receipt, agreed=False, resume_at=None))

@@ -9,7 +9,7 @@ from sweepapi.evm.log_query import Topics
 from sweepapi.evm.log_search import Event, Search
 from sweepapi.evm.multicall import Read
 from sweepapi.evm.responses import Log, Receipt
-from sweepapi.evm.sightings import Sighting, Subject
+from sweepapi.evm.sightings import Conclusion, Sighting, Subject
 from sweepapi.fees import Split
 from sweeps.models import Execution, SkippedToken, Sweep, SweepTransaction
 from sweeps.rails.rail import Depth, Executed, Mismatch, Skipped
@@ -115,13 +115,31 @@ class Watched:
             conclude=self._conclusion,
         )
 
-    def _conclusion(self, sighting: Sighting) -> object:
+    def _conclusion(self, sighting: Sighting) -> Conclusion | None:
         if self.accepted is None:
-            return "unused" if self.is_proven_unused(sighting) else None
+            if sighting.state is None or not self.has_run_out(sighting):
+                return None
+            return Conclusion("used" if sighting.state else "unused", closes=not sighting.state)
         depth = depth_of(sighting, self.accepted.height, self.accepted.block_hash)
         if depth is Depth.FINAL:  # one provider may have made the execution up, in a block that exists
-            return depth, sighting.canonical, sighting.receipts.get(self.accepted.tx_hash)
-        return (depth, sighting.canonical) if depth is Depth.GONE else None
+            return Conclusion((depth, sighting.canonical, self.event(sighting), self.is_left_unused(sighting)))
+        return Conclusion((depth, sighting.canonical)) if depth is Depth.GONE else None
+
+    def event(self, sighting: Sighting) -> object:
+        """Return what a provider shows of the accepted transaction, for comparison: all that is booked follows from it.
+
+        That is its block, and each field and the position of every log that the contract emitted.
+        """
+        receipt = sighting.receipts.get(self.tx_hashes[0])
+        if receipt is None:
+            return None
+        return receipt.block_number, receipt.block_hash, receipt.succeeded, receipt.emitted_by(self.contract)
+
+    def is_left_unused(self, sighting: Sighting) -> bool:
+        """Whether a safe block shows that the identity is unused, so that what was accepted can't have happened."""
+        safe_number = sighting.safe_number
+        is_reached = self.accepted is not None and safe_number is not None and safe_number >= self.accepted.height
+        return is_reached and sighting.state is False
 
     def has_run_out(self, sighting: Sighting) -> bool:
         """Whether the chain's clock is past the deadline, whatever the server's says."""

@@ -14,6 +14,7 @@ from sweepapi.evm.routes.sources import SOURCES
 SHIPPED = Path(__file__).parents[3] / "config" / "chains.toml"
 ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 OTHER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
+HASH = "0x" + "1a" * 32
 GOOD = f"""
 [chains.mars]
 chain_id = 4
@@ -89,6 +90,15 @@ def test_a_rollup_names_the_oracle_of_what_its_transactions_data_costs(tmp_path:
     assert load(tmp_path, text)["mars"].l1_fee_oracle == OTHER
 
 
+def test_the_hash_of_the_first_block_tells_a_chain_from_others_with_its_id(tmp_path: Path) -> None:
+    assert load(tmp_path, GOOD)["mars"].genesis_hash is None
+    text = GOOD.replace("chain_id = 4\n", f'chain_id = 4\ngenesis_hash = "{HASH}"\n')
+    assert load(tmp_path, text)["mars"].genesis_hash == HASH
+    with pytest.raises(ChainsFileError, match="chain 'mars': '0x1a1a' is not the hash of a block"):
+        load(tmp_path, text.replace(HASH, "0x1a1a"))
+    assert all(chain.genesis_hash is not None for chain in load_chains(SHIPPED).values())
+
+
 DEPLOYED = f"""
 [chains.mars.roles]
 guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]
@@ -126,7 +136,6 @@ def test_a_deployed_chain_that_leaves_something_out_is_refused(
         load(tmp_path, GOOD + DEPLOYED.replace(good, bad))
 
 
-HASH = "0x" + "1a" * 32
 VENUES = f"""
 [[chains.mars.venues]]
 id = 1

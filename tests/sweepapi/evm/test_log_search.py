@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 from eth_utils.address import to_checksum_address
+from structlog.testing import capture_logs
 
 from sweepapi import networks
-from sweepapi.evm import log_query, log_search, v5
+from sweepapi.evm import log_query, log_search, responses, v5
 from sweepapi.evm.chains import Chain, Finality
 from sweepapi.evm.log_search import Event, Finding, Hit, Search
 from sweepapi.evm.responses import Log
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
-from tests.fake_node import Alter, FakeNode
+from tests.fake_node import Alter, FakeNode, hiding_logs
 from tests.local_chain import SAFE_AFTER, LocalChain
 
 NONCE = 2**255 + 7
@@ -39,9 +40,8 @@ class Cancelled:
 
     @property
     def hit(self) -> Hit:
-        receipt = self.chain.receipt(self.tx_hash)
-        by = Event(self.chain.holder("ops").address, is_hint=False)
-        return Hit(by, self.tx_hash, receipt["blockNumber"], receipt["blockHash"].to_0x_hex())
+        (mined,) = responses.mined_logs(self.chain.rpc("eth_getTransactionReceipt", self.tx_hash)["logs"])
+        return Hit(Event(self.chain.holder("ops").address, is_hint=False), mined)
 
 
 @pytest.fixture
@@ -110,14 +110,14 @@ def test_a_long_search_resumes_where_it_stopped(
 ) -> None:
     monkeypatch.setattr(log_query, "SPAN_BLOCKS", 4)
     monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
-    height = cancelled.hit.block_number
+    height = cancelled.hit.mined.block_number
     far = replace(cancelled.search, first_block=height - 10)
     assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 2)
     assert find(pool, replace(far, first_block=height - 2)).hit == cancelled.hit
 
 
 def test_a_search_of_all_blocks_that_finds_nothing_starts_over(cancelled: Cancelled, pool: ProviderPool) -> None:
-    after = replace(cancelled.search, first_block=cancelled.hit.block_number + 1)
+    after = replace(cancelled.search, first_block=cancelled.hit.mined.block_number + 1)
     assert find(pool, after) == NOTHING
 
 
@@ -166,7 +166,13 @@ def test_two_providers_that_show_the_same_agree(
 
 @pytest.mark.parametrize("liar_is_first", [True, False])
 @pytest.mark.parametrize(
-    "lie", [{"blockHash": random_hash()}, {"transactionHash": random_hash()}, {"blockNumber": "0x1"}]
+    "lie",
+    [
+        {"blockHash": random_hash()},
+        {"transactionHash": random_hash()},
+        {"blockNumber": "0x1"},
+        {"logIndex": "0x63"},
+    ],
 )
 def test_two_providers_that_show_different_logs_do_not_agree(
     cancelled: Cancelled,
@@ -182,6 +188,47 @@ def test_two_providers_that_show_different_logs_do_not_agree(
     found = find(use_providers(*(urls if liar_is_first else reversed(urls))), cancelled.search)
     assert found.hit is not None
     assert not found.agreed
+
+
+@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize("lie", [{"transactionHash": random_hash()}, {"logIndex": "0x63"}, None])
+def test_of_three_providers_two_decide_which_event_it_was(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start, lie: dict[str, str] | None, position: int
+) -> None:
+    liar = start_node()
+    liar.alter = hiding_logs if lie is None else forged(**lie)
+    urls = [cancelled.chain.world["rpcUrl"]] * 2
+    urls.insert(position, liar.url)
+    with capture_logs() as logs:
+        assert find(use_providers(*urls), cancelled.search) == Finding(cancelled.hit, None, agreed=True, resume_at=None)
+    assert [(one["event"], one["outvoted"]) for one in logs] == [("providers_disagree", [position])]
+
+
+def test_an_event_that_two_of_three_providers_do_not_show_is_not_reported(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    inventor, nonce = start_node(), NONCE + 2
+    inventor.alter = lambda method, _params, result: (
+        [log | {"topics": [log["topics"][0], f"0x{nonce:064x}", *log["topics"][2:]]} for log in every]
+        if method == "eth_getLogs"
+        else result
+    )
+    every = cancelled.chain.rpc("eth_getTransactionReceipt", cancelled.tx_hash)["logs"]
+    urls = [inventor.url] + [cancelled.chain.world["rpcUrl"]] * 2
+    span = replace(search(cancelled.chain, nonce=nonce), first_block=int(every[0]["blockNumber"], 16))
+    assert find(use_providers(*urls), span) == NOTHING
+
+
+def test_blocks_that_a_provider_has_not_reached_are_not_searched(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    behind = start_node()
+    behind.alter = lambda method, params, result: (
+        result | {"number": "0x1"}
+        if (method, params[:1]) == ("eth_getBlockByNumber", ["latest"])
+        else hiding_logs(method, params, result)
+    )
+    assert find(use_providers(behind.url), cancelled.search) == replace(NOTHING, resume_at=0)
 
 
 @pytest.mark.parametrize("blind_is_first", [True, False])
@@ -280,7 +327,7 @@ def test_a_span_that_is_refused_is_searched_again_and_affects_no_other_search(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_query, "SPAN_BLOCKS", 10)
-    first_block = cancelled.hit.block_number - 15
+    first_block = cancelled.hit.mined.block_number - 15
     stingy = start_node()
     stingy.alter = lambda method, params, result: (
         None if method == "eth_getLogs" and params[0]["fromBlock"] == hex(first_block + 10) else result

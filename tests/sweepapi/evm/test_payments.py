@@ -193,6 +193,17 @@ def test_the_second_provider_must_show_the_same(
     assert problem(tx_hash, wallet)[0] == "providers_disagree"
 
 
+@pytest.mark.parametrize("lie", [None, {"status": "0x0"}, {"logs": []}])
+def test_of_three_providers_two_that_show_the_payment_are_enough(
+    treasury: Treasury, wallet: str, sole: FakeNode, use_providers: Providers, lie: dict[str, Any] | None
+) -> None:
+    sole.alter = lambda asked, _params, result: (
+        (lie and result | lie) if asked == "eth_getTransactionReceipt" else result
+    )
+    use_providers(sole.url, sole.upstream, sole.upstream)
+    check(treasury.pay(wallet, AMOUNT), wallet)
+
+
 @pytest.mark.parametrize("lie", [None, {"number": "0x0"}])
 def test_a_second_provider_without_a_final_block_that_high_delays_it(
     treasury: Treasury, wallet: str, second: FakeNode, lie: dict[str, Any] | None

@@ -10,7 +10,7 @@ from sweepapi.rpc.errors import BadResponseError
 HASH = "0x" + "ab" * 32
 ADDRESS = "0x" + "cd" * 20
 BLOCK = {"number": "0x1", "hash": HASH, "timestamp": "0x2"}
-LOG = {"address": ADDRESS, "topics": [HASH], "data": "0x00"}
+LOG = {"address": ADDRESS, "topics": [HASH], "data": "0x00", "logIndex": "0x7"}
 RECEIPT = {
     "transactionHash": HASH,
     "blockNumber": "0x10",
@@ -25,6 +25,7 @@ def test_a_good_receipt_is_read() -> None:
     receipt = responses.receipt_of(HASH)(RECEIPT | {"extra": 1, "transactionHash": HASH.upper().replace("X", "x")})
     assert (receipt.block_number, receipt.succeeded, receipt.gas_used) == (16, True, 21_000)
     assert receipt.logs[0].data == b"\x00"
+    assert receipt.emitted_by(receipt.logs[0].address) == ((7, receipt.logs[0]),)
 
 
 @pytest.mark.parametrize("value", [None, RECEIPT | {"blockHash": None}])
@@ -57,6 +58,8 @@ def test_only_status_one_is_a_success(status: str) -> None:
         {"logs": [LOG | {"topics": ["0x12"]}]},
         {"logs": [LOG | {"data": "0x0"}]},
         {"logs": [LOG | {"data": None}]},
+        {"logs": [LOG | {"logIndex": None}]},
+        {"logs": [LOG | {"logIndex": "7"}]},
     ],
 )
 def test_a_malformed_receipt_is_refused(change: dict[str, Any]) -> None:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from sweepapi import networks
 from sweepapi.evm.multicall import Read
-from sweepapi.evm.sightings import Sighting, Subject, look
+from sweepapi.evm.sightings import Conclusion, Sighting, Subject, look
 from sweepapi.evm.v5 import IS_NONCE_USED
 from sweepapi.rpc import ProviderPool
 from tests.fake_node import FakeNode
@@ -135,17 +136,114 @@ def test_a_conclusion_counts_only_if_a_second_provider_leads_to_the_same(
             result | {"number": "0x0"} if (method, params[:1]) == ("eth_getBlockByNumber", ["safe"]) else result
         )
     chain.mine(100)
-    question = replace(subject(chain), conclude=lambda sighting: sighting.safe_number)
+    question = replace(subject(chain), conclude=lambda sighting: Conclusion(sighting.safe_number))
     assert ask(use_providers(chain.world["rpcUrl"], second.url), question)["one"].agreed is agreed
 
 
 def test_a_conclusion_does_not_count_while_the_second_provider_is_down(
     chain: LocalChain, use_providers: Providers
 ) -> None:
-    question = replace(subject(chain), conclude=lambda _sighting: "closed")
+    question = replace(subject(chain), conclude=lambda _sighting: Conclusion("closed"))
     assert not ask(use_providers(chain.world["rpcUrl"], "http://127.0.0.1:1"), question)["one"].agreed
 
 
 def test_a_single_provider_is_trusted(chain: LocalChain, use_providers: Providers) -> None:
-    question = replace(subject(chain), conclude=lambda _sighting: "closed")
+    question = replace(subject(chain), conclude=lambda _sighting: Conclusion("closed"))
     assert ask(use_providers(chain.world["rpcUrl"]), question)["one"].agreed
+
+
+# --- disagreement -----------------------------------------------------------------------------------------------------
+
+
+def unsafe(method: str, params: list[Any], result: Any) -> Any:
+    """Show no safe block above the first one."""
+    is_safe = (method, params[:1]) == ("eth_getBlockByNumber", ["safe"])
+    return result | {"number": "0x1"} if is_safe else result
+
+
+def safe_number(sighting: Sighting) -> Conclusion | None:
+    return Conclusion(sighting.safe_number)
+
+
+def disagreements(logs: list[Any]) -> list[tuple[str, list[int], list[int]]]:
+    """Return the alerts: about what, between whom, and who was outvoted."""
+    alerts = [one for one in logs if one["event"] == "providers_disagree"]
+    assert all(one["log_level"] == "error" for one in alerts)
+    return [(one["subject"], one["providers"], one["outvoted"]) for one in alerts]
+
+
+def test_two_providers_that_disagree_close_nothing_and_raise_an_alert(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    liar = start_node()
+    liar.alter = unsafe
+    chain.mine(100)
+    pool = use_providers(chain.world["rpcUrl"], liar.url)
+    with capture_logs() as logs:
+        seen = ask(pool, replace(subject(chain), conclude=safe_number))["one"]
+    assert (seen.agreed, seen.is_disputed) == (False, True)
+    assert disagreements(logs) == [("one", [0, 1], [])]
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_of_three_providers_two_decide_and_the_other_is_named(
+    chain: LocalChain, use_providers: Providers, start_node: Start, position: int
+) -> None:
+    nodes = [start_node() for _ in range(3)]
+    nodes[position].alter = unsafe
+    chain.mine(100)
+    pool = use_providers(*(node.url for node in nodes))
+    with capture_logs() as logs:
+        seen = ask(pool, replace(subject(chain), conclude=safe_number))["one"]
+    assert (seen.agreed, seen.safe_number) == (True, chain.web3.eth.get_block("safe")["number"])
+    is_queried = position < 2
+    assert disagreements(logs) == ([("one", [0, 1, 2], [position])] if is_queried else [])
+    assert [len(node.asked) for node in nodes] == [1, 1, 1 if is_queried else 0]
+
+
+def test_a_provider_that_can_not_say_yet_does_not_contradict_the_others(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    behind = start_node()
+    behind.alter = unsafe
+    chain.mine(100)
+    reached = replace(subject(chain), conclude=lambda seen: Conclusion("safe") if seen.safe_number != 1 else None)
+    with capture_logs() as logs:
+        seen = ask(use_providers(chain.world["rpcUrl"], behind.url), reached)["one"]
+    assert (seen.agreed, seen.is_disputed, disagreements(logs)) == (False, False, [])
+    third = use_providers(chain.world["rpcUrl"], behind.url, start_node().url)
+    assert ask(third, reached)["one"].agreed
+
+
+def test_a_conclusion_that_closes_nothing_needs_no_second_provider_and_outvotes_one_that_would(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    nodes = [start_node() for _ in range(3)]
+    chain.mine(100)
+    weak = replace(
+        subject(chain), conclude=lambda seen: Conclusion(seen.safe_number == 1, closes=seen.safe_number == 1)
+    )
+    pool = use_providers(*(node.url for node in nodes))
+    assert ask(pool, weak)["one"].agreed
+    assert [len(node.asked) for node in nodes] == [1, 0, 0]
+    nodes[0].alter = unsafe
+    seen = ask(pool, weak)["one"]
+    assert (seen.agreed, seen.safe_number) == (True, chain.web3.eth.get_block("safe")["number"])
+
+
+def test_a_receipt_that_only_the_outvoted_provider_shows_does_not_count_for_an_accepted_execution(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    receipt = chain.receipt(payment(chain))
+    tx_hash, height = receipt["transactionHash"].to_0x_hex(), receipt["blockNumber"]
+    honest = [start_node() for _ in range(2)]
+    for node in honest:  # for which the transaction does not exist
+        node.alter = lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result
+    pool = use_providers(chain.world["rpcUrl"], *(node.url for node in honest))
+    accepted = replace(
+        subject(chain, tx_hash),
+        accepted_height=height,
+        conclude=lambda seen: Conclusion(seen.receipts[tx_hash]),
+    )
+    seen = ask(pool, accepted)["one"]
+    assert (seen.agreed, seen.receipts) == (True, {tx_hash: None})

@@ -71,7 +71,8 @@ def test_a_provider_is_ranked_by_the_slot_that_it_shows(cluster: SolanaCluster) 
     for calls in (head_calls(), [reads.EPOCH_INFO], [reads.CLOCK]):
         pool = solana_pool(urls=[cluster.url], cluster=cluster.facts(), timeout_seconds=5)
         provider, _ = pool.ask(calls)
-        assert provider.health.head_number == cluster.bank.blocks.latest.slot
+        assert provider.health.head is not None
+        assert provider.health.head.number == cluster.bank.blocks.latest.slot
 
 
 @pytest.mark.parametrize(

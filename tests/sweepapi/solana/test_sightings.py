@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from solders.keypair import Keypair
 from solders.system_program import TransferParams, transfer
+from structlog.testing import capture_logs
 
 from dev.solana.records import Landed as LocalLanded
 from sweepapi.rpc import ProviderPool
@@ -172,6 +173,32 @@ def test_nothing_is_final_or_gone_by_the_word_of_one_of_two(
     seen = look(pool_of(local, *urls), [tracked])[tracked.key]
     assert isinstance(seen, TrackedSighting)
     assert (seen.outcome, seen.is_disputed) == (None, True)
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+@pytest.mark.parametrize("position", [0, 2])
+def test_of_three_providers_two_decide(local: SolanaCluster, node: FakeNode, lie: Alter, position: int) -> None:
+    node.alter = lie
+    (tracked,) = land_all(local, [search_of(local)])
+    local.finalize()
+    urls = [local.url, local.add_node()]
+    urls.insert(position, node.url)
+    with capture_logs() as logs:
+        seen = look(pool_of(local, *urls), [tracked])[tracked.key]
+    assert isinstance(seen, TrackedSighting)
+    assert isinstance(seen.outcome, Found)
+    assert not seen.is_disputed
+    assert all(one["outvoted"] == [position] for one in logs if one["event"] == "providers_disagree")
+
+
+def test_two_providers_that_show_different_balances_raise_an_alert(local: SolanaCluster, node: FakeNode) -> None:
+    node.alter = LIES["another balance"]
+    (tracked,) = land_all(local, [search_of(local)])
+    local.finalize()
+    with capture_logs() as logs:
+        look(pool_of(local, local.url, node.url), [tracked])
+    (alert,) = [one for one in logs if one["event"] == "providers_disagree"]
+    assert (alert["log_level"], alert["subject"], alert["outvoted"]) == ("error", tracked.key, [])
 
 
 def test_what_two_providers_lost_is_gone(local: SolanaCluster) -> None:

@@ -1,5 +1,7 @@
 """A completed sweep is watched until its block is final, and reversed if its block leaves the chain."""
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -35,8 +37,13 @@ def test_a_completed_sweep_is_watched_until_its_block_is_final(
     tx: SweepTransaction, safe: int | None, final: int | None, finality: str, *, is_open: bool
 ) -> None:
     complete(tx)
-    look = seen(executed_receipt(tx), head_number=200, safe_number=safe, final_number=final, canonical=block_at(100))
-    sweep = apply(tx.sweep, look)
+    blocks: dict[str, Any] = {
+        "head_number": 200,
+        "safe_number": safe,
+        "final_number": final,
+        "canonical": block_at(100),
+    }
+    sweep = apply(tx.sweep, seen(executed_receipt(tx), state=True, **blocks))
     accepted = sweep.transactions.get()
     assert (sweep.status, sweep.is_open, accepted.finality) == ("completed", is_open, finality)
     assert accepted.confirmations == 101
@@ -51,9 +58,10 @@ def test_a_provider_that_lags_lowers_neither_finality_nor_confirmations(tx: Swee
 
 def test_finality_closes_nothing_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
     complete(tx)
-    look = seen(head_number=200, safe_number=150, final_number=120, canonical=block_at(100), agreed=False)
-    sweep = apply(tx.sweep, look)
-    assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
+    blocks: dict[str, Any] = {"head_number": 200, "safe_number": 150, "final_number": 120, "canonical": block_at(100)}
+    sweep = apply(tx.sweep, seen(state=True, agreed=False, **blocks))
+    awaited = "No second provider shows the same of the accepted block yet."
+    assert (sweep.is_open, sweep.last_error) == (True, awaited)
 
 
 def test_another_block_at_its_height_undoes_the_completion(tx: SweepTransaction) -> None:

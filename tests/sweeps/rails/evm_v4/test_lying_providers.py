@@ -21,19 +21,28 @@ from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
+UseProviders = Callable[..., ProviderPool]
+
 WORD = 64  # hex digits
 GROSS, FEE, USER = 2, 3, 4  # words of the event's data
 
 
 @pytest.fixture
 def liar(
-    start_node: Callable[[], FakeNode], use_providers: Callable[..., ProviderPool], use_mode: Callable[[str], object]
+    start_node: Callable[[], FakeNode], use_providers: UseProviders, use_mode: Callable[[str], object]
 ) -> FakeNode:
     """The first of two providers, while the service builds on V4; the second one is honest."""
     first, second = start_node(), start_node()
     use_providers(first.url, second.url)
     use_mode("v4_fallback")
     return first
+
+
+@pytest.fixture
+def outvoted_liar(liar: FakeNode, start_node: Callable[[], FakeNode], use_providers: UseProviders) -> FakeNode:
+    """The first of three providers; the two others are honest."""
+    use_providers(liar.url, start_node().url, start_node().url)
+    return liar
 
 
 def thousandfold(receipt: dict[str, Any]) -> dict[str, Any]:
@@ -90,8 +99,17 @@ def test_amounts_that_one_provider_made_up_never_become_payable(
 def test_an_execution_that_one_provider_made_up_never_becomes_payable(
     app: PartnerApp, partner: Partner, liar: FakeNode
 ) -> None:
-    built, real = app.build(), app.build()
-    mined = app.chain.rpc("eth_getTransactionReceipt", app.execute(real))
+    built = app.build()
+    assert app.confirm(built, invent(app, built, liar))["status"] == "completed"
+    app.chain.mine(FINAL_AFTER)
+    sweep = look(built["sweepId"])
+    assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
+    assert available(app, partner) == 0
+
+
+def invent(app: PartnerApp, built: dict[str, Any], liar: FakeNode) -> str:
+    """Have a node show the execution of a sweep that did not happen, in a block that exists; return its hash."""
+    mined = app.chain.rpc("eth_getTransactionReceipt", app.execute(app.build()))
     invented, reference = random_hash(), built["permit2"]["message"]["witness"]["sweepRef"]
     logs = [
         log | {"topics": [log["topics"][0], reference, log["topics"][2]], "transactionHash": invented}
@@ -101,8 +119,38 @@ def test_an_execution_that_one_provider_made_up_never_becomes_payable(
     ]
     made_up = mined | {"transactionHash": invented, "logs": logs}
     liar.alter = lambda _method, params, result: made_up if params == [invented] else result
-    assert app.confirm(built, invented)["status"] == "completed"
+    return invented
+
+
+def test_an_execution_that_one_of_three_providers_made_up_is_undone_by_the_two_others(
+    app: PartnerApp, partner: Partner, outvoted_liar: FakeNode
+) -> None:
+    built = app.build()
+    assert app.confirm(built, invent(app, built, outvoted_liar))["status"] == "completed"
+    app.chain.mine(FINAL_AFTER)
+    for _ in range(3):  # the liar still says the same, and is asked after the others
+        sweep = look(built["sweepId"])
+        assert (sweep.status, sweep.is_open) == ("pending", True)
+    app.confirm(built, app.execute(built))
     app.chain.mine(FINAL_AFTER)
     sweep = look(built["sweepId"])
-    assert (sweep.is_open, sweep.last_error) == (True, "The providers disagree about the accepted block.")
-    assert available(app, partner) == 0
+    assert (sweep.status, sweep.is_open) == ("completed", False)
+    assert available(app, partner) == int(app.state(built["sweepId"])["feeAuthorization"]["actualFees"]["partnerFee"])
+
+
+def test_amounts_that_one_of_three_providers_made_up_are_corrected_by_the_two_others(
+    app: PartnerApp, partner: Partner, outvoted_liar: FakeNode
+) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    outvoted_liar.alter = lambda method, _params, result: (
+        thousandfold(result) if method == "eth_getTransactionReceipt" and result else result
+    )
+    app.confirm(built, tx_hash)
+    app.chain.mine(FINAL_AFTER)
+    look(built["sweepId"])  # what was accepted is undone,
+    look(built["sweepId"])  # the receipt is judged again, as the others show it,
+    assert not look(built["sweepId"]).is_open  # and is final
+    actual = app.state(built["sweepId"])["feeAuthorization"]["actualFees"]
+    assert int(actual["grossOutput"]) == int(built["estimatedOutput"]["gross"])
+    assert available(app, partner) == int(actual["partnerFee"])

@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 
 from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import Log, Receipt
+from sweepapi.evm.responses import Log, MinedLog, Receipt
 from sweepapi.evm.v4 import EXECUTED_TOPIC
 from sweepapi.evm.v5 import EXECUTED_TOPIC as V5_TOPIC
 from sweepapi.fees import Split
@@ -95,7 +95,7 @@ def found(log: Log, *, agreed: bool = True) -> Finding:
     """Return the finding of this log as the rail reads it."""
     event = TERMS.read(log)
     assert event is not None
-    return Finding(Hit(event, TX, 60, block_at(60).hash), None, agreed=agreed, resume_at=None)
+    return Finding(Hit(event, MinedLog(log, 0, TX, 60, block_at(60).hash)), None, agreed=agreed, resume_at=None)
 
 
 def test_the_reference_is_the_uuid_and_sixteen_zero_bytes() -> None:

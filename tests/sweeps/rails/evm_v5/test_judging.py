@@ -291,11 +291,32 @@ def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[st
 
 @pytest.mark.parametrize("canonical", [block_at(100), block_at(100, fork=1)], ids=["final", "gone"])
 def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canonical: object) -> None:
-    judged = verdict(watched=COMPLETED, canonical=canonical, final_number=100, agreed=False)
-    assert (judged.accepted, judged.obstacle) == (
-        Depth.UNKNOWN,
-        "The providers disagree about the accepted block.",
-    )
+    undecided: dict[str, Any] = {"watched": COMPLETED, "canonical": canonical, "final_number": 100, "agreed": False}
+    disputed, awaited = verdict(**undecided, is_disputed=True), verdict(**undecided)
+    assert (disputed.accepted, awaited.accepted) == (Depth.UNKNOWN, Depth.UNKNOWN)
+    assert disputed.obstacle == "The providers disagree about the accepted block."
+    assert awaited.obstacle == "No second provider shows the same of the accepted block yet."
+
+
+UNUSED: dict[str, Any] = {
+    "watched": COMPLETED,
+    "canonical": block_at(100),
+    "safe_number": 100,
+    "final_number": 100,
+    "state": False,
+}
+
+
+def test_an_accepted_execution_that_no_provider_shows_is_undone_if_its_nonce_is_unused() -> None:
+    judged = verdict(**UNUSED)
+    assert judged.accepted is Depth.GONE
+    assert judged.obstacle == "The final block does not show the execution that was accepted."
+
+
+def test_a_receipt_that_contradicts_the_unused_nonce_closes_nothing() -> None:
+    judged = verdict(receipt(executed_log()), **UNUSED)
+    obstacle = "The final block shows the execution that was accepted, but its nonce is unused."
+    assert (judged.accepted, judged.obstacle) == (Depth.UNKNOWN, obstacle)
 
 
 def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:

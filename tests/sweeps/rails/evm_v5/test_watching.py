@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from sweepapi.evm.log_search import Event
-from sweepapi.evm.responses import Block, Log
+from sweepapi.evm.responses import Block, Log, Receipt
 from sweepapi.evm.sightings import Sighting
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.fees import split
 from sweeps.models import SweepTransaction
-from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched
+from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched, depth_of
 from sweeps.rails.rail import Depth, Ended, Ending
 from tests.factories import watched
 from tests.factories.sweeps import CONTRACT, receipt_of
@@ -47,7 +47,15 @@ def test_only_an_unused_nonce_on_a_safe_block_past_the_deadline_is_proof(
 ) -> None:
     seen = replace(SEEN, state=state, safe_timestamp=safe_timestamp)
     assert WATCHED.is_proven_unused(seen) is proven
-    assert (WATCHED.subject.conclude(seen) is not None) is proven
+    conclusion = WATCHED.subject.conclude(seen)
+    assert (conclusion is not None and conclusion.closes) is proven
+
+
+def test_a_used_nonce_past_the_deadline_contradicts_that_it_ran_out_and_closes_nothing() -> None:
+    used = WATCHED.subject.conclude(replace(SEEN, state=True, safe_timestamp=1_001))
+    assert used is not None
+    assert not used.closes
+    assert used != WATCHED.subject.conclude(replace(SEEN, safe_timestamp=1_001))
 
 
 @pytest.mark.parametrize(
@@ -61,14 +69,39 @@ def test_only_an_unused_nonce_on_a_safe_block_past_the_deadline_is_proof(
 )
 def test_an_accepted_block_is_concluded_to_be_gone_or_final(canonical: Block | None, depth: Depth | None) -> None:
     conclusion = EXECUTED.subject.conclude(replace(SEEN, canonical=canonical))
-    assert conclusion == {None: None, Depth.GONE: (depth, canonical), Depth.FINAL: (depth, canonical, None)}[depth]
+    assert (conclusion is None) == (depth is None)
+    assert depth_of(replace(SEEN, canonical=canonical), 50, HASH) is (depth or Depth.UNKNOWN)
 
 
-def test_two_providers_that_show_different_receipts_in_a_final_block_do_not_agree() -> None:
-    executed = receipt_of(SweepTransaction(tx_hash=TX), block=50)
-    final = replace(SEEN, canonical=Block(50, HASH, 0))
-    looks = [replace(final, receipts={TX: receipt}) for receipt in (None, executed, replace(executed, gas_used=1))]
-    assert len({EXECUTED.subject.conclude(look) for look in looks}) == 3
+LOG = Log(CONTRACT, (EXECUTED_TOPIC,), b"paid")
+SHOWN = receipt_of(SweepTransaction(tx_hash=TX), LOG, block=50)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        replace(SHOWN, block_number=51),
+        replace(SHOWN, block_hash=OTHER),
+        replace(SHOWN, succeeded=False),
+        replace(SHOWN, log_indexes=(1,)),
+        replace(SHOWN, logs=(replace(LOG, data=b"more"),)),
+        replace(SHOWN, logs=(replace(LOG, topics=(CANCELLED_TOPIC,)),)),
+        replace(SHOWN, logs=(LOG, LOG), log_indexes=(0, 1)),
+    ],
+    ids=["none", "height", "block", "reverted", "position", "data", "topics", "another log"],
+)
+def test_providers_that_differ_in_any_part_of_the_event_do_not_agree(other: Receipt | None) -> None:
+    final = replace(SEEN, canonical=Block(50, HASH, 0), state=True)
+    shown, different = (EXECUTED.subject.conclude(replace(final, receipts={TX: one})) for one in (SHOWN, other))
+    assert shown != different
+
+
+def test_what_other_contracts_emitted_does_not_count_for_agreement() -> None:
+    final = replace(SEEN, canonical=Block(50, HASH, 0), state=True)
+    noisy = replace(SHOWN, logs=(LOG, replace(LOG, address=USER)), log_indexes=(0, 1), gas_used=1)
+    shown, same = (EXECUTED.subject.conclude(replace(final, receipts={TX: one})) for one in (SHOWN, noisy))
+    assert shown == same
 
 
 def test_an_accepted_block_that_is_not_final_yet_closes_nothing() -> None:

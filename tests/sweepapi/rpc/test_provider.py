@@ -1,4 +1,4 @@
-"""Every response of a provider is checked, and a provider that fails is replaced by the next one."""
+"""Every response of a provider is checked, whatever it is, and no error shows its URL."""
 
 import json
 import time
@@ -8,23 +8,18 @@ from typing import Any
 
 import pytest
 
-from sweepapi import rpc
 from sweepapi.evm import responses
-from sweepapi.evm.providers import evm_pool, target_of
-from sweepapi.rpc import Call, ErrorPolicy, Provider, ProviderPool
-from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
-from sweepapi.rpc.provider import CIRCUIT_FAILURES, Health
+from sweepapi.evm.providers import target_of
+from sweepapi.rpc import Call, ErrorPolicy, Provider, transport
+from sweepapi.rpc.errors import BadResponseError, CallFailedError
 from tests import fake_node
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
+from tests.sweepapi.rpc.calls import HEAD, NUMBER, Reply, error
 
 SECRET = "key-in-the-url"
-HEAD = Call("eth_getBlockByNumber", ("latest", False), responses.block)
-NUMBER = Call("eth_blockNumber", (), responses.quantity)
 ZERO = "0x" + "00" * 20
 CHAIN_ID = hex(31337)
-
-Reply = Callable[[list[dict[str, Any]]], tuple[int, bytes]]
 
 
 @pytest.fixture
@@ -34,10 +29,6 @@ def node(start_node: Callable[[], FakeNode]) -> FakeNode:
 
 def provider_of(url: str, *, chain_id: int = 31337) -> Provider:
     return Provider(url=f"{url}/{SECRET}", target=target_of(chain_id), position=0)
-
-
-def pool_of(*urls: str) -> ProviderPool:
-    return evm_pool(urls=urls, chain_id=31337, timeout_seconds=2)
 
 
 def results(*values: Any) -> Reply:
@@ -53,27 +44,11 @@ def results(*values: Any) -> Reply:
     )
 
 
-def error(code: Any, **fields: Any) -> Reply:
-    """Return an error for every call except ``eth_chainId``."""
-
-    def reply(batch: list[dict[str, Any]]) -> tuple[int, bytes]:
-        failure = {"code": code, "message": "execution reverted", **fields}
-        return 200, json.dumps(
-            [
-                {"id": request["id"], "result": CHAIN_ID}
-                if request["method"] == "eth_chainId"
-                else {"id": request["id"], "error": failure}
-                for request in batch
-            ]
-        ).encode()
-
-    return reply
-
-
 def test_a_batch_is_one_request_and_the_first_one_also_checks_the_chain(node: FakeNode) -> None:
     provider = provider_of(node.url)
     head, number = provider.batch([HEAD, NUMBER], timeout_seconds=2)
-    assert head.number == number == provider.health.head_number
+    assert provider.health.head is not None
+    assert head.number == number == provider.health.head.number
     provider.batch([NUMBER], timeout_seconds=2)
     assert node.asked == [["eth_chainId", "eth_getBlockByNumber", "eth_blockNumber"], ["eth_blockNumber"]]
 
@@ -149,7 +124,6 @@ def test_responses_are_matched_by_id_and_not_by_position(node: FakeNode) -> None
         lambda batch: (200, json.dumps([{"id": 1, "result": CHAIN_ID} for _ in batch]).encode()),
         lambda batch: (200, json.dumps([{"result": CHAIN_ID} for _ in batch]).encode()),
         lambda batch: (200, json.dumps([{"id": batch[0]["id"], "result": CHAIN_ID}]).encode()),
-        lambda _batch: (429, b"slow down"),
         lambda _batch: (500, b"[]"),
         lambda _batch: (302, b""),
         results(CHAIN_ID, None),
@@ -159,7 +133,7 @@ def test_responses_are_matched_by_id_and_not_by_position(node: FakeNode) -> None
         results(CHAIN_ID, "0x" + "f" * 65),
         results(CHAIN_ID, ["0x7"]),
         results(None, "0x7"),
-        error(-32000),
+        error(-32000, "header not found"),
     ],
 )
 def test_an_invalid_response_is_refused_and_its_error_does_not_show_the_url(
@@ -194,7 +168,7 @@ def test_a_node_that_trickles_times_out() -> None:
 
 
 def test_a_response_over_the_limit_is_not_read_to_the_end(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc.provider, "MAX_RESPONSE_BYTES", 1_000)
+    monkeypatch.setattr(transport, "MAX_RESPONSE_BYTES", 1_000)
     node.raw = lambda _batch: (200, b" " * 1_001)
     with pytest.raises(BadResponseError, match="ValueError"):
         provider_of(node.url).batch([NUMBER], timeout_seconds=2)
@@ -227,7 +201,7 @@ EVM_CALL = Call("eth_call", ({}, "latest"), responses.data, ErrorPolicy.EXECUTIO
     ],
 )
 def test_an_execution_failure_is_a_result_if_the_policy_accepts_it(node: FakeNode, code: int, message: str) -> None:
-    node.raw = error(code, message=message, data="Reverted 0x")
+    node.raw = error(code, message, data="Reverted 0x")
     (failure,) = provider_of(node.url).batch([EVM_CALL], timeout_seconds=2)
     assert isinstance(failure, CallFailedError)
 
@@ -236,7 +210,6 @@ def test_an_execution_failure_is_a_result_if_the_policy_accepts_it(node: FakeNod
     ("code", "message"),
     [
         (-32005, "limit exceeded"),
-        (-32007, "50/second request limit reached"),
         (-32000, "header not found"),
         (-32603, "internal error"),
         ([1], None),
@@ -245,13 +218,13 @@ def test_an_execution_failure_is_a_result_if_the_policy_accepts_it(node: FakeNod
 def test_a_failure_of_the_provider_is_never_mistaken_for_a_revert(
     node: FakeNode, code: Any, message: str | None
 ) -> None:
-    node.raw = error(code, message=message)
+    node.raw = error(code, message)
     with pytest.raises(BadResponseError, match="the node returned an error"):
         provider_of(node.url).batch([EVM_CALL], timeout_seconds=2)
 
 
 def test_any_error_is_a_result_if_the_policy_accepts_it(node: FakeNode) -> None:
-    node.raw = error(4444, message="pruned history unavailable")
+    node.raw = error(4444, "pruned history unavailable")
     call = Call("eth_getTransactionReceipt", ("0x",), responses.data, ErrorPolicy.ANY)
     (failure,) = provider_of(node.url).batch([call], timeout_seconds=2)
     assert isinstance(failure, CallFailedError)
@@ -261,7 +234,8 @@ def test_a_real_revert_is_a_result(chain: LocalChain) -> None:
     transfer = "0xa9059cbb" + f"{1:064x}{2**256 - 1:064x}"
     request = {"from": chain.users[0].address, "to": chain.token("USDC").address, "data": transfer}
     call = Call("eth_call", (request, "latest"), responses.data, ErrorPolicy.EXECUTION)
-    (failure,) = pool_of(chain.world["rpcUrl"]).batch([call])
+    provider = Provider(url=chain.world["rpcUrl"], target=target_of(31337), position=0)
+    (failure,) = provider.batch([call], timeout_seconds=2)
     assert isinstance(failure, CallFailedError)
 
 
@@ -272,105 +246,3 @@ def test_a_head_too_far_from_the_servers_clock_is_refused(node: FakeNode, second
     provider = Provider(url=node.url, target=target_of(31337, max_head_age_seconds=120), position=0)
     with pytest.raises(BadResponseError, match="too far from the server"):
         provider.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)], timeout_seconds=2)
-
-
-def test_a_provider_on_another_chain_is_never_used(node: FakeNode) -> None:
-    node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
-    provider = provider_of(node.url)
-    for _ in range(2):
-        with pytest.raises(BadResponseError, match="another network: eth_chainId is 1"):
-            provider.batch([NUMBER], timeout_seconds=2)
-    assert provider.health.open_until > 0, "its circuit is open"
-    assert all(methods[0] == "eth_chainId" for methods in node.asked), "the chain is checked every time"
-
-
-def test_the_chain_is_checked_again_after_a_while(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    provider = provider_of(node.url)
-    provider.batch([NUMBER], timeout_seconds=2)
-    monkeypatch.setattr(rpc.provider, "PROOF_RECHECK_SECONDS", -1)
-    node.alter = lambda method, _params, result: "0x1" if method == "eth_chainId" else result
-    with pytest.raises(BadResponseError, match="another network: eth_chainId is 1"):
-        provider.batch([NUMBER], timeout_seconds=2)
-
-
-def test_the_next_provider_is_queried_if_one_fails(chain: LocalChain, node: FakeNode) -> None:
-    node.raw = lambda _batch: (500, b"")
-    pool = pool_of("http://127.0.0.1:1", node.url, chain.world["rpcUrl"])
-    answered, _ = pool.ask([NUMBER])
-    assert answered is pool.providers[2]
-
-
-def test_a_provider_that_hangs_leaves_time_for_the_next(chain: LocalChain, node: FakeNode) -> None:
-    pool = pool_of(node.url, chain.world["rpcUrl"])
-    with node.hung():
-        answered, _ = pool.ask([NUMBER], timeout_seconds=4)
-    assert answered is pool.providers[1]
-
-
-def test_without_any_response_the_chain_is_unavailable(caplog: pytest.LogCaptureFixture) -> None:
-    for pool in (pool_of(), pool_of(f"http://127.0.0.1:1/{SECRET}", f"http://127.0.0.1:2/{SECRET}")):
-        with pytest.raises(ChainUnavailableError) as caught:
-            pool.batch([NUMBER])
-        assert SECRET not in repr(caught.value)
-    assert SECRET not in caplog.text
-
-
-def test_an_empty_batch_needs_no_provider() -> None:
-    assert pool_of("http://127.0.0.1:1").batch([]) == []
-
-
-def test_a_provider_that_failed_is_queried_after_the_others(chain: LocalChain, node: FakeNode) -> None:
-    pool = pool_of(node.url, chain.world["rpcUrl"])
-    node.raw = lambda _batch: (500, b"")
-    for _ in range(3):
-        pool.batch([HEAD])
-    assert len(node.asked) == 1
-
-
-def test_after_several_failures_in_a_row_the_circuit_opens_for_longer_each_time() -> None:
-    health = Health()
-    opened = []
-    for _ in range(CIRCUIT_FAILURES + 2):
-        health.failed(now=100.0)
-        opened.append(health.open_until)
-    assert opened == [0.0, 0.0, 110.0, 120.0, 130.0]
-    health.succeeded()
-    assert health.failures == 0
-
-
-def test_a_provider_with_an_open_circuit_is_queried_last_until_it_closes(chain: LocalChain, node: FakeNode) -> None:
-    pool = pool_of(node.url, chain.world["rpcUrl"])
-    pool.batch([HEAD])
-    pool.ask([HEAD], exclude=pool.providers[0])
-    pool.providers[0].health.open_until = time.monotonic() + 60
-    assert pool.ask([HEAD])[0] is pool.providers[1]
-    pool.providers[0].health.open_until = time.monotonic()
-    assert pool.ask([HEAD])[0] is pool.providers[0]
-
-
-def test_requests_are_still_made_if_every_circuit_is_open(node: FakeNode) -> None:
-    pool = pool_of(node.url)
-    node.raw = lambda _batch: (500, b"")
-    for _ in range(CIRCUIT_FAILURES + 1):
-        with pytest.raises(ChainUnavailableError):
-            pool.batch([NUMBER])
-    node.raw = None
-    assert pool.batch([NUMBER])[0] > 0
-    assert pool.providers[0].health.failures == 0
-
-
-def test_a_provider_that_lags_is_queried_after_the_others(chain: LocalChain, node: FakeNode) -> None:
-    node.alter = lambda method, _params, result: (
-        result | {"number": "0x1"} if method == "eth_getBlockByNumber" else result
-    )
-    pool = pool_of(node.url, chain.world["rpcUrl"])
-    pool.batch([HEAD])
-    pool.ask([HEAD], exclude=pool.providers[0])
-    answered, _ = pool.ask([HEAD])
-    assert answered is pool.providers[1]
-
-
-def test_an_excluded_provider_is_never_queried(chain: LocalChain) -> None:
-    pool = pool_of(chain.world["rpcUrl"])
-    with pytest.raises(ChainUnavailableError):
-        pool.ask([NUMBER], exclude=pool.providers[0])

@@ -1,0 +1,82 @@
+"""The HTTP requests to one endpoint: its connections, deadlines, limits, and what its status codes mean.
+
+Errors never quote the URL, which often contains a key.
+"""
+
+import os
+import time
+from http import HTTPStatus
+from weakref import WeakSet
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
+from urllib3.exceptions import TimeoutError as HttpTimeoutError
+
+from sweepapi.http_body import read_body
+from sweepapi.rpc.errors import BadResponseError, BatchRefusedError, NoAnswerError, ThrottledError
+from sweepapi.rpc.throttling import is_throttled, retry_after_seconds
+
+MAX_CONNECTIONS = 16
+MAX_RESPONSE_BYTES = 2**26
+JSON = {"Content-Type": "application/json"}
+TOO_LARGE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+
+_endpoints: "WeakSet[Endpoint]" = WeakSet()
+
+
+class Endpoint:
+    """A URL that takes JSON; thread-safe, and a forked process opens connections of its own."""
+
+    def __init__(self, *, url: str, name: str) -> None:
+        self._url = url
+        self._name = name  # for errors
+        self.open_session()
+        _endpoints.add(self)
+
+    def open_session(self) -> None:
+        session = requests.Session()
+        adapter = HTTPAdapter(pool_maxsize=MAX_CONNECTIONS, max_retries=0)
+        session.mount("http://", adapter)
+        session.mount("https://", adapter)
+        # Proxies and certificates of the environment are looked up once; requests does it for every request.
+        environment = session.merge_environment_settings(self._url, {}, None, None, None)
+        session.proxies, session.verify = environment["proxies"], environment["verify"]
+        session.trust_env = False
+        self._session = session
+
+    def post(self, body: bytes, timeout_seconds: float) -> bytes:
+        """Return the response's body; raises a ``BadResponseError`` that says what went wrong."""
+        failure: BadResponseError
+        try:
+            return self._post(body, timeout_seconds)
+        except (requests.Timeout, requests.ConnectionError, HttpTimeoutError) as error:
+            failure = NoAnswerError(self._message(error))
+        except (requests.RequestException, HTTPError, ValueError) as error:
+            failure = BadResponseError(self._message(error))
+        raise failure  # not chained: the text of these errors contains the URL
+
+    def _post(self, body: bytes, timeout_seconds: float) -> bytes:
+        deadline = time.monotonic() + timeout_seconds
+        # A redirect would send the calls to another host.
+        with self._session.post(
+            self._url, data=body, headers=JSON, timeout=timeout_seconds, stream=True, allow_redirects=False
+        ) as response:
+            if is_throttled(response.status_code, response.headers):
+                message = f"{self._name} limits our requests (HTTP {response.status_code})"
+                raise ThrottledError(message, retry_after_seconds=retry_after_seconds(response.headers))
+            if response.status_code != HTTPStatus.OK:
+                refused = BatchRefusedError if response.status_code in TOO_LARGE else BadResponseError
+                raise refused(f"{self._name} answered with HTTP {response.status_code}")
+            return read_body(response, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
+
+    def _message(self, error: Exception) -> str:
+        return f"{self._name} did not answer ({type(error).__name__})"
+
+
+def _open_sessions() -> None:
+    for endpoint in _endpoints:
+        endpoint.open_session()
+
+
+os.register_at_fork(after_in_child=_open_sessions)  # two processes must not read from one connection
