@@ -9,6 +9,7 @@ from typing import Any
 
 import environ
 import structlog
+from django.urls import reverse_lazy
 from kombu import Queue
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -265,6 +266,7 @@ UNFOLD = {
     "SITE_TITLE": "SweepAPI",
     "SITE_HEADER": "SweepAPI",
     "SITE_SYMBOL": "swap_horiz",
+    "SITE_DROPDOWN": [{"icon": "lan", "title": "Providers", "link": reverse_lazy("providers")}],
     "STYLES": [f"/{STATIC_URL}sweepapi/admin.css"],
 }
 

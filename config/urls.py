@@ -6,6 +6,7 @@ from django.urls import include, path
 from ledger.views import LedgerEntryViewSet
 from partners.views import PartnerViewSet
 from sweepapi.api.docs import OpenApiView, reference
+from sweepapi.provider_page import providers
 
 urlpatterns = [
     path("", include("sweeps.urls")),
@@ -13,6 +14,7 @@ urlpatterns = [
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
     path("docs/", reference),
+    path("admin/providers/", admin.site.admin_view(providers), name="providers"),
     path("admin/", admin.site.urls),
 ]
 
