@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, connection, models
 from django.db.models.expressions import DatabaseDefault
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL, Identifier
 
 Row = Mapping[str, Any]  # by column
 
@@ -46,7 +46,7 @@ def as_row(instance: models.Model) -> Row:
     }
 
 
-def _execute(statement: Composed, rows: Sequence[Row]) -> int:
+def _execute(statement: str, rows: Sequence[Row]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(statement, [json.dumps(rows, default=_text)])
         count: int = cursor.rowcount
@@ -62,19 +62,19 @@ def _text(value: object) -> str:
 
 
 @cache
-def _insert(model: type[models.Model], columns: tuple[str, ...]) -> Composed:
+def _insert(model: type[models.Model], columns: tuple[str, ...]) -> str:
     names = SQL(", ").join(map(Identifier, columns))
-    return SQL("INSERT INTO {table} ({names}) SELECT {names} FROM json_populate_recordset(NULL::{table}, %s)").format(
-        table=_table(model), names=names
-    )
+    statement = SQL("INSERT INTO {table} ({names}) SELECT {names} FROM json_populate_recordset(NULL::{table}, %s)")
+    return statement.format(table=_table(model), names=names).as_string()
 
 
 @cache
-def _update(model: type[models.Model], columns: tuple[str, ...]) -> Composed:
+def _update(model: type[models.Model], columns: tuple[str, ...]) -> str:
     changes = [SQL("{column} = new.{column}").format(column=Identifier(column)) for column in columns if column != "id"]
-    return SQL(
+    statement = SQL(
         "UPDATE {table} SET {changes} FROM json_populate_recordset(NULL::{table}, %s) AS new WHERE {table}.id = new.id"
-    ).format(table=_table(model), changes=SQL(", ").join(changes))
+    )
+    return statement.format(table=_table(model), changes=SQL(", ").join(changes)).as_string()
 
 
 def _table(model: type[models.Model]) -> Identifier:
