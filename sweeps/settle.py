@@ -128,7 +128,7 @@ def _settle_unchanged(looks: Sequence[Look], lease: UUID | None) -> list[Settled
         settled = [
             _apply(changes, look, verdict, lease)
             for look, verdict in judged
-            if marks.get(look.sweep.id) == Mark.of(look.sweep) and look.sweep.lease_token == lease
+            if marks.get(look.sweep.id) == Mark.of(look.sweep) and lease in (None, look.sweep.lease_token)
         ]
         changes.write()
     return settled
