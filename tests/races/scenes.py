@@ -96,7 +96,7 @@ def gone(scene: Scene) -> None:
 
 def final(scene: Scene) -> None:
     receipt = executed_receipt(scene.tx)
-    scene.settle(seen(receipt, head_number=170, safe_number=138, final_number=106, canonical=block_at(100)))
+    scene.settle(seen(receipt, head_number=170, safe_number=138, final_number=106, canonical=block_at(100), state=True))
 
 
 def reported_again(scene: Scene) -> None:

@@ -21,6 +21,7 @@ from sweepapi.fields import (
 )
 from tests.factories.ledger import book_fee
 from tests.factories.partners import PartnerFactory
+from tests.factories.sweeps import SweepTransactionFactory
 
 CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"  # the first example of EIP-55
 HASH = "0x" + "ab" * 32
@@ -78,9 +79,9 @@ def test_postgres_refuses_text_that_is_not_an_address(partner: Partner) -> None:
         cursor.execute("UPDATE partners_partner SET payout_wallet = 'nonsense' WHERE id = %s", [partner.pk])
 
 
-def test_a_hash_is_stored_in_lower_case(partner: Partner) -> None:
-    entry = book_fee(partner, tx_hash="0x" + "AB" * 32)
-    assert entry.tx_hash == "0x" + "ab" * 32
+def test_a_hash_is_stored_in_lower_case() -> None:
+    tx = SweepTransactionFactory.create(tx_hash="0x" + "AB" * 32)
+    assert tx.tx_hash == "0x" + "ab" * 32
 
 
 CANONICAL = [

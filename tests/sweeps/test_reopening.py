@@ -22,7 +22,7 @@ GONE = seen(head_number=200, safe_number=150, final_number=120, canonical=block_
 def final(sweep: Sweep) -> Seen:
     """Return a look that shows the sweep's transaction in a final block."""
     receipt = executed_receipt(sweep.transactions.get())
-    return seen(receipt, head_number=200, safe_number=150, final_number=120, canonical=block_at(100))
+    return seen(receipt, head_number=200, safe_number=150, final_number=120, canonical=block_at(100), state=True)
 
 
 @pytest.fixture
