@@ -138,7 +138,7 @@ class FeeShare(models.Model):
 class PayoutWallet(models.Model):
     """The wallet that receives a partner's fees on one network, instead of the partner's default."""
 
-    partner = models.ForeignKey(Partner, on_delete=models.CASCADE, related_name="payout_wallets")
+    partner = models.ForeignKey(Partner, on_delete=models.CASCADE, related_name="payout_wallets", db_index=False)
     network = NetworkField()
     address = AccountAddressField()
 

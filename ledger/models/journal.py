@@ -103,7 +103,7 @@ class JournalEntry(models.Model):
     sweep_ref = models.UUIDField(null=True, db_index=True)  # null for payouts; not a foreign key: see the import rules
     execution_ref = models.UUIDField(null=True)  # null for payouts
     booking_epoch = models.PositiveIntegerField()  # rises with each reversal of an execution's or a payout's entry
-    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="journal_entries")
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="journal_entries", db_index=False)
     network = NetworkField()
     asset = AccountAddressField()
     tx_hash = TransactionHashField()

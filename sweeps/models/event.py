@@ -49,7 +49,7 @@ class Cause(models.TextChoices):
 class SweepEvent(models.Model):
     """One event, written in the same database transaction as the change that it records."""
 
-    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="events")
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="events", db_index=False)
     sequence = models.PositiveIntegerField()
     kind = models.CharField(max_length=32, choices=EventKind)
     from_status = models.CharField(max_length=16, blank=True)  # blank unless of kind status; blank for the first

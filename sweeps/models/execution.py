@@ -30,7 +30,7 @@ class Execution(models.Model):
         CANCELLED = "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="executions")
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="executions", db_index=False)
     position = models.PositiveSmallIntegerField(default=0)
     network = NetworkField()
     venue = AccountAddressField()  # where it happens: a contract, or the account that is paid the fee
@@ -140,7 +140,7 @@ class SweepTransaction(models.Model):
         FINAL = "final"
 
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="transactions")  # that of its execution
-    execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="transactions")
+    execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="transactions", db_index=False)
     tx_hash = TransactionHashField()
     status = models.CharField(max_length=16, choices=Status, default=Status.SUBMITTED)
     source = models.CharField(max_length=16, choices=Source, default=Source.PARTNER)
@@ -210,7 +210,7 @@ class SkippedToken(models.Model):
         BELOW_LEAST = "below_least"  # its pool would have paid too little
         NOT_FILLED = "not_filled"  # its pool could not take the whole amount
 
-    execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="skipped")
+    execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="skipped", db_index=False)
     booking_epoch = models.PositiveIntegerField()  # the execution's at that time; it counts while they are the same
     token = models.ForeignKey(SweepToken, on_delete=models.PROTECT, related_name="skipped")
     reason = models.CharField(max_length=16, choices=Reason)

@@ -16,7 +16,7 @@ class Offer(models.Model):
     expectations, which are in the rail's tables.
     """
 
-    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="offers")
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="offers", db_index=False)
     sequence = models.PositiveSmallIntegerField(default=1)
     expected_gross = Uint256Field()
     created_at = models.DateTimeField(auto_now_add=True)

@@ -61,7 +61,7 @@ class Sweep(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="sweeps")
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="sweeps", db_index=False)
     rail = models.CharField(max_length=32)  # the name of the rail that built it, and that follows it to its end
     network = NetworkField()
     wallet = AccountAddressField()
@@ -209,7 +209,7 @@ class Sweep(models.Model):
 class SweepToken(models.Model):
     """One token that goes in."""
 
-    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="tokens")
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="tokens", db_index=False)
     execution = models.ForeignKey("sweeps.Execution", on_delete=models.PROTECT, related_name="tokens")
     position = models.PositiveSmallIntegerField()
     asset = AccountAddressField()

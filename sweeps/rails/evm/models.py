@@ -23,7 +23,7 @@ class Leg(models.Model):
         UNWRAPPED = "unwrapped"  # the wrapped coin, where the output is the native one
         DROPPED = "dropped"  # left with the user
 
-    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, related_name="legs")
+    offer = models.ForeignKey(Offer, on_delete=models.PROTECT, related_name="legs", db_index=False)
     token = models.ForeignKey(SweepToken, on_delete=models.PROTECT, related_name="legs")
     hop = models.CharField(max_length=16, choices=Hop)
     skippable = models.BooleanField()  # the contract leaves it out if its pool pays too little

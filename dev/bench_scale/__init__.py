@@ -1,0 +1,1 @@
+"""Benchmarks of the database with millions of sweeps: ``make bench-scale``."""

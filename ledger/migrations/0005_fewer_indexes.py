@@ -1,0 +1,36 @@
+import django.db.models.deletion
+from django.db import migrations, models
+
+# Each is a prefix of another index of its table.
+SUPERFLUOUS = {
+    "ledger_journalentry_partner_id_b0016c2b": ("ledger_journalentry", "partner_id"),
+}
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("partners", "0005_evm_payout_wallet"),
+        ("ledger", "0004_posting_times"),
+    ]
+
+    operations = [
+        # Only the state alters the fields: Django would check every row against its foreign key again.
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.AlterField(
+                    model_name="journalentry",
+                    name="partner",
+                    field=models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="journal_entries",
+                        to="partners.partner",
+                    ),
+                ),
+            ],
+            database_operations=[
+                migrations.RunSQL(f'DROP INDEX "{name}"', f'CREATE INDEX "{name}" ON "{table}" ("{column}")')
+                for name, (table, column) in SUPERFLUOUS.items()
+            ],
+        ),
+    ]
