@@ -19,7 +19,8 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants concurrency-mutants forge invariants coverage openapi chaos bench-build bench-gas abi vectors lock audit clean
+.PHONY: help demo dev test check pytest slither mutants concurrency-mutants forge invariants coverage openapi chaos \
+	bench-build bench-indexer bench-scale bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -92,6 +93,9 @@ chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; 
 # Times are of a machine that does nothing else meanwhile.
 bench-build: $(CONTRACTS_READY) ## measure round trips, time and estimates of builds; fails if a target is missed
 	@$(PY) -m dev exec -- $(PY) -m dev.bench var/bench/build.json
+
+bench-indexer: $(CONTRACTS_READY) ## measure how fast the worker settles and follows sweeps; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m dev.bench_indexer var/bench/indexer.json
 
 bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs

@@ -10,7 +10,6 @@ Prints a table of each and all targets, and writes both as JSON::
 Exits with 1 if a target is missed. Ratios compare figures of the same run.
 """
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 from dev.bench import cpu, discovery, estimates, latency, round_trips, routes
-from dev.bench.report import Section, print_table
+from dev.bench.report import Section, conclude, print_table
 from dev.bench.service import Service
 
 SECTIONS: tuple[Callable[[Service], Section], ...] = (
@@ -38,16 +37,7 @@ def main(result_file: Path) -> int:
     for measure in SECTIONS:
         sections.append(measure(service))
         print_table(console, sections[-1])
-    targets = [target for section in sections for target in section.targets]
-    report = {
-        "sections": [{"name": section.name, "rows": section.rows} for section in sections],
-        "targets": [target.as_json() for target in targets],
-    }
-    result_file.parent.mkdir(parents=True, exist_ok=True)
-    result_file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    for target in targets:
-        print(target)
-    return 0 if all(target.met for target in targets) else 1
+    return conclude(sections, result_file)
 
 
 if __name__ == "__main__":

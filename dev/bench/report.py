@@ -1,7 +1,9 @@
 """What a section of the benchmark measured: rows of a table, and targets that are met or missed."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -47,6 +49,21 @@ def print_table(console: Console, section: Section) -> None:
     for row in section.rows:
         table.add_row(*(value if isinstance(value, str) else _number(value) for value in row.values()))
     console.print(table)
+
+
+def conclude(sections: Sequence[Section], result_file: Path, **facts: Any) -> int:  # noqa: ANN401 - JSON
+    """Write everything as JSON, print a line for each target, and return the exit code: 1 if a target is missed."""
+    targets = [target for section in sections for target in section.targets]
+    report = {
+        "sections": [{"name": section.name, "rows": section.rows} for section in sections],
+        "targets": [target.as_json() for target in targets],
+        **facts,
+    }
+    result_file.parent.mkdir(parents=True, exist_ok=True)
+    result_file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    for target in targets:
+        print(target)
+    return 0 if all(target.met for target in targets) else 1
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,1 @@
+"""Benchmarks of the worker against a chain of its own: ``make bench-indexer``."""

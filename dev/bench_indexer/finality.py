@@ -1,0 +1,39 @@
+"""How long the worker takes to close what it watches once the chain made it final."""
+
+import time
+
+from django.db import connection
+
+from dev.bench.report import Section, Target
+from dev.bench_indexer.bench import Bench
+from dev.bench_indexer.settler import Settler
+from sweeps.models import Sweep, SweepStatus
+
+ROWS = 10_000
+MOST_SECONDS = 1.0
+
+
+def measure(bench: Bench) -> Section:
+    """Make every block final, and let one process look at all the completed sweeps."""
+    bench.put_off()
+    with Settler.started("check_due", bench.environment, bench.supervisor.folder / "settler-0.log") as settler:
+        bench.node.finalize(bench.node.head)
+        _make_due()
+        watched = Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()
+        started = time.monotonic()
+        settler.begin()
+        work = settler.result()
+    left = Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()
+    if left:
+        raise RuntimeError(f"{left} of {watched} sweeps are not closed")
+    seconds = (work.ended_at - started) * ROWS / watched
+    row = {"closed": watched, f"seconds for {ROWS:,}": round(seconds, 2)}
+    return Section("Finality", [row], [Target(f"seconds of a finality pass over {ROWS:,} rows", seconds, MOST_SECONDS)])
+
+
+def _make_due() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE sweeps_sweep SET next_check_at = now() WHERE is_open AND status = 'completed' "
+            "AND next_check_at IS NOT NULL"
+        )

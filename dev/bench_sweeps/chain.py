@@ -1,0 +1,117 @@
+"""A chain with a block every two seconds that executes copied sweeps on request, and answers as a node does.
+
+Its only transactions are those of copies. ``safe`` and ``finalized`` are the same block, which moves on request only.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dev.bench_sweeps.identity import transaction_hash
+from dev.bench_sweeps.receipts import Mined, Original, block_hash
+from sweepapi.evm.multicall import AGGREGATE3
+from sweepapi.evm.v5 import EXECUTED_TOPIC
+
+BLOCK_SECONDS = 2
+FIRST_HEAD = 2_000  # above the local chain's, where the original was built
+_WORD_DIGITS = 64
+_UNKNOWN = b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32601,"message":"the method does not exist"}}'
+
+
+@dataclass
+class Chain:
+    """The blocks, and which copies each executed."""
+
+    chain_id: int
+    original: Original
+    started: float = field(default_factory=time.time)
+    final: int = FIRST_HEAD - 1
+    by_hash: dict[str, Mined] = field(default_factory=dict)
+    by_height: dict[int, list[Mined]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        self._methods: Mapping[str, Callable[..., bytes]] = {
+            "eth_chainId": lambda: b'"0x%x"' % self.chain_id,
+            "eth_blockNumber": lambda: b'"0x%x"' % self.head,
+            "eth_getBlockByNumber": self._block,
+            "eth_getTransactionReceipt": self._receipt,
+            "eth_getBalance": lambda *_: b'"0x%x"' % 10**18,  # of the fee signer
+            "eth_getLogs": self._logs,
+            "eth_call": self._multicall,
+        }
+
+    @property
+    def head(self) -> int:
+        return FIRST_HEAD + int((time.time() - self.started) / BLOCK_SECONDS)
+
+    def execute(self, first: int, last: int, height: int) -> None:
+        """Execute these copies in one block, which may be a future one."""
+        block = self.by_height[height]
+        for number in range(first, last + 1):
+            block.append(Mined(number, height, len(block)))
+            self.by_hash[transaction_hash(number)] = block[-1]
+
+    def clear(self) -> None:
+        """Forget what was executed."""
+        self.by_hash.clear()
+        self.by_height.clear()
+
+    def answer(self, call: Mapping[str, Any]) -> bytes:
+        """Return the response to one call."""
+        method = self._methods.get(call["method"])
+        if method is None:
+            return _UNKNOWN % (call["id"],)
+        response: bytes = b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (call["id"], method(*call["params"]))
+        return response
+
+    def _height(self, reference: str) -> int:
+        tags = {"latest": self.head, "safe": self.final, "finalized": self.final}
+        return tags[reference] if reference in tags else int(reference, 16)
+
+    def _timestamp(self, height: int) -> int:
+        return int(self.started + BLOCK_SECONDS * (height - FIRST_HEAD))
+
+    def _block(self, reference: str, _with_transactions: bool) -> bytes:  # noqa: FBT001 - a parameter of the method
+        height = self._height(reference)
+        if height > self.head:
+            return b"null"
+        fields = b'{"number":"0x%x","hash":"%s","parentHash":"%s","timestamp":"0x%x"}'
+        return fields % (height, block_hash(height), block_hash(height - 1), self._timestamp(height))
+
+    def _receipt(self, tx_hash: str) -> bytes:
+        mined = self.by_hash.get(tx_hash)
+        return b"null" if mined is None or mined.height > self.head else self.original.receipt_of(mined)
+
+    def _logs(self, query: Mapping[str, Any]) -> bytes:
+        first, last = self._height(query["fromBlock"]), min(self._height(query["toBlock"]), self.head)
+        emitters = [emitter.lower() for emitter in _listed(query["address"])]
+        topics, *nonces = [_listed(topic) for topic in query["topics"]]
+        if self.original.contract not in emitters or EXECUTED_TOPIC not in topics:
+            return b"[]"
+        executed = [mined for height in range(first, last + 1) for mined in self.by_height.get(height, ())]
+        if nonces:
+            executed = [mined for mined in executed if self.original.nonce_of(mined) in nonces[0]]
+        return b"[%s]" % b",".join(map(self.original.event_of, executed))
+
+    def _multicall(self, transaction: Mapping[str, str], reference: str) -> bytes:
+        """Answer the reads of a block's time and of nonces, none of which is used on a final block."""
+        data = transaction["data"]
+        selector = f"0x{AGGREGATE3.selector.hex()}"
+        if not data.startswith(selector):
+            raise ValueError("only calls of aggregate3 are answered")
+        count_at = len(selector) + _WORD_DIGITS
+        count = int(data[count_at : count_at + _WORD_DIGITS], 16)
+        return b'"%s"' % _results(self._timestamp(self._height(reference)), count).encode()
+
+
+def _listed(value: str | Sequence[str]) -> Sequence[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _results(timestamp: int, count: int) -> str:
+    """Return ``(bool,bytes)[]`` of one word each: the timestamp, then zeros."""
+    offsets = "".join(f"{32 * count + 128 * i:064x}" for i in range(count))
+    values = [timestamp, *[0] * (count - 1)]
+    return f"0x{32:064x}{count:064x}{offsets}" + "".join(f"{1:064x}{64:064x}{32:064x}{value:064x}" for value in values)
