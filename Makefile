@@ -97,6 +97,9 @@ bench-build: $(CONTRACTS_READY) ## measure round trips, time and estimates of bu
 bench-indexer: $(CONTRACTS_READY) ## measure how fast the worker settles and follows sweeps; fails if a target is missed
 	@$(PY) -m dev exec -- $(PY) -m dev.bench_indexer var/bench/indexer.json
 
+bench-scale: $(CONTRACTS_READY) ## measure the database with SWEEPS=5000000, on 60 GB of disk; fails if a target is missed
+	@$(PY) -m dev.bench_scale var/bench/scale.json
+
 bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
 
