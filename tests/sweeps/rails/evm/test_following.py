@@ -166,8 +166,8 @@ def test_many_searches_are_made_in_batches(
 def test_sweeps_that_need_no_search_are_seen_before_any_search(contract: str, round_trips: list[list[str]]) -> None:
     used, unused = watching(contract, nonce=USED), watching(contract)
     round_trips.clear()
-    looks = see(LOCAL, [used, unused])
-    assert next(looks)[0] == unused.sweep_id
+    (first,) = next(see(LOCAL, [used, unused]))
+    assert first[0] == unused.sweep_id
     assert len(round_trips) == 1
 
 
