@@ -27,5 +27,5 @@ RUN SECRET_KEY=build API_KEY_PEPPER=build DATABASE_URL=postgres://build REDIS_UR
 USER sweepapi
 # 8001 is for HEALTH_BIND.
 EXPOSE 8000 8001
-# Worker: celery -A config worker. Beat, one only: celery -A config beat --schedule /tmp/beat.
+# compose.yaml has the commands of worker and beat.
 CMD ["gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]

@@ -34,7 +34,7 @@ def listen(**_signal: object) -> None:
         listener.start(settings.HEALTH_BIND)
 
 
-app = Celery("sweepapi", task_cls="config.task_log:LoggedTask")
+app = Celery("sweepapi", amqp="sweepapi.broker:Amqp", task_cls="config.task_log:LoggedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

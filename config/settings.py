@@ -285,7 +285,14 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
 CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone would open a connection for each task
 # Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 3600,
+    # Redis answers in milliseconds. Kombu drops a connection whose blocking read, of one second, is overdue by the
+    # interval, and looks once in an interval.
+    "socket_timeout": 1.0,
+    "socket_connect_timeout": 1.0,
+    "health_check_interval": 0.5,
+}
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
 FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
 CELERY_BEAT_SCHEDULE = {

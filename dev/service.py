@@ -53,7 +53,7 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     environment = world.environment(database_url=world.databases.runtime) | cluster.environment() | pace
     log = supervisor.folder
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
-    quiet = ["--without-gossip", "--without-mingle"]  # there is only one worker
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]  # as in compose.yaml
     worker = [*celery, "worker", "--concurrency", str(WORKER_PROCESSES), "--loglevel", "INFO", *quiet]
     beat = [*celery, "beat", "--schedule", str(log / "beat-schedule"), "--pidfile", ""]
     base_url = _launch_web(supervisor, "web", environment)

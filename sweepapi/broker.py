@@ -1,4 +1,4 @@
-"""Celery's Redis transport, with channels that close when Redis is gone; without it a short outage ends the worker.
+"""Kombu's connection to Redis, made to survive outages; without it a short one ends the worker, or stops it silently.
 
 Kombu's ``Channel.close`` first reads the reply to its blocking BRPOP. When Redis is gone that raises, so the channel
 stays open with the messages it has not acknowledged: the countdowns that wait. Since 5.7 (celery/celery#10242) Celery
@@ -13,12 +13,44 @@ it kept its data. Nothing depends on that: the rows say when they are due, and b
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty
+from typing import Any, Self
 
-from kombu.transport import redis
+import kombu
+from celery.app import amqp
+from kombu.transport import redis, virtual
+
+RECONNECT_PAUSE_SECONDS = 1.0
+
+
+class QoS(redis.QoS):
+    """Kombu's count of the messages that a worker holds, without those that it failed to acknowledge.
+
+    Celery only logs such a failure. They would count for ever, and a worker that holds as many as it may prefetch asks
+    Redis for no more: it would not even notice that its connection is dead.
+    """
+
+    def ack(self, delivery_tag: str) -> None:
+        """Acknowledge a message, or leave it to be delivered again."""
+        try:
+            super().ack(delivery_tag)
+        finally:
+            self._release(delivery_tag)
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 kombu's signature
+        """Reject a message, or leave it to be delivered again."""
+        try:
+            super().reject(delivery_tag, requeue=requeue)
+        finally:
+            self._release(delivery_tag)
+
+    def _release(self, delivery_tag: str) -> None:
+        virtual.QoS.ack(self, delivery_tag)
 
 
 class Channel(redis.Channel):
-    """Kombu's channel, except for how it closes."""
+    """Kombu's channel, except for how it closes and counts."""
+
+    QoS = QoS
 
     # What the library's type stubs leave out.
     connection_errors: tuple[type[Exception], ...]
@@ -37,3 +69,19 @@ class Transport(redis.Transport):
     """What ``CELERY_BROKER_TRANSPORT`` names."""
 
     Channel = Channel
+
+
+class Connection(kombu.Connection):
+    """Kombu's connection, which would wait 2, 4, 6 to 30 seconds between attempts."""
+
+    def ensure_connection(self, *args: Any, **options: Any) -> Self:  # noqa: ANN401 kombu's own
+        """Connect; repeat it with short pauses."""
+        pauses = {"interval_start": RECONNECT_PAUSE_SECONDS, "interval_max": RECONNECT_PAUSE_SECONDS}
+        super().ensure_connection(*args, **(pauses | options))
+        return self
+
+
+class Amqp(amqp.AMQP):
+    """How Celery learns of ``Connection``."""
+
+    Connection = Connection

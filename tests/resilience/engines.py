@@ -1,9 +1,13 @@
 """Engines and processes of a test's own, which it may stop and start again at the same place."""
 
+import os
+import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
 from types import TracebackType
 from typing import Self
 
@@ -45,13 +49,35 @@ class Engines(Supervisor):
 
     def start_again(self, name: str) -> None:
         program, ready = self._starts[name]
+        if program.log:
+            program.log.unlink()  # it says that the one before was ready
         self.start(program, ready=ready)
+
+    def kill(self, name: str) -> None:
+        """Kill the process and those it started, such as PostgreSQL's, which lead groups of their own."""
+        self._signal(name, SIGKILL)
+        self.stop_named(name)
+
+    def freeze(self, name: str) -> None:
+        self._signal(name, SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        self._signal(name, SIGCONT)
+
+    def _signal(self, name: str, number: Signals) -> None:
+        root = next(child for child in self._children if child.program.name == name).pid
+        signalled = set[int]()
+        while new := [pid for pid in _tree(root) if pid not in signalled]:  # a parent first, so that it starts no more
+            for pid in new:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            signalled.update(new)
 
     def start_worker(self, environment: Mapping[str, str]) -> Path:
         """Start a worker with one process, and return its log when it is ready."""
         log = self.folder / "worker.log"
         celery = [str(BIN / "celery"), "--app", "config.celery", "worker", "--concurrency", "1", "--loglevel", "INFO"]
-        argv = [*celery, "--without-gossip", "--without-mingle"]  # which wait for other workers
+        argv = [*celery, "--without-gossip", "--without-mingle", "--without-heartbeat"]  # as in compose.yaml
         # Killed in the end, since a warm stop takes seconds.
         worker = Program(name="worker", argv=argv, env=environment, stop_signal=SIGKILL, log=log)
         self.start(worker, ready=lambda: " ready" in log.read_text())
@@ -59,6 +85,20 @@ class Engines(Supervisor):
 
     def wait_for(self, condition: Callable[[], bool], what: str) -> None:
         self.wait(condition, within_seconds=STEP_SECONDS, what=what)
+
+
+def _tree(root: int) -> Iterator[int]:
+    """Yield the ids of a process and of all below it."""
+    listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+    children = defaultdict[int, list[int]](list)
+    for line in listed.stdout.splitlines():
+        pid, parent = map(int, line.split())
+        children[parent].append(pid)
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        yield pid
+        waiting += children[pid]
 
 
 def send(redis_url: str, task: str, *arguments: str, countdown: float = 0.0) -> None:
