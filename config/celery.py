@@ -26,6 +26,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # As aliases: named by the setting broker_transport instead, kombu would speak plain text to a rediss:// URL.
 TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.broker:Transport")
 
+# A task writes batches. Shorter than the time in which work has to resume when a database is replaced by another one.
+DATABASE_DEADLINE_SECONDS = 3.0
+
 
 @import_modules.connect
 def listen(**_signal: object) -> None:
@@ -54,6 +57,13 @@ def check_configuration(**_signal: object) -> None:
 def keep_connection(**_signal: object) -> None:
     """Let beat, and each process of a worker, use one database connection all the time; tasks test it before each."""
     connections.settings[DEFAULT_DB_ALIAS]["CONN_MAX_AGE"] = 600
+
+
+@celeryd_init.connect
+@beat_init.connect
+def limit_waits(**_signal: object) -> None:
+    """Give up a database that is silent, and what would hold locks for long."""
+    connections.settings[DEFAULT_DB_ALIAS]["OPTIONS"]["deadline_seconds"] = DATABASE_DEADLINE_SECONDS
 
 
 @worker_process_init.connect

@@ -141,10 +141,12 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = INSECURE_HTTP
 WHITENOISE_AUTOREFRESH = INSECURE_HTTP  # looked up when asked for, not at every start of the application
 
-DATABASES = {"default": env.db("DATABASE_URL")}
+DATABASES = {"default": env.db("DATABASE_URL", engine="sweepapi.postgres")}
 DATABASES["default"]["OPTIONS"] = {
-    "connect_timeout": 2,
-    # A server that vanished without a word is given up after seconds, not after the kernel's quarter of an hour.
+    # How long the server may take for one answer. Commands may migrate large tables; config/gunicorn.py sets a short
+    # one for web, and config/celery.py one for worker and beat.
+    "deadline_seconds": env.float("DATABASE_DEADLINE_SECONDS", default=3600.0),
+    # A host that vanished is noticed after seconds, by commands and idle connections too.
     "tcp_user_timeout": 2_000,  # milliseconds
     "keepalives_idle": 5,
     "keepalives_interval": 2,

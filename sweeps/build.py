@@ -23,6 +23,7 @@ from sweeps.serializers.rendering import rendered
 
 # How long a request with the same idempotency key may be repeated.
 ANSWERS_KEPT = timedelta(hours=24)
+PURGED_AT_ONCE = 1_000  # in one statement, which has to end within the worker's deadline
 # Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
 MAX_OFFERS = 30
 
@@ -148,4 +149,6 @@ def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> 
 
 def purge_answers() -> None:
     """Delete the rendered answers that can no longer be requested again."""
-    OfferAnswer.objects.filter(created_at__lt=timezone.now() - ANSWERS_KEPT).delete()
+    expired = OfferAnswer.objects.filter(created_at__lt=timezone.now() - ANSWERS_KEPT)
+    while OfferAnswer.objects.filter(pk__in=expired.values("pk")[:PURGED_AT_ONCE]).delete()[0]:
+        pass

@@ -27,6 +27,9 @@ _EQUIVALENTS: tuple[tuple[type[Exception], type[errors.SweepApiError]], ...] = (
     (MultiPartParserError, errors.InvalidRequest),
 )
 _DATABASE_UNAVAILABLE = (db.OperationalError, db.InterfaceError)
+# Also unavailable, by SQLSTATE, though psycopg calls them internal: the server became a standby, or it ended a session
+# whose process had stopped in the middle of a transaction.
+_UNAVAILABLE_STATES = {"25006", "25P03"}
 
 
 def domain_error(exc: Exception) -> errors.SweepApiError:
@@ -46,7 +49,9 @@ def domain_error(exc: Exception) -> errors.SweepApiError:
 
 
 def _equivalent(exc: Exception) -> errors.SweepApiError:
-    if isinstance(exc, _DATABASE_UNAVAILABLE):
+    if isinstance(exc, _DATABASE_UNAVAILABLE) or (
+        isinstance(exc, db.InternalError) and getattr(exc.__cause__, "sqlstate", None) in _UNAVAILABLE_STATES
+    ):
         return errors.ServiceUnavailable(retry_after_seconds=DATABASE_RETRY_AFTER_SECONDS)
     matching = (equivalent() for kind, equivalent in _EQUIVALENTS if isinstance(exc, kind))
     return next(matching, errors.InternalError())

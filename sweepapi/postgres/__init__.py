@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend, with deadlines: the ``ENGINE`` of the settings."""

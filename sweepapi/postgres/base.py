@@ -1,0 +1,31 @@
+"""The module in which Django looks for a database backend."""
+
+from typing import Any
+
+from django.db.backends.postgresql import base
+from django.db.backends.postgresql.psycopg_any import IsolationLevel
+
+from sweepapi.postgres.connection import Connection
+
+# The least that a transaction may be idle before the server ends it: it holds locks, and its process may be frozen.
+MIN_IDLE_SECONDS = 5.0
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Passes ``OPTIONS["deadline_seconds"]`` on to the connection and the server."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return what ``Connection.open`` takes."""
+        parameters: dict[str, Any] = super().get_connection_params()
+        deadline_seconds = parameters["deadline_seconds"]
+        limits = {
+            "statement_timeout": deadline_seconds,
+            "idle_in_transaction_session_timeout": max(deadline_seconds, MIN_IDLE_SECONDS),
+        }
+        options = [f"-c {name}={seconds * 1000:.0f}" for name, seconds in limits.items()]
+        return parameters | {"options": " ".join([parameters.get("options", ""), *options])}
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
+        """Connect; see ``Connection``."""
+        self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django does
+        return Connection.open(**conn_params)
