@@ -295,7 +295,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 1.0,
     "health_check_interval": 0.5,
 }
-DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=5.0)
+DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=2.0)
 FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
 CELERY_BEAT_SCHEDULE = {
     # It does not expire, because that is by the worker's clock, and one that is wrong would refuse every pass. Those

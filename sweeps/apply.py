@@ -43,9 +43,9 @@ def apply(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdi
 
 
 def postpone(changes: Changes, sweep: Sweep) -> None:
-    """Schedule another look, because no provider answered and nothing was learnt."""
+    """Look again soon, because no provider answered: however long they were away, they may be back."""
     sweep.last_error = NO_PROVIDER_ANSWERED
-    sweep.next_check_at = schedule.backed_off(changes.now, since=sweep.last_checked_at or sweep.created_at)
+    sweep.next_check_at = schedule.first_check(changes.now)
     changes.add(sweep)
 
 

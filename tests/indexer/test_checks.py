@@ -9,6 +9,7 @@ import pytest
 from celery import current_app
 from django.db import IntegrityError
 from django.utils import timezone
+from pytest_django import Settings
 
 from indexer import checks, tasks
 from ledger.models import JournalEntry
@@ -165,6 +166,19 @@ def test_a_chain_that_does_not_answer_only_delays_the_check(
     assert sweep.last_error == "No provider answered in time."
     assert "secret-of-the-provider" not in caplog.text
     assert checks.check_due() == 0
+
+
+def test_after_a_long_outage_of_all_providers_the_next_look_follows_at_once(
+    app: PartnerApp, use_providers: Callable[..., ProviderPool], settings: Settings
+) -> None:
+    built = app.build()
+    submitted(built)
+    Sweep.objects.update(last_checked_at=timezone.now() - timedelta(hours=1))
+    use_providers("http://127.0.0.1:1")
+    look_at(built)
+    next_check_at = Sweep.objects.get().next_check_at
+    assert next_check_at is not None
+    assert next_check_at - timezone.now() <= timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
 
 # --- expiry -----------------------------------------------------------------------------------------------------------
