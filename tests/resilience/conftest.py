@@ -1,31 +1,21 @@
-"""Engines of their own for tests that stop them: one set for each module."""
+"""Engines of their own for tests that stop them: one set for each module, or the whole service for all of them."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from dev.engines import postgres, redis
+from dev.engines import redis
+from tests.resilience import databases
+from tests.resilience.databases import Database
 from tests.resilience.engines import Engines
+from tests.resilience.world import World, running
 
 
-@dataclass(frozen=True)
-class Database:
-    """A migrated database with a partner in it."""
-
-    url: str
-    api_key: str
-
-
+# Not below pytest's own folder: PostgreSQL may run as another user, and pytest closes its folder to all others.
 @pytest.fixture(scope="module")
 def engines() -> Iterator[Engines]:
-    # Not below pytest's own folder: PostgreSQL may run as another user, and pytest closes its folder to all others.
     with TemporaryDirectory() as folder, Engines(Path(folder)) as engines:
         yield engines
 
@@ -37,18 +27,10 @@ def redis_url(engines: Engines) -> str:
 
 @pytest.fixture(scope="module")
 def database(engines: Engines) -> Database:
-    url = postgres.start(engines, owner_password="owner", runtime_password="runtime").owner
-    task = {
-        "runtimeRole": None,
-        "admin": {"username": "admin", "password": "secret"},
-        "payouts": [{"wallet": "0x" + digits * 20, "networks": {}} for digits in ("11", "22")],
-    }
-    prepared = subprocess.run(
-        [sys.executable, "-m", "dev.seed"],
-        env={**os.environ, "DATABASE_URL": url},
-        input=json.dumps(task),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return Database(url, json.loads(prepared.stdout)[0])
+    return databases.start(engines)
+
+
+@pytest.fixture(scope="package")
+def world() -> Iterator[World]:
+    with TemporaryDirectory() as folder, Engines(Path(folder)) as engines, running(engines) as world:
+        yield world

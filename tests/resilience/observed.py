@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from dev.ports import free_port
 from dev.process import Program
 from dev.supervisor import START_SECONDS
-from tests.resilience.conftest import Database
+from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, connect
 
 GROUPS = ("web", "worker", "beat")

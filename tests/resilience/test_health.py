@@ -7,7 +7,7 @@ from dev.chain.rpc import Rpc
 from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
 from tests.local_chain import LocalChain
-from tests.resilience.conftest import Database
+from tests.resilience.databases import Database
 from tests.resilience.engines import STEP_SECONDS, Engines
 from tests.resilience.observed import GROUPS, Observed, frozen
 

@@ -11,7 +11,7 @@ import pytest
 from structlog.contextvars import bound_contextvars
 
 from sweeps.nudge import CHECK_TASK
-from tests.resilience.conftest import Database
+from tests.resilience.databases import Database
 from tests.resilience.engines import Engines, connect, send
 from tests.resilience.observed import process_tree
 

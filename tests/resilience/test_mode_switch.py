@@ -17,7 +17,7 @@ from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
 from dev.process import Program
 from tests.local_chain import FINAL_AFTER, LocalChain
-from tests.resilience.conftest import Database
+from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, send
 
 MODES = ("v5_partner_fees", "v4_fallback", "v5_partner_fees")

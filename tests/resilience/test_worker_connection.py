@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.resilience.conftest import Database
+from tests.resilience.databases import Database
 from tests.resilience.engines import Engines, send, sessions
 
 Run = Callable[[], None]
