@@ -283,6 +283,7 @@ CELERY_TASK_DEFAULT_QUEUE = "sweeps"
 CELERY_TASK_QUEUES = [Queue("sweeps")]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_POOL = "sweepapi.worker_pool:TaskPool"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
 CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone would open a connection for each task
