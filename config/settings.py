@@ -302,6 +302,11 @@ CELERY_BEAT_SCHEDULE = {
     # It does not expire, because that is by the worker's clock, and one that is wrong would refuse every pass. Those
     # that pile up while no worker runs take milliseconds each.
     "check-due-sweeps": {"task": "indexer.check_due", "schedule": DUE_SWEEP_SECONDS},
+    "watch-blocks": {
+        "task": "indexer.watch_blocks",
+        "schedule": DUE_SWEEP_SECONDS,
+        "options": {"expires": DUE_SWEEP_SECONDS},
+    },
     "check-clocks": {
         "task": "indexer.check_clocks",
         "schedule": DUE_SWEEP_SECONDS,

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks, claims, following, reconciliation, signer_balance
+from indexer import checks, claims, following, reconciliation, signer_balance, watching
 from sweeps.build import purge_answers
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
 from sweeps.rails.registry import RAILS
@@ -46,6 +46,12 @@ def check_due() -> None:
 def check_clocks() -> None:
     """Make sweeps due that ran out by the clock of their network, where it is far ahead of ours."""
     checks.check_clocks()
+
+
+@shared_task(name="indexer.watch_blocks")
+def watch_blocks() -> None:
+    """Look at the blocks that are due, for the sweeps that rest on them."""
+    watching.watch()
 
 
 @shared_task(name="indexer.follow")

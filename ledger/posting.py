@@ -8,18 +8,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
 from ledger.errors import PayoutProblem, PayoutRefusedError
-from ledger.models import Account, Asset, Finality, JournalEntry, Payout, Posting, Settlement
+from ledger.models import Account, Asset, JournalEntry, Payout, Posting, Settlement
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 from sweepapi.sets import as_row, insert_rows
 
 # What identifies an account: network, asset, name, and partner unless it is the platform's.
 AccountKey = tuple[str, str, str, UUID | None]
+_FINALIZE = """
+INSERT INTO ledger_finality (entry_id, final_at) SELECT unnest(%s), statement_timestamp() ON CONFLICT DO NOTHING
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +112,8 @@ def open_accounts(fees: Collection[SweepFee]) -> Mapping[AccountKey, int]:
 def finalize(entry_ids: Collection[UUID]) -> None:
     """Record that the executions behind these entries of fees are final; idempotent."""
     if entry_ids:
-        Finality.objects.bulk_create([Finality(entry_id=entry_id) for entry_id in entry_ids], ignore_conflicts=True)
+        with connection.cursor() as cursor:
+            cursor.execute(_FINALIZE, [list(entry_ids)])
 
 
 def reverse(entry: JournalEntry) -> JournalEntry:

@@ -46,9 +46,14 @@ def as_row(instance: models.Model) -> Row:
     }
 
 
+def as_json(rows: Sequence[Row]) -> str:
+    """Return the rows as the array that PostgreSQL reads."""
+    return json.dumps(rows, default=_text)
+
+
 def _execute(statement: str, rows: Sequence[Row]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(statement, [json.dumps(rows, default=_text)])
+        cursor.execute(statement, [as_json(rows)])
         count: int = cursor.rowcount
         return count
 

@@ -4,6 +4,8 @@ Nothing is edited here. Four actions exist: void, and three that only ask the wo
 more at a block that was final, and cancel on chain.
 """
 
+from datetime import datetime
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -69,7 +71,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     "show_status",
                     "show_waiting",
                     ("show_flags", "show_network"),
-                    ("last_checked_at", "next_check_at"),
+                    ("last_checked_at", "show_next_look"),
                     ("partner", "client_reference"),
                     "wallet",
                 ]
@@ -111,6 +113,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         "show_status",
         "show_flags",
         "show_waiting",
+        "show_next_look",
         "show_network",
         "show_min_gross",
         "show_approvals",
@@ -127,6 +130,10 @@ class SweepAdmin(ReadOnly, ModelAdmin):
     def show_openness(self, sweep: Sweep) -> str:
         """Say in words what a mark would judge: a closed sweep is as good as an open one."""
         return "open" if sweep.is_open else "closed"
+
+    @display(description="Next look")
+    def show_next_look(self, sweep: Sweep) -> datetime | None:
+        return sweep.next_look_at
 
     @display(description="Flags")
     def show_flags(self, sweep: Sweep) -> str:

@@ -49,7 +49,7 @@ class TransactionInline(ReadOnly, TabularInline):
         "status",
         "source",
         "block_number",
-        "confirmations",
+        "show_confirmations",
         "finality",
         "gas_used",
         "submitted_at",
@@ -60,12 +60,16 @@ class TransactionInline(ReadOnly, TabularInline):
     def show_hash(self, tx: SweepTransaction) -> SafeString:
         return transaction_link(tx.execution.network, tx.tx_hash)
 
+    @display(description="Confirmations")
+    def show_confirmations(self, tx: SweepTransaction) -> int:
+        return tx.confirmations_now
+
     @display(description="Execution")
     def show_execution(self, tx: SweepTransaction) -> str:
         return numbered(tx.execution)
 
     def get_queryset(self, _request: HttpRequest) -> QuerySet[SweepTransaction]:
-        return SweepTransaction.objects.select_related("execution")
+        return SweepTransaction.objects.select_related("execution", "sweep__watched_block")
 
 
 class ExecutionInline(ReadOnly, TabularInline):

@@ -26,7 +26,7 @@ _DECIDING = {
 
 def apply(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> Outlook:
     """Apply the verdict to an open sweep, whose executions these are, and return what its next look depends on."""
-    sweep.last_error = ""
+    sweep.last_error, sweep.watched_block_id = "", None
     settlements = [ExecutionSettlement(sweep, execution, changes) for execution in executions]
     for settlement in settlements:
         if settlement.execution.closed_at is None:

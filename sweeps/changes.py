@@ -4,6 +4,7 @@ The sweeps are locked first, in the order of their ids, so that two units can't 
 there are, ``write`` makes at most one statement for each kind of row.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,6 +21,7 @@ from ledger import posting
 from sweepapi.sets import Row, as_row, insert_rows, update_rows
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
 from sweeps.models.execution import AMOUNTS
+from sweeps.resting import Block, watch
 
 log = structlog.get_logger(__name__)
 
@@ -29,13 +31,13 @@ Changed = SweepTransaction | Execution | Sweep
 _STATE: Mapping[type[Changed], Sequence[str]] = {
     SweepTransaction: [
         *("status", "finality", "block_number", "block_hash", "confirmations", "gas_used"),
-        *("submitted_at", "confirmed_at", "reason"),
+        *("submitted_at", "confirmed_at", "reason", "logs_digest"),
     ],
     Execution: ["status", "closed_at", "booking_epoch", "ledger_entry_id", "search_cursor", *AMOUNTS],
     Sweep: [
         *("status", "is_open", "flags", "last_event", "completed_at", "closed_at", "voided_at", "void_reason"),
         *("cancellation_requested_at", "next_check_at", "check_attempts", "last_checked_at", "last_error"),
-        *("lease_token", "lease_until"),
+        *("lease_token", "lease_until", "watched_block_id"),
     ],
 }
 
@@ -49,14 +51,25 @@ class Changes:
     skipped: list[Row] = field(default_factory=list)
     fees: list[posting.SweepFee] = field(default_factory=list)
     final_entries: list[UUID] = field(default_factory=list)
+    _resting: dict[Block, list[Sweep]] = field(default_factory=lambda: defaultdict(list))
+    _heads: dict[Block, int] = field(default_factory=dict)
     _changed: dict[type[Changed], dict[int, Changed]] = field(default_factory=lambda: {model: {} for model in _STATE})
 
     def add(self, changed: Changed) -> None:
         """Write a new candidate, or a row that changed, as it is in the end."""
         self._changed[type(changed)][id(changed)] = changed
 
+    def rest(self, sweep: Sweep, block: Block, *, head_number: int) -> None:
+        """Have the block of its execution looked at instead of the sweep, from the next look at blocks on."""
+        sweep.next_check_at = None
+        self._resting[block].append(sweep)
+        self._heads[block] = max(self._heads.get(block, 0), head_number)
+
     def write(self) -> None:
         """Write everything, and log the changes of statuses once they are committed."""
+        for block, block_id in watch(self._heads, due_at=self.now).items():
+            for sweep in self._resting[block]:
+                sweep.watched_block_id = block_id
         posting.post_sweep_fees(self.fees)
         posting.finalize(self.final_entries)
         candidates = self._changed[SweepTransaction].values()

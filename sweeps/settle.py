@@ -21,10 +21,11 @@ from sweepapi.monitoring import metrics
 from sweeps.apply import apply, postpone
 from sweeps.changes import Changes, Mark, lock, lock_all
 from sweeps.executions import fee_of
-from sweeps.models import Execution, Flag, Sweep, SweepStatus
+from sweeps.models import Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.rail import Depth, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
 from sweeps.reopening import open_executed
+from sweeps.resting import Block
 
 log = structlog.get_logger(__name__)
 
@@ -172,11 +173,21 @@ def _apply(changes: Changes, look: Look, verdict: Verdict | None, lease: UUID | 
         outlook = apply(changes, sweep, executions, verdict)
         if sweep.is_open:
             at = RAILS[sweep.rail].next_look(outlook, verdict)
-            sweep.next_check_at = at if lease is not None else _not_put_off(sweep, outlook, at)
-    if lease is not None or not sweep.is_open:
+            if at is None:
+                _rest(changes, sweep, executions, verdict)
+            else:
+                sweep.next_check_at = at if lease is not None else _not_put_off(sweep, outlook, at)
+    if lease is not None or sweep.next_check_at is None:
         sweep.lease_token = sweep.lease_until = None
     by_hash = {tx.tx_hash: tx for one in verdict.executions.values() for tx in one.transactions} if verdict else {}
     return Settled(sweep, by_hash, awaits_receipt=_awaits_receipt(sweep, executions))
+
+
+def _rest(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> None:
+    """Leave the next looks to the block of the only execution."""
+    (execution,) = executions
+    (tx,) = (tx for tx in execution.candidates if tx.status == SweepTransaction.Status.ACCEPTED)
+    changes.rest(sweep, Block(sweep.network, *tx.block), head_number=verdict.executions[execution.id].head_number)
 
 
 def _awaits_receipt(sweep: Sweep, executions: Sequence[Execution]) -> bool:

@@ -61,7 +61,7 @@ class SweepState:
 
     @classmethod
     def of(cls, sweep: Sweep) -> "SweepState":
-        prefetch_related_objects([sweep], *_RELATED, "events")
+        prefetch_related_objects([sweep], *_RELATED, "events", "watched_block")
         return cls(sweep, RAILS[sweep.rail])
 
     @classmethod

@@ -11,6 +11,7 @@ from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, T
 from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer, OfferAnswer
 from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, InputToken, Sweep, SweepStatus, SweepToken
+from sweeps.models.watched_block import WatchedBlock
 
 __all__ = [
     "NO_PROVIDER_ANSWERED",
@@ -29,4 +30,5 @@ __all__ = [
     "SweepToken",
     "SweepTransaction",
     "TokenOutcome",
+    "WatchedBlock",
 ]

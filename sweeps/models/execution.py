@@ -147,8 +147,9 @@ class SweepTransaction(models.Model):
     finality = models.CharField(max_length=16, choices=Finality, default=Finality.NONE)
     block_number = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
     block_hash = models.CharField(max_length=88, blank=True)  # blank until then
-    confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at the last look
+    confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at its last look
     gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
+    logs_digest = models.CharField(max_length=64, blank=True)  # of what was accepted, if its rail makes one
     submitted_at = models.DateTimeField(default=timezone.now)  # when it was last reported, or found
     confirmed_at = models.DateTimeField(null=True, blank=True)  # null unless accepted
     reason = models.TextField(blank=True)
@@ -185,6 +186,14 @@ class SweepTransaction(models.Model):
         if self.block_number is None:
             raise ValueError(f"{self.tx_hash} was never seen in a block")
         return self.block_number, self.block_hash
+
+    @property
+    def confirmations_now(self) -> int:
+        """The confirmations, counted up to the head of the last look at its block while that is watched."""
+        block = self.sweep.watched_block
+        if block is None or self.block_number is None or self.status != self.Status.ACCEPTED:
+            return self.confirmations
+        return max(self.confirmations, block.head_number - self.block_number + 1)
 
     @property
     def is_live(self) -> bool:

@@ -1,5 +1,6 @@
 """The sweep itself: its terms, fixed by its first offer, and its state."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import pgtrigger
@@ -14,6 +15,7 @@ from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AccountAddressField, NetworkField, Uint256Field
+from sweeps.models.watched_block import WatchedBlock
 
 if TYPE_CHECKING:
     from sweeps.models.execution import Execution
@@ -98,7 +100,12 @@ class Sweep(models.Model):
 
     version = models.PositiveBigIntegerField(default=1, db_default=1, editable=False)  # raised by trigger
 
-    next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed
+    next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed, and while it rests
+    # That of its execution, which is looked at for it; null unless the sweep is completed and open. It *rests* while
+    # it has one and no time of its own.
+    watched_block = models.ForeignKey(
+        WatchedBlock, on_delete=models.PROTECT, null=True, blank=True, related_name="sweeps", db_index=False
+    )
     check_attempts = models.PositiveIntegerField(default=0)
     last_checked_at = models.DateTimeField(null=True, blank=True)  # null until the first look at the chain
     last_error = models.TextField(blank=True)
@@ -116,6 +123,9 @@ class Sweep(models.Model):
                 fields=["partner", "cancellation_requested_at"],
                 condition=Q(cancellation_requested_at__isnull=False),
                 name="sweep_cancelled_of_partner",
+            ),
+            models.Index(
+                fields=["watched_block", "id"], condition=Q(watched_block__isnull=False), name="sweep_of_watched_block"
             ),
             models.Index(fields=["flags"], condition=~Q(flags=[]), name="sweep_flagged"),  # the metrics count these
             # What the worker claims next, in this order; ``indexer.claims`` says why.
@@ -164,7 +174,14 @@ class Sweep(models.Model):
             models.CheckConstraint(
                 name="sweep_closed_is_not_due",
                 condition=Q(is_open=True, closed_at__isnull=True, next_check_at__isnull=False)
-                | Q(is_open=False, closed_at__isnull=False, next_check_at__isnull=True),
+                | Q(
+                    is_open=True,
+                    closed_at__isnull=True,
+                    status=SweepStatus.COMPLETED,
+                    watched_block__isnull=False,
+                    lease_token__isnull=True,
+                )
+                | Q(is_open=False, closed_at__isnull=False, next_check_at__isnull=True, watched_block__isnull=True),
             ),
             models.CheckConstraint(
                 name="sweep_expired_is_closed", condition=~Q(status=SweepStatus.EXPIRED) | Q(is_open=False)
@@ -194,6 +211,13 @@ class Sweep(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def next_look_at(self) -> datetime | None:
+        """When it is looked at, or its block while it rests; None once closed."""
+        if self.next_check_at is None and self.watched_block is not None:
+            return self.watched_block.due_at
+        return self.next_check_at
 
     @cached_property
     def execution_list(self) -> "list[Execution]":

@@ -219,6 +219,7 @@ class Executed:
     amounts: Split
     skipped: tuple[Skipped, ...] = ()
     is_below_minimum: bool = False  # it paid less than was quoted as the minimum of the tokens that it took
+    logs_digest: str = ""  # of the logs that show it, to compare them with those in the final block; blank without logs
 
 
 @dataclass(frozen=True)
@@ -354,8 +355,8 @@ class Rail(Protocol):
         """Return the verdict; pure. What was seen may be older than what is watched."""
         ...
 
-    def next_look(self, outlook: Outlook, verdict: Verdict) -> datetime:
-        """Return when to look again at an open sweep."""
+    def next_look(self, outlook: Outlook, verdict: Verdict) -> datetime | None:
+        """Return when to look again at an open sweep; None if it is enough to watch the block of its execution."""
         ...
 
     def clock(self, network: str) -> datetime | None:

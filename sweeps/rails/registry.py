@@ -1,5 +1,6 @@
 """The registry of all rails: the only module outside the rails that names them."""
 
+from sweeps.rails.evm import block_watching
 from sweeps.rails.evm.log_following import LogFollower
 from sweeps.rails.evm.rail import EvmRail, EvmShapes
 from sweeps.rails.evm_v4.rail import EvmV4
@@ -16,6 +17,7 @@ RAILS: dict[str, Rail] = {rail.name: rail for rail in _ALL}
 BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _ALL}
 EVM_BY_MODE: dict[str, EvmRail] = {rail.mode: rail for rail in _EVM}
 LOG_FOLLOWER = LogFollower({rail.name: rail for rail in _EVM})
+look_at_blocks = block_watching.look  # only sweeps on EVM chains rest
 V2_MODES = tuple(EVM_BY_MODE)
 FALLBACK = EvmV4.mode
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.

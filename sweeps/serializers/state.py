@@ -26,7 +26,7 @@ class SweepTransactionSerializer(serializers.Serializer[SweepTransaction]):
     source = serializers.ChoiceField(choices=SweepTransaction.Source.choices)  # type: ignore[assignment]  # DRF takes declared fields out of the class
     blockNumber = serializers.IntegerField(source="block_number", allow_null=True, help_text="On Solana the slot.")
     blockHash = serializers.SerializerMethodField()
-    confirmations = serializers.IntegerField()
+    confirmations = serializers.IntegerField(source="confirmations_now")
     finality = serializers.ChoiceField(choices=SweepTransaction.Finality.choices)
     gasUsed = AmountOutputField(source="gas_used", allow_null=True, help_text="On Solana compute units.")
     submittedAt = UtcDateTimeField(source="submitted_at")
@@ -144,7 +144,7 @@ class ChecksSerializer(serializers.Serializer[Any]):
 
     checkAttempts = serializers.IntegerField(source="sweep.check_attempts")
     lastCheckedAt = UtcDateTimeField(source="sweep.last_checked_at", allow_null=True)
-    nextCheckAt = UtcDateTimeField(source="sweep.next_check_at", allow_null=True)
+    nextCheckAt = UtcDateTimeField(source="sweep.next_look_at", allow_null=True)
     lastError = serializers.SerializerMethodField()
 
     def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - as above

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.utils import timezone
 from eth_account.signers.local import LocalAccount
 
-from indexer import checks
+from indexer import checks, watching
 from ledger.reading import postings_of
-from sweeps.models import Sweep, SweepTransaction
+from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from tests.local_chain import GAS, signed_data
 from tests.partner_app import PartnerApp
 
@@ -49,8 +49,11 @@ class Scene:
         return self.app.chain.web3.eth.get_transaction_count((wallet or self.app.user).address)
 
     def look(self) -> None:
-        """Let the worker look at every open sweep."""
-        Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
+        """Let the worker look at every block that it watches, and at every open sweep that does not rest on one."""
+        WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
+        watching.watch()
+        active = Sweep.objects.filter(is_open=True, next_check_at__isnull=False)
+        active.update(next_check_at=timezone.now() - timedelta(minutes=1))
         checks.check_due()
 
 

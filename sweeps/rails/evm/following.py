@@ -122,12 +122,14 @@ def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> M
         return {}
 
 
-def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
+def next_look(outlook: Outlook, verdict: Verdict) -> datetime | None:
     """Return when to look again.
 
     Within a few blocks while any block can change something, with growing delays while a receipt is awaited, and
-    otherwise when the deadline has passed.
+    otherwise when the deadline has passed. None if only its block can change something.
     """
+    if _can_rest(outlook, verdict):
+        return None
     now = outlook.now
     finality = networks.current().chain(outlook.network).finality
     recheck = now + timedelta(seconds=min(finality.recheck_seconds, MAX_RECHECK_SECONDS))
@@ -139,6 +141,12 @@ def next_look(outlook: Outlook, verdict: Verdict) -> datetime:
     if now >= outlook.deadline or verdict.has_run_out:
         return schedule.backed_off(now, since=outlook.deadline)
     return recheck if any(flag in outlook.flags for flag in USED_FLAGS) else outlook.deadline + timedelta(seconds=1)
+
+
+def _can_rest(outlook: Outlook, verdict: Verdict) -> bool:
+    """Whether it was executed, and nothing else is known of it: what is unusual is looked at by itself."""
+    is_clear = not outlook.flags and not any(one.obstacle for one in verdict.executions.values())
+    return outlook.is_executed and is_clear and outlook.submitted_at is None and not outlook.is_cancelling
 
 
 def _changes_within_blocks(outlook: Outlook, verdict: Verdict) -> bool:

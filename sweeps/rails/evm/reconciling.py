@@ -11,7 +11,7 @@ from uuid import UUID
 
 import structlog
 from django.db import transaction
-from django.db.models import Min
+from django.db.models import Min, Q
 from django.utils import timezone
 
 from sweepapi import networks
@@ -70,13 +70,15 @@ def _scan(network: str, stream: Stream, cursor: ScannedBlocks) -> Scan | None:
 
 def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, Seen]]:
     """Yield looks at the open sweeps whose accepted block was read, so that it is final, and that nothing looked at."""
+    overdue = timezone.now() - OVERDUE
     accepted = SweepTransaction.objects.filter(
+        Q(sweep__next_check_at__lt=overdue)
+        | Q(sweep__next_check_at__isnull=True, sweep__watched_block__due_at__lt=overdue),
         status=SweepTransaction.Status.ACCEPTED,
         block_number__lt=cursor.next_block,
         execution__network=cursor.network,
         execution__venue=cursor.contract,
         sweep__is_open=True,
-        sweep__next_check_at__lt=timezone.now() - OVERDUE,
     )
     sweeps = [tx.sweep for tx in accepted.select_related("sweep")]
     lots = rail.see(cursor.network, rail.watch(sweeps))

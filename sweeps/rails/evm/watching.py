@@ -1,10 +1,11 @@
 """What every EVM rail watches of a sweep: its candidates, its deadline, and the identity of its execution on chain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 from uuid import UUID
 
+from sweepapi.evm.log_digest import digest
 from sweepapi.evm.log_query import Topics
 from sweepapi.evm.log_search import Event, Search
 from sweepapi.evm.multicall import Read
@@ -155,7 +156,11 @@ class Watched:
         All logs of the sweep's contract count, because a bundler may put several sweeps into one transaction. Logs of
         other contracts don't, because anyone can emit the same bytes.
         """
-        return self.terms.match([log for log in receipt.logs if log.address == self.contract])
+        emitted = [log for log in receipt.logs if log.address == self.contract]
+        match = self.terms.match(emitted)
+        if match.executed is None:
+            return match
+        return replace(match, executed=replace(match.executed, logs_digest=digest(emitted)))
 
     def search(self, sighting: Sighting) -> Search | None:
         """Return where to search for what used the identity; None if it is unused, or a known transaction used it."""

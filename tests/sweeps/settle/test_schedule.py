@@ -9,12 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from sweepapi.evm.log_search import Finding
-from sweeps.models import Sweep, SweepTransaction
+from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.settle import LeaseLostError, settle
 from sweeps.withdrawal import cancel_on_chain
-from tests.factories.sweeps import executed_receipt, found_execution, seen, unused_after_deadline
+from tests.factories.sweeps import block_at, executed_receipt, found_execution, seen, unused_after_deadline
 from tests.sweeps.settle.looks import apply, complete, execution_of, fees_booked
 
 pytestmark = pytest.mark.django_db
@@ -99,8 +99,33 @@ def test_an_unsubmitted_sweep_is_checked_when_its_deadline_has_passed(sweep: Swe
     assert sweep.next_check_at == sweep.deadline + timedelta(seconds=1)
 
 
-def test_a_completed_sweep_is_checked_again_after_the_interval_of_its_chain(tx: SweepTransaction) -> None:
-    assert round(delay(complete(tx)).total_seconds()) == 3
+def test_a_completed_sweep_rests_on_its_block_which_is_looked_at_soon(tx: SweepTransaction) -> None:
+    sweep = complete(tx)
+    block = WatchedBlock.objects.get()
+    assert (sweep.watched_block, sweep.next_check_at) == (block, None)
+    assert (block.number, block.hash) == (100, block_at(100).hash)
+    assert block.due_at - timezone.now() < SOON
+
+
+def test_a_flagged_sweep_is_checked_again_after_the_interval_of_its_chain(tx: SweepTransaction) -> None:
+    Sweep.objects.update(flags=["below_minimum"])
+    sweep = complete(tx)
+    assert (round(delay(sweep).total_seconds()), sweep.watched_block) == (3, None)
+
+
+def test_an_obstacle_is_looked_at_again_after_the_interval_of_the_chain(tx: SweepTransaction) -> None:
+    complete(tx)
+    disputed = seen(canonical=block_at(100), head_number=200, final_number=150, agreed=False)
+    sweep = apply(tx.sweep, disputed)
+    assert (round(delay(sweep).total_seconds()), sweep.watched_block) == (3, None)
+
+
+def test_a_check_that_is_under_way_loses_its_lease_of_a_sweep_that_comes_to_rest(
+    leased: Sweep, tx: SweepTransaction
+) -> None:
+    assert complete(tx).lease_token is None
+    with pytest.raises(LeaseLostError):
+        settle(sweep_id=leased.id, seen=seen(), lease=leased.lease_token)
 
 
 def test_the_servers_clock_does_not_decide_when_a_sweep_is_due(
@@ -110,7 +135,7 @@ def test_the_servers_clock_does_not_decide_when_a_sweep_is_due(
     with monkeypatch.context() as patch:
         patch.setattr(timezone, "now", lambda: now + timedelta(hours=1))
         completed = complete(tx)
-    assert delay(completed) < SOON
+    assert WatchedBlock.objects.get().due_at - timezone.now() < SOON
     assert completed.completed_at is not None
     assert abs(completed.completed_at - now) < SOON
 

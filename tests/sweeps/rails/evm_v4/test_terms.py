@@ -8,6 +8,7 @@ import pytest
 from eth_abi.abi import encode
 
 from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
+from sweepapi.evm.log_digest import digest
 from sweepapi.evm.log_search import Event, Finding, Hit
 from sweepapi.evm.responses import Log, MinedLog, Receipt
 from sweepapi.evm.v4 import EXECUTED_TOPIC
@@ -105,7 +106,8 @@ def test_the_reference_is_the_uuid_and_sixteen_zero_bytes() -> None:
 
 def test_the_partners_part_of_the_fee_is_its_share_rounded_down() -> None:
     (judged,) = verdict(receipt(executed_log())).transactions
-    assert judged.executed == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
+    paid = Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
+    assert judged.executed == Executed(paid, logs_digest=digest([executed_log()]))
 
 
 @pytest.mark.parametrize(

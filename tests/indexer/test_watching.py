@@ -1,0 +1,300 @@
+"""Completed sweeps rest on their blocks: one look at a block makes all of them safe, final, or due again."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.utils import timezone
+
+from indexer import checks, reconciliation, tasks
+from ledger.models import Finality
+from sweepapi.rpc import ProviderPool
+from sweeps import finality
+from sweeps.models import Sweep, SweepTransaction, WatchedBlock
+from sweeps.nudge import check_now
+from tests.fake_node import FakeNode, hiding_logs, lagging
+from tests.indexer.reconciled import kinds_booked, sweep_of
+from tests.local_chain import FINAL_AFTER, SAFE_AFTER
+from tests.partner_app import PartnerApp
+from tests.scenarios.scene import Scene
+
+pytestmark = pytest.mark.django_db
+
+Providers = Callable[..., ProviderPool]
+Start = Callable[[], FakeNode]
+
+
+@pytest.fixture
+def completed(app: PartnerApp) -> dict[str, Any]:
+    """A build whose sweep was executed in the newest block, and rests."""
+    built = app.build()
+    app.confirm(built, app.execute(built))
+    assert is_resting(built)
+    return built
+
+
+def is_resting(built: dict[str, Any]) -> bool:
+    sweep = sweep_of(built)
+    return sweep.next_check_at is None and sweep.watched_block is not None
+
+
+def state(built: dict[str, Any]) -> tuple[str, bool, str]:
+    """Return the status, whether the sweep is open, and the finality of its transaction."""
+    sweep = sweep_of(built)
+    return sweep.status, sweep.is_open, sweep.transactions.get().finality
+
+
+def watch() -> None:
+    """Let the worker look at each watched block now, and at no sweep."""
+    WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
+    tasks.watch_blocks()
+
+
+def event_kinds(built: dict[str, Any]) -> list[str]:
+    return [event.kind for event in sweep_of(built).events.all()]
+
+
+# --- deeper and deeper ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("each_mode")
+def test_the_block_alone_is_looked_at_until_the_sweep_is_final(app: PartnerApp, completed: dict[str, Any]) -> None:
+    before = sweep_of(completed)
+    for depth, finality_then in ((0, "included"), (SAFE_AFTER, "safe"), (FINAL_AFTER - SAFE_AFTER, "final")):
+        app.chain.mine(depth)
+        watch()
+        assert state(completed) == ("completed", finality_then != "final", finality_then)
+    after = sweep_of(completed)
+    assert (after.check_attempts, after.last_checked_at) == (before.check_attempts, before.last_checked_at)
+    assert (after.watched_block, after.next_check_at, WatchedBlock.objects.count()) == (None, None, 0)
+    assert event_kinds(completed)[-3:] == ["finality_reached", "finality_reached", "closed"]
+    assert [event.sequence for event in after.events.all()] == list(range(1, after.last_event + 1))
+    assert Finality.objects.get().entry_id == after.executions.get().ledger_entry_id
+    assert after.executions.get().closed_at == after.closed_at
+
+
+def test_the_set_leaves_the_same_as_a_look_at_the_sweep(app: PartnerApp) -> None:
+    builds = [app.build({"USDC": 1}), app.build({"USDT": 1}, wallet=app.chain.users[1].address)]
+    for built, user in zip(builds, app.chain.users, strict=False):
+        app.confirm(built, app.execute(built, user=user))
+    app.chain.mine(FINAL_AFTER)
+    Sweep.objects.filter(id=builds[0]["sweepId"]).update(next_check_at=timezone.now() - timedelta(minutes=1))
+    checks.check_due()
+    watch()
+    assert [state(one) for one in builds] == [("completed", False, "final")] * 2
+    assert event_kinds(builds[0]) == event_kinds(builds[1])
+    assert sweep_of(builds[0]).last_event == sweep_of(builds[1]).last_event
+    assert Finality.objects.count() == len(builds)
+
+
+def test_confirmations_rise_with_the_head_of_the_last_look(app: PartnerApp, completed: dict[str, Any]) -> None:
+    shown = [app.state(completed["sweepId"])["transaction"]["confirmations"]]
+    app.chain.mine(4)
+    watch()
+    shown.append(app.state(completed["sweepId"])["transaction"]["confirmations"])
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    shown.append(app.state(completed["sweepId"])["transaction"]["confirmations"])
+    assert shown == [1, 5, 5 + FINAL_AFTER]
+    assert SweepTransaction.objects.get().confirmations == 5 + FINAL_AFTER
+
+
+def test_partners_see_when_the_block_is_looked_at(app: PartnerApp, completed: dict[str, Any]) -> None:
+    watch()
+    due_at = WatchedBlock.objects.get().due_at
+    shown = app.state(completed["sweepId"])["feeAuthorization"]["nextCheckAt"]
+    assert datetime.fromisoformat(shown) - due_at < timedelta(seconds=1)
+
+
+def test_two_sweeps_in_a_block_take_one_look(
+    app: PartnerApp, use_providers: Providers, start_node: Start, same_block: list[dict[str, Any]]
+) -> None:
+    node = start_node()
+    use_providers(node.url)
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert [state(built) for built in same_block] == [("completed", False, "final")] * 2
+    assert [batch.count("eth_getLogs") for batch in node.asked] == [0, 1]
+    assert not any("eth_getTransactionReceipt" in batch for batch in node.asked)
+
+
+@pytest.fixture
+def same_block(app: PartnerApp) -> list[dict[str, Any]]:
+    """Two builds whose sweeps were executed in the same block."""
+    users = app.chain.users[:2]
+    builds = [app.build({"USDC": 1}, wallet=user.address) for user in users]
+    for built, user in zip(builds, users, strict=True):
+        app.approve(built, user=user)
+    scene = Scene(app)
+    with app.chain.mining_paused():
+        hashes = [
+            scene.pooled(built, nonce=scene.next_nonce(user), fee_gwei=5, user=user)
+            for user, built in zip(users, builds, strict=True)
+        ]
+        app.chain.mine()
+    for built, tx_hash in zip(builds, hashes, strict=True):
+        app.confirm(built, tx_hash)
+    assert WatchedBlock.objects.count() == 1
+    return builds
+
+
+# --- what does not rest -----------------------------------------------------------------------------------------------
+
+
+def test_a_flagged_sweep_is_looked_at_itself(app: PartnerApp, completed: dict[str, Any]) -> None:
+    Sweep.objects.update(flags=["below_minimum"], next_check_at=timezone.now() - timedelta(minutes=1))
+    checks.check_due()
+    assert not is_resting(completed)
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert (state(completed)[1], WatchedBlock.objects.count()) == (True, 0)
+
+
+def test_a_sweep_made_due_rests_again_after_its_look(completed: dict[str, Any]) -> None:
+    assert check_now(sweep_of(completed).id)
+    assert not is_resting(completed)
+    checks.check_due()
+    assert is_resting(completed)
+
+
+# --- reorganisations --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [1, 2, FINAL_AFTER - 1])
+def test_a_block_that_leaves_the_chain_has_its_sweeps_looked_at(app: PartnerApp, depth: int) -> None:
+    built = app.build()
+    app.approve(built)
+    before = app.chain.rpc("evm_snapshot")
+    app.confirm(built, app.chain.sign_and_send(app.user, built))
+    app.chain.mine(depth - 1)
+    app.chain.roll_back(before)
+    app.chain.mine(depth + 1, seconds=3)
+    watch()
+    assert (state(built)[0], is_resting(built), WatchedBlock.objects.count()) == ("completed", False, 0)
+    checks.check_due()
+    assert sweep_of(built).status == "pending"
+    assert kinds_booked(sweep_of(built)) == ["sweep_fee", "reversal"]
+
+
+# --- providers --------------------------------------------------------------------------------------------------------
+
+
+def test_one_provider_alone_makes_nothing_final(
+    app: PartnerApp, completed: dict[str, Any], use_providers: Providers, start_node: Start
+) -> None:
+    laggard = start_node()
+    laggard.alter = lagging(FINAL_AFTER)
+    use_providers(app.chain.world["rpcUrl"], laggard.url)
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert (state(completed)[1], is_resting(completed)) == (True, True)
+    laggard.alter = lagging(0)
+    watch()
+    assert state(completed) == ("completed", False, "final")
+
+
+def moved(method: str, _params: list[Any], result: Any) -> Any:
+    if method != "eth_getLogs":
+        return result
+    return [one | {"logIndex": hex(int(one["logIndex"], 16) + 1)} for one in result]
+
+
+def changed(method: str, _params: list[Any], result: Any) -> Any:
+    return [one | {"data": "0x" + "01" * 64} for one in result] if method == "eth_getLogs" else result
+
+
+@pytest.mark.parametrize("lie", [hiding_logs, moved, changed])
+def test_a_sweep_whose_logs_a_provider_shows_otherwise_is_looked_at_itself(
+    app: PartnerApp, completed: dict[str, Any], use_providers: Providers, start_node: Start, lie: Any
+) -> None:
+    liar = start_node()
+    liar.alter = lie
+    use_providers(app.chain.world["rpcUrl"], liar.url)
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert (state(completed)[1], is_resting(completed)) == (True, False)
+    checks.check_due()
+    assert state(completed) == ("completed", False, "final"), "both show the same receipt"
+
+
+def test_one_provider_that_names_another_block_undoes_nothing(
+    app: PartnerApp,
+    completed: dict[str, Any],
+    use_providers: Providers,
+    start_node: Start,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    liar = start_node()
+    height = hex(WatchedBlock.objects.get().number)
+    liar.alter = lambda method, params, result: (
+        result | {"hash": "0x" + "99" * 32} if (method, params[:1]) == ("eth_getBlockByNumber", [height]) else result
+    )
+    use_providers(liar.url, app.chain.world["rpcUrl"])
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert (state(completed)[:2], is_resting(completed)) == (("completed", True), True)
+    assert "providers_disagree" in caplog.text
+
+
+def test_what_differs_from_what_was_accepted_is_not_closed_by_the_set(
+    app: PartnerApp, completed: dict[str, Any]
+) -> None:
+    SweepTransaction.objects.update(logs_digest="00" * 32)
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert (state(completed)[1], is_resting(completed)) == (True, False)
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_chain_that_does_not_answer_is_asked_again(
+    app: PartnerApp, completed: dict[str, Any], use_providers: Providers
+) -> None:
+    use_providers("http://127.0.0.1:1")
+    watch()
+    assert is_resting(completed)
+    assert WatchedBlock.objects.get().due_at > timezone.now()
+    use_providers(app.chain.world["rpcUrl"])
+    app.chain.mine(FINAL_AFTER)
+    watch()
+    assert state(completed) == ("completed", False, "final")
+
+
+@pytest.mark.parametrize("step", ["_look_at", "_settle_blocks"])
+def test_a_look_that_ends_half_way_is_made_up_for(
+    app: PartnerApp, completed: dict[str, Any], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    class KilledError(BaseException):
+        pass
+
+    def killed(*_arguments: object, **_named: object) -> None:
+        raise KilledError
+
+    app.chain.mine(FINAL_AFTER)
+    with monkeypatch.context() as patch:
+        patch.setattr(finality, step, killed)
+        with pytest.raises(KilledError):
+            watch()
+    watch()
+    assert (state(completed), WatchedBlock.objects.count()) == (("completed", False, "final"), 0)
+
+
+def test_blocks_that_nothing_looks_at_are_left_to_the_reconciliation(
+    app: PartnerApp, completed: dict[str, Any]
+) -> None:
+    app.chain.mine(FINAL_AFTER)
+    reconciliation.reconcile()  # moves its mark over the block
+    assert state(completed)[1]
+    WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=2))
+    app.chain.mine(1)
+    reconciliation.reconcile()
+    assert state(completed) == ("completed", False, "final")
+    watch()
+    assert WatchedBlock.objects.count() == 0
+
+
+def test_beat_has_blocks_looked_at() -> None:
+    assert current_app.conf.beat_schedule["watch-blocks"]["task"] == "indexer.watch_blocks"

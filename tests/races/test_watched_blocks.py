@@ -1,0 +1,104 @@
+"""Whatever happens to a sweep while its block is closed, or is accepted in that block, happens before or after that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from sweepapi.evm.log_digest import digest
+from sweeps import finality
+from sweeps.models import Sweep, SweepTransaction, WatchedBlock
+from tests.factories.sweeps import SweepTransactionFactory, executed_receipt
+from tests.races import scenes
+from tests.races.interleaving import Operation, Race, assert_serial
+from tests.races.scenes import Scene
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True)
+class OnABlock(Scene):
+    """A sweep that rests, maybe beside one that was reported, and what providers show of both."""
+
+    shown: Mapping[tuple[str, str], str]
+    other: Scene | None = None
+
+
+def completed() -> OnABlock:
+    """Return a sweep that rests on a block on which no sweep of another scene does."""
+    Sweep.objects.filter(watched_block__isnull=False).update(next_check_at=timezone.now(), watched_block=None)
+    WatchedBlock.objects.all().delete()
+    scene = scenes.completed()
+    return OnABlock(scene.sweep, scene.tx, shown=dict([shown(scene.tx)]))
+
+
+def two_in_a_block() -> OnABlock:
+    """Return such a sweep, after another one was reported."""
+    tx = SweepTransactionFactory.create()
+    scene = completed()
+    return replace(scene, shown={**scene.shown, **dict([shown(tx)])}, other=Scene(tx.sweep, tx))
+
+
+def shown(tx: SweepTransaction) -> tuple[tuple[str, str], str]:
+    return (tx.execution.venue, tx.tx_hash), digest(executed_receipt(tx).logs)
+
+
+def other_executed(scene: OnABlock) -> None:
+    assert scene.other is not None
+    scenes.executed(scene.other)
+
+
+def block_safe(_scene: OnABlock) -> None:
+    finality.make_safe(list(WatchedBlock.objects.values_list("id", flat=True)))
+
+
+def block_final(scene: OnABlock) -> None:
+    blocks = WatchedBlock.objects.values_list("id", flat=True)
+    finality.make_final(dict.fromkeys(blocks, scene.shown), head_number=170)
+
+
+def block_gone(_scene: OnABlock) -> None:
+    finality.give_up(list(WatchedBlock.objects.values_list("id", flat=True)))
+
+
+def outcome(scene: Scene) -> dict[str, Any]:
+    sweep = Sweep.objects.get(id=scene.sweep.id)
+    block = sweep.watched_block
+    return scenes.outcome(scene) | {"watched": block is not None, "block is safe": block is not None and block.is_safe}
+
+
+def outcome_of_both(scene: OnABlock) -> tuple[dict[str, Any], dict[str, Any]]:
+    assert scene.other is not None
+    return outcome(scene), outcome(scene.other)
+
+
+def pairs(
+    firsts: tuple[Operation[Any], ...], rivals: tuple[Operation[Any], ...]
+) -> list[tuple[Operation[Any], Operation[Any]]]:
+    return [*product(firsts, rivals), *product(rivals, firsts)]
+
+
+def named(operation: object) -> str:
+    return getattr(operation, "__name__", "")
+
+
+BLOCKS = (block_safe, block_final, block_gone)
+
+
+@pytest.mark.parametrize(
+    ("first", "rival"),
+    [*pairs(BLOCKS, (scenes.gone, scenes.final, scenes.made_due)), *product(BLOCKS, repeat=2)],
+    ids=named,
+)
+def test_a_sweep_that_rests(first: Operation[Any], rival: Operation[Any]) -> None:
+    assert_serial(Race(completed, first, rival, outcome))
+
+
+@pytest.mark.parametrize(("first", "rival"), pairs(BLOCKS, (other_executed,)), ids=named)
+def test_a_sweep_that_is_accepted_in_a_block_while_the_block_is_closed(
+    first: Operation[Any], rival: Operation[Any]
+) -> None:
+    assert_serial(Race(two_in_a_block, first, rival, outcome_of_both))
