@@ -1,50 +1,75 @@
 """Two operations on one sweep at the same time end like one after the other, wherever the second one begins."""
 
-from itertools import product
-
 import pytest
+from django.utils import timezone
 
+from sweeps.models import SweepTransaction
+from sweeps.models.execution import AMOUNTS
+from sweeps.rails.evm.base import EvmBase
+from sweeps.rails.rail import Mismatch
+from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory
 from tests.races import scenes
-from tests.races.interleaving import Operation, Race, assert_serial
+from tests.races.interleaving import Race, assert_all_serial, assert_serial
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-ON_REPORTED = (
-    scenes.executed,
-    scenes.reverted,
-    scenes.ran_out,
-    scenes.cancelled,
-    scenes.other_hash_reported,
-    scenes.cancellation_requested,
-)
-ON_BUILT = (scenes.ran_out, scenes.other_hash_reported, scenes.voided, scenes.cancelled_by_partner)
-ON_COMPLETED = (scenes.gone, scenes.final, scenes.executed)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unreachable_chain")]
 
 
-def pairs(*operations: Operation[scenes.Scene]) -> list[tuple[Operation[scenes.Scene], Operation[scenes.Scene]]]:
-    """Return each with each, itself included, in both orders."""
-    return list(product(operations, repeat=2))
+def test_a_sweep_that_waits_for_its_receipt() -> None:
+    operations = [
+        scenes.executed,
+        scenes.reverted,
+        scenes.ran_out,
+        scenes.cancelled,
+        scenes.other_hash_reported,
+        scenes.cancellation_requested,
+    ]
+    assert_all_serial(scenes.reported, scenes.outcome, operations)
 
 
-def named(operation: object) -> str:
-    return getattr(operation, "__name__", "")
+def test_a_sweep_that_was_not_reported() -> None:
+    operations = [scenes.ran_out, scenes.other_hash_reported, scenes.voided, scenes.cancelled_by_partner]
+    assert_all_serial(scenes.built, scenes.outcome, operations)
 
 
-@pytest.mark.parametrize(("first", "rival"), pairs(*ON_REPORTED), ids=named)
-def test_a_sweep_that_waits_for_its_receipt(first: Operation[scenes.Scene], rival: Operation[scenes.Scene]) -> None:
-    assert_serial(Race(scenes.reported, first, rival, scenes.outcome))
+def test_a_sweep_that_was_executed() -> None:
+    assert_all_serial(scenes.completed, scenes.outcome, [scenes.gone, scenes.final, scenes.executed])
 
 
-@pytest.mark.parametrize(("first", "rival"), pairs(*ON_BUILT), ids=named)
-def test_a_sweep_that_was_not_reported(first: Operation[scenes.Scene], rival: Operation[scenes.Scene]) -> None:
-    assert_serial(Race(scenes.built, first, rival, scenes.outcome))
+def test_a_sweep_that_was_closed() -> None:
+    assert_all_serial(scenes.closed, scenes.outcome, [scenes.reopened, scenes.final])
 
 
-@pytest.mark.parametrize(("first", "rival"), pairs(*ON_COMPLETED), ids=named)
-def test_a_sweep_that_was_executed(first: Operation[scenes.Scene], rival: Operation[scenes.Scene]) -> None:
-    assert_serial(Race(scenes.completed, first, rival, scenes.outcome))
+def test_a_sweep_that_is_closed_while_it_is_made_due() -> None:
+    assert_serial(Race(scenes.completed, scenes.final, scenes.made_due, scenes.outcome))
 
 
-@pytest.mark.parametrize(("first", "rival"), pairs(scenes.reopened, scenes.final), ids=named)
-def test_a_sweep_that_was_closed(first: Operation[scenes.Scene], rival: Operation[scenes.Scene]) -> None:
-    assert_serial(Race(scenes.closed, first, rival, scenes.outcome))
+def test_a_sweep_whose_lease_is_lost_during_a_check() -> None:
+    assert_serial(Race(scenes.reported, scenes.checked, scenes.taken_over, scenes.outcome))
+
+
+def test_a_revert_that_is_explained_while_another_fork_executes_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = [Mismatch("txHash", "reverted", "The pool paid too little.")]
+    monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(lambda _tx, **_options: reason))
+    assert_serial(Race(scenes.failed, scenes.reported_again, scenes.executed, scenes.outcome))
+
+
+def partial() -> scenes.Scene:
+    """Return a closed sweep on Solana of two executions, one of which expired."""
+    now = timezone.now()
+    sweep = SolanaSweepFactory.create(
+        status="completed", completed_at=now, execution=None, is_open=False, closed_at=now, next_check_at=None
+    )
+    split = dict.fromkeys(AMOUNTS, 0)
+    SolanaExecutionFactory.create(sweep=sweep, position=0, status="executed", **split)
+    SolanaExecutionFactory.create(sweep=sweep, position=1, status="expired")
+    return scenes.Scene(sweep, SweepTransaction(sweep=sweep))
+
+
+def open_executions(scene: scenes.Scene) -> list[str]:
+    found = [execution.status for execution in scene.sweep.executions.filter(closed_at=None)]
+    assert found == ["executed"]
+    return found
+
+
+def test_only_what_was_executed_is_opened_again() -> None:
+    assert_serial(Race(partial, scenes.reopened, scenes.reopened, open_executions))

@@ -1,0 +1,74 @@
+"""Stores a row in every table that has a unique key."""
+
+from django.utils import timezone
+
+from ledger.posting import reverse
+from partners.models import ApiKey
+from sweeps.models import Execution, SkippedToken, Sweep
+from sweeps.rails.evm.models import ChainHead, LastHop, Leg, PermitNonces, ScannedBlocks, UnmatchedEvent
+from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
+from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
+from tests.factories.ledger import book_fee, book_payable, book_payout, random_hash
+from tests.factories.partners import PayoutWalletFactory
+from tests.factories.solana_sweeps import random_key
+from tests.factories.sweeps import CONTRACT, LOCAL, FeeAuthorizationFactory
+from tests.races import scenes
+
+
+def store_rows() -> None:
+    sweep = Sweep.objects.get(id=scenes.completed().sweep.id)
+    PayoutWalletFactory.create(partner=sweep.partner)
+    ApiKey.issue(partner=sweep.partner, name="races")
+    reverse(book_fee(sweep.partner))
+    book_payable(sweep.partner, 100)
+    book_payout(sweep.partner, 100)
+    _store_offered(sweep)
+    _store_executed(sweep.executions.get())
+    _store_scanned()
+
+
+def _store_offered(sweep: Sweep) -> None:
+    offer, token = sweep.offers.get(), sweep.tokens.get()
+    FeeAuthorizationFactory.create(offer=offer)
+    Leg.objects.create(
+        offer=offer, token=token, hop="dropped", skippable=False, expected_output=0, min_output=0, path=[], fee_tiers=[]
+    )
+    LastHop.objects.create(offer=offer, venue="uniswap_v3", pool=CONTRACT)
+    PermitNonces.objects.create(network=LOCAL, wallet=sweep.wallet)
+
+
+def _store_executed(execution: Execution) -> None:
+    SkippedToken.objects.create(execution=execution, booking_epoch=0, token=execution.tokens.get(), reason="dropped")
+    BuiltTransaction.objects.create(
+        execution=execution, last_valid_block_height=1, fee_account=random_key(), instructions=[]
+    )
+    CancellationTransaction.objects.create(
+        cancellation=Cancellation.objects.create(execution=execution),
+        network=LOCAL,
+        account=CONTRACT,
+        account_nonce=0,
+        attempt=0,
+        gas=1,
+        max_fee=1,
+        priority_fee=1,
+        tx_hash=random_hash(),
+        raw=b"",
+    )
+
+
+def _store_scanned() -> None:
+    ScannedBlocks.objects.create(network=LOCAL, contract=CONTRACT, next_block=1)
+    ScannedSlots.objects.create(network=LOCAL, account=random_key(), next_slot=1)
+    ChainHead.objects.create(network=LOCAL, number=1, seen_at=timezone.now())
+    UnmatchedEvent.objects.create(
+        network=LOCAL,
+        contract=CONTRACT,
+        name="SweepExecutedV5",
+        execution_id="1",
+        tx_hash=random_hash(),
+        block_number=1,
+        block_hash=random_hash(),
+        log_index=0,
+        facts={},
+        reason="Not ours.",
+    )
