@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from dev.concurrency.mutants import APPS, Mutant
 
 RACES = "tests/races"
-HANGS_AFTER_SECONDS = 180  # a rival that waits for a lock for ever is found, too
+HANGS_AFTER_SECONDS = 600  # a rival that waits for a lock for ever is found, too
 _COPIED = (*APPS, "dev", "tests")
 _FILES = ("manage.py", "pyproject.toml")
 _LINKED = (".venv", "contracts")
@@ -66,8 +66,8 @@ def _copy(root: Path, folder: Path) -> Path:
 
 
 def _found_by(bench: Path, mutant: Mutant) -> str | None:
-    if mutant.key:
-        return _failing_race(bench, WITHOUT_UNIQUE_KEY=mutant.key)
+    if mutant.rule:
+        return _failing_race(bench, WITHOUT_RULE=mutant.rule)
     file = bench / mutant.file
     source = file.read_text()
     file.write_text(mutant.apply(source))

@@ -1,13 +1,15 @@
-"""The mutants: each removes one lock, compare-and-set, unique key or commit hook from the service's code.
+"""The mutants: each removes one lock, compare-and-set, unique key, version or commit hook from the service's code.
 
-They are found in the syntax tree, and in the SQL within it, so a new safeguard needs no entry in a list. A unique key
-is dropped from the database of the tests instead, since migrations create it and not the models.
+They are found in the syntax tree, and in the SQL within it, so a new safeguard needs no entry in a list. What the
+migrations create, and not the models, is dropped from the database of the tests instead.
 """
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 APPS = ("config", "indexer", "ledger", "partners", "sweepapi", "sweeps")
@@ -16,21 +18,24 @@ _WHICH_ROW = {"id", "pk", "id__in", "pk__in", "sweep_id", "sweep_id__in", "netwo
 _LOCK = re.compile(r"\s+FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?")
 _SKIPPING = re.compile(r"\s+SKIP LOCKED")
 _ADVISORY = re.compile(r"pg_(?P<tries>try_)?advisory_(?:xact_)?lock\((?P<key>hashtextextended\(.+?\))\)")
-_STATE = re.compile(r"\s+AND (?:\w+\.)?(?:version|lease_token) (?:=|IS NOT DISTINCT FROM) [\w.%()]+")
+_IS_DUE = r"GREATEST\(next_check_at, lease_until\) <= [^\n]+"
+_IS_AS_READ = r"(?:\w+\.)?(?:version|lease_token) (?:=|IS NOT DISTINCT FROM) [\w.%()]+"
+_STATE = re.compile(rf"(?<=WHERE )is_open\b|(?<=AND )(?:is_open\b|{_IS_DUE}|{_IS_AS_READ})")
 _CONFLICT = re.compile(r"\s+ON CONFLICT (?:\([^)]*\) )?DO NOTHING")
+_AS_READ = re.compile(r"\.lease_token\b|\.version\b|\bMark\.of\(")  # in a comparison in Python
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One safeguard that is missing: a piece of a file replaced, or a unique key dropped."""
+    """One safeguard that is missing: a piece of a file replaced, or a rule of the database dropped."""
 
     kind: str
     file: str  # relative to the project
     line: int
     old: str
     new: str
-    start: int = 0  # of the old text in the file; not used for a unique key
-    key: str = ""  # the name of the unique key in the database, blank unless it is one
+    start: int = 0  # of the old text in the file; not used for a rule
+    rule: str = ""  # what the tests drop from their database, blank if the file is changed
 
     def apply(self, source: str) -> str:
         """Return the file without the safeguard."""
@@ -41,19 +46,14 @@ class Mutant:
 
 
 def mutants_of(root: Path) -> list[Mutant]:
-    """Return all mutants of the service, by file and line."""
+    """Return all mutants of the service, by file."""
     files = [file for app in APPS for file in sorted((root / app).rglob("*.py")) if "migrations" not in file.parts]
     return [mutant for file in files for mutant in mutants_in(str(file.relative_to(root)), file.read_text())]
 
 
-def mutants_in(file: str, source: str) -> Iterator[Mutant]:
-    """Yield the mutants of one file."""
-    text = _Text(file, source)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-            yield from _of_call(text, node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from _of_sql(text, node)
+def mutants_in(file: str, source: str) -> list[Mutant]:
+    """Return the mutants of one file, each once."""
+    return list(dict.fromkeys(_found_in(_Text(file, source))))
 
 
 @dataclass(frozen=True)
@@ -63,22 +63,43 @@ class _Text:
     file: str
     source: str
 
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.source.splitlines(keepends=True)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(map(len, self._lines))]
+
     def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        lines = self.source.splitlines(keepends=True)
-        starts = [sum(len(line) for line in lines[: number - 1]) for number in (node.lineno, node.end_lineno or 0)]
-        columns = zip(starts, (node.lineno, node.end_lineno or 0), (node.col_offset, node.end_col_offset), strict=True)
-        first, last = (
-            start + len(lines[number - 1].encode()[: column or 0].decode()) for start, number, column in columns
-        )
-        return first, last
+        return self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def _at(self, line: int, column: int) -> int:
+        """Return a place in the text; the column counts bytes."""
+        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
     def replaced(self, kind: str, start: int, end: int, new: str) -> Mutant:
         line = self.source.count("\n", 0, start) + 1
         return Mutant(kind, self.file, line, self.source[start:end], new, start)
 
 
+def _found_in(text: _Text) -> Iterator[Mutant]:
+    for node in ast.walk(ast.parse(text.source)):
+        match node:
+            case ast.Call():
+                yield from _of_call(text, node)
+            case ast.Constant(value=str()):
+                yield from _of_sql(text, node)
+            case ast.Compare():
+                yield from _of_comparison(text, node)
+            case ast.ClassDef():
+                yield from _of_fields(text, node)
+            case ast.FunctionDef():
+                yield from _of_updates(text, node)
+
+
 def _of_call(text: _Text, call: ast.Call) -> Iterator[Mutant]:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = _name(call)
     start, end = text.span(call)
     if name == "select_for_update" and isinstance(call.func, ast.Attribute):
         _, before = text.span(call.func.value)
@@ -86,45 +107,94 @@ def _of_call(text: _Text, call: ast.Call) -> Iterator[Mutant]:
     if name == "on_commit":
         (hook,) = call.args
         yield text.replaced("commit hook", start, end, f"({ast.unparse(hook)})()")
-    if name == "update" and isinstance(call.func, ast.Attribute):
-        yield from _of_condition(text, call.func.value)
     if name == "UniqueConstraint":
-        (key,) = (ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg == "name")
-        yield Mutant("unique key", text.file, call.lineno, key, "", key=key)
+        yield _rule("unique key", text, call, _literal(call, "name"))
+    if name == "Trigger" and "NEW.version" in _literal(call, "func"):
+        yield _rule("version", text, call, _literal(call, "name"))
     for keyword in call.keywords:
         if keyword.arg in ("skip_locked", "ignore_conflicts"):
             yield text.replaced(keyword.arg, *text.span(keyword.value), "False")
+        if keyword.arg == "version" and name == "update":
+            yield text.replaced("version", start, end, "None")
 
 
-def _of_condition(text: _Text, rows: ast.expr) -> Iterator[Mutant]:
-    """Yield an update without each condition on the state of its rows, of which ``rows`` is the query."""
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _literal(call: ast.Call, argument: str) -> str:
+    """Return the text of an argument, blank if it is not a literal."""
+    (value,) = (keyword.value for keyword in call.keywords if keyword.arg == argument)
+    return str(value.value) if isinstance(value, ast.Constant) else ""
+
+
+def _rule(kind: str, text: _Text, call: ast.Call, rule: str) -> Mutant:
+    return Mutant(kind, text.file, call.lineno, rule, "", rule=rule)
+
+
+def _of_fields(text: _Text, model: ast.ClassDef) -> Iterator[Mutant]:
+    """Yield the unique fields of a model; those that are its primary key identify the row itself."""
+    for statement in model.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=field)], value=ast.Call() as call):
+                has = {keyword.arg for keyword in call.keywords}
+                is_unique = _name(call) == "OneToOneField" or "unique" in has
+                if is_unique and "primary_key" not in has:
+                    yield _rule("unique key", text, call, f"{model.name}.{field}")
+
+
+def _of_updates(text: _Text, function: ast.FunctionDef) -> Iterator[Mutant]:
+    """Yield updates without each condition on the state of their rows, also where the query has a name."""
+    nodes = list(ast.walk(function))
+    named = {
+        target.id: node.value
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            yield from _of_condition(text, node.func.value, named)
+
+
+def _of_condition(text: _Text, rows: ast.expr, named: Mapping[str, ast.expr]) -> Iterator[Mutant]:
     while isinstance(rows, ast.Call) and isinstance(rows.func, ast.Attribute):
         if rows.func.attr == "filter":
+            for argument in rows.args:
+                yield _without(text, rows, argument)
             for keyword in rows.keywords:
                 if keyword.arg is not None and keyword.arg not in _WHICH_ROW:
                     yield _without(text, rows, keyword)
         rows = rows.func.value
+    if isinstance(rows, ast.Name) and rows.id in named:
+        yield from _of_condition(text, named[rows.id], {})
 
 
-def _without(text: _Text, call: ast.Call, dropped: ast.keyword) -> Mutant:
+def _without(text: _Text, call: ast.Call, dropped: ast.expr | ast.keyword) -> Mutant:
     start, end = text.span(dropped)
     rest = text.source[end : text.span(call)[1]]
     separator = re.match(r"\s*,\s*", rest)
     return text.replaced("compare-and-set", start, end + (separator.end() if separator else 0), "")
 
 
+def _of_comparison(text: _Text, comparison: ast.Compare) -> Iterator[Mutant]:
+    """Yield what is compared with the row as it was read, as if it were the same."""
+    start, end = text.span(comparison)
+    if len(comparison.ops) == 1 and _AS_READ.search(text.source, start, end):
+        is_same = isinstance(comparison.ops[0], ast.Eq | ast.Is)
+        yield text.replaced("compare-and-set", start, end, str(is_same))
+
+
 def _of_sql(text: _Text, constant: ast.Constant) -> Iterator[Mutant]:
     start, end = text.span(constant)
     literal = text.source[start:end]
-    changes: Iterable[tuple[str, re.Pattern[str]]] = (
-        ("lock", _LOCK),
-        ("skip_locked", _SKIPPING),
-        ("compare-and-set", _STATE),
-        ("ignore_conflicts", _CONFLICT),
-    )
-    for kind, pattern in changes:
+    changes = [("lock", _LOCK, ""), ("skip_locked", _SKIPPING, ""), ("ignore_conflicts", _CONFLICT, "")]
+    if re.search(r"\bUPDATE\b", literal):
+        changes.append(("compare-and-set", _STATE, "TRUE"))
+    for kind, pattern, new in changes:
         for found in pattern.finditer(literal):
-            yield text.replaced(kind, start + found.start(), start + found.end(), "")
+            yield text.replaced(kind, start + found.start(), start + found.end(), new)
     for found in _ADVISORY.finditer(literal):
         new = f"{found['key']} IS NOT NULL" if found["tries"] else found["key"]
         yield text.replaced("lock", start + found.start(), start + found.end(), new)
