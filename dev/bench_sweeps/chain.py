@@ -5,13 +5,13 @@ Its only transactions are those of copies. ``safe`` and ``finalized`` are the sa
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dev.bench_sweeps.identity import transaction_hash
 from dev.bench_sweeps.receipts import Mined, Original, block_hash
-from sweepapi.evm.multicall import AGGREGATE3
+from sweepapi.evm.multicall import AGGREGATE3, BLOCK_TIMESTAMP
 from sweepapi.evm.v5 import EXECUTED_TOPIC
 
 BLOCK_SECONDS = 2
@@ -29,6 +29,7 @@ class Chain:
     started: float = field(default_factory=time.time)
     final: int = FIRST_HEAD - 1
     by_hash: dict[str, Mined] = field(default_factory=dict)
+    by_nonce: dict[str, Mined] = field(default_factory=dict)
     by_height: dict[int, list[Mined]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
@@ -52,10 +53,12 @@ class Chain:
         for number in range(first, last + 1):
             block.append(Mined(number, height, len(block)))
             self.by_hash[transaction_hash(number)] = block[-1]
+            self.by_nonce[self.original.nonce_of(block[-1])] = block[-1]
 
     def clear(self) -> None:
         """Forget what was executed."""
         self.by_hash.clear()
+        self.by_nonce.clear()
         self.by_height.clear()
 
     def answer(self, call: Mapping[str, Any]) -> bytes:
@@ -96,22 +99,37 @@ class Chain:
         return b"[%s]" % b",".join(map(self.original.event_of, executed))
 
     def _multicall(self, transaction: Mapping[str, str], reference: str) -> bytes:
-        """Answer the reads of a block's time and of nonces, none of which is used on a final block."""
-        data = transaction["data"]
-        selector = f"0x{AGGREGATE3.selector.hex()}"
-        if not data.startswith(selector):
-            raise ValueError("only calls of aggregate3 are answered")
-        count_at = len(selector) + _WORD_DIGITS
-        count = int(data[count_at : count_at + _WORD_DIGITS], 16)
-        return b'"%s"' % _results(self._timestamp(self._height(reference)), count).encode()
+        """Answer the reads of a block's time, and of whether nonces were used by then."""
+        data = transaction["data"].removeprefix(f"0x{AGGREGATE3.selector.hex()}")
+        height = self._height(reference)
+        return b'"%s"' % _results([self._value(call, height) for call in _calls(data)]).encode()
+
+    def _value(self, call: str, height: int) -> int:
+        if call.startswith(BLOCK_TIMESTAMP.selector.hex()):
+            return self._timestamp(height)
+        mined = self.by_nonce.get(f"0x{call[len(call) - _WORD_DIGITS :]}")
+        return int(mined is not None and mined.height <= height)
+
+
+def _calls(arguments: str) -> Iterator[str]:
+    """Yield the calldata of each call of an ``aggregate3``, all as hex digits."""
+
+    def word(start: int) -> int:
+        return int(arguments[start : start + _WORD_DIGITS], 16)
+
+    calls = 2 * _WORD_DIGITS  # behind the offset and the length of the array
+    for position in range(word(_WORD_DIGITS)):
+        call = calls + 2 * word(calls + position * _WORD_DIGITS)
+        length = call + 3 * _WORD_DIGITS  # behind the target, the flag and the offset of the bytes
+        yield arguments[length + _WORD_DIGITS : length + _WORD_DIGITS + 2 * word(length)]
 
 
 def _listed(value: str | Sequence[str]) -> Sequence[str]:
     return [value] if isinstance(value, str) else value
 
 
-def _results(timestamp: int, count: int) -> str:
-    """Return ``(bool,bytes)[]`` of one word each: the timestamp, then zeros."""
+def _results(values: Sequence[int]) -> str:
+    """Return ``(bool,bytes)[]`` of one word each."""
+    count = len(values)
     offsets = "".join(f"{32 * count + 128 * i:064x}" for i in range(count))
-    values = [timestamp, *[0] * (count - 1)]
     return f"0x{32:064x}{count:064x}{offsets}" + "".join(f"{1:064x}{64:064x}{32:064x}{value:064x}" for value in values)

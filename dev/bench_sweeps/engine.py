@@ -3,15 +3,19 @@
 from itertools import groupby
 from operator import attrgetter
 
+from django.utils import timezone
+
 from indexer import checks, claims, tasks
+from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 
 
 def check_due() -> None:
-    """Check everything that is due, as the worker does."""
-    while checks.check_due():
-        pass
+    """Check everything that is due now and that no other process checks, as the worker does."""
+    due = Sweep.objects.filter(is_open=True, next_check_at__lte=timezone.now(), lease_until=None)
+    while due.exists():
+        checks.check_due()
 
 
 def check_due_one_by_one() -> None:
@@ -19,8 +23,9 @@ def check_due_one_by_one() -> None:
     place = attrgetter("rail", "network")
     while (claim := claims.claim_due()) is not None:
         for (rail, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
-            for sweep_id, seen in RAILS[rail].see(network, RAILS[rail].watch(list(group))):
-                settle(sweep_id=sweep_id, seen=seen, lease=claim.lease)
+            for seen in RAILS[rail].see(network, RAILS[rail].watch(list(group))):
+                for sweep_id, one in seen:
+                    settle(sweep_id=sweep_id, seen=one, lease=claim.lease)
 
 
 def claim() -> int:
