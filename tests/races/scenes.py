@@ -142,8 +142,9 @@ def checked(scene: Scene) -> None:
 
 
 def taken_over(scene: Scene) -> None:
-    """Let another check take the sweep, as if the lease of the first had expired."""
-    Sweep.objects.filter(id=scene.sweep.id).update(lease_token=NEW_HOLDER, lease_until=timezone.now() + MINUTE)
+    """Let another check take the sweep, as if the lease of the first had expired; none takes one that rests."""
+    waiting = Sweep.objects.filter(id=scene.sweep.id, next_check_at__isnull=False)
+    waiting.update(lease_token=NEW_HOLDER, lease_until=timezone.now() + MINUTE)
 
 
 # --- what the database says -------------------------------------------------------------------------------------------

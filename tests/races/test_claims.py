@@ -95,6 +95,7 @@ def test_a_closed_sweep_is_not_claimed_whatever_became_of_its_lease(claimed: Ope
         is_open=False,
         closed_at=timezone.now(),
         next_check_at=None,
+        watched_block=None,
         lease_token=uuid4(),
         lease_until=timezone.now() - MINUTE,
     )
