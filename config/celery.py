@@ -26,8 +26,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # As aliases: named by the setting broker_transport instead, kombu would speak plain text to a rediss:// URL.
 TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.broker:Transport")
 
-# A task writes batches. Shorter than the time in which work has to resume when a database is replaced by another one.
-DATABASE_DEADLINE_SECONDS = 3.0
+# A task writes batches. Much shorter than the time in which work has to resume, also when a database was replaced by
+# another one and the connections to the first are silent.
+DATABASE_DEADLINE_SECONDS = 2.0
 
 
 @import_modules.connect

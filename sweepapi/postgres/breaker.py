@@ -3,7 +3,7 @@
 import threading
 from time import monotonic
 
-PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 0.25
 
 
 class Breaker:

@@ -6,7 +6,9 @@ from tests.resilience.world import THREADS, TICK_SECONDS, World
 
 ANSWERED_SECONDS = 2
 DEFAULT_TICK_SECONDS = 2  # of DUE_SWEEP_SECONDS
-RESUMED_SECONDS = 5 - (DEFAULT_TICK_SECONDS - TICK_SECONDS)  # as it has to be by default, though beat is faster here
+LONGEST_SECONDS = 5
+# As it has to be by default, though beat is faster here.
+RESUMED_SECONDS = LONGEST_SECONDS - (DEFAULT_TICK_SECONDS - TICK_SECONDS)
 
 
 def assert_resumed(world: World) -> None:
@@ -92,4 +94,5 @@ def test_the_web_process_serves_again(world: World, fault: str) -> None:
 def test_connections_that_a_failover_forgot_are_replaced(world: World, engine: str) -> None:
     assert world.serves()
     world.links[engine].lose()
-    assert_resumed(world)
+    assert world.seconds_until_served() < LONGEST_SECONDS
+    assert world.seconds_until_looked() < LONGEST_SECONDS
