@@ -28,7 +28,9 @@ def delay_seconds(*, has_run_out: bool = False, **facts: Any) -> float:
         "is_searching": False,
         "is_cancelling": False,
     }
-    return (next_look(Outlook(**(outlook | facts)), Verdict({}, has_run_out)) - NOW).total_seconds()
+    at = next_look(Outlook(**(outlook | facts)), Verdict({}, has_run_out))
+    assert at is not None
+    return (at - NOW).total_seconds()
 
 
 def test_a_sweep_without_a_transaction_is_due_a_second_after_its_deadline() -> None:
