@@ -159,6 +159,16 @@ def test_a_sweep_made_due_rests_again_after_its_look(completed: dict[str, Any]) 
     assert is_resting(completed)
 
 
+def test_a_sweep_made_due_is_left_to_its_look(app: PartnerApp, completed: dict[str, Any]) -> None:
+    app.chain.mine(FINAL_AFTER)
+    assert check_now(sweep_of(completed).id)
+    watch()
+    assert (state(completed)[1], WatchedBlock.objects.count()) == (True, 1)
+    checks.check_due()
+    watch()
+    assert (state(completed), WatchedBlock.objects.count()) == (("completed", False, "final"), 0)
+
+
 # --- reorganisations --------------------------------------------------------------------------------------------------
 
 
