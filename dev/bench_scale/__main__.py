@@ -20,7 +20,7 @@ from dev.supervisor import Interrupted, Supervisor, say
 def main(result_file: Path) -> int:
     """Run the benchmark with a world of its own; returns its exit code."""
     os.environ.pop("DATABASE_URL", None)  # a database that was given could not be removed
-    folder = world.VAR / "bench" / "scale"
+    folder = world.VAR / "bench" / f"scale-{os.getpid()}"  # of this run alone, since it is removed
     try:
         with removed_afterwards(folder), Supervisor(folder) as supervisor:
             local = world.start(supervisor)
