@@ -1,4 +1,4 @@
-"""Cancellations on chain are signed once and counted once, whoever sends or requests others at the same time."""
+"""Cancellations on chain are signed once and counted once, although others send and request some at the same time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Requested:
 
 @pytest.fixture
 def stage(chain: LocalChain) -> Callable[[], Requested]:
-    """Request cancellations of sweeps on the local chain, and none but these."""
+    """Request cancellations of sweeps on the local chain, which are then the only ones."""
     chain.give_coins(networks.current().fee_signer.address)
 
     def request() -> Cancellation:

@@ -57,7 +57,7 @@ def test_two_builds_of_a_wallet_reserve_two_nonces(stage: Callable[[], Wallet]) 
 
 @pytest.fixture
 def build(chain: LocalChain, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Scene]:
-    """Build sweeps without asking the chain, from one draft."""
+    """Build sweeps from one draft, without reading the chain."""
     usdc, weth = chain.token("USDC"), chain.token("WETH")
     rail = RAILS["evm_v5"]
     request = BuildRequest(
