@@ -56,9 +56,11 @@ def node(template: Template, tmp_path: Path) -> Iterator[Node]:
     """The node of the benchmarks' chain, which executed nothing yet."""
     node = Node(f"http://127.0.0.1:{free_port()}")
     with subprocess.Popen(node.command(template, tmp_path), cwd=ROOT) as process:
-        wait_until(node.answers, within_seconds=10, what="start of the node")
-        yield node
-        process.terminate()
+        try:
+            wait_until(node.answers, within_seconds=60, what="start of the node")
+            yield node
+        finally:
+            process.terminate()
 
 
 @pytest.mark.django_db
