@@ -16,8 +16,8 @@ DEADLINE = NOW + timedelta(seconds=900)
 INTERVAL_SECONDS = 3  # of the local chain
 
 
-def delay_seconds(*, has_run_out: bool = False, **facts: Any) -> float:
-    """Return the seconds until the next look at a pending sweep, changed by the facts."""
+def look_at(*, has_run_out: bool = False, **facts: Any) -> datetime | None:
+    """Return the time of the next look at a pending sweep, changed by the facts."""
     outlook: dict[str, Any] = {
         "network": LOCAL,
         "is_executed": False,
@@ -28,9 +28,18 @@ def delay_seconds(*, has_run_out: bool = False, **facts: Any) -> float:
         "is_searching": False,
         "is_cancelling": False,
     }
-    at = next_look(Outlook(**(outlook | facts)), Verdict({}, has_run_out))
+    return next_look(Outlook(**(outlook | facts)), Verdict({}, has_run_out))
+
+
+def delay_seconds(**facts: Any) -> float:
+    """Return the seconds until that look, which is planned."""
+    at = look_at(**facts)
     assert at is not None
     return (at - NOW).total_seconds()
+
+
+def test_an_executed_sweep_rests_until_its_block_changes_something() -> None:
+    assert look_at(is_executed=True) is None
 
 
 def test_a_sweep_without_a_transaction_is_due_a_second_after_its_deadline() -> None:
@@ -44,7 +53,12 @@ def test_a_receipt_is_awaited_with_growing_delays(awaited_seconds: int, seconds:
 
 @pytest.mark.parametrize(
     "facts",
-    [{"is_executed": True}, {"flags": ["reorganised"]}, {"is_searching": True}, {"is_cancelling": True}],
+    [
+        {"is_executed": True, "flags": ["partial"]},
+        {"flags": ["reorganised"]},
+        {"is_searching": True},
+        {"is_cancelling": True},
+    ],
     ids=str,
 )
 def test_a_sweep_that_any_block_can_change_is_due_after_the_interval_of_the_chain(facts: dict[str, Any]) -> None:
@@ -54,11 +68,11 @@ def test_a_sweep_that_any_block_can_change_is_due_after_the_interval_of_the_chai
 
 
 @pytest.mark.parametrize(("interval_seconds", "seconds"), [(3, 3), (30, 20), (600, 20)])
-def test_a_block_that_is_not_final_is_checked_at_least_every_half_minute(
+def test_a_flagged_sweep_whose_block_is_not_final_is_checked_at_least_every_half_minute(
     change_chain: Callable[..., Chain], interval_seconds: int, seconds: int
 ) -> None:
     change_chain(finality=Finality("safe", "finalized", interval_seconds, None))
-    assert delay_seconds(is_executed=True) == seconds
+    assert delay_seconds(is_executed=True, flags=["below_minimum"]) == seconds
 
 
 def test_an_unexplained_nonce_is_due_soon_until_the_deadline_has_passed() -> None:
