@@ -1,12 +1,19 @@
-"""Celery's scheduler, which also shows that it ticks."""
+"""Celery's scheduler, which also shows that it ticks, and sends nothing more while no worker takes what it sent."""
 
 from typing import Any
 
-from celery.beat import PersistentScheduler
+import structlog
+from celery.beat import PersistentScheduler, ScheduleEntry
+from django.conf import settings
 
+from sweepapi.broker_state import BrokerState
 from sweeps.heartbeats import BEAT, Heart
 
+MOST_WAITING = 50  # messages, which are those of about fifteen seconds; each says what the next one says, too
+
+log = structlog.get_logger(__name__)
 _heart = Heart(BEAT)
+_broker = BrokerState()
 
 
 class Scheduler(PersistentScheduler):
@@ -14,3 +21,11 @@ class Scheduler(PersistentScheduler):
         """Write the heartbeat, then send what is due."""
         _heart.beat()
         return super().tick(*args, **kwargs)
+
+    def apply_async(self, entry: ScheduleEntry, *args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - as above
+        """Send an entry unless so many messages wait already; Celery logs the error if the broker does not answer."""
+        waiting = _broker.waiting(settings.PERIODIC_QUEUE)
+        if waiting >= MOST_WAITING:
+            log.warning("message_not_needed", task=entry.task, waiting=waiting)
+            return None
+        return super().apply_async(entry, *args, **kwargs)

@@ -280,7 +280,9 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_DEFAULT_QUEUE = "sweeps"
-CELERY_TASK_QUEUES = [Queue("sweeps")]
+# What beat sends. A worker takes from its queues by turns, so thousands of checks hold up nothing of it.
+PERIODIC_QUEUE = "periodic"
+CELERY_TASK_QUEUES = [Queue(CELERY_TASK_DEFAULT_QUEUE), Queue(PERIODIC_QUEUE)]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_POOL = "sweepapi.worker_pool:TaskPool"
@@ -298,34 +300,21 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=2.0)
 FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
+_PERIODS_SECONDS = {
+    "check_due": DUE_SWEEP_SECONDS,
+    "watch_blocks": DUE_SWEEP_SECONDS,
+    "check_clocks": DUE_SWEEP_SECONDS,
+    "send_cancellations": DUE_SWEEP_SECONDS,
+    "follow": FOLLOW_SECONDS,
+    "reconcile": 60.0,  # final blocks are minutes old, and a span of any length takes the same round trips
+    "measure_signer": 60.0,
+    "purge_answers": 3600.0,
+}
+# Nothing expires, because Celery judges that by the worker's clock, and one that is fast would drop every message.
 CELERY_BEAT_SCHEDULE = {
-    # It does not expire, because that is by the worker's clock, and one that is wrong would refuse every pass. Those
-    # that pile up while no worker runs take milliseconds each.
-    "check-due-sweeps": {"task": "indexer.check_due", "schedule": DUE_SWEEP_SECONDS},
-    "watch-blocks": {
-        "task": "indexer.watch_blocks",
-        "schedule": DUE_SWEEP_SECONDS,
-        "options": {"expires": DUE_SWEEP_SECONDS},
-    },
-    "check-clocks": {
-        "task": "indexer.check_clocks",
-        "schedule": DUE_SWEEP_SECONDS,
-        "options": {"expires": DUE_SWEEP_SECONDS},
-    },
-    **(
-        {"follow": {"task": "indexer.follow", "schedule": FOLLOW_SECONDS, "options": {"expires": FOLLOW_SECONDS}}}
-        if FOLLOW_SECONDS > 0
-        else {}
-    ),
-    # Final blocks are minutes old, and a span of any length takes the same round trips.
-    "reconcile": {"task": "indexer.reconcile", "schedule": 60.0, "options": {"expires": 60.0}},
-    "purge-answers": {"task": "indexer.purge_answers", "schedule": 3600.0},
-    "send-cancellations": {
-        "task": "indexer.send_cancellations",
-        "schedule": DUE_SWEEP_SECONDS,
-        "options": {"expires": DUE_SWEEP_SECONDS},
-    },
-    "measure-signer": {"task": "indexer.measure_signer", "schedule": 60.0, "options": {"expires": 60.0}},
+    name: {"task": f"indexer.{name}", "schedule": seconds, "options": {"queue": PERIODIC_QUEUE}}
+    for name, seconds in _PERIODS_SECONDS.items()
+    if seconds > 0
 }
 
 # --- Logs -------------------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import redis
 
 from dev.bench_indexer.bench import Bench
 from dev.process import Child, Program
+from sweepapi.broker_state import BrokerState
 
 START_SECONDS = 60
-QUEUE, UNACKNOWLEDGED = "sweeps", "unacked"  # the second by kombu
 _CELERY = [str(Path(sys.executable).parent / "celery"), "--app", "config.celery"]
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -46,8 +46,7 @@ def beat(bench: Bench) -> Iterator[None]:
 
 def waiting_messages() -> int:
     """Return how many messages are queued or in the worker's hands."""
-    with redis.Redis.from_url(os.environ["REDIS_URL"]) as broker:
-        return int(broker.llen(QUEUE)) + int(broker.hlen(UNACKNOWLEDGED))
+    return sum(BrokerState().messages().values())
 
 
 def cpu_seconds(child: Child) -> float:

@@ -116,7 +116,3 @@ def test_a_sweep_that_waits_for_nothing_gets_no_message(facts: dict[str, Any]) -
 def test_the_tasks_have_the_names_that_beat_uses() -> None:
     scheduled = {entry["task"] for entry in current_app.conf.beat_schedule.values()}
     assert {"indexer.check_due", "indexer.check_clocks"} <= scheduled <= set(current_app.tasks)
-
-
-def test_the_pass_does_not_expire_by_the_clock_of_a_worker() -> None:
-    assert "options" not in current_app.conf.beat_schedule["check-due-sweeps"]

@@ -94,7 +94,7 @@ def test_the_task_sends_its_next_message_only_if_it_made_the_check(
 
 def test_the_tasks_have_the_names_that_confirm_and_beat_use() -> None:
     assert {"indexer.check_sweep", "indexer.check_due"} <= set(current_app.tasks)
-    assert current_app.conf.beat_schedule["check-due-sweeps"]["task"] == "indexer.check_due"
+    assert current_app.conf.beat_schedule["check_due"]["task"] == "indexer.check_due"
 
 
 def test_many_due_sweeps_are_read_in_one_round_trip(app: PartnerApp, round_trips: list[list[str]]) -> None:

@@ -307,4 +307,4 @@ def test_blocks_that_nothing_looks_at_are_left_to_the_reconciliation(
 
 
 def test_beat_has_blocks_looked_at() -> None:
-    assert current_app.conf.beat_schedule["watch-blocks"]["task"] == "indexer.watch_blocks"
+    assert current_app.conf.beat_schedule["watch_blocks"]["task"] == "indexer.watch_blocks"

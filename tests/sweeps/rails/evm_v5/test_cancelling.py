@@ -665,4 +665,4 @@ def test_the_admins_button_reaches_the_chain_through_a_real_worker(app: PartnerA
 
 
 def test_beat_sends_cancellations_whose_message_was_lost() -> None:
-    assert current_app.conf.beat_schedule["send-cancellations"]["task"] == tasks.send_cancellations.name
+    assert current_app.conf.beat_schedule["send_cancellations"]["task"] == tasks.send_cancellations.name
