@@ -15,7 +15,7 @@ from dev.bench_sweeps.node import Node
 from dev.bench_sweeps.template import Template
 from dev.chain.chains_file import CHAIN
 from dev.supervisor import Supervisor
-from sweeps.models import Sweep, SweepStatus
+from sweeps.models import Sweep, SweepStatus, WatchedBlock
 
 SWEEPS_IN_A_BLOCK = 100  # as many as 50 a second make in two seconds
 RECHECK_SECONDS = 30  # of Ethereum in config/chains.toml; the local chain's suits tests
@@ -73,16 +73,18 @@ class Bench:
     def clear(self) -> None:
         """Forget all copies, also on the chain."""
         self.copier.delete_copies()
+        WatchedBlock.objects.all().delete()
         self.node.clear()
         self.put_off()
 
     def put_off(self) -> None:
-        """Let no sweep be due for a day, and release those that a stopped worker held."""
+        """Let no sweep and no block be due for a day, and release those that a stopped worker held."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE sweeps_sweep SET next_check_at = now() + interval '1 day', lease_token = NULL, "
                 "lease_until = NULL WHERE next_check_at IS NOT NULL"
             )
+            cursor.execute("UPDATE sweeps_watchedblock SET due_at = now() + interval '1 day'")
 
     def completed(self, numbers: range) -> int:
         """Return how many of these are completed."""

@@ -14,9 +14,9 @@ MOST_SECONDS = 1.0
 
 
 def measure(bench: Bench) -> Section:
-    """Make every block final, and let one process look at all the completed sweeps."""
+    """Make every block final, and let one process look at the blocks of all the completed sweeps."""
     bench.put_off()
-    with Settler.started("check_due", bench.environment, bench.supervisor.folder / "settler-0.log") as settler:
+    with Settler.started("watch_blocks", bench.environment, bench.supervisor.folder / "settler-0.log") as settler:
         bench.node.finalize(bench.node.head)
         _make_due()
         watched = Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()
@@ -33,7 +33,4 @@ def measure(bench: Bench) -> Section:
 
 def _make_due() -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE sweeps_sweep SET next_check_at = now() WHERE is_open AND status = 'completed' "
-            "AND next_check_at IS NOT NULL"
-        )
+        cursor.execute("UPDATE sweeps_watchedblock SET due_at = now()")

@@ -66,11 +66,10 @@ def measure(bench: Bench) -> Section:
 
 
 def _watch_again() -> int:
-    """Spread the looks at completed sweeps as the worker would have; returns how many are watched."""
+    """Spread the looks at blocks as the worker would have; returns how many sweeps rest on them."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE sweeps_sweep SET next_check_at = now() + random() * %s * interval '1 second' "
-            "WHERE is_open AND status = 'completed' AND next_check_at IS NOT NULL",
+            "UPDATE sweeps_watchedblock SET due_at = now() + random() * %s * interval '1 second'",
             [WATCHED_EVERY_SECONDS],
         )
     return Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from django.utils import timezone
 
-from indexer import checks, claims, tasks
+from indexer import checks, claims, tasks, watching
 from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
@@ -26,6 +26,11 @@ def check_due_one_by_one() -> None:
             for seen in RAILS[rail].see(network, RAILS[rail].watch(list(group))):
                 for sweep_id, one in seen:
                     settle(sweep_id=sweep_id, seen=one, lease=claim.lease)
+
+
+def watch_blocks() -> None:
+    """Look at every block whose sweeps rest and that is due."""
+    watching.watch()
 
 
 def claim() -> int:

@@ -30,7 +30,8 @@ class Original:
     contract: str  # in lower case
     log_count: int
     receipt: Sequence[bytes]
-    event: Sequence[bytes]  # the contract's log in it
+    event: Sequence[bytes]  # the contract's log in it that says what was executed
+    emitted: Sequence[bytes]  # all logs of the contract in it, with commas between them
 
     @classmethod
     def of(cls, receipt: Mapping[str, Any], nonce: int) -> Self:
@@ -47,9 +48,11 @@ class Original:
             (f"0x{nonce:064x}", "nonce"),
         ):
             text = text.replace(f'"{value}"', f'"@{placeholder}@"')
-        (event,) = (log for log in json.loads(text)["logs"] if log["topics"][0] == EXECUTED_TOPIC)
-        cut = [_PLACEHOLDER.split(part.encode()) for part in (text, json.dumps(event))]
-        return cls(nonce, receipt["to"].lower(), len(logs), *cut)
+        contract = receipt["to"].lower()
+        emitted = [log for log in json.loads(text)["logs"] if log["address"].lower() == contract]
+        (event,) = (log for log in emitted if log["topics"][0] == EXECUTED_TOPIC)
+        parts = (text, json.dumps(event), ",".join(map(json.dumps, emitted)))
+        return cls(nonce, contract, len(logs), *(_PLACEHOLDER.split(part.encode()) for part in parts))
 
     def receipt_of(self, mined: Mined) -> bytes:
         """Return the JSON of a copy's receipt."""
@@ -58,6 +61,10 @@ class Original:
     def event_of(self, mined: Mined) -> bytes:
         """Return the JSON of the log that says that a copy was executed."""
         return self._filled(self.event, mined)
+
+    def emitted_by(self, mined: Mined) -> bytes:
+        """Return the JSON of all logs that the contract emitted for a copy, without the array's brackets."""
+        return self._filled(self.emitted, mined)
 
     def nonce_of(self, mined: Mined) -> str:
         """Return the nonce of a copy's authorization as a topic."""
