@@ -18,8 +18,11 @@ AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
+# Tests that mostly wait for engines and rivals, so that they run beside the others.
+FAULT_TESTS := tests/resilience tests/races tests/dev/chaos
+
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest slither mutants concurrency-mutants forge invariants coverage openapi chaos \
+.PHONY: help demo dev test check pytest pytest-faults slither mutants concurrency-mutants forge invariants coverage openapi chaos \
 	bench-build bench-indexer bench-scale bench-gas abi vectors lock audit clean
 
 help: ## list the commands
@@ -33,7 +36,7 @@ dev: $(CONTRACTS_READY) ## run web, worker, beat and a local chain until Ctrl-C;
 
 # Two jobs at a time, the longest first; each prints its output when it is done.
 test: ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge pytest-faults
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
@@ -45,7 +48,10 @@ check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration
 	cd contracts && $(FORGE) fmt --check
 
 pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
-	$(PY) -m dev exec -- $(PY) -m pytest
+	$(PY) -m dev exec -- $(PY) -m pytest $(addprefix --ignore=,$(FAULT_TESTS))
+
+pytest-faults: $(CONTRACTS_READY) $(FEE_SPLITS)
+	$(PY) -m dev exec -- $(PY) -m pytest $(FAULT_TESTS)
 
 # Builds from scratch, because slither reads every build it finds.
 slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any finding fails

@@ -21,7 +21,7 @@ from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, send
 
 MODES = ("v5_partner_fees", "v4_fallback", "v5_partner_fees")
-SWEEPS_PER_MODE = 12
+SWEEPS_PER_MODE = 6
 CLIENTS = 3
 
 
