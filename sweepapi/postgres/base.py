@@ -29,3 +29,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Connect; see ``Connection``."""
         self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django does
         return Connection.open(**conn_params)
+
+    def is_usable(self) -> bool:
+        """Return whether a kept connection can be used; ask the server, which takes a round trip, only if in doubt."""
+        return (self.connection is not None and self.connection.is_surely_alive()) or super().is_usable()

@@ -5,6 +5,7 @@ goes on acknowledging. The server's own ``statement_timeout`` ends what is only 
 that passes means that the server is silent. What it was asked for, such as a commit, may or may not have happened.
 """
 
+import select
 from time import monotonic
 from typing import Any, Self
 
@@ -19,6 +20,8 @@ from sweepapi.postgres.breaker import Breaker
 CONNECT_SECONDS = 1.0
 # How much longer than ``statement_timeout`` the client waits, so that a server that works answers first.
 GRACE_SECONDS = 0.25
+# How long an answer shows that the server can be reached, even if the network forgot the connection since.
+TRUSTED_SECONDS = 1.0
 
 
 class ServerSilentError(psycopg.OperationalError):
@@ -33,6 +36,7 @@ class Connection(psycopg.Connection[TupleRow]):
 
     breaker = Breaker()  # a process has one database
     deadline_seconds: float
+    answered_at: float  # monotonic seconds
 
     @classmethod
     def open(cls, *, deadline_seconds: float, **parameters: Any) -> Self:  # noqa: ANN401 psycopg's own
@@ -48,7 +52,16 @@ class Connection(psycopg.Connection[TupleRow]):
             raise
         cls.breaker.answered()
         connection.deadline_seconds = deadline_seconds + GRACE_SECONDS
+        connection.answered_at = monotonic()
         return connection
+
+    def is_surely_alive(self) -> bool:
+        """Return whether the server answered within the last second, and did not end the connection since then."""
+        if self.closed or monotonic() - self.answered_at > TRUSTED_SECONDS:
+            return False
+        unread = select.poll()
+        unread.register(self.pgconn.socket, select.POLLIN)
+        return not unread.poll(0)  # what a server sends unasked, as when it is shut down
 
     @classmethod
     def _connect_gen(cls, conninfo: str = "") -> PQGenConn[Self]:
@@ -81,6 +94,7 @@ class Connection(psycopg.Connection[TupleRow]):
             self.breaker.silent()
             raise ServerSilentError from error
         self.breaker.answered()
+        self.answered_at = monotonic()
         return result
 
     @classmethod

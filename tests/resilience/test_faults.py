@@ -89,7 +89,7 @@ def test_the_web_process_serves_again(world: World, fault: str) -> None:
 
 @pytest.mark.parametrize("engine", ["postgres", "redis"])
 def test_connections_that_a_failover_forgot_are_replaced(world: World, engine: str) -> None:
-    assert world.serves()
+    world.seconds_until_served()  # a thread of the web may still trust a connection of the failover before
     world.links[engine].lose()
     assert world.seconds_until_served() < RESUMED_SECONDS
     assert world.seconds_until_looked() < RESUMED_SECONDS

@@ -8,10 +8,12 @@ from time import monotonic
 import pytest
 from django import db
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from dev.waiting import wait_until
 from sweepapi import errors
 from sweepapi.api.error_mapping import domain_error
+from sweepapi.postgres import connection as deadlines
 from sweepapi.postgres.base import DatabaseWrapper
 from sweepapi.postgres.connection import CONNECT_SECONDS, GRACE_SECONDS, Connection
 from tests.resilience.faulty_link import FaultyLink
@@ -52,7 +54,7 @@ def seconds_until_given_up(action: Callable[[], object]) -> float:
     return monotonic() - started
 
 
-def execute(other: DatabaseWrapper, statement: str) -> None:
+def execute(other: BaseDatabaseWrapper, statement: str) -> None:
     with other.cursor() as cursor:
         cursor.execute(statement)
 
@@ -130,3 +132,31 @@ def test_after_a_refused_connection_the_next_attempt_is_made(link: FaultyLink, o
         other.ensure_connection()
     link.work()
     execute(other, "SELECT 1")
+
+
+def test_a_kept_connection_that_was_just_used_is_used_again_without_asking(
+    link: FaultyLink, other: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "TRUSTED_SECONDS", 60.0)
+    execute(other, "SELECT 1")
+    link.hang()
+    assert other.is_usable()
+
+
+def test_a_kept_connection_that_rested_is_tried(
+    link: FaultyLink, other: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "TRUSTED_SECONDS", 0.0)
+    execute(other, "SELECT 1")
+    assert other.is_usable()
+    link.hang()
+    assert not other.is_usable()
+
+
+def test_a_connection_that_the_server_ended_is_replaced_however_lately_it_was_used(
+    other: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "TRUSTED_SECONDS", 60.0)
+    execute(other, "SELECT 1")
+    execute(connection, f"SELECT pg_terminate_backend({other.connection.info.backend_pid})")
+    wait_until(lambda: not other.is_usable(), within_seconds=5, what="the end of the session")
