@@ -10,8 +10,9 @@ Closing loses no messages: Redis keeps them as unacknowledged and delivers them 
 it kept its data. Nothing depends on that: the rows say when they are due, and beat checks them.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from queue import Empty
 from typing import Any, Self
 
@@ -55,7 +56,17 @@ class Channel(redis.Channel):
     # What the library's type stubs leave out.
     connection_errors: tuple[type[Exception], ...]
     _in_poll: bool
+    _create_client: Callable[[], object]
     _brpop_read: Callable[[], object]
+
+    @contextmanager
+    def conn_or_acquire(self, client: object = None) -> Iterator[object]:
+        """Yield one client for all acknowledgements; kombu would make one for each."""
+        yield client or self._shared_client
+
+    @cached_property
+    def _shared_client(self) -> object:
+        return self._create_client()
 
     def close(self) -> None:
         """Close for good at the first call, whether Redis answers or not."""
