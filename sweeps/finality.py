@@ -31,12 +31,12 @@ WHERE sweep.watched_block_id = ANY(%(blocks)s) AND sweep.next_check_at IS NULL A
 )
 ORDER BY sweep.id LIMIT %(rows)s FOR UPDATE
 """
+# Locked sweeps are joined: with = ANY, PostgreSQL may begin with another table and search the array for each row.
 _MAKE_SAFE = """
 WITH reached AS MATERIALIZED (
     SELECT sweep.id, sweep.last_event + 1 AS sequence, tx.id AS tx_id, tx.tx_hash
-    FROM sweeps_sweep AS sweep
+    FROM unnest(%(sweeps)s::uuid[]) AS locked (id) JOIN sweeps_sweep AS sweep USING (id)
     JOIN sweeps_sweeptransaction AS tx ON tx.sweep_id = sweep.id AND tx.status = 'accepted' AND tx.finality = 'included'
-    WHERE sweep.id = ANY(%(sweeps)s)
 ), candidates AS (
     UPDATE sweeps_sweeptransaction AS tx SET finality = 'safe' FROM reached WHERE tx.id = reached.tx_id
 ), sweeps AS (
@@ -45,27 +45,27 @@ WITH reached AS MATERIALIZED (
 INSERT INTO sweeps_sweepevent (sweep_id, sequence, kind, from_status, to_status, cause, at, tx_hash, facts)
 SELECT id, sequence, %(finality)s, '', '', '', statement_timestamp(), tx_hash, '{"finality": "safe"}' FROM reached
 """
-# Only sweeps of which nothing else is known; matched by the caller, because PostgreSQL can't plan a join with what was
-# shown: it does not know how many rows that has.
+# Only sweeps of which nothing else is known. The caller compares them with what was shown, because PostgreSQL does not
+# know how many rows that has. OFFSET keeps it from joining all accepted candidates: its statistics may know none yet.
 _ACCEPTED = """
 SELECT sweep.id, sweep.watched_block_id, execution.venue, tx.tx_hash, tx.logs_digest
-FROM sweeps_sweep AS sweep
+FROM unnest(%(sweeps)s::uuid[]) AS locked (id) JOIN sweeps_sweep AS sweep USING (id)
 JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id
 JOIN sweeps_execution AS execution
     ON execution.sweep_id = sweep.id AND execution.status = 'executed' AND execution.closed_at IS NULL
-JOIN sweeps_sweeptransaction AS tx
-    ON tx.execution_id = execution.id AND tx.status = 'accepted' AND tx.finality IN ('included', 'safe')
-    AND tx.block_hash = block.hash
-WHERE sweep.id = ANY(%(sweeps)s) AND sweep.status = 'completed' AND sweep.flags = '{}'
+JOIN LATERAL (
+    SELECT tx_hash, block_hash, logs_digest FROM sweeps_sweeptransaction
+    WHERE execution_id = execution.id AND status = 'accepted' AND finality IN ('included', 'safe') OFFSET 0
+) AS tx ON tx.block_hash = block.hash
+WHERE sweep.status = 'completed' AND sweep.flags = '{}'
 """
 _MAKE_FINAL = """
 WITH proven AS MATERIALIZED (
     SELECT sweep.id, sweep.last_event, execution.id AS execution_id, execution.ledger_entry_id,
         tx.id AS tx_id, tx.tx_hash
-    FROM sweeps_sweep AS sweep
+    FROM unnest(%(sweeps)s::uuid[]) AS locked (id) JOIN sweeps_sweep AS sweep USING (id)
     JOIN sweeps_execution AS execution ON execution.sweep_id = sweep.id
     JOIN sweeps_sweeptransaction AS tx ON tx.execution_id = execution.id AND tx.status = 'accepted'
-    WHERE sweep.id = ANY(%(sweeps)s)
 ), candidates AS (
     UPDATE sweeps_sweeptransaction AS tx
     SET finality = 'final', confirmations = GREATEST(tx.confirmations, %(head)s - tx.block_number + 1)
