@@ -12,5 +12,6 @@ class SweepApiConfig(AppConfig):
     verbose_name = "Shared"
 
     def ready(self) -> None:
-        """Register the system check; importing it is what registers it."""
+        """Register the system check, and what counts the calls to providers; importing them does it."""
         import_module("sweepapi.checks")
+        import_module("sweepapi.monitoring.providers")
