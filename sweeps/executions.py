@@ -214,6 +214,9 @@ class ExecutionSettlement:
             self.changes.final_entries.append(self.execution.ledger_entry_id)
         if Flag.PARTNER_IN_DEBT in self.sweep.flags and not self._others_lost_their_fee():
             transitions.clear_flag(self.changes, self.sweep, Flag.PARTNER_IN_DEBT)
+        candidates = (tx for execution in self.sweep.execution_list for tx in execution.candidates)
+        if all(tx.status != Tx.REJECTED for tx in candidates):  # so one provider made up what contradicted
+            transitions.clear_flag(self.changes, self.sweep, Flag.INCONSISTENT_AMOUNTS)
 
     def _others_lost_their_fee(self) -> bool:
         """Whether a final fee of another execution was reversed, and that execution is not final again."""

@@ -56,6 +56,34 @@ def test_a_provider_that_lags_lowers_neither_finality_nor_confirmations(tx: Swee
     assert (accepted.finality, accepted.confirmations) == ("safe", 101)
 
 
+FINAL_LOOK: dict[str, Any] = {
+    "head_number": 200,
+    "safe_number": 164,
+    "final_number": 100,
+    "canonical": block_at(100),
+    "state": True,
+}
+
+
+def test_a_contradiction_that_one_provider_made_up_is_cleared_when_two_show_the_final_block(
+    tx: SweepTransaction,
+) -> None:
+    apply(tx.sweep, seen(executed_receipt(tx, total_fee=7_499)))
+    assert complete(tx).flags == ["inconsistent_amounts"]
+    assert apply(tx.sweep, seen(executed_receipt(tx), **FINAL_LOOK, agreed=False)).flags == ["inconsistent_amounts"]
+    sweep = apply(tx.sweep, seen(executed_receipt(tx), **FINAL_LOOK))
+    assert (sweep.status, sweep.is_open, sweep.flags, fees_booked(sweep)) == ("completed", False, [], BOOKED)
+    assert sweep.events.get(kind="flag_cleared").facts == {"flag": "inconsistent_amounts"}
+
+
+def test_a_contradiction_of_another_transaction_stays_flagged(tx: SweepTransaction) -> None:
+    other = SweepTransactionFactory.create(sweep=tx.sweep)
+    apply(tx.sweep, seen(executed_receipt(other, total_fee=7_499)))
+    complete(tx)
+    sweep = apply(tx.sweep, seen(executed_receipt(tx), **FINAL_LOOK))
+    assert (sweep.status, sweep.is_open, sweep.flags) == ("completed", False, ["inconsistent_amounts"])
+
+
 def test_finality_closes_nothing_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
     complete(tx)
     blocks: dict[str, Any] = {"head_number": 200, "safe_number": 150, "final_number": 120, "canonical": block_at(100)}
