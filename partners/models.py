@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Min, Q, QuerySet, Subquery
+from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -68,9 +69,19 @@ class Partner(models.Model):
         """The partner's id in contracts and events: the UUID's 16 bytes and 16 zero bytes, as 0x and 64 hex digits."""
         return f"0x{self.id.hex}{'00' * 16}"
 
-    def share_bps_at(self, time: datetime) -> int:
+    def share_bps_at(self, time: datetime | Now) -> int:
         """Return the partner's share of the fee of a sweep that is built at this time."""
-        return self.fee_shares.filter(effective_from__lte=time).latest("effective_from", "id").share_bps
+        return self.shares_at(time)[:1].get().share_bps
+
+    def shares_at(self, time: datetime | Now) -> "QuerySet[FeeShare]":
+        """Return the current share and those before it, the current one first; there always is one.
+
+        The first share has no beginning: its time is by the clock of another host, which may be ahead.
+        """
+        of_partner = self.fee_shares.order_by().values("partner")
+        first = Subquery(of_partner.annotate(first=Min("effective_from")).values("first"))
+        shares = self.fee_shares.filter(effective_from__lte=Greatest(time, first))
+        return shares.order_by("-effective_from", "-id")
 
     def next_share_after(self, time: datetime) -> "FeeShare | None":
         """Return the next scheduled share."""

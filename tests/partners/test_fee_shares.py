@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from partners.models import FeeShare, Partner
 from tests.factories.partners import START, FeeShareFactory, PartnerFactory, random_address
@@ -51,9 +53,14 @@ def test_shares_of_other_partners_do_not_count(partner: Partner) -> None:
     assert (partner.share_bps_at(NOW + DAY), partner.next_share_after(NOW)) == (4000, None)
 
 
-def test_a_partner_has_no_share_before_its_first_one(partner: Partner) -> None:
-    with pytest.raises(FeeShare.DoesNotExist):
-        partner.share_bps_at(START - MOMENT)
+def test_the_first_share_counts_before_its_time_too(partner: Partner) -> None:
+    FeeShareFactory.create(partner=partner, share_bps=1, effective_from=NOW)
+    assert partner.share_bps_at(START - MOMENT) == 4000
+
+
+def test_a_share_is_read_by_one_statement(partner: Partner, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(1):
+        assert partner.share_bps_at(Now()) == 4000
 
 
 def test_a_share_without_a_time_is_effective_at_once(partner: Partner) -> None:

@@ -3,12 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
-from partners.models import Partner
+from partners.models import ApiKey, Partner
 from sweepapi.fees import split
 from sweeps.models import Sweep
-from tests.factories.partners import FeeShareFactory
+from tests.factories.partners import FeeShareFactory, random_address
+from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
@@ -40,3 +42,24 @@ def test_a_sweep_that_was_built_before_a_change_is_split_by_the_earlier_share(
         "partner_settled": due.partner_fee,
         "protocol_revenue": due.protocol_fee,
     }
+
+
+@pytest.mark.usefixtures("each_mode")
+def test_a_partner_that_was_created_by_a_host_whose_clock_is_ahead_can_build(chain: LocalChain) -> None:
+    ahead = timezone.now() + timedelta(seconds=30)
+    partner = Partner.objects.create(name="Acme", payout_wallet=random_address())
+    FeeShareFactory.create(partner=partner, share_bps=1234, effective_from=ahead, created_at=ahead)
+    _, plaintext = ApiKey.issue(partner=partner, name="tests")
+    app = PartnerApp(Client(headers={"x-api-key": plaintext}), chain)
+    assert app.build()["feeSummary"]["partnerShareBps"] == 1234
+
+
+def test_the_share_of_a_build_is_that_by_the_clock_of_the_database(
+    app: PartnerApp, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    FeeShareFactory.create(partner=partner, share_bps=2500, effective_from=now - timedelta(seconds=1))
+    FeeShareFactory.create(partner=partner, share_bps=3500, effective_from=now + timedelta(minutes=1))
+    for wrong in (now - timedelta(seconds=20), now + timedelta(minutes=2)):
+        monkeypatch.setattr(timezone, "now", lambda wrong=wrong: wrong)
+        assert app.build()["feeAuthorization"]["partnerShareBps"] == 2500

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -110,7 +110,7 @@ def _order(draft: EvmDraft, route: batch.Route, sweep_id: UUID) -> v4.SweepOrder
 def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
     return FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(timezone.now()),
+        partner_share_bps=partner.share_bps_at(Now()),
         partner_recipient=None,
         protocol_recipient=protocol_recipient,
         settlement=Settlement.PAYABLE,

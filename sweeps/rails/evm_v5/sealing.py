@@ -14,7 +14,8 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
+from django.db.models import DurationField, ExpressionWrapper, F
+from django.db.models.functions import Now
 
 from ledger.models import Settlement
 from partners.models import Partner
@@ -108,7 +109,7 @@ def _gross_output(log: Log) -> int | None:
 def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> FeeTerms:
     return FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(timezone.now()),
+        partner_share_bps=partner.share_bps_at(Now()),
         partner_recipient=partner.recipient_on(chain.network),
         protocol_recipient=protocol_recipient,
         settlement=Settlement.ON_CHAIN,
@@ -252,7 +253,7 @@ def _terms_of(renewed: Sweep, partner: Partner) -> Terms:
 
 def _shares_bps(partner: Partner) -> Collection[int]:
     """Return the partner's share, and the one before if that was replaced since the draft may have read it."""
-    now = timezone.now()
-    current, *former = partner.fee_shares.filter(effective_from__lte=now).order_by("-effective_from", "-id")[:2]
-    was_just_replaced = now - current.effective_from < MAX_DRAFT_AGE
+    since = ExpressionWrapper(Now() - F("effective_from"), output_field=DurationField())
+    current, *former = partner.shares_at(Now()).annotate(age=since)[:2]
+    was_just_replaced = current.age < MAX_DRAFT_AGE
     return [share.share_bps for share in [current, *(former if was_just_replaced else [])]]

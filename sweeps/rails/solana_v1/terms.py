@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.utils import timezone
+from django.db.models.functions import Now
 from solders.pubkey import Pubkey
 
 from ledger.models import Settlement
@@ -24,7 +24,7 @@ def fees_of_today(partner: Partner) -> FeeTerms:
     """Return the terms of a sweep that is built now: the platform gets the whole fee and owes the partner its part."""
     return FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(timezone.now()),
+        partner_share_bps=partner.share_bps_at(Now()),
         partner_recipient=None,
         protocol_recipient=networks.current().fee_wallet,
         settlement=Settlement.PAYABLE,
