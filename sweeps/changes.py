@@ -7,7 +7,7 @@ there are, ``write`` makes at most one statement for each kind of row.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -18,6 +18,7 @@ from django.db import models, transaction
 from django.db.models import Func
 
 from ledger import posting
+from sweepapi.monitoring import metrics
 from sweepapi.sets import Row, as_row, insert_rows, update_rows
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
 from sweeps.models.execution import AMOUNTS
@@ -83,6 +84,10 @@ class Changes:
         moves = [event for event in self.events if event["kind"] == EventKind.STATUS]
         if moves:
             transaction.on_commit(partial(_log_moves, moves))
+        reported = (tx for tx in candidates if tx.source != SweepTransaction.Source.DISCOVERED)
+        waited = [self.now - tx.submitted_at for tx in reported if tx.confirmed_at == self.now]
+        if waited:
+            transaction.on_commit(partial(_observe_acceptances, waited))
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,11 @@ def lock_all(ids: Collection[UUID]) -> tuple[Mapping[UUID, Mark], Changes]:
     rows = Sweep.objects.filter(id__in=ids).order_by("id").select_for_update()
     locked = list(rows.values_list("id", "version", "lease_token", CLOCK))
     return {sweep_id: Mark(*mark) for sweep_id, *mark, _ in locked}, Changes(max(at for *_, at in locked))
+
+
+def _observe_acceptances(waited: Sequence[timedelta]) -> None:
+    for one in waited:
+        metrics.ACCEPTANCE_SECONDS.observe(one.total_seconds())
 
 
 def _log_moves(moves: Sequence[Row]) -> None:

@@ -21,6 +21,11 @@ BUILDS = Counter("sweepapi_builds", "Builds by outcome: built, or the code of th
 TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])
 TASK_SECONDS = Histogram("sweepapi_task_seconds", "How long the runs took.", ["name"])
 SETTLE_SECONDS = Histogram("sweepapi_settle_seconds", "How long settling took, without the reads of the chain.")
+ACCEPTANCE_SECONDS = Histogram(
+    "sweepapi_acceptance_seconds",
+    "From the report of a transaction to its acceptance, mining included.",
+    buckets=(0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900),
+)
 
 # --- Providers --------------------------------------------------------------------------------------------------------
 _PROVIDER = ["network", "provider"]

@@ -9,6 +9,8 @@ import pytest
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from prometheus_client import REGISTRY
+from pytest_django import DjangoCaptureOnCommitCallbacks
 from structlog.testing import capture_logs
 
 from ledger.models import Account, JournalEntry
@@ -252,3 +254,27 @@ def test_every_write_of_a_sweep_raises_its_version_by_one() -> None:
     for number, write in enumerate(writers, start=1):
         write()
         assert version(tx.sweep) == before + number
+
+
+# --- what is measured -------------------------------------------------------------------------------------------------
+
+
+def test_how_long_each_waited_to_be_accepted_is_observed_in_a_set_and_alone(
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    def observed() -> list[float]:
+        names = ("acceptance_seconds_count", "acceptance_seconds_sum", "settle_seconds_count")
+        return [REGISTRY.get_sample_value(f"sweepapi_{name}") or 0 for name in names]
+
+    ago = timezone.now() - timedelta(seconds=100)
+    *txs, alone, discovered = submitted(4)
+    SweepTransaction.objects.update(submitted_at=ago)
+    SweepTransaction.objects.filter(pk=discovered.pk).update(source=SweepTransaction.Source.DISCOVERED)
+    before = observed()
+    with django_capture_on_commit_callbacks(execute=True):
+        settle_executed(*txs, discovered)
+        settle(sweep_id=alone.sweep.id, seen=seen(executed_receipt(alone)))
+        settle(sweep_id=alone.sweep.id, seen=seen(executed_receipt(alone)))  # which accepts nothing more
+    count, total, settlings = (after - earlier for earlier, after in zip(before, observed(), strict=True))
+    assert (count, settlings) == (3, 3)
+    assert total == pytest.approx(300, abs=60)
