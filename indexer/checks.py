@@ -7,14 +7,15 @@ time of the next look is written.
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from uuid import UUID
 
 from indexer import claims
 from indexer.claims import Claim
+from indexer.leases import renewed
 from indexer.waiting import Appointment, appointments
-from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS
 from sweeps.settle import Look, Outcome, settle_all
 
@@ -74,16 +75,18 @@ def _check(claim: Claim) -> Outcome:
     outcome = Outcome()
     waiting = {sweep.id for sweep in claim.sweeps}
     try:
-        for looks in _looks(claim):
-            settled = settle_all(looks, lease=claim.lease)
-            waiting -= {look.sweep.id for look in looks}
-            outcome.settled.extend(settled.settled)
-            outcome.errors.extend(settled.errors)
+        with renewed(partial(claims.renew, claim)):
+            for looks in _looks(claim):
+                settled = settle_all(looks, lease=claim.lease)
+                waiting -= {look.sweep.id for look in looks}
+                outcome.settled.extend(settled.settled)
+                outcome.errors.extend(settled.errors)
     finally:
-        # None are left unless a look failed. One that could not be settled keeps its lease: the next run gets past it.
-        if waiting:
-            held = Sweep.objects.filter(id__in=waiting, lease_token=claim.lease)
-            held.update(lease_token=None, lease_until=None)
+        if waiting:  # a look failed
+            claims.release(claim, waiting)
+    if outcome.errors:
+        settled_ids = {settled.sweep.id for settled in outcome.settled}
+        claims.hold_off(claim, [sweep.id for sweep in claim.sweeps if sweep.id not in settled_ids])
     return outcome
 
 

@@ -6,10 +6,10 @@ is due once its time has come and no lease holds it, both in one column of the i
 time of a claim does not depend on how many sweeps are open, due or leased.
 
 The lease only saves calls to the chain: concurrent checks are harmless, because ``settle`` takes the row's lock. A
-lease that its holder did not release expires.
+lease that its holder neither renewed nor released expires.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -18,16 +18,19 @@ from uuid import UUID, uuid4
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from indexer.leases import LEASE
 from sweepapi import networks
 from sweeps.models import Execution, Sweep
 from sweeps.rails.registry import RAILS
 
 log = structlog.get_logger(__name__)
 
-LEASE = timedelta(seconds=60)
-# A row that awaits a receipt is left to its own message; a batch takes it if the message does not come.
+HELD_OFF = timedelta(minutes=1)  # for which what can't be settled is left alone
+# A row that awaits a receipt is left to its own message; a batch takes it if the message does not come. None comes for
+# a row whose lease expired.
 MESSAGE_GRACE = timedelta(seconds=2)
 BATCH_ROWS = 250  # as many as rails look up in one request
 MAX_BATCHES = 40  # of one pass; beat starts the next one seconds later
@@ -43,7 +46,8 @@ WHERE id = ANY(ARRAY(
         WHERE is_open
           AND CASE WHEN next_check_at <= deadline AND status = 'pending' THEN 0
                    WHEN status = 'completed' THEN 1 ELSE 2 END = urgency.rank
-          AND GREATEST(next_check_at, lease_until) <= statement_timestamp() - urgency.grace
+          AND GREATEST(next_check_at, lease_until) <= statement_timestamp()
+          AND (lease_token IS NOT NULL OR next_check_at <= statement_timestamp() - urgency.grace)
         ORDER BY GREATEST(next_check_at, lease_until)
         LIMIT %(rows)s
         FOR UPDATE SKIP LOCKED
@@ -58,6 +62,13 @@ WHERE id = ANY(ARRAY(
     WHERE id = ANY(%(ids)s) AND is_open AND GREATEST(next_check_at, lease_until) <= statement_timestamp()
     FOR UPDATE SKIP LOCKED
 )) RETURNING *
+"""
+# A row that another transaction has locked is being written, by the holder itself or soon enough for the next renewal.
+_RENEW = """
+UPDATE sweeps_sweep SET lease_until = statement_timestamp() + %(lease_for)s
+WHERE id = ANY(ARRAY(
+    SELECT id FROM sweeps_sweep WHERE id = ANY(%(ids)s) AND lease_token = %(lease)s FOR UPDATE SKIP LOCKED
+))
 """
 _BACKLOG = """
 SELECT count(*), max(waiting) FROM (
@@ -110,6 +121,23 @@ def claim_due() -> Claim | None:
         return _claim(_CLAIM_DUE, grace=MESSAGE_GRACE, rows=BATCH_ROWS)
 
 
+def renew(claim: Claim) -> None:
+    """Extend the lease of what is still under it."""
+    ids = [sweep.id for sweep in claim.sweeps]
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, {"ids": ids, "lease": claim.lease, "lease_for": LEASE})
+
+
+def release(claim: Claim, sweep_ids: Collection[UUID]) -> None:
+    """Let others claim these sweeps again, as far as they are still under this lease."""
+    _held(claim, sweep_ids).update(lease_token=None, lease_until=None)
+
+
+def hold_off(claim: Claim, sweep_ids: Collection[UUID]) -> None:
+    """Keep sweeps that can't be settled from being claimed for a while, so that they don't fail with each batch."""
+    _held(claim, sweep_ids).update(lease_until=Now() + HELD_OFF)
+
+
 def backlog() -> Backlog:
     """Return how much is due, up to the rows of ``MAX_BATCHES``."""
     with transaction.atomic(), connection.cursor() as cursor:
@@ -153,6 +181,10 @@ def _claim(statement: str, **parameters: object) -> Claim | None:
     if len(known) < len(rows):
         _set_aside(lease, [row for row in rows if row not in known])
     return Claim(lease, sorted(known, key=attrgetter("next_check_at"))) if known else None
+
+
+def _held(claim: Claim, sweep_ids: Collection[UUID]) -> QuerySet[Sweep]:
+    return Sweep.objects.filter(id__in=sweep_ids, lease_token=claim.lease)
 
 
 def _set_aside(lease: UUID, sweeps: Sequence[Sweep]) -> None:

@@ -1,18 +1,21 @@
 """Looks at the blocks whose sweeps rest, so that these become safe, final, or are looked at themselves.
 
-A look that ends half-way loses nothing: what it wrote is whole, and its blocks are due again after a while.
+A look that ends half-way loses nothing: what it wrote is whole, and its blocks are due again when its lease ends.
 """
 
 import time
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
 import structlog
-from django.db.models import F
+from django.db import connection
+from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest, Now
 
+from indexer.leases import LEASE, renewed
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import finality
@@ -21,7 +24,7 @@ from sweeps.rails.registry import look_at_blocks
 
 log = structlog.get_logger(__name__)
 
-LEASE = timedelta(seconds=20)  # when another may take over; a chain that does not answer is asked again then
+HELD_OFF = timedelta(seconds=20)  # for which blocks are left alone that can't be settled
 BATCH_BLOCKS = 250
 RUN_SECONDS = 10.0  # after which the rest is left to the next run, so that other tasks have their turn
 
@@ -33,35 +36,74 @@ WHERE id = ANY(ARRAY(
     ORDER BY due_at LIMIT %(blocks)s FOR UPDATE SKIP LOCKED
 )) RETURNING *
 """
+# What was looked at meanwhile, or taken over, is due at another time.
+_RENEW = """
+UPDATE sweeps_watchedblock SET due_at = statement_timestamp() + %(lease)s
+WHERE id = ANY(ARRAY(
+    SELECT id FROM sweeps_watchedblock WHERE id = ANY(%(blocks)s) AND due_at = ANY(%(held_until)s)
+    FOR UPDATE SKIP LOCKED
+)) RETURNING due_at
+"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Blocks that no other run looks at while they are due at one of the times that this one set."""
+
+    blocks: list[WatchedBlock]
+    held_until: set[datetime] = field(default_factory=set)
+
+    def renew(self) -> None:
+        """Extend the lease of those that were not looked at yet."""
+        ids = [block.pk for block in self.blocks]
+        with connection.cursor() as cursor:
+            cursor.execute(_RENEW, {"lease": LEASE, "blocks": ids, "held_until": list(self.held_until)})
+            self.held_until.update(due_at for (due_at,) in cursor.fetchall())
 
 
 def watch() -> None:
-    """Look at every block that is due; what can't be settled keeps no other chain from its turn."""
+    """Look at every block that is due; a chain that fails keeps no other from its turn, and waits for the next run."""
     ends_at = time.monotonic() + RUN_SECONDS
-    errors = []
-    while time.monotonic() < ends_at and (blocks := _claim()):
-        for network, group in groupby(sorted(blocks, key=attrgetter("network")), key=attrgetter("network")):
-            try:
-                _look(network, list(group))
-            except ChainUnavailableError as error:
-                log.warning("blocks_not_shown", network=network, error=str(error))
-            except Exception as error:
-                log.exception("watching_failed", network=network)
-                errors.append(error)
+    failed: dict[str, Exception] = {}
+    while time.monotonic() < ends_at and (claim := _claim(set(networks.current().known).difference(failed))).blocks:
+        with renewed(claim.renew):
+            failed |= _look_at_all(claim.blocks)
+    errors = [error for error in failed.values() if not isinstance(error, ChainUnavailableError)]
     if errors:
         raise ExceptionGroup("not every block could be looked at", errors)
 
 
-def _claim() -> list[WatchedBlock]:
-    """Take the blocks that are due for the longest time, by the database's clock."""
-    known = list(networks.current().known)
-    return list(WatchedBlock.objects.raw(_CLAIM, {"lease": LEASE, "networks": known, "blocks": BATCH_BLOCKS}))
+def _claim(chains: Collection[str]) -> Claim:
+    """Take the blocks of these networks that are due for the longest time, by the database's clock."""
+    parameters = {"lease": LEASE, "networks": list(chains), "blocks": BATCH_BLOCKS}
+    blocks = list(WatchedBlock.objects.raw(_CLAIM, parameters))
+    return Claim(blocks, {block.due_at for block in blocks})
+
+
+def _look_at_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
+    """Look at each network's blocks, and return what failed, by network."""
+    failed: dict[str, Exception] = {}
+    for network, group in groupby(sorted(blocks, key=attrgetter("network")), key=attrgetter("network")):
+        claimed = list(group)
+        try:
+            _look(network, claimed)
+        except ChainUnavailableError as error:
+            log.warning("blocks_not_shown", network=network, error=str(error))
+            failed[network] = error
+        except Exception as error:
+            log.exception("watching_failed", network=network)
+            _rows(claimed).update(due_at=Now() + HELD_OFF)
+            failed[network] = error
+    return failed
 
 
 def _look(network: str, blocks: Sequence[WatchedBlock]) -> None:
     look = look_at_blocks(network, blocks)
-    seen = WatchedBlock.objects.filter(id__in=[block.pk for block in blocks])
-    seen.update(head_number=Greatest(F("head_number"), look.head_number), due_at=Now() + look.recheck)
+    _rows(blocks).update(head_number=Greatest(F("head_number"), look.head_number), due_at=Now() + look.recheck)
     finality.give_up(look.gone)
     finality.make_safe(look.safe)
     finality.make_final(look.final, head_number=look.head_number)
+
+
+def _rows(blocks: Sequence[WatchedBlock]) -> QuerySet[WatchedBlock]:
+    return WatchedBlock.objects.filter(id__in=[block.pk for block in blocks])

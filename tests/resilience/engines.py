@@ -73,13 +73,14 @@ class Engines(Supervisor):
                     os.kill(pid, number)
             signalled.update(new)
 
-    def start_worker(self, environment: Mapping[str, str]) -> Path:
+    def start_worker(self, environment: Mapping[str, str], *, name: str = "worker", queue: str = "sweeps") -> Path:
         """Start a worker with one process, and return its log when it is ready."""
-        log = self.folder / "worker.log"
+        log = self.folder / f"{name}.log"
         celery = [str(BIN / "celery"), "--app", "config.celery", "worker", "--concurrency", "1", "--loglevel", "INFO"]
         argv = [*celery, "--without-gossip", "--without-mingle", "--without-heartbeat"]  # as in compose.yaml
+        argv += ["--queues", queue]
         # Killed in the end, since a warm stop takes seconds.
-        worker = Program(name="worker", argv=argv, env=environment, stop_signal=SIGKILL, log=log)
+        worker = Program(name=name, argv=argv, env=environment, stop_signal=SIGKILL, log=log)
         self.start(worker, ready=lambda: " ready" in log.read_text())
         return log
 
@@ -101,10 +102,10 @@ def _tree(root: int) -> Iterator[int]:
         waiting += children[pid]
 
 
-def send(redis_url: str, task: str, *arguments: str, countdown: float = 0.0) -> None:
+def send(redis_url: str, task: str, *arguments: str, countdown: float = 0.0, queue: str = "sweeps") -> None:
     """Send a task's message to a broker other than that of the settings."""
     with Connection(redis_url) as broker:
-        current_app.send_task(task, args=arguments, countdown=countdown, connection=broker)
+        current_app.send_task(task, args=arguments, countdown=countdown, queue=queue, connection=broker)
 
 
 def connect(database_url: str) -> psycopg.Connection:

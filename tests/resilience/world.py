@@ -42,10 +42,12 @@ class World:
     database: Database
     links: dict[str, FaultyLink]
     url: str
+    environment: dict[str, str] = field(init=False)  # of its processes
     sweep_id: str = field(init=False)
 
     def start(self, environment: dict[str, str]) -> None:
         """Start the three processes, and build the sweep."""
+        self.environment = environment
         web = Program(
             name="web",
             argv=[str(BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"],
