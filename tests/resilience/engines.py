@@ -73,12 +73,12 @@ class Engines(Supervisor):
                     os.kill(pid, number)
             signalled.update(new)
 
-    def start_worker(self, environment: Mapping[str, str], *, name: str = "worker", queue: str = "sweeps") -> Path:
-        """Start a worker with one process, and return its log when it is ready."""
+    def start_worker(self, environment: Mapping[str, str], *, name: str = "worker", queue: str | None = None) -> Path:
+        """Start a worker with one process for one queue, or for all, and return its log when it is ready."""
         log = self.folder / f"{name}.log"
         celery = [str(BIN / "celery"), "--app", "config.celery", "worker", "--concurrency", "1", "--loglevel", "INFO"]
         argv = [*celery, "--without-gossip", "--without-mingle", "--without-heartbeat"]  # as in compose.yaml
-        argv += ["--queues", queue]
+        argv += [] if queue is None else ["--queues", queue]
         # Killed in the end, since a warm stop takes seconds.
         worker = Program(name=name, argv=argv, env=environment, stop_signal=SIGKILL, log=log)
         self.start(worker, ready=lambda: " ready" in log.read_text())
