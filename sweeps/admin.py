@@ -145,7 +145,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Minimum gross output")
     def show_min_gross(self, sweep: Sweep) -> str:
-        return output_amount(sweep.min_gross, sweep)
+        return "unknown" if sweep.is_adopted else output_amount(sweep.min_gross, sweep)
 
     @display(description="Approvals")
     def show_approvals(self, sweep: Sweep) -> str:

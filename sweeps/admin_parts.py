@@ -85,7 +85,7 @@ class ExecutionInline(ReadOnly, TabularInline):
 
     @display(description="Amounts")
     def show_amounts(self, execution: Execution) -> SafeString:
-        units = {"Minimum gross output": execution.min_gross}
+        units = {} if execution.sweep.is_adopted else {"Minimum gross output": execution.min_gross}
         if execution.status == Execution.Status.EXECUTED:
             done = execution.amounts
             units |= {"Gross output": done.gross_output, "User": done.user_amount}

@@ -18,13 +18,14 @@ log = structlog.get_logger(__name__)
 def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     """Have the worker look at the block again: it closes the sweep, or reverses it if the block left the chain.
 
-    Returns False for a sweep that is open anyway, or was not executed. Raises ``ValueError`` for an empty reason.
+    Returns False for a sweep that is open anyway, was not executed, or was adopted, so that its terms are not known.
+    Raises ``ValueError`` for an empty reason.
     """
     if not reason.strip():
         raise ValueError("A reason is required.")
     with transaction.atomic():
         sweep, changes = lock(id=sweep_id)
-        if sweep.is_open or sweep.status != SweepStatus.COMPLETED:
+        if sweep.is_open or sweep.is_adopted or sweep.status != SweepStatus.COMPLETED:
             return False
         sweep.executions.filter(status=Execution.Status.EXECUTED).update(closed_at=None)
         transitions.reopen(changes, sweep, reason=reason.strip(), requested_by=requested_by)

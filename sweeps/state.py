@@ -116,8 +116,10 @@ class SweepState:
         return [tx.tx_hash for tx in _accepted(self.transactions)]
 
     @property
-    def expected_fees(self) -> Split:
-        """The split of the output that the newest offer expects."""
+    def expected_fees(self) -> Split | None:
+        """The split of the output that the newest offer expects; None if the sweep was adopted."""
+        if self.sweep.is_adopted:
+            return None
         newest = self.sweep.offers.all()[0]
         return split(newest.expected_gross, self.sweep.total_fee_bps, self.sweep.partner_share_bps)
 

@@ -16,6 +16,7 @@ _STATUS_SENTENCES = {
     Cause.TAKEN: "The user executed the sweep's reference on other terms, so the sweep can't be executed.",
     Cause.VOIDED: "The sweep was voided.",
     Cause.CANCELLED: "The sweep was cancelled on chain.",
+    Cause.ADOPTED: "The sweep was executed. Its build was lost, so it was stored from its transaction.",
     Cause.REORGANISED: "The block of its transaction left the chain, so the sweep is pending again.",
 }
 _SENTENCES = {

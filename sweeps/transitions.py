@@ -33,6 +33,11 @@ def built(changes: Changes, sweep: Sweep) -> None:
     _append(changes, sweep, EventKind.STATUS, None, {}, to_status=sweep.status, cause=Cause.BUILT)
 
 
+def adopted(changes: Changes, sweep: Sweep, *, tx_hash: str, **facts: Any) -> None:  # noqa: ANN401 - JSON
+    """Add the first event of a sweep that was stored from its execution on chain."""
+    _append(changes, sweep, EventKind.STATUS, tx_hash, facts, to_status=sweep.status, cause=Cause.ADOPTED)
+
+
 def note(changes: Changes, sweep: Sweep, kind: EventKind, *, tx_hash: str | None = None, **facts: Any) -> None:  # noqa: ANN401 - JSON
     """Record an event that does not change the status."""
     sweep.last_event += 1

@@ -6,6 +6,7 @@ quote given to the partner is an ``Offer``, and each change since then a ``Sweep
 are in that rail's own tables.
 """
 
+from sweeps.models.comparison import Comparison
 from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.heartbeat import Heartbeat
@@ -16,6 +17,7 @@ from sweeps.models.watched_block import WatchedBlock
 __all__ = [
     "NO_PROVIDER_ANSWERED",
     "Cause",
+    "Comparison",
     "EventKind",
     "Execution",
     "Flag",

@@ -44,6 +44,7 @@ class Cause(models.TextChoices):
     VOIDED = "voided"
     CANCELLED = "cancelled"
     REORGANISED = "reorganised"
+    ADOPTED = "adopted"  # the first event of a sweep whose build was lost
 
 
 class SweepEvent(models.Model):

@@ -12,7 +12,7 @@ from ledger.models import JournalEntry
 from sweepapi.fees import NOTHING, Split
 from sweepapi.fields import AccountAddressField, NetworkField, TransactionHashField, Uint256Field
 from sweepapi.triggers import append_only
-from sweeps.models.sweep import Sweep, SweepToken
+from sweeps.models.sweep import Sweep, SweepToken, null_if_adopted
 
 AMOUNTS = ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")
 
@@ -35,8 +35,9 @@ class Execution(models.Model):
     network = NetworkField()
     venue = AccountAddressField()  # where it happens: a contract, or the account that is paid the fee
     execution_id = models.CharField(max_length=128)  # unique at the venue, chosen by us
-    min_gross = Uint256Field()
-    built_at_height = models.PositiveBigIntegerField()  # the head at build time; it can't have happened before
+    min_gross = null_if_adopted(Uint256Field())
+    # The head at build time, before which it can't have happened; if the sweep was adopted, the block of the event.
+    built_at_height = models.PositiveBigIntegerField()
 
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
     closed_at = models.DateTimeField(null=True, blank=True)  # null while the chain may still change it
@@ -66,6 +67,10 @@ class Execution(models.Model):
                 name="execution_has_amounts_if_executed",
                 condition=Q(status="executed", **{f"{name}__isnull": False for name in AMOUNTS})
                 | Q(~Q(status="executed"), **{f"{name}__isnull": True for name in AMOUNTS}, ledger_entry__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="execution_has_a_minimum_unless_adopted",
+                condition=Q(min_gross__isnull=False) | Q(status="executed", closed_at__isnull=False),
             ),
             models.CheckConstraint(
                 name="execution_split_adds_up",
@@ -156,6 +161,10 @@ class SweepTransaction(models.Model):
 
     class Meta:
         ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            # The books are compared with the events of some blocks.
+            models.Index(fields=["block_number"], condition=Q(status="accepted"), name="candidate_accepted_by_block"),
+        ]
         constraints: ClassVar = [
             models.CheckConstraint(
                 name="candidate_status_known",

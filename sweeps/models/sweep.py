@@ -1,7 +1,7 @@
 """The sweep itself: its terms, fixed by its first offer, and its state."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 NO_PROVIDER_ANSWERED = "No provider answered in time."  # a last_error
 MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
 MAX_REFERENCE_LENGTH = 64
+
+# What the first offer fixed and no event shows.
+TERMS_OF_OFFER = ("slippage_bps", "total_fee_bps", "partner_share_bps", "min_gross", "deadline")
+FieldT = TypeVar("FieldT", bound="models.Field[Any, Any]")
+
+
+def null_if_adopted(field: FieldT) -> FieldT:
+    """Make a term of the offer nullable, and keep its type: only what shows adopted sweeps meets a null."""
+    field.null = field.blank = True
+    return field
 
 
 class SweepStatus(models.TextChoices):
@@ -46,6 +56,7 @@ class Flag(models.TextChoices):
     PARTIAL = "partial"  # completed, and not all of its executions were
     REORGANISED = "reorganised"  # was completed, and its block left the chain
     PARTNER_IN_DEBT = "partner_in_debt"  # the reversal of its fee left a debt, and its fee is not final again
+    ADOPTED = "adopted"  # its build was lost, and it was stored from its event; it has no offer and no tokens
 
 
 class InputToken(NamedTuple):
@@ -71,18 +82,18 @@ class Sweep(models.Model):
     output_asset = AccountAddressField()
     output_symbol = models.CharField(max_length=32)
     output_decimals = models.PositiveSmallIntegerField()
-    slippage_bps = models.PositiveSmallIntegerField()
+    slippage_bps = null_if_adopted(models.PositiveSmallIntegerField())
     # What else the partner chose for its offers.
     accepted_impact_bps = models.PositiveSmallIntegerField(null=True, blank=True)  # null unless the user was asked
     unlimited_approvals = models.BooleanField(default=False)
     wallet_atomic = models.CharField(max_length=16, blank=True)  # a ``WalletAtomic``; blank if the wallet was not asked
-    total_fee_bps = models.PositiveSmallIntegerField()
-    partner_share_bps = models.PositiveSmallIntegerField()
+    total_fee_bps = null_if_adopted(models.PositiveSmallIntegerField())
+    partner_share_bps = null_if_adopted(models.PositiveSmallIntegerField())
     partner_recipient = AccountAddressField(null=True, blank=True)  # null where the partner is paid later
     protocol_recipient = AccountAddressField()
     settlement = models.CharField(max_length=16, choices=Settlement)
-    min_gross = Uint256Field()  # the signed minimum of the gross output, over all executions
-    deadline = models.DateTimeField()  # what was signed for it can't be executed later
+    min_gross = null_if_adopted(Uint256Field())  # the signed minimum of the gross output, over all executions
+    deadline = null_if_adopted(models.DateTimeField())  # what was signed for it can't be executed later
     created_at = models.DateTimeField(auto_now_add=True)
 
     status = models.CharField(max_length=16, choices=SweepStatus, default=SweepStatus.PENDING)
@@ -152,6 +163,16 @@ class Sweep(models.Model):
             ),
         ]
         constraints: ClassVar = [
+            models.CheckConstraint(
+                name="sweep_has_an_offer_unless_adopted",
+                condition=Q(~Q(flags__contains=[Flag.ADOPTED]), **{f"{name}__isnull": False for name in TERMS_OF_OFFER})
+                | Q(
+                    flags__contains=[Flag.ADOPTED],
+                    status=SweepStatus.COMPLETED,
+                    is_open=False,
+                    **{f"{name}__isnull": True for name in TERMS_OF_OFFER},
+                ),
+            ),
             models.CheckConstraint(name="sweep_status_known", condition=Q(status__in=SweepStatus.values)),
             models.CheckConstraint(name="sweep_settlement_known", condition=Q(settlement__in=Settlement.values)),
             models.CheckConstraint(
@@ -221,6 +242,10 @@ class Sweep(models.Model):
     def input_tokens(self) -> "list[InputToken]":
         """Its tokens in their order; they never change."""
         return [InputToken(*row) for row in self.tokens.values_list("id", "position", "asset")]
+
+    @property
+    def is_adopted(self) -> bool:
+        return Flag.ADOPTED in self.flags
 
 
 # Shows a reader of the row whether anything was written since, to it or to what belongs to it. A lease does not count:

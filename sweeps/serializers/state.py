@@ -15,6 +15,8 @@ EVENT_TYPES = (
     *(f"sweep_{status}" for status in SweepStatus.values),
     *(kind for kind in EventKind.values if kind != EventKind.STATUS),
 )
+# Our database lost the sweep, with its offer and its tokens, and it was stored again from the chain.
+NULL_IF_ADOPTED = "Null if the sweep is flagged adopted."
 SKIP_REASONS = (SkippedToken.Reason.BELOW_LEAST.value, SkippedToken.Reason.NOT_FILLED.value)
 
 
@@ -50,9 +52,11 @@ class FeeSplitSerializer(serializers.Serializer[Any]):
 class FeesSerializer(serializers.Serializer[Any]):
     """The fee terms of a sweep, and the expected and the actual fees."""
 
-    totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps")
-    partnerShareBps = serializers.IntegerField(source="sweep.partner_share_bps")
-    expected = FeeSplitSerializer(source="expected_fees")
+    totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps", allow_null=True, help_text=NULL_IF_ADOPTED)
+    partnerShareBps = serializers.IntegerField(
+        source="sweep.partner_share_bps", allow_null=True, help_text=NULL_IF_ADOPTED
+    )
+    expected = FeeSplitSerializer(source="expected_fees", allow_null=True, help_text=NULL_IF_ADOPTED)
     actual = FeeSplitSerializer(source="actual_fees", allow_null=True, help_text="Null unless completed.")
 
 
@@ -118,7 +122,7 @@ class SweepFactsSerializer(serializers.Serializer[Any]):
     outputSymbol = serializers.CharField(source="sweep.output_symbol")
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
     createdAt = UtcDateTimeField(source="sweep.created_at")
-    expiresAt = UtcDateTimeField(source="sweep.deadline")
+    expiresAt = UtcDateTimeField(source="sweep.deadline", allow_null=True, help_text=NULL_IF_ADOPTED)
 
     def get_chain(self, state: Any) -> str:  # noqa: ANN401
         return networks.current().name_of(state.sweep.network)

@@ -119,7 +119,16 @@ def _named(rail: EvmRail, network: str, stream: Stream, span: ScannedSpan, resul
             result.unmatched.append(Unmatched(mined, emitted, UNKNOWN))
         else:
             named.append(_Named(mined, emitted, execution))
-    return [one for one in named if not one.is_settled]
+    return [one for one in named if not one.is_settled and not _is_of_adopted(one, result)]
+
+
+def _is_of_adopted(one: _Named, result: Comparison) -> bool:
+    """Whether it is another event of a sweep that was adopted, of which no terms are known to judge it by."""
+    sweep = one.execution.sweep
+    if sweep.is_adopted:
+        reason = SECOND if one.emitted.user == sweep.wallet else OF_ANOTHER_WALLET
+        result.unmatched.append(Unmatched(one.mined, one.emitted, reason, sweep.id if reason == SECOND else None))
+    return sweep.is_adopted
 
 
 def _questions(rail: EvmRail, named: Sequence[_Named], result: Comparison) -> Iterator[_Question]:

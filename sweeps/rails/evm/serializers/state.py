@@ -10,7 +10,7 @@ from sweepapi.api.schema import example
 from sweeps.models import Flag, SweepStatus
 from sweeps.rails.evm.following import USED_FLAGS
 from sweeps.rails.evm.serializers.answer import CONTRACT_VERSIONS, EXAMPLES
-from sweeps.serializers.state import ChecksSerializer, FeeSplitSerializer, SweepStateSerializer
+from sweeps.serializers.state import NULL_IF_ADOPTED, ChecksSerializer, FeeSplitSerializer, SweepStateSerializer
 
 FLAGS = (*Flag.values, *USED_FLAGS)
 
@@ -24,11 +24,15 @@ class FeeAuthorizationStateSerializer(ChecksSerializer):
     confirmedAt = UtcDateTimeField(source="sweep.completed_at", allow_null=True)
     nonce = serializers.SerializerMethodField()
     deadline = UtcDateTimeField(
-        source="sweep.deadline", help_text="Of the fee authorization on V5, of the user's permit on V4."
+        source="sweep.deadline",
+        allow_null=True,
+        help_text=f"Of the fee authorization on V5, of the user's permit on V4. {NULL_IF_ADOPTED}",
     )
-    totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps")
-    partnerShareBps = serializers.IntegerField(source="sweep.partner_share_bps")
-    expectedFees = FeeSplitSerializer(source="expected_fees")
+    totalFeeBps = serializers.IntegerField(source="sweep.total_fee_bps", allow_null=True, help_text=NULL_IF_ADOPTED)
+    partnerShareBps = serializers.IntegerField(
+        source="sweep.partner_share_bps", allow_null=True, help_text=NULL_IF_ADOPTED
+    )
+    expectedFees = FeeSplitSerializer(source="expected_fees", allow_null=True, help_text=NULL_IF_ADOPTED)
     actualFees = FeeSplitSerializer(source="actual_fees", allow_null=True)
 
     @extend_schema_field(serializers.CharField(allow_null=True, help_text="Of the fee authorization; null on V4."))
