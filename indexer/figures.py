@@ -18,10 +18,12 @@ from redis import RedisError
 
 from indexer import claims
 from ledger import balance_check
+from sweepapi import networks
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.repeating import Repeating
-from sweeps.models import Flag, Sweep
+from sweeps.models import Comparison, Flag, Sweep
+from sweeps.rails.registry import EVM_AUDITOR
 
 PAUSE_SECONDS = 5.0
 STATEMENT_TIMEOUT_MS = 1_000
@@ -72,7 +74,13 @@ class Figures:
 
     def measure(self) -> None:
         """Measure each; one that takes too long keeps its last value, whose time says how old it is."""
-        figures = {"due": _due, "flags": self._flagged, "ledger": self._walk.step, "queue": self._queue}
+        figures = {
+            "due": _due,
+            "flags": self._flagged,
+            "ledger": self._walk.step,
+            "books": _books,
+            "queue": self._queue,
+        }
         for name, figure in figures.items():
             try:
                 figure()
@@ -105,6 +113,16 @@ def _due() -> None:
         backlog = claims.backlog()
     metrics.DUE.set(backlog.rows)
     metrics.OLDEST_DUE.set(backlog.oldest.total_seconds())
+
+
+def _books() -> None:
+    with _bounded():
+        unexplained, compared = EVM_AUDITOR.unexplained_events(), list(Comparison.objects.all())
+    for chain in networks.current().enabled:
+        metrics.UNMATCHED.labels(chain.network).set(unexplained.get(chain.network, 0))
+    for one in compared:
+        metrics.DIFFERENCES.labels(one.network).set(one.differences)
+        metrics.COMPARED.labels(one.network).set(one.compared_at.timestamp())
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from indexer import checks, claims, following, reconciliation, signer_balance, watching
+from indexer import books, checks, claims, following, reconciliation, signer_balance, watching
 from sweeps.build import purge_answers
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
 from sweeps.rails.registry import RAILS
@@ -64,6 +64,12 @@ def follow() -> None:
 def reconcile() -> None:
     """Settle what final blocks show and the service does not know, such as executions of closed sweeps."""
     reconciliation.reconcile()
+
+
+@shared_task(name="indexer.compare_books")
+def compare_books() -> None:
+    """Compare the books with the last day of each chain, if that was not done for a day."""
+    books.compare_last_day()
 
 
 @shared_task(name=CANCEL_TASK)

@@ -1,9 +1,12 @@
 """Reads the ledger, each question in one query."""
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from ledger.models import Posting
 from partners.models import Partner
@@ -30,3 +33,28 @@ def postings_of_partner(
 
 def _with_entry_and_account() -> QuerySet[Posting]:
     return Posting.objects.select_related("entry", "account")
+
+
+@dataclass(frozen=True)
+class Booked:
+    """What is booked on one account for an execution."""
+
+    asset: str
+    account: str
+    partner_id: UUID | None  # None on the platform's accounts
+    amount: int
+
+
+def booked_for(execution_refs: Collection[UUID]) -> Mapping[UUID, frozenset[Booked]]:
+    """Return what is booked for each execution, the sums over all its entries; zeros are left out."""
+    sums = (
+        Posting.objects.filter(entry__execution_ref__in=execution_refs)
+        .values_list("entry__execution_ref", "account__asset", "account__name", "account__partner_id")
+        .annotate(total=Sum("amount"))
+        .order_by()
+    )
+    booked: dict[UUID, set[Booked]] = defaultdict(set)
+    for execution_ref, asset, account, partner_id, total in sums:
+        if total:
+            booked[execution_ref].add(Booked(asset, account, partner_id, int(total)))
+    return {execution_ref: frozenset(found) for execution_ref, found in booked.items()}

@@ -63,27 +63,35 @@ class Scan:
     spans: Sequence[ScannedSpan]
 
 
-def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, after: Mark) -> Scan:
-    """Return the logs after the mark, as far as one batch reaches and the providers agree.
+def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, last_block: int | None = None) -> Scan:
+    """Return the logs after the mark, as far as one batch reaches and the providers agree, at most to the last block.
 
     Two round trips to every provider, more if they refuse long spans. Raises ``ChainUnavailableError`` if fewer
     providers answer than are needed, and ``FinalBlockReplacedError``.
     """
-    needed = min(len(pool.providers), 2)
-    depths = [
+    head_number, final_number = depths(chain, pool)
+    end = final_number if last_block is None else min(last_block, final_number)
+    for span_blocks in SPAN_LENGTHS:
+        queried = log_query.spans(after.number + 1, end, span_blocks=span_blocks)
+        answers = _ask(chain, pool, stream, after, queried) if queried else []
+        if not queried or len(answers[0]) >= pool.needed:
+            return Scan(head_number, final_number, list(_agreed(stream, pool.needed, after, queried, answers)))
+    raise ChainUnavailableError("too few providers show the logs: they refuse, or their final block fell back")
+
+
+def depths(chain: Chain, pool: ProviderPool) -> tuple[int, int]:
+    """Return the heights of the head and of the final block; of two providers or more, one that lies can't raise them.
+
+    Raises ``ChainUnavailableError`` if fewer providers answer than are needed.
+    """
+    shown = [
         log_query.take_depth(chain.finality.final, iter(results))
         for results in pool.ask_all(log_query.depth_calls(chain.finality.final))
     ]
-    if len(depths) < needed:
+    if len(shown) < pool.needed:
         raise ChainUnavailableError("a second provider is needed, and none answered")
-    # Of two providers or more, one that lies can't raise either.
-    head_number, final_number = (sorted(heights)[-needed] for heights in zip(*depths, strict=True))
-    for span_blocks in SPAN_LENGTHS:
-        queried = log_query.spans(after.number + 1, final_number, span_blocks=span_blocks)
-        answers = _ask(chain, pool, stream, after, queried) if queried else []
-        if not queried or len(answers[0]) >= needed:
-            return Scan(head_number, final_number, list(_agreed(stream, needed, after, queried, answers)))
-    raise ChainUnavailableError("too few providers show the logs: they refuse, or their final block fell back")
+    heads, finals = zip(*shown, strict=True)
+    return sorted(heads)[-pool.needed], sorted(finals)[-pool.needed]
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,24 @@ UNBALANCED = Gauge(
     "Journal entries whose postings do not sum to zero.",
     multiprocess_mode="mostrecent",
 )
+UNMATCHED = Gauge(
+    "sweepapi_unmatched_events",
+    "Events of our contracts that match nothing and are not explained yet.",
+    ["network"],
+    multiprocess_mode="mostrecent",
+)
+DIFFERENCES = Gauge(
+    "sweepapi_books_differences",
+    "Differences between the books and the chain, at the last daily comparison.",
+    ["network"],
+    multiprocess_mode="mostrecent",
+)
+COMPARED = Gauge(
+    "sweepapi_books_compared_timestamp_seconds",
+    "When the books were last compared with the chain.",
+    ["network"],
+    multiprocess_mode="max",
+)
 SIGNER_BALANCE = Gauge(
     "sweepapi_fee_signer_balance_wei", "What the fee signer has for gas.", ["network"], multiprocess_mode="mostrecent"
 )

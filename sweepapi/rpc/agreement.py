@@ -5,10 +5,12 @@ Of two providers that disagree neither is believed, so nothing closes until they
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 
+from sweepapi.rpc.calls import Call
+from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.rpc.pool import ProviderPool
 from sweepapi.rpc.provider import Provider
 
@@ -73,3 +75,15 @@ def report(pool: ProviderPool, decision: Decision[ConclusionT], *, subject: obje
         providers=sorted(one.position for one in (*decision.supporters, *decision.dissenters)),
         outvoted=[one.position for one in outvoted],
     )
+
+
+def ask_agreed(pool: ProviderPool, calls: Sequence[Call]) -> list[Any]:
+    """Return the results that enough providers show alike, of calls whose results are comparable.
+
+    Raises ``ChainUnavailableError`` if too few answer, or do not show the same.
+    """
+    answers = pool.ask_all(calls)
+    for results in answers:
+        if answers.count(results) >= pool.needed:
+            return results
+    raise ChainUnavailableError("too few providers show the same")

@@ -5,6 +5,7 @@ token programs compare the amount with the balance first. So neither a program t
 simulated nor a price that moved can pay the user less, whatever the swap API wrote into its instructions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solders.instruction import AccountMeta, Instruction
@@ -13,8 +14,13 @@ from spl.token.instructions import transfer_checked
 from spl.token.models import TransferCheckedParams
 
 from sweepapi.solana.accounts import MAX_AMOUNT
-from sweepapi.solana.addresses import WRAPPED_SOL, associated_account
+from sweepapi.solana.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, associated_account
 from sweepapi.solana.errors import UnsafeSwapError
+from sweepapi.solana.landed import LandedInstruction
+
+_PROGRAMS = frozenset(map(str, TOKEN_PROGRAMS))
+_TRANSFER_CHECKED = bytes([12])  # the number of the instruction in both token programs
+_GUARD_ACCOUNTS = 5  # source, mint, destination, owner, reference
 
 
 @dataclass(frozen=True)
@@ -50,3 +56,29 @@ class Output:
         )
         named = AccountMeta(reference, is_signer=False, is_writable=False)
         return Instruction(checked.program_id, checked.data, [*checked.accounts, named])
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """What the guard of a landed transaction names."""
+
+    wallet: str
+    mint: str
+    program: str
+    reference: str
+
+
+def read_guard(instructions: Sequence[LandedInstruction]) -> Guarded | None:
+    """Return what the guard among these instructions names; None unless there is exactly one.
+
+    Anyone can write such an instruction.
+    """
+    found = [
+        Guarded(wallet=one.accounts[3], mint=one.accounts[1], program=one.program, reference=one.accounts[4])
+        for one in instructions
+        if one.program in _PROGRAMS
+        and one.data[:1] == _TRANSFER_CHECKED
+        and len(one.accounts) == _GUARD_ACCOUNTS
+        and one.accounts[0] == one.accounts[2]
+    ]
+    return found[0] if len(found) == 1 else None

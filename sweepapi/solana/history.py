@@ -84,13 +84,21 @@ def statuses_call(signatures: Sequence[str]) -> Call:
 
 def block_hash_call(slot: int, *, commitment: str) -> Call:
     """Return the call for the hash of the block at a slot."""
-    options = {
+    return Call("getBlock", (slot, _block_options(commitment)), _block_hash, ErrorPolicy.ANY)
+
+
+def block_time_call(slot: int) -> Call:
+    """Return the call for the time of the final block at a slot, in seconds since 1970."""
+    return Call("getBlock", (slot, _block_options("finalized")), _block_time)
+
+
+def _block_options(commitment: str) -> dict[str, object]:
+    return {
         "commitment": commitment,
         "transactionDetails": "none",
         "rewards": False,
         "maxSupportedTransactionVersion": 0,
     }
-    return Call("getBlock", (slot, options), _block_hash, ErrorPolicy.ANY)
 
 
 def _listed_within(limit: int) -> Callable[[object], tuple[Listed, ...]]:
@@ -139,3 +147,7 @@ def _signature(value: object) -> str:
 
 def _block_hash(value: object) -> str | None:
     return None if value is None else str(responses.key(responses.mapping(value).get("blockhash")))
+
+
+def _block_time(value: object) -> int:
+    return responses.counter(responses.mapping(value).get("blockTime"))

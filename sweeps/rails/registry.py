@@ -1,11 +1,14 @@
 """The registry of all rails: the only module outside the rails that names them."""
 
+from sweeps.rails.auditor import Auditor
 from sweeps.rails.evm import block_watching
+from sweeps.rails.evm.auditing import EvmAuditor
 from sweeps.rails.evm.log_following import LogFollower
 from sweeps.rails.evm.rail import EvmRail, EvmShapes
 from sweeps.rails.evm_v4.rail import EvmV4
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.rail import Rail
+from sweeps.rails.solana_v1.auditing import SolanaAuditor
 from sweeps.rails.solana_v1.rail import SolanaV1
 
 _EVM: tuple[EvmRail, ...] = (EvmV5(), EvmV4())
@@ -18,6 +21,9 @@ BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _ALL}
 EVM_BY_MODE: dict[str, EvmRail] = {rail.mode: rail for rail in _EVM}
 LOG_FOLLOWER = LogFollower({rail.name: rail for rail in _EVM})
 look_at_blocks = block_watching.look  # only sweeps on EVM chains rest
+EVM_AUDITOR = EvmAuditor({rail.name: rail for rail in _EVM})
+# By the namespaces of their networks.
+_AUDITORS: dict[str, Auditor] = {"eip155": EVM_AUDITOR, "solana": SolanaAuditor()}
 V2_MODES = tuple(EVM_BY_MODE)
 FALLBACK = EvmV4.mode
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.
@@ -26,3 +32,8 @@ V2: EvmShapes = _EVM[0].present
 # The rails whose sweeps /v1 shows: those whose partners are paid later.
 V1_RAILS = (SolanaV1.name, EvmV4.name)
 V1 = SOLANA.present
+
+
+def auditor_of(network: str) -> Auditor:
+    """Return what compares the books of a network."""
+    return _AUDITORS[network.partition(":")[0]]

@@ -2,15 +2,13 @@
 
 from argparse import ArgumentTypeError
 from typing import Any
-from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ledger.assets import KnownAssets
 from ledger.errors import PayoutRefusedError
-from ledger.management.arguments import add_by
+from ledger.management.arguments import add_by, partner_named
 from ledger.payouts import CheckedPayout, check_payout, record_payout
-from partners.models import Partner
 from sweepapi import networks
 from sweepapi.fields import NetworkField
 
@@ -44,7 +42,7 @@ class Command(BaseCommand):
         """Check, show, ask and record."""
         try:
             checked = check_payout(
-                partner=_partner(options["partner"]),
+                partner=partner_named(options["partner"]),
                 network=_network(options["network"]),
                 asset=options["asset"],
                 amount=options["amount"],
@@ -77,16 +75,6 @@ class Command(BaseCommand):
         for label, fact in facts.items():
             self.stdout.write(f"{label:<17} {fact}")
         self.stdout.write(on_chain)
-
-
-def _partner(text: str) -> Partner:
-    try:
-        found = Partner.objects.filter(pk=UUID(text)).first()
-    except ValueError:
-        found = Partner.objects.filter(name=text).first()
-    if found is None:
-        raise CommandError(f"No partner with the name or id {text}.")
-    return found
 
 
 def _network(text: str) -> str:

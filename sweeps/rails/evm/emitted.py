@@ -16,6 +16,28 @@ EventT = TypeVar("EventT")
 
 
 @dataclass(frozen=True)
+class PaidParties:
+    """Whom a contract paid the fee that knows partners."""
+
+    partner_id: str  # the partner's ``onchain_id``
+    partner_recipient: str
+    protocol_recipient: str
+    partner_fee: int
+    protocol_fee: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an execution brought, in the output token's smallest unit."""
+
+    output_token: str
+    gross_output: int
+    total_fee: int
+    user_amount: int
+    parties: PaidParties | None  # None on V4, which pays the whole fee to the protocol
+
+
+@dataclass(frozen=True)
 class Emitted:
     """An event about an execution, of any version of our contract."""
 
@@ -23,6 +45,7 @@ class Emitted:
     execution_id: str
     user: str | None  # None unless the event is that of an execution
     facts: Mapping[str, str]  # all values, by their names
+    outcome: Outcome | None = None  # as user
 
 
 _REASONS = {

@@ -1,6 +1,7 @@
 """What a rail on an EVM chain owes beyond the protocol of all rails, for the shapes of ``/v2``."""
 
 from typing import Any, Protocol
+from uuid import UUID
 
 from rest_framework.serializers import Serializer
 
@@ -61,6 +62,10 @@ class EvmRail(Rail, Protocol):
 
     def execution_id(self, topic: str) -> str:
         """Return which execution an event with this second topic is about."""
+        ...
+
+    def named_sweep(self, execution_id: str) -> UUID | None:
+        """Return the id of the sweep that an execution names; None unless the service could have made its id."""
         ...
 
     def emitted(self, log: Log) -> Emitted | None:

@@ -1,5 +1,7 @@
 """The V4 rail, as the rest of the service sees it."""
 
+from uuid import UUID
+
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.responses import Log
@@ -7,10 +9,10 @@ from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm import storing
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.evm.emitted import Emitted, facts
+from sweeps.rails.evm.emitted import Emitted, Outcome, facts
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
-from sweeps.rails.evm_v4.terms import V4Terms
+from sweeps.rails.evm_v4.terms import V4Terms, sweep_id_of
 
 
 class EvmV4(EvmBase):
@@ -32,9 +34,15 @@ class EvmV4(EvmBase):
     def execution_id(self, topic: str) -> str:
         return topic
 
+    def named_sweep(self, execution_id: str) -> UUID | None:
+        return sweep_id_of(execution_id)
+
     def emitted(self, log: Log) -> Emitted | None:
         event = decode_executed(log)
-        return None if event is None else Emitted("SweepExecutedV4", event.sweep_ref, event.user, facts(event))
+        if event is None:
+            return None
+        outcome = Outcome(event.output_token, event.gross_output, event.fee, event.user_amount, parties=None)
+        return Emitted("SweepExecutedV4", event.sweep_ref, event.user, facts(event), outcome)
 
     def authorization_nonce(self, _execution: Execution) -> None:
         """V4 has no fee authorization."""

@@ -22,10 +22,18 @@ from sweeps.rails.evm.following import SWEEP_REF_USED
 from sweeps.rails.evm.watching import Match
 from sweeps.rails.rail import Ended, Ending, Executed, Mismatch
 
+UUID_VERSION = 7  # of the ids of sweeps
+
 
 def sweep_ref_of(sweep_id: UUID) -> str:
     """Return the reference of a sweep at the contract: the UUID's 16 bytes and 16 zero bytes, as 0x and 64 digits."""
     return f"0x{sweep_id.hex}{'00' * 16}"
+
+
+def sweep_id_of(sweep_ref: str) -> UUID | None:
+    """Return the sweep of a reference; None if the service can't have made it."""
+    sweep_id = UUID(sweep_ref[2:34])
+    return sweep_id if sweep_id.version == UUID_VERSION and sweep_ref == sweep_ref_of(sweep_id) else None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.emitted import Emitted, facts
 from sweeps.rails.evm_v5 import cancelling, sealing, storing
 from sweeps.rails.evm_v5.presenting import V5Presentation
-from sweeps.rails.evm_v5.terms import V5Terms
+from sweeps.rails.evm_v5.terms import V5Terms, outcome_of
 
 
 class EvmV5(EvmBase):
@@ -32,10 +32,13 @@ class EvmV5(EvmBase):
     def execution_id(self, topic: str) -> str:
         return str(int(topic, 16))
 
+    def named_sweep(self, _execution_id: str) -> None:
+        """Return None: a nonce does not name a sweep."""
+
     def emitted(self, log: Log) -> Emitted | None:
         executed = decode_executed(log)
         if executed is not None:
-            return Emitted("SweepExecutedV5", str(executed.nonce), executed.user, facts(executed))
+            return Emitted("SweepExecutedV5", str(executed.nonce), executed.user, facts(executed), outcome_of(executed))
         cancelled = decode_cancelled(log)
         if cancelled is not None:
             return Emitted("AuthorizationCancelled", str(cancelled.nonce), None, facts(cancelled))

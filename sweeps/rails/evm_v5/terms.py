@@ -18,7 +18,7 @@ from sweepapi.evm.v5 import (
 )
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm.emitted import executions, skipped_tokens, total_floor
+from sweeps.rails.evm.emitted import Outcome, PaidParties, executions, skipped_tokens, total_floor
 from sweeps.rails.evm.following import NONCE_USED
 from sweeps.rails.evm.watching import Match
 from sweeps.rails.rail import Ended, Ending, Executed, Mismatch, Skipped
@@ -119,3 +119,10 @@ class V5Terms:
 
 def _paid(event: SweepExecuted) -> Split:
     return Split(event.gross_output, event.total_fee, event.partner_fee, event.protocol_fee, event.user_amount)
+
+
+def outcome_of(event: SweepExecuted) -> Outcome:
+    parties = PaidParties(
+        event.partner_id, event.partner_recipient, event.protocol_recipient, event.partner_fee, event.protocol_fee
+    )
+    return Outcome(event.output_token, event.gross_output, event.total_fee, event.user_amount, parties)

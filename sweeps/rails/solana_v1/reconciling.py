@@ -35,14 +35,14 @@ MARGIN_SLOTS = 64
 
 def find_executed(network: str, venue: str) -> Iterator[FinalSpan]:
     """Yield the spans of one scan of each fee account; the next call goes on after those that are done."""
-    accounts = list(_fee_accounts(network, venue))
+    accounts = list(fee_accounts(network, venue))
     # What can't be settled ends the run, so each run begins with another account.
     first = int(time.time()) // RUNS_EVERY_SECONDS % max(len(accounts), 1)
     for account in accounts[first:] + accounts[:first]:
         yield from _scan_account(network, venue, account)
 
 
-def _fee_accounts(network: str, venue: str) -> Iterator[str]:
+def fee_accounts(network: str, venue: str) -> Iterator[str]:
     """Yield them all; each is found by one step through the index."""
     built = BuiltTransaction.objects.filter(execution__network=network, execution__venue=venue)
     accounts = built.order_by("fee_account").values_list("fee_account", flat=True)
@@ -63,7 +63,7 @@ def _scan_account(network: str, venue: str, account: str) -> Iterator[FinalSpan]
     for last_slot, span in _spans(scanned):
         unknown = _unknown(network, span)
         found = read_agreed(pool, unknown)
-        yield FinalSpan(looks=list(_looks(network, venue, scanned.head, found)), blocks_left=0)
+        yield FinalSpan(looks=list(looks_at(network, venue, scanned.head, found)), blocks_left=0)
         if len(found) < len(unknown):
             log.warning("transactions_missing", network=network, account=account, count=len(unknown) - len(found))
             return
@@ -105,13 +105,14 @@ def _unknown(network: str, span: Sequence[Listed]) -> list[Listed]:
     return [one for one in span if one.signature not in known]
 
 
-def _looks(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> Iterator[tuple[UUID, Seen]]:
+def looks_at(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> Iterator[tuple[UUID, Seen]]:
     """Yield the sweeps that these transactions executed; what only names a reference key is left out."""
     by_key: dict[str, list[Found]] = defaultdict(list)
     for one in found.values():
         for key in one.landed.before:
             by_key[key].append(one)
-    named = Execution.objects.filter(network=network, venue=venue, execution_id__in=by_key)
+    # Of an adopted one it is not known what was built, so no transaction can be judged by that.
+    named = Execution.objects.filter(network=network, venue=venue, execution_id__in=by_key, built__isnull=False)
     for watched in watch(list(Sweep.objects.filter(executions__in=named).distinct())):
         ours = {one.id: _executing(one, by_key[one.reference]) for one in watched.executions}
         sightings: dict[Hashable, Sighting] = {key: _sighting(head, each) for key, each in ours.items() if each}

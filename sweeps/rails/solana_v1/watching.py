@@ -94,10 +94,7 @@ class Watched:
         The swap API takes the fee from each swap and rounds it there, so it may differ by a unit for each token.
         """
         fee = landed.account_gain(execution.fee_account, self.output_asset)
-        if self.output_asset == str(WRAPPED_SOL):  # it is unwrapped for the user
-            user_amount = landed.lamports_gain(self.wallet)
-        else:
-            user_amount = landed.token_gain(self.wallet, self.output_asset)
+        user_amount = user_gain(landed, self.wallet, self.output_asset)
         gross = user_amount + fee
         if fee < 0 or user_amount <= 0:
             return None
@@ -105,6 +102,13 @@ class Watched:
             return None
         partner_fee = floor_share(fee, self.partner_share_bps)
         return Split(gross, fee, partner_fee, fee - partner_fee, user_amount)
+
+
+def user_gain(landed: Landed, wallet: str, output_asset: str) -> int:
+    """Return what a wallet gained of the output of a sweep; negative if it lost."""
+    if output_asset == str(WRAPPED_SOL):  # it is unwrapped for the user
+        return landed.lamports_gain(wallet)
+    return landed.token_gain(wallet, output_asset)
 
 
 def watch(sweeps: Sequence[Sweep]) -> list[Watched]:
