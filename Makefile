@@ -22,14 +22,17 @@ FEE_SPLITS := var/vectors/fee_splits.bin
 FAULT_TESTS := tests/resilience tests/races tests/dev/chaos
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test check pytest pytest-faults slither mutants concurrency-mutants forge invariants coverage openapi chaos \
-	bench-build bench-indexer bench-scale bench-gas abi vectors lock audit clean
+.PHONY: help demo rehearse-restore dev test check pytest pytest-faults slither mutants concurrency-mutants forge \
+	invariants coverage openapi chaos bench-build bench-indexer bench-scale bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
 
 demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, and check every step
 	@$(PY) -m dev demo
+
+rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restore a backup, repair the books; check every step
+	@$(PY) -m dev.restore
 
 dev: $(CONTRACTS_READY) ## run web, worker, beat and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up

@@ -73,6 +73,14 @@ class SweepApi:
         """Return the sweep's status object."""
         return self.call("GET", f"/v2/sweep/status/{sweep_id}").data
 
+    def answers(self) -> bool:
+        """Return whether the API answers, and its database too."""
+        try:
+            self.partner()
+        except (RefusedError, requests.RequestException):
+            return False
+        return True
+
     def partner(self) -> dict[str, Any]:
         """Return the partner that the key belongs to."""
         return self.call("GET", "/v2/partner").data

@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGINT
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
@@ -56,6 +57,22 @@ def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str)
         owner=f"postgres://{OWNER}:{owner_password}@127.0.0.1:{port}/{DATABASE}",
         runtime=f"postgres://{RUNTIME}:{runtime_password}@127.0.0.1:{port}/{DATABASE}",
     )
+
+
+def base_backup(supervisor: Supervisor, url: str, target: Path) -> None:
+    """Copy the running server with what is committed to a folder, which is replaced; ``url`` is the owner's."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(mode=0o700)
+    as_user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
+    if as_user:
+        shutil.chown(target, as_user)
+    server = urlsplit(url)
+    argv = [str(BIN / "pg_basebackup"), "-h", "127.0.0.1", "-p", str(server.port), "-U", OWNER]
+    argv += ["-D", str(target), "--checkpoint=fast", "--wal-method=stream", "--no-sync"]
+    log = supervisor.folder / "basebackup.log"
+    environment = {"PGPASSWORD": server.password or ""}
+    if supervisor.run(Program(name="basebackup", argv=argv, env=environment, user=as_user, log=log)):
+        raise DatabaseError(f"the backup failed: see {log}")
 
 
 def _make_cluster(supervisor: Supervisor, data: Path, owner_password: str, as_user: str | None) -> None:
