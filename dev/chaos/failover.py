@@ -1,17 +1,16 @@
 """A fail-over that loses commits: PostgreSQL goes on from a copy which was taken while it ran."""
 
-import os
 import shutil
+from collections.abc import Mapping, Sequence
 from signal import SIGQUIT
-from urllib.parse import urlsplit
 
 import psycopg
 
+from dev.chain.chains_file import CHAIN
 from dev.chaos.fleet import Fleet
 from dev.chaos.world import ChaosWorld
-from dev.engines.postgres import BIN, OWNER, UNPRIVILEGED_USER
-from dev.errors import DatabaseError
-from dev.process import Program
+from dev.engines.postgres import base_backup
+from dev.solana.clusters_file import CLUSTER
 from dev.waiting import wait_until
 
 START_SECONDS = 60
@@ -20,19 +19,7 @@ RECONCILE = "reconcile"
 
 def copy(world: ChaosWorld) -> None:
     """Copy the running server with what is committed."""
-    target = world.fleet.folder / "postgres-copy"
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(mode=0o700)
-    as_user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
-    if as_user:
-        shutil.chown(target, as_user)
-    url = urlsplit(world.database_url)
-    argv = [str(BIN / "pg_basebackup"), "-h", "127.0.0.1", "-p", str(url.port), "-U", OWNER]
-    argv += ["-D", str(target), "--checkpoint=fast", "--wal-method=stream", "--no-sync"]
-    log = world.fleet.folder / "basebackup.log"
-    environment = {"PGPASSWORD": url.password or ""}
-    if world.fleet.run(Program(name="basebackup", argv=argv, env=environment, user=as_user, log=log)):
-        raise DatabaseError(f"the copy failed: see {log}")
+    base_backup(world.fleet, world.database_url, world.fleet.folder / "postgres-copy")
 
 
 def fail_over(world: ChaosWorld) -> None:
@@ -50,15 +37,18 @@ def restart(world: ChaosWorld) -> None:
     start(world.fleet, world.database_url)
 
 
-def repair(world: ChaosWorld) -> str | None:
-    """Adopt what the chain shows and the copy lacks, as operators do; returns what was printed.
+def repair(world: ChaosWorld, named: Mapping[str, Sequence[str]]) -> str:
+    """Adopt what the chains show and the copy lacks, as operators do; returns what was printed.
 
-    None if this release has no command for it.
+    ``named`` has the transactions of each partner's sweeps where the chain does not name the partner.
     """
-    if RECONCILE not in world.manage("help", "--commands").stdout.split():
-        return None
-    done = world.manage(RECONCILE, "--repair")
-    return done.stdout + done.stderr
+    printed = []
+    for network in (CHAIN, CLUSTER):
+        of_partners = [("--partner", partner, "--tx", *hashes) for partner, hashes in named.items()]
+        for arguments in ((), *of_partners):
+            done = world.manage(RECONCILE, network, "--repair", "--by", "chaos", *arguments)
+            printed.append(done.stderr + done.stdout)
+    return "".join(printed)
 
 
 def start(fleet: Fleet, database_url: str) -> None:

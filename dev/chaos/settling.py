@@ -1,7 +1,7 @@
 """The end of a run: faults end, deadlines pass, blocks become final, and the service has time to come to rest."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from dev.chain.rpc import Rpc
@@ -11,12 +11,13 @@ from dev.chaos.checker.compare import compare
 from dev.chaos.checker.findings import Finding
 from dev.chaos.checker.promises import Promise, read_promises
 from dev.chaos.checker.totals import compare_answers, compare_balances, compare_totals
-from dev.chaos.checker.truth import read_truth
+from dev.chaos.checker.truth import Truth, read_truth
 from dev.chaos.fault_effects import DUE, RECONCILE, Scene
 from dev.chaos.journal import JOURNAL, read
 from dev.chaos.partner import PartnerApi
 from dev.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, WEBS, WORKERS
 from dev.keys import address_of
+from dev.partner_client import SweepApi
 from dev.supervisor import say
 
 PAST_DEADLINE_SECONDS = 60
@@ -41,7 +42,7 @@ def bring_to_rest(scene: Scene) -> float:
     solana.call("dev_expireBlockhashes")
     solana.call("dev_finalize")
     if any(entry["kind"] == "failed_over" for entry in read(world.fleet.folder / JOURNAL)):
-        scene.journal.add("repaired", printed=failover.repair(world))
+        scene.journal.add("repaired", printed=failover.repair(world, _unnamed(scene, promises)))
     began = time.monotonic()
     for poll in range(int(SETTLE_SECONDS / POLL_SECONDS)):
         chain.mine(BLOCKS_PER_POLL)
@@ -78,15 +79,30 @@ def _promises(scene: Scene) -> dict[str, Promise]:
     return read_promises(read(scene.world.fleet.folder / JOURNAL))
 
 
-def _compare(scene: Scene, promises: dict[str, Promise]) -> Sequence[Finding]:
+def _unnamed(scene: Scene, promises: dict[str, Promise]) -> dict[str, list[str]]:
+    """Return, by the partner's id, the transactions of its sweeps where nothing on chain names the partner."""
+    partners = [SweepApi(scene.world.base_url, key).partner()["id"] for key in scene.world.api_keys]
+    truth, hashes = _truth(scene, promises), defaultdict[str, list[str]](list)
+    for promise in promises.values():
+        if promise.terms.mode != "v5":
+            executed = [truth.executed[one].tx_hash for one in promise.terms.identities if one in truth.executed]
+            hashes[partners[promise.terms.partner]].extend(executed)
+    return {partner: found for partner, found in hashes.items() if found}
+
+
+def _truth(scene: Scene, promises: dict[str, Promise]) -> Truth:
     world, rpc = scene.world, Rpc(scene.chain.rpc.url)
     contracts = world.local.deployment.contracts
     terms = [promise.terms for promise in promises.values()]
-    truth = read_truth(rpc, Rpc(world.cluster.rpc_url), [contracts["v5"], contracts["v4"]], terms)
+    return read_truth(rpc, Rpc(world.cluster.rpc_url), [contracts["v5"], contracts["v4"]], terms)
+
+
+def _compare(scene: Scene, promises: dict[str, Promise]) -> Sequence[Finding]:
+    world, truth = scene.world, _truth(scene, promises)
     books = read_books(world.database_url)
     protocol = address_of(world.local.keys.protocol_recipient)
     return [
         *compare(promises, truth, books),
         *compare_totals(promises, truth, books),
-        *compare_balances(rpc, truth, protocol),
+        *compare_balances(Rpc(scene.chain.rpc.url), truth, protocol),
     ]

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dev.chaos.checker.books import Books, Entry, Execution, StoredSweep
 from dev.chaos.checker.findings import Finding, Kind
 from dev.chaos.checker.promises import Promise
 from dev.chaos.checker.truth import BPS, Executed, Truth
 
+NOT_EXECUTED = Execution("", "expired", None, None, None, None, None)
 ADOPTED = "adopted"  # the flag of a sweep that was found on chain after its build was lost
 
 
@@ -45,12 +47,19 @@ def _repeated_identities(promises: dict[str, Promise]) -> Iterator[Finding]:
 
 
 def _adopted(promise: Promise, truth: Truth, books: Books) -> StoredSweep | None:
-    """Return the sweep that took the place of a forgotten one."""
-    hashes = {truth.executed[one].tx_hash for one in promise.terms.identities if one in truth.executed}
-    for stored in books.sweeps.values():
-        if ADOPTED in stored.flags and any(one.tx_hash in hashes for one in stored.executions):
-            return stored
-    return None
+    """Return the sweeps that took the place of a forgotten one, each with one of its executions, as one sweep."""
+    adopted = {
+        execution.tx_hash: (stored, execution)
+        for stored in books.sweeps.values()
+        if ADOPTED in stored.flags
+        for execution in stored.executions
+    }
+    executed = [truth.executed.get(identity) for identity in promise.terms.identities]
+    found = [None if one is None else adopted.get(one.tx_hash) for one in executed]
+    first = next((one for one in found if one is not None), None)
+    if first is None:
+        return None
+    return replace(first[0], executions=[NOT_EXECUTED if one is None else one[1] for one in found])
 
 
 def _absent(promise: Promise, truth: Truth) -> Iterator[Finding]:
