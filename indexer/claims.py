@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
+from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
@@ -124,8 +125,9 @@ def claim_due() -> Claim | None:
 def renew(claim: Claim) -> None:
     """Extend the lease of what is still under it."""
     ids = [sweep.id for sweep in claim.sweeps]
+    parameters: dict[str, Any] = {"ids": ids, "lease": claim.lease, "lease_for": LEASE}
     with connection.cursor() as cursor:
-        cursor.execute(_RENEW, {"ids": ids, "lease": claim.lease, "lease_for": LEASE})
+        cursor.execute(_RENEW, parameters)
 
 
 def release(claim: Claim, sweep_ids: Collection[UUID]) -> None:

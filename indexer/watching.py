@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
 import structlog
 from django.db import connection
@@ -56,8 +57,9 @@ class Claim:
     def renew(self) -> None:
         """Extend the lease of those that were not looked at yet."""
         ids = [block.pk for block in self.blocks]
+        parameters: dict[str, Any] = {"lease": LEASE, "blocks": ids, "held_until": list(self.held_until)}
         with connection.cursor() as cursor:
-            cursor.execute(_RENEW, {"lease": LEASE, "blocks": ids, "held_until": list(self.held_until)})
+            cursor.execute(_RENEW, parameters)
             self.held_until.update(due_at for (due_at,) in cursor.fetchall())
 
 

@@ -84,8 +84,8 @@ class Changes:
         moves = [event for event in self.events if event["kind"] == EventKind.STATUS]
         if moves:
             transaction.on_commit(partial(_log_moves, moves))
-        reported = (tx for tx in candidates if tx.source != SweepTransaction.Source.DISCOVERED)
-        waited = [self.now - tx.submitted_at for tx in reported if tx.confirmed_at == self.now]
+        accepted = (tx for tx in candidates if isinstance(tx, SweepTransaction) and tx.confirmed_at == self.now)
+        waited = [self.now - tx.submitted_at for tx in accepted if tx.source != SweepTransaction.Source.DISCOVERED]
         if waited:
             transaction.on_commit(partial(_observe_acceptances, waited))
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from structlog.testing import capture_logs
 
 from indexer import checks, claims, leases, watching
+from sweepapi.evm import sightings
 from sweeps.models import Sweep, WatchedBlock
 from sweeps.rails.evm import block_watching, following
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
@@ -58,7 +59,7 @@ def test_a_check_that_lasts_longer_than_a_lease_keeps_its_sweeps_from_others(
     for built in builds:
         SweepTransactionFactory.create(sweep=sweep_of(built), tx_hash=app.execute(built))
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
-    renewed, look = renewals(claims, "renew"), following.look
+    renewed, look = renewals(claims, "renew"), sightings.look
 
     def slow_look(**question: Any) -> Any:
         Sweep.objects.update(lease_until=timezone.now() - SECOND)  # as it is when a lease's time has passed
