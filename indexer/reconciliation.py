@@ -13,13 +13,14 @@ from indexer.locking import only_one
 from sweepapi import networks
 from sweeps.rails.rail import Rail
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
+from sweeps.settle import Outcome, settle_found
 from sweeps.venues import venues_of
 
 log = structlog.get_logger(__name__)
 
 # Beat starts a run each minute; the rest of it is left for a slow provider, and to the other tasks.
 RUN_SECONDS = 30
+CHUNK_ROWS = 250  # of a transaction
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,16 @@ def _read_on(place: Place) -> int:
     return blocks_left
 
 
-def settle_all(looks: Iterable[tuple[UUID, Any]]) -> None:
-    """Settle each; those that can't be settled are raised as one group once the others are."""
-    errors = []
-    for sweep_id, seen in looks:
-        try:
-            settle(sweep_id=sweep_id, seen=seen)
-        except Exception as error:
-            log.exception("settling_failed", sweep_id=str(sweep_id))
-            errors.append(error)
-    if errors:
-        raise ExceptionGroup("not everything could be settled", errors)
+def settle_all(found: Iterable[tuple[UUID, Any]]) -> None:
+    """Settle what was found in sets; what can't be settled is raised as one group once the rest is settled."""
+    errors: list[Exception] = []
+    chunk: dict[UUID, Any] = {}
+    try:
+        for sweep_id, seen in found:
+            if sweep_id in chunk or len(chunk) == CHUNK_ROWS:
+                errors += settle_found(chunk).errors
+                chunk = {}
+            chunk[sweep_id] = seen
+    finally:  # what was found before an error is settled, too
+        errors += settle_found(chunk).errors
+    Outcome(errors=errors).raise_errors()

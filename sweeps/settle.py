@@ -7,9 +7,12 @@ by the rows as they were read for the look, and writes where they are unchanged.
 are those whose settling needs to read more, and all of them if their transaction fails.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -93,25 +96,45 @@ def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:
 
     A sweep that can't be settled harms no other and keeps its lease. Raises only if the database is gone.
     """
+    return _settle_together(lambda: looks, {look.sweep.id: look.seen for look in looks}, lease)
+
+
+def settle_found(found: Mapping[UUID, Any]) -> Outcome:
+    """Apply what was seen of many sweeps, by their ids, that were not read for it; otherwise as ``settle_all``."""
+    return _settle_together(partial(_read, found), found, None)
+
+
+def _read(found: Mapping[UUID, Any]) -> list[Look]:
+    looks = []
+    for rail, group in groupby(Sweep.objects.filter(id__in=found).order_by("rail"), key=attrgetter("rail")):
+        sweeps = list(group)
+        watched = RAILS[rail].watch(sweeps)
+        looks += [Look(sweep, one, found[sweep.id]) for sweep, one in zip(sweeps, watched, strict=True)]
+    return looks
+
+
+def _settle_together(looks: Callable[[], Sequence[Look]], seen: Mapping[UUID, Any], lease: UUID | None) -> Outcome:
     outcome = Outcome()
+    if not seen:
+        return outcome
     try:
-        outcome.settled.extend(_settle_unchanged(looks, lease))
+        outcome.settled.extend(_settle_unchanged(looks(), lease))
     except Exception:
-        log.warning("settling_one_by_one", sweeps=len(looks), exc_info=True)
+        log.warning("settling_one_by_one", sweeps=len(seen), exc_info=True)
     done = {settled.sweep.id for settled in outcome.settled}
-    for look in looks:
-        if look.sweep.id not in done:
-            _settle_alone(look, lease, outcome)
+    for sweep_id, one in seen.items():
+        if sweep_id not in done:
+            _settle_alone(sweep_id, one, lease, outcome)
     return outcome
 
 
-def _settle_alone(look: Look, lease: UUID | None, outcome: Outcome) -> None:
+def _settle_alone(sweep_id: UUID, seen: Any, lease: UUID | None, outcome: Outcome) -> None:  # noqa: ANN401 - the rail's
     try:
-        outcome.settled.append(settle(sweep_id=look.sweep.id, seen=look.seen, lease=lease))
+        outcome.settled.append(settle(sweep_id=sweep_id, seen=seen, lease=lease))
     except LeaseLostError:
-        log.info("lease_lost", sweep_id=str(look.sweep.id))
+        log.info("lease_lost", sweep_id=str(sweep_id))
     except Exception as error:
-        log.exception("settling_failed", sweep_id=str(look.sweep.id))
+        log.exception("settling_failed", sweep_id=str(sweep_id))
         if not connection.is_usable():
             raise
         outcome.errors.append(error)

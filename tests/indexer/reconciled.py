@@ -1,11 +1,15 @@
 """What tests of following and reconciliation look at: a sweep, how far a contract was read, and what was logged."""
 
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
+import pytest
 from structlog.testing import capture_logs
 
 from indexer import tasks
 from ledger.reading import postings_of
+from sweeps.apply import apply
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
 from tests.partner_app import PartnerApp
@@ -53,3 +57,14 @@ def polled() -> list[str]:
     with capture_logs() as logs:
         tasks.follow()
     return [entry["event"] for entry in logs if entry["log_level"] != "info"]
+
+
+def refuse_to_settle(monkeypatch: pytest.MonkeyPatch, sweep_ids: Collection[UUID]) -> None:
+    """Have the settling of these sweeps fail, as long as they are in the collection."""
+
+    def fail_for_these(changes: Any, sweep: Sweep, *facts: Any) -> Any:
+        if sweep.id in sweep_ids:
+            raise RuntimeError(str(sweep.id))
+        return apply(changes, sweep, *facts)
+
+    monkeypatch.setattr("sweeps.settle.apply", fail_for_these)

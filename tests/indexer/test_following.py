@@ -1,13 +1,14 @@
 """The worker follows our contracts' events, so that a sweep which was not reported is settled by the next poll."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
+from uuid import UUID
 
 import pytest
 from celery import current_app
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from indexer import checks, reconciliation, tasks
@@ -16,11 +17,11 @@ from sweeps.models import Sweep
 from sweeps.rails.evm import log_following
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ChainHead
-from sweeps.settle import Settled, settle
+from sweeps.settle import Outcome, settle_found
 from sweeps.withdrawal import void
-from tests.factories.sweeps import SweepTransactionFactory
+from tests.factories.sweeps import SweepTransactionFactory, executed_receipt, seen
 from tests.fake_node import FakeNode
-from tests.indexer.reconciled import NETWORK, kinds_booked, polled, state, sweep_of
+from tests.indexer.reconciled import NETWORK, kinds_booked, polled, refuse_to_settle, state, sweep_of
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
 from tests.own_permit import send_own, under_reference_of
 from tests.partner_app import PartnerApp
@@ -245,15 +246,34 @@ def test_a_sweep_that_cannot_be_settled_keeps_no_other_from_being_settled(
     for one in (poisoned, other):
         app.execute(one)
 
-    def fail_for(*, sweep_id: Any, seen: Seen) -> Settled:
-        if str(sweep_id) == poisoned["sweepId"]:
-            raise RuntimeError
-        return settle(sweep_id=sweep_id, seen=seen)
-
-    monkeypatch.setattr(reconciliation, "settle", fail_for)
+    refuse_to_settle(monkeypatch, {sweep_of(poisoned).id})
     with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
         tasks.follow()
     assert [sweep_of(one).status for one in (poisoned, other)] == ["pending", "completed"]
+
+
+def test_what_one_poll_finds_is_settled_in_one_transaction(app: PartnerApp) -> None:
+    builds = [app.build() for _ in range(2)]
+    for built in builds:
+        app.execute(built)
+    with CaptureQueriesContext(connection) as captured:
+        tasks.follow()
+    assert [sweep_of(one).status for one in builds] == ["completed"] * 2
+    assert sum('FROM "sweeps_sweep"' in query["sql"] and "FOR UPDATE" in query["sql"] for query in captured) == 1
+
+
+def test_what_was_found_before_an_error_is_settled_and_a_sweep_that_was_found_twice_only_once() -> None:
+    tx = SweepTransactionFactory.create()
+
+    def found() -> Iterator[tuple[UUID, Seen]]:
+        for _ in range(2):
+            yield tx.sweep.id, seen(executed_receipt(tx))
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        reconciliation.settle_all(found())
+    assert state(tx.sweep) == ("completed", True, [])
+    assert kinds_booked(tx.sweep) == ["sweep_fee"]
 
 
 def test_a_chain_is_followed_by_one_run_at_a_time(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,12 +289,12 @@ def test_a_chain_is_followed_by_one_run_at_a_time(app: PartnerApp, monkeypatch: 
         finally:
             connection.close()
 
-    def slow(*, sweep_id: Any, seen: Seen) -> Settled:
+    def slow(found: Mapping[UUID, Seen]) -> Outcome:
         with ThreadPoolExecutor(1) as thread:
             meanwhile.append(thread.submit(poll_in_another_process).result())
-        return settle(sweep_id=sweep_id, seen=seen)
+        return settle_found(found)
 
-    monkeypatch.setattr(reconciliation, "settle", slow)
+    monkeypatch.setattr(reconciliation, "settle_found", slow)
     tasks.follow()
     assert meanwhile == [0]
 

@@ -1,6 +1,6 @@
 """Runs of the reconciliation: how they fail, how long they last, that one works at a time, and how to repeat them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from typing import Any
@@ -21,10 +21,10 @@ from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.registry import RAILS
-from sweeps.settle import Settled, settle
+from sweeps.settle import Outcome, settle_found
 from tests.factories.sweeps import ExecutionFactory
 from tests.fake_node import FakeNode, hiding_logs, unaltered
-from tests.indexer.reconciled import NETWORK, behind_final, cursor, state, warnings
+from tests.indexer.reconciled import NETWORK, behind_final, cursor, refuse_to_settle, state, warnings
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
 
@@ -43,13 +43,7 @@ Start = Callable[[], FakeNode]
 def unsettled(monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
     """The sweeps that can't be settled until they leave this set."""
     sweep_ids: set[UUID] = set()
-
-    def fail_for(*, sweep_id: UUID, seen: Seen) -> Settled:
-        if sweep_id in sweep_ids:
-            raise RuntimeError(str(sweep_id))
-        return settle(sweep_id=sweep_id, seen=seen)
-
-    monkeypatch.setattr(reconciliation, "settle", fail_for)
+    refuse_to_settle(monkeypatch, sweep_ids)
     return sweep_ids
 
 
@@ -161,11 +155,11 @@ def run_in_another_process() -> list[str]:
 def test_a_run_does_nothing_while_another_is_under_way(executed: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     meanwhile = []
 
-    def slow(*, sweep_id: UUID, seen: Seen) -> Settled:
+    def slow(found: Mapping[UUID, Seen]) -> Outcome:
         meanwhile.extend(run_in_another_process())
-        return settle(sweep_id=sweep_id, seen=seen)
+        return settle_found(found)
 
-    monkeypatch.setattr(reconciliation, "settle", slow)
+    monkeypatch.setattr(reconciliation, "settle_found", slow)
     tasks.reconcile()
     assert meanwhile == ["reconciliation_is_under_way"]
     assert state(executed)[0] == "completed"

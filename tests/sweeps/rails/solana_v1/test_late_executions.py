@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
-from uuid import UUID
 
 import pytest
 from spl.token.constants import WRAPPED_SOL_MINT
@@ -16,9 +14,10 @@ from sweeps.models import EventKind
 from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1 import reconciling
 from sweeps.rails.solana_v1.models import ScannedSlots
-from sweeps.settle import Settled, settle
+from sweeps.settle import settle
 from tests import fake_node
 from tests.fake_node import Alter
+from tests.indexer.reconciled import refuse_to_settle
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import SWEPT, LocalSweep
 from tests.sweeps.rails.solana_v1.looks import candidates, the_worker_looks
@@ -80,12 +79,7 @@ def test_an_execution_that_cannot_be_settled_does_not_hide_those_of_other_fee_ac
         sweep.land()
     cluster.finalize()
 
-    def fail_for_one(*, sweep_id: UUID, seen: Any) -> Settled:
-        if sweep_id == unsettled.row.id:
-            raise RuntimeError
-        return settle(sweep_id=sweep_id, seen=seen)
-
-    monkeypatch.setattr(reconciliation, "settle", fail_for_one)
+    refuse_to_settle(monkeypatch, {unsettled.row.id})
     for minute in range(2):
         monkeypatch.setattr(reconciling, "time", SimpleNamespace(time=lambda minute=minute: 60.0 * minute))
         with pytest.raises(ExceptionGroup):
