@@ -40,6 +40,12 @@ def use_slot(**_signal: object) -> None:
     sharing.use_slot(current_process_index())
 
 
+@worker_process_init.connect
+def beat_in_tasks(**_signal: object) -> None:
+    """Let long tasks show that they go on."""
+    Heart.of_tasks = _heart
+
+
 @task_prerun.connect
 def begin(**_signal: object) -> None:
     """Show that the worker takes tasks; one of them may be a long one."""

@@ -16,6 +16,7 @@ from indexer import claims
 from indexer.claims import Claim
 from indexer.leases import renewed
 from indexer.waiting import Appointment, appointments
+from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
 from sweeps.settle import Look, Outcome, settle_all
 
@@ -81,6 +82,7 @@ def _check(claim: Claim) -> Outcome:
                 waiting -= {look.sweep.id for look in looks}
                 outcome.settled.extend(settled.settled)
                 outcome.errors.extend(settled.errors)
+                show_progress()
     finally:
         if waiting:  # a look failed
             claims.release(claim, waiting)
@@ -106,6 +108,7 @@ def _clocks(networks: Iterable[tuple[str, str]]) -> dict[str, datetime]:
     clocks = {}
     for rail_name, network in networks:
         clock = RAILS[rail_name].clock(network)
+        show_progress()
         if clock is not None:
             clocks[network] = clock
     return clocks

@@ -5,6 +5,7 @@ import structlog
 from indexer.locking import only_one
 from indexer.reconciliation import settle_all
 from sweepapi import networks
+from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import LOG_FOLLOWER
 
 log = structlog.get_logger(__name__)
@@ -25,5 +26,6 @@ def follow() -> None:
             except Exception as error:
                 log.exception("following_failed", network=chain.network)
                 errors.append(error)
+        show_progress()
     if errors:
         raise ExceptionGroup("not every chain could be followed", errors)

@@ -20,6 +20,7 @@ from indexer.leases import LEASE, renewed
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import finality
+from sweeps.heartbeats import show_progress
 from sweeps.models import WatchedBlock
 from sweeps.rails.registry import look_at_blocks
 
@@ -96,6 +97,7 @@ def _look_at_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
             log.exception("watching_failed", network=network)
             _rows(claimed).update(due_at=Now() + HELD_OFF)
             failed[network] = error
+        show_progress()
     return failed
 
 

@@ -1,12 +1,13 @@
 """Signs of life of worker and beat: written by their loops, read where it matters that one is away.
 
-The worker's heart beats with its tasks, of which beat sends one every few seconds, and beat's with each of its ticks.
-So a process that is alive and does nothing is away, too.
+The worker's heart beats with its tasks, of which beat sends one every few seconds, and in their loops; beat's with each
+of its ticks. So a process that is alive and does nothing is away, too.
 """
 
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 import structlog
 from django import db
@@ -29,6 +30,7 @@ log = structlog.get_logger(__name__)
 class Heart:
     """What shows that this process is at work."""
 
+    of_tasks: ClassVar["Heart | None"] = None  # set in the processes that run the worker's tasks
     name: str
     _rests_until: float = 0.0  # monotonic seconds
 
@@ -45,6 +47,12 @@ class Heart:
         except db.Error as error:
             self._rests_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
             log.warning("heartbeat_lost", name=self.name, error=type(error).__name__)
+
+
+def show_progress() -> None:
+    """Beat between two steps of a task that may last long; does nothing where no worker runs it."""
+    if Heart.of_tasks is not None:
+        Heart.of_tasks.beat()
 
 
 @dataclass(frozen=True)
