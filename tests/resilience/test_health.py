@@ -2,6 +2,7 @@
 
 import pytest
 import requests
+from celery import Celery
 
 from dev.chain.rpc import Rpc
 from dev.partner_client import SweepApi, Wallet, finalize
@@ -57,25 +58,40 @@ def test_a_scrape_after_a_sweep_counts_its_requests_its_build_and_its_calls_to_t
     assert web["sweepapi_http_requests_total", ("POST", "/v2/sweep/build", "201")] == 1
     assert web["sweepapi_http_request_seconds_count", ("/v2/sweep/build",)] == 1
     assert web["sweepapi_settle_seconds_count", ()] == 1
+    assert web["sweepapi_acceptance_seconds_count", ()] == 1
+    assert web["sweepapi_rpc_calls_total", ("eth_getTransactionReceipt", completed, "answered", "0")] >= 1
+    assert web["sweepapi_rpc_request_seconds_count", (completed, "0")] >= 4
 
 
-def test_a_scrape_of_the_worker_has_its_tasks_and_what_the_database_and_the_broker_know(
-    observed: Observed, completed: str
+def test_a_scrape_of_the_worker_has_its_tasks_and_what_the_database_the_broker_and_the_chain_show(
+    observed: Observed, completed: str, redis_url: str
 ) -> None:
-    assert completed
-    observed.engines.wait_for(
-        lambda: ("sweepapi_tasks_total", ("indexer.check_due", "succeeded")) in observed.samples("worker"),
-        "a task",
-    )
-    observed.engines.wait_for(
-        lambda: ("sweepapi_figure_timestamp_seconds", ("queue",)) in observed.samples("worker"), "the figures"
-    )
+    with Celery(broker=redis_url, set_as_current=False) as client:
+        client.send_task("indexer.measure_signer", queue="sweeps")  # which beat does a minute after its start
+    expected = {
+        ("sweepapi_tasks_total", ("indexer.check_due", "succeeded")),
+        ("sweepapi_task_seconds_count", ("indexer.check_due",)),
+        ("sweepapi_rpc_calls_total", ("eth_getLogs", completed, "answered", "0")),
+        ("sweepapi_rpc_request_seconds_count", (completed, "0")),
+        ("sweepapi_provider_answer_timestamp_seconds", (completed, "0")),
+        ("sweepapi_oldest_due_seconds", ()),
+        ("sweepapi_due_sweeps", ()),
+        ("sweepapi_queue_messages", ("ready",)),
+        ("sweepapi_queue_messages", ("unacknowledged",)),
+        ("sweepapi_heartbeat_timestamp_seconds", ("worker",)),
+        ("sweepapi_heartbeat_timestamp_seconds", ("beat",)),
+        ("sweepapi_check_timestamp_seconds", ("database",)),
+        ("sweepapi_flagged_sweeps", ("inconsistent_amounts",)),
+        ("sweepapi_ledger_unbalanced_entries", ()),
+        ("sweepapi_figure_timestamp_seconds", ("queue",)),
+        ("sweepapi_fee_signer_balance_wei", (completed,)),
+    }
+    observed.engines.wait_for(lambda: expected <= observed.samples("worker").keys(), "every metric of the worker")
     worker = observed.samples("worker")
     assert worker["sweepapi_ledger_unbalanced_entries", ()] == 0
     assert worker["sweepapi_flagged_sweeps", ("inconsistent_amounts",)] == 0
     assert worker["sweepapi_oldest_due_seconds", ()] < STEP_SECONDS
-    assert worker["sweepapi_queue_messages", ("ready",)] >= 0
-    assert {("sweepapi_heartbeat_timestamp_seconds", (name,)) for name in ("worker", "beat")} <= worker.keys()
+    assert worker["sweepapi_fee_signer_balance_wei", (completed,)] > 0
 
 
 def test_while_the_database_is_away_all_are_alive_and_none_is_ready(observed: Observed, engines: Engines) -> None:

@@ -1,10 +1,13 @@
-"""Builds are counted by outcome, under the codes that partners see."""
+"""Builds are counted by outcome, under the codes that partners see, and the runbook says what each metric is for."""
 
 import pytest
+from django.conf import settings
 from prometheus_client import REGISTRY
+from prometheus_client.metrics import MetricWrapperBase
 
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.errors import InsufficientOutput, SweepApiError
+from sweepapi.monitoring import metrics
 from sweepapi.monitoring.metrics import code_of, counted_build
 
 NETWORK = "eip155:8453"
@@ -39,3 +42,11 @@ def test_a_build_that_fails_is_counted_under_its_error(error: Exception, outcome
 @pytest.mark.parametrize("error", ERROR_TABLE, ids=lambda error: error.__name__)
 def test_the_code_of_each_error_is_that_of_the_api(error: type[SweepApiError]) -> None:
     assert code_of(error()) == ERROR_TABLE[error].code
+
+
+DEFINED = [one.describe()[0].name for one in vars(metrics).values() if isinstance(one, MetricWrapperBase)]
+
+
+@pytest.mark.parametrize("name", DEFINED)
+def test_the_runbook_says_what_a_metric_is_for(name: str) -> None:
+    assert name in (settings.BASE_DIR / "docs" / "runbook.md").read_text()
