@@ -16,11 +16,13 @@ from typing import Any
 import requests
 
 from dev.chaos.provider_faults import ALTERATIONS, BLOCK, TAGS, Alter, Call, as_of, behind, garbage
+from dev.chaos.solana_lies import ALTERATIONS_ON_SOLANA
 
 CONTROL_PATH = "/fault"
 TIMEOUT_SECONDS, LONGEST_HANG_SECONDS, SLOW_SECONDS = 30, 60, 0.7
 KINDS = ("hang", "slow", "lag", "limited", "broken", "refused", "garbage", *ALTERATIONS)
-KINDS_ON_SOLANA = ("hang", "slow", "limited", "broken", "refused", "garbage", "null")
+KINDS_ON_SOLANA = ("hang", "slow", "limited", "broken", "refused", "garbage", "null", *ALTERATIONS_ON_SOLANA)
+_ALTERATIONS = {**ALTERATIONS, **ALTERATIONS_ON_SOLANA}
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,13 @@ class Provider:
             return Response(200, garbage(body, self._random))
         if fault.kind == "slow":
             time.sleep(SLOW_SECONDS)
-        if fault.kind == "lag" or fault.kind in ALTERATIONS:
+        if fault.kind == "lag" or fault.kind in _ALTERATIONS:
             return Response(200, self._altered(fault, json.loads(body), session))
         return Response(200, self._ask(body, session))
 
     def _altered(self, fault: Fault, asked: Any, session: requests.Session) -> bytes:  # noqa: ANN401 - JSON
         calls: list[Call] = asked if isinstance(asked, list) else [asked]
-        alter = ALTERATIONS.get(fault.kind)
+        alter = _ALTERATIONS.get(fault.kind)
         if alter is None:
             calls, alter = self._late(calls, fault.blocks, session)
         answers = {answer["id"]: answer for answer in json.loads(self._ask(json.dumps(calls).encode(), session))}
