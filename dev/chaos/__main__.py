@@ -1,15 +1,17 @@
-"""``python -m dev.chaos --seeds 3 --sweeps 500``: runs the seeds one after another and prints what happened.
+"""``python -m dev.chaos --seeds 3 --sweeps 500``: runs the seeds side by side and prints what happened.
 
 Exits non-zero if a sweep was lost, doubled or stuck, or if the books differ from the chain.
 """
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 
 from dev.chaos.faults import DECKS
 from dev.chaos.report import show
-from dev.chaos.run import Plan, Result, run
+from dev.chaos.run import Plan, run
+from dev.chaos.side_by_side import run_all
 from dev.errors import LocalWorldError
 from dev.supervisor import Interrupted, say
 
@@ -20,21 +22,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--sweeps", type=int, default=500, help="stories per seed")
     parser.add_argument("--lanes", nargs="*", default=list(DECKS), choices=list(DECKS), help="the faults to draw")
-    parser.add_argument("--fail-over", action="store_true", help="also lose the last commits of the database")
+    parser.add_argument("--jobs", type=int, default=3, help="how many seeds to run side by side")
     given = parser.parse_args(arguments)
-    plan = Plan(sweeps=given.sweeps, lanes=given.lanes, fails_over=given.fail_over)
-    results: list[Result] = []
+    plan = Plan(sweeps=given.sweeps, lanes=given.lanes)
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    began = time.monotonic()
     try:
-        for seed in range(given.first_seed, given.first_seed + given.seeds):
-            results.append(run(seed, plan))
-            say(f"seed {seed}: {len(results[-1].findings)} findings after {results[-1].seconds['all']:.0f} s")
+        results = run_all(seeds, plan, jobs=given.jobs) if len(seeds) > 1 else [run(seeds[0], plan)]
     except LocalWorldError as error:
         say(f"stopped: {error}")
         return 1
     except Interrupted as signal_name:
         say(f"stopped by {signal_name}")
         return 130
-    show(results)
+    show(results, time.monotonic() - began)
     return 1 if any(result.findings for result in results) else 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
 from dev.chaos.fault_effects import Scene, effects_of
-from dev.chaos.faults import DECKS, FAIL_OVER, LONGEST_SECONDS, Drawn, draw
+from dev.chaos.faults import DECKS, LONGEST_SECONDS, Drawn, draw
 
 
 @dataclass
@@ -19,10 +19,9 @@ class _Lane:
 class Drawer:
     """Runs on one thread; each lane has one fault at a time."""
 
-    def __init__(self, seed: int, scene: Scene, *, lanes: Collection[str], fails_over: bool) -> None:
+    def __init__(self, seed: int, scene: Scene, *, lanes: Collection[str], sweeps: int) -> None:
         self._scene = scene
-        without = frozenset[str]() if fails_over else frozenset({FAIL_OVER})
-        self._draws = {lane: draw(seed, lane, without=without) for lane in DECKS if lane in lanes}
+        self._draws = {lane: draw(seed, lane, sweeps=sweeps) for lane in DECKS if lane in lanes}
         self._lanes = {lane: _Lane(next(faults)) for lane, faults in self._draws.items()}
         self.happened: list[Drawn] = []
 

@@ -1,6 +1,5 @@
 """Runs the stories side by side, counts their steps, and lets faults and blocks come at counted points."""
 
-import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from random import Random
 
@@ -9,8 +8,8 @@ from dev.chaos.drawer import Drawer
 from dev.chaos.fault_effects import Scene
 from dev.chaos.sweeper import Steps
 
-CLIENTS = 4  # steps at the same time
-ACTIONS_PER_BLOCK = 2
+CLIENTS = 8  # steps at the same time
+ACTIONS_PER_BLOCK = 4
 POLL_SECONDS = 0.02
 
 
@@ -30,8 +29,7 @@ class Driver:
             while self._begin_stories() or self._idle or self._busy:
                 self._collect()
                 if len(self._busy) < CLIENTS and not self._step(clients) and not self._busy:
-                    time.sleep(POLL_SECONDS)  # all stories wait for others to act
-                    self._count()
+                    self._count()  # all stories wait for others to act
                 elif self._busy:
                     wait(self._busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
                 self._drawer.tick(self.actions)

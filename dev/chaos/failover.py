@@ -37,17 +37,16 @@ def restart(world: ChaosWorld) -> None:
     start(world.fleet, world.database_url)
 
 
-def repair(world: ChaosWorld, named: Mapping[str, Sequence[str]]) -> str:
+def repair(world: ChaosWorld, named: Mapping[tuple[str, str], Sequence[str]]) -> str:
     """Adopt what the chains show and the copy lacks, as operators do; returns what was printed.
 
-    ``named`` has the transactions of each partner's sweeps where the chain does not name the partner.
+    ``named`` has, by network and partner, the transactions where the chain does not name the partner.
     """
+    of_partners = [(network, "--partner", partner, "--tx", *hashes) for (network, partner), hashes in named.items()]
     printed = []
-    for network in (CHAIN, CLUSTER):
-        of_partners = [("--partner", partner, "--tx", *hashes) for partner, hashes in named.items()]
-        for arguments in ((), *of_partners):
-            done = world.manage(RECONCILE, network, "--repair", "--by", "chaos", *arguments)
-            printed.append(done.stderr + done.stdout)
+    for arguments in ((CHAIN,), (CLUSTER,), *of_partners):
+        done = world.manage(RECONCILE, *arguments, "--repair", "--by", "chaos")
+        printed.append(done.stderr + done.stdout)
     return "".join(printed)
 
 

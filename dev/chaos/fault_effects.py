@@ -11,7 +11,7 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from dev.chaos import failover
+from dev.chaos import failover, skewed_database
 from dev.chaos.chain import ChaosChain
 from dev.chaos.faults import DEEPEST_REORG_BLOCKS, Drawn
 from dev.chaos.journal import Journal
@@ -24,6 +24,8 @@ MOST_DUPLICATES, LONGEST_COUNTDOWN_SECONDS = 6, 8
 MOST_LAGGING_BLOCKS = 30
 # A clock that is behind the creation of the partners knows no fee share of theirs, so no build could succeed.
 SKEWS_SECONDS = (-15, -5, 5, 30, 120, 240)
+# What is due by a fast clock waits for as long under the true one, which the end of a run must bear.
+SKEWS_OF_DATABASE_SECONDS = (-20, -5, 5, 20)
 LONGEST_JUMP_SECONDS = 90
 PAST_EVERY_DEADLINE_SECONDS = 1_000
 
@@ -115,6 +117,19 @@ def _restart_postgres(scene: Scene, _fault: Drawn) -> None:
     failover.restart(scene.world)
 
 
+def _skew_postgres(scene: Scene, fault: Drawn) -> dict[str, Any]:
+    """Go on with a server whose clock is wrong, as after a fail-over to another host."""
+    seconds = Random(fault.seed).choice(SKEWS_OF_DATABASE_SECONDS)
+    skewed_database.skew(scene.world.database_url, seconds)
+    failover.restart(scene.world)
+    return {"seconds": seconds}
+
+
+def _set_postgres_right(scene: Scene, _fault: Drawn) -> None:
+    skewed_database.set_right(scene.world.database_url)
+    failover.restart(scene.world)
+
+
 def _copy_postgres(scene: Scene, _fault: Drawn) -> None:
     scene.journal.add("copying")
     failover.copy(scene.world)
@@ -179,6 +194,7 @@ EFFECTS: Mapping[str, tuple[Effect, Effect]] = {
     "redis_frozen": (_freeze, _thaw),
     "postgres_restarted": (_restart_postgres, _nothing),
     "postgres_frozen": (_freeze, _thaw),
+    "postgres_skewed": (_skew_postgres, _set_postgres_right),
     "failed_over": (_copy_postgres, _fail_over),
     "reorg": (_reorganise, _send_what_was_held),
     "clock_jumped": (_jump_clock, _nothing),

@@ -10,28 +10,37 @@ from random import Random
 
 from dev.chaos.providers import KINDS, KINDS_ON_SOLANA
 
-GAP_ACTIONS = {"provider": 6, "solana_provider": 30, "process": 14, "engine": 22, "chain": 16, "tasks": 12}
+GAP_ACTIONS = {  # between faults, of a run of up to SWEEPS_PER_SPACING sweeps
+    "provider": 6,
+    "solana_provider": 30,
+    "process": 14,
+    "engine": 22,
+    "chain": 16,
+    "tasks": 12,
+}
+SWEEPS_PER_SPACING = 250
 LONGEST_ACTIONS = 18
 # A fault ends after this time even if the driver, which may wait for what is down, took no further action.
-LONGEST_SECONDS = 5.0
+LONGEST_SECONDS = 3.0
 DEEPEST_REORG_BLOCKS = 20
 LONGEST_DELAY_SECONDS = 0.08  # after an action began, so that kills come at any point of it
 
 SERVERS = ("web", "web-fallback", "worker-1", "worker-2")  # which have further processes below them, and clocks
 _KILLS = [f"{what}:{name}" for what in ("killed", "frozen") for name in (*SERVERS, "beat-1", "beat-2")]
-_OTHERS = [f"{what}:{name}" for what in ("part_killed", "skewed") for name in SERVERS]
-FAIL_OVER = "failed_over"
+_PARTS = [f"part_killed:{name}" for name in SERVERS]
+_SKEWS = [f"skewed:{name}" for name in (*SERVERS, "beat-1", "beat-2")]
 DECKS: Mapping[str, Sequence[str]] = {
     "provider": KINDS,
     "solana_provider": KINDS_ON_SOLANA,
-    "process": [*_KILLS, *_OTHERS],
+    "process": [*_KILLS, *_PARTS, *_SKEWS],
     "engine": [
         "redis_flushed",
         "redis_restarted",
         "redis_frozen",
         "postgres_restarted",
         "postgres_frozen",
-        FAIL_OVER,
+        "postgres_skewed",
+        "failed_over",
     ],
     "chain": ["reorg", "reorg", "reorg", "reorg", "clock_jumped"],
     "tasks": ["duplicated", "delayed"],
@@ -55,10 +64,14 @@ class Drawn:
         return f"{self.lane}: {self.kind}"
 
 
-def draw(seed: int, lane: str, *, without: frozenset[str] = frozenset()) -> Iterator[Drawn]:
-    """Yield the faults of one lane for ever; each kind comes once before any comes again."""
+def draw(seed: int, lane: str, *, sweeps: int) -> Iterator[Drawn]:
+    """Yield the faults of one lane for ever; each kind comes once before any comes again.
+
+    The more sweeps, the longer the gaps, so that every run has a few hundred faults, however long it is.
+    """
     random = Random(f"{seed} {lane}")
-    deck = [card for card in DECKS[lane] if card not in without]
+    gap_actions = GAP_ACTIONS[lane] * max(1.0, sweeps / SWEEPS_PER_SPACING)
+    deck = list(DECKS[lane])
     at = 0
     while True:
         random.shuffle(deck)
@@ -66,7 +79,7 @@ def draw(seed: int, lane: str, *, without: frozenset[str] = frozenset()) -> Iter
             kind, _, target = card.partition(":")
             if lane.endswith("provider"):
                 target = str(random.randrange(3))
-            at += 1 + random.randrange(2 * GAP_ACTIONS[lane])
+            at += 1 + random.randrange(int(2 * gap_actions))
             lasts = random.randint(2, LONGEST_ACTIONS)
             yield Drawn(lane, kind, target, at, lasts, random.getrandbits(32), random.random() * LONGEST_DELAY_SECONDS)
             at += lasts

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Self
 
 from dev.chaos import settling, wallets, world
 from dev.chaos.cast import Cast
@@ -31,7 +32,6 @@ class Plan:
 
     sweeps: int
     lanes: Collection[str]
-    fails_over: bool
 
 
 @dataclass
@@ -51,10 +51,18 @@ class Result:
     def count(self, kind: Kind) -> int:
         return sum(finding.kind is kind for finding in self.findings)
 
-    def write(self) -> Path:
-        file = FOLDER / f"{self.seed}.json"
-        file.write_text(json.dumps(asdict(self), indent=2) + "\n")
-        return file
+    def write(self) -> None:
+        self.file(self.seed).write_text(json.dumps(asdict(self), indent=2) + "\n")
+
+    @staticmethod
+    def file(seed: int) -> Path:
+        return FOLDER / f"{seed}.json"
+
+    @classmethod
+    def read(cls, seed: int) -> Self:
+        fields = json.loads(cls.file(seed).read_text())
+        findings = [Finding(**found | {"kind": Kind(found["kind"])}) for found in fields.pop("findings")]
+        return cls(**fields, findings=findings)
 
 
 def run(seed: int, plan: Plan) -> Result:
@@ -97,7 +105,7 @@ def _drive(seed: int, plan: Plan, scene: Scene, result: Result) -> Drawer:
         tokens=description["tokens"],
         wallets=wallets.create(scene.chain, description["tokens"], min(WALLETS, plan.sweeps), seed),
     )
-    drawer = Drawer(seed, scene, lanes=plan.lanes, fails_over=plan.fails_over)
+    drawer = Drawer(seed, scene, lanes=plan.lanes, sweeps=plan.sweeps)
     driver = Driver(scene=scene, drawer=drawer, cast=cast, random=Random(seed))
     driver.run()
     result.actions = driver.actions

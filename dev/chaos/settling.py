@@ -4,6 +4,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from dev.chain.chains_file import CHAIN
 from dev.chain.rpc import Rpc
 from dev.chaos import failover
 from dev.chaos.checker.books import open_sweeps, read_books
@@ -18,6 +19,7 @@ from dev.chaos.partner import PartnerApi
 from dev.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, WEBS, WORKERS
 from dev.keys import address_of
 from dev.partner_client import SweepApi
+from dev.solana.clusters_file import CLUSTER
 from dev.supervisor import say
 
 PAST_DEADLINE_SECONDS = 60
@@ -79,15 +81,16 @@ def _promises(scene: Scene) -> dict[str, Promise]:
     return read_promises(read(scene.world.fleet.folder / JOURNAL))
 
 
-def _unnamed(scene: Scene, promises: dict[str, Promise]) -> dict[str, list[str]]:
-    """Return, by the partner's id, the transactions of its sweeps where nothing on chain names the partner."""
+def _unnamed(scene: Scene, promises: dict[str, Promise]) -> dict[tuple[str, str], list[str]]:
+    """Return, by network and the partner's id, the transactions where nothing on chain names the partner."""
     partners = [SweepApi(scene.world.base_url, key).partner()["id"] for key in scene.world.api_keys]
-    truth, hashes = _truth(scene, promises), defaultdict[str, list[str]](list)
+    truth, hashes = _truth(scene, promises), defaultdict[tuple[str, str], list[str]](list)
     for promise in promises.values():
         if promise.terms.mode != "v5":
             executed = [truth.executed[one].tx_hash for one in promise.terms.identities if one in truth.executed]
-            hashes[partners[promise.terms.partner]].extend(executed)
-    return {partner: found for partner, found in hashes.items() if found}
+            network = CLUSTER if promise.terms.mode == "v1" else CHAIN
+            hashes[network, partners[promise.terms.partner]].extend(executed)
+    return {named: found for named, found in hashes.items() if found}
 
 
 def _truth(scene: Scene, promises: dict[str, Promise]) -> Truth:

@@ -33,11 +33,11 @@ WEBS, WORKERS, BEATS = ("web", "web-fallback"), ("worker-1", "worker-2"), ("beat
 SKEW = Path(__file__).parent / "skewed_clock"
 # Everything is looked at far more often than in production, and given up sooner.
 PACE = {
-    "DUE_SWEEP_SECONDS": "1",
+    "DUE_SWEEP_SECONDS": "2",
     "FIRST_CHECK_SECONDS": "1",
     "MAX_CHECK_DELAY_SECONDS": "5",
-    "RPC_TIMEOUT_SECONDS": "3",
-    "CONFIRM_TIMEOUT_SECONDS": "1.5",
+    "RPC_TIMEOUT_SECONDS": "1.5",  # below the longest fault
+    "CONFIRM_TIMEOUT_SECONDS": "1",
     "ONCHAIN_CANCELLATIONS_PER_DAY": "100000",
     "WEB_PROCESSES": "2",
 }
