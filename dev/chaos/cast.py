@@ -60,8 +60,8 @@ class Cast:
         random = Random(f"{self._seed} story {number}")
         [mode] = random.choices(list(MODES), list(MODES.values()))
         partner = random.randrange(len(self._world.api_keys))
-        url = self._world.fallback_url if mode == "v4" else self._world.base_url
-        api = PartnerApi(url, self._world.api_keys[partner], self._journal)
+        urls = [self._world.fallback_url] if mode == "v4" else self._world.base_urls
+        api = PartnerApi(urls, self._world.api_keys[partner], self._journal)
         if mode == "v1":
             return self._on_solana(number, partner, api, random)
         story, wallet = _drawn(stories.WEIGHTS, random), self._free.popleft()

@@ -8,7 +8,7 @@ from dev.chaos.drawer import Drawer
 from dev.chaos.fault_effects import Scene
 from dev.chaos.sweeper import Steps
 
-CLIENTS = 8  # steps at the same time
+CLIENTS = 12  # steps at the same time
 ACTIONS_PER_BLOCK = 4
 POLL_SECONDS = 0.02
 

@@ -19,6 +19,7 @@ from dev.chaos.providers import Fault, set_fault
 from dev.chaos.world import ChaosWorld
 
 QUEUE = "sweeps"
+CELERY = Celery()
 CHECK, DUE, RECONCILE = "indexer.check_sweep", "indexer.check_due", "indexer.reconcile"
 MOST_DUPLICATES, LONGEST_COUNTDOWN_SECONDS = 6, 8
 MOST_LAGGING_BLOCKS = 30
@@ -31,6 +32,15 @@ PAST_EVERY_DEADLINE_SECONDS = 1_000
 
 
 @dataclass(frozen=True)
+class Message:
+    """A message of a task."""
+
+    task: str
+    arguments: tuple[str, ...] = ()
+    countdown: float = 0
+
+
+@dataclass(frozen=True)
 class Scene:
     """What faults act on."""
 
@@ -39,17 +49,18 @@ class Scene:
     journal: Journal
     held: dict[int, dict[str, str]] = field(default_factory=dict)  # raw transactions by hash, by the reorg's action
 
-    def send(self, task: str, *arguments: str, countdown: float = 0) -> bool:
-        """Put a task's message into the queue; False if Redis is away."""
+    def send(self, *messages: Message) -> bool:
+        """Put messages into the queue; False if Redis is away."""
         options = {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0}
         broker = Connection(self.world.local.redis_url, connect_timeout=1, transport_options=options)
         try:
-            with broker:
-                Celery().send_task(
-                    task, args=arguments, countdown=countdown, queue=QUEUE, connection=broker, retry=False
-                )
+            with broker, CELERY.amqp.Producer(broker, auto_declare=False) as producer:
+                for one in messages:
+                    CELERY.send_task(
+                        one.task, one.arguments, countdown=one.countdown, queue=QUEUE, producer=producer, retry=False
+                    )
         except (OperationalError, RedisError) as error:
-            self.journal.add("message_lost", task=task, error=str(error)[:100])
+            self.journal.add("messages_lost", error=str(error)[:100])
             return False
         return True
 
@@ -163,17 +174,14 @@ def _jump_clock(scene: Scene, fault: Drawn) -> dict[str, Any]:
 
 def _duplicate_tasks(scene: Scene, fault: Drawn) -> dict[str, Any]:
     chosen = _some_sweeps(scene, fault)
-    messages = [(CHECK, sweep) for sweep in chosen for _ in range(2)] + [(DUE,), (DUE,), (RECONCILE,)]
-    return {"sweeps": chosen, "sent": all(scene.send(*message) for message in messages)}
+    messages = [Message(CHECK, (sweep,)) for sweep in chosen for _ in range(2)]
+    return {"sweeps": chosen, "sent": scene.send(*messages, Message(DUE), Message(DUE), Message(RECONCILE))}
 
 
 def _delay_tasks(scene: Scene, fault: Drawn) -> dict[str, Any]:
     chosen, random = _some_sweeps(scene, fault), Random(fault.seed)
-    countdowns = [random.random() * LONGEST_COUNTDOWN_SECONDS for _ in chosen]
-    sent = all(
-        scene.send(CHECK, sweep, countdown=countdown) for sweep, countdown in zip(chosen, countdowns, strict=True)
-    )
-    return {"sweeps": chosen, "sent": sent}
+    messages = [Message(CHECK, (sweep,), random.random() * LONGEST_COUNTDOWN_SECONDS) for sweep in chosen]
+    return {"sweeps": chosen, "sent": scene.send(*messages)}
 
 
 def _some_sweeps(scene: Scene, fault: Drawn) -> list[str]:

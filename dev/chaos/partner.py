@@ -1,17 +1,20 @@
-"""The partner's calls to the API, each of them in the journal with its outcome, an unknown one included."""
+"""The partner's calls to the API, each of them in the journal with its outcome, an unknown one included.
 
+As a load balancer does, it asks another web for a while where one has not answered.
+"""
+
+import random
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import requests
 
 from dev.chaos.journal import Journal
-from dev.chaos.world import accepts
-from dev.errors import WaitTimeoutError
-from dev.waiting import wait_until
 
 TIMEOUT_SECONDS = 8
-RETURN_SECONDS = 30
+AVOIDED_SECONDS = 3
 NO_ANSWER = 0
 
 
@@ -30,41 +33,45 @@ class Reply:
 
 
 class PartnerApi:
-    """One partner at one web, for one thread at a time."""
+    """One partner, for one thread at a time."""
 
-    def __init__(self, base_url: str, api_key: str, journal: Journal) -> None:
-        self.base_url = base_url
+    _avoided_until: ClassVar[dict[str, float]] = {}  # by web, whichever partner and story it did not answer
+
+    def __init__(self, base_urls: Sequence[str], api_key: str, journal: Journal) -> None:
+        self._base_urls = base_urls
         self._journal = journal
         self._session = requests.Session()
         self._session.headers["x-api-key"] = api_key
 
     def post(self, op: str, path: str, body: dict[str, Any], **facts: Any) -> Reply:  # noqa: ANN401 - JSON
-        """Make a request once; if no server listens, wait for its return before the next one."""
+        """Make a request once."""
         asked = self._journal.add("asked", op=op, path=path, **facts)
         reply = self._send("POST", path, json=body)
         self._journal.add("got", asked=asked, op=op, http=reply.http, code=reply.code, **_told(reply), **facts)
-        if reply.http == NO_ANSWER:
-            self._wait_for_return()
         return reply
 
     def get(self, path: str, **query: str) -> Reply:
         return self._send("GET", path, params=query)
 
     def _send(self, method: str, path: str, **options: Any) -> Reply:  # noqa: ANN401 - options of requests
+        base_url = self._choose()
         try:
-            response = self._session.request(method, self.base_url + path, timeout=TIMEOUT_SECONDS, **options)
+            response = self._session.request(method, base_url + path, timeout=TIMEOUT_SECONDS, **options)
             envelope = response.json()
         except (requests.RequestException, ValueError):
+            self._avoided_until[base_url] = time.monotonic() + AVOIDED_SECONDS
             return Reply(NO_ANSWER)
         if not envelope["ok"]:
             return Reply(response.status_code, code=envelope["error"]["code"])
         return Reply(response.status_code, envelope["data"])
 
-    def _wait_for_return(self) -> None:
-        try:
-            wait_until(lambda: accepts(self.base_url), within_seconds=RETURN_SECONDS, what="the return of the API")
-        except WaitTimeoutError:
-            self._journal.add("away", url=self.base_url)
+    def _choose(self) -> str:
+        """Return a web at random of those that are not avoided; if all are, wait for the first."""
+        avoided_until = {url: self._avoided_until.get(url, 0.0) for url in self._base_urls}
+        first = min(avoided_until.values())
+        time.sleep(max(first - time.monotonic(), 0))
+        now = max(first, time.monotonic())
+        return random.choice([url for url, until in avoided_until.items() if until <= now])
 
 
 def _told(reply: Reply) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dev.chaos.checker.findings import Finding
 from dev.chaos.checker.promises import Promise, read_promises
 from dev.chaos.checker.totals import compare_answers, compare_balances, compare_totals
 from dev.chaos.checker.truth import Truth, read_truth
-from dev.chaos.fault_effects import DUE, RECONCILE, Scene
+from dev.chaos.fault_effects import DUE, RECONCILE, Message, Scene
 from dev.chaos.journal import JOURNAL, read
 from dev.chaos.partner import PartnerApi
 from dev.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, WEBS, WORKERS
@@ -49,8 +49,7 @@ def bring_to_rest(scene: Scene) -> float:
     for poll in range(int(SETTLE_SECONDS / POLL_SECONDS)):
         chain.mine(BLOCKS_PER_POLL)
         if poll % POLLS_PER_MESSAGE == 0:
-            scene.send(DUE)
-            scene.send(RECONCILE)
+            scene.send(Message(DUE), Message(RECONCILE))
             say(f"at rest after {time.monotonic() - began:.0f} s: {open_sweeps(world.database_url)} sweeps are open")
         if not open_sweeps(world.database_url) and not any(_compare(scene, promises)):
             break
@@ -63,7 +62,7 @@ def check(scene: Scene) -> list[Finding]:
     promises = _promises(scene)
     findings = _compare(scene, promises)
     world = scene.world
-    apis = [PartnerApi(world.base_url, key, scene.journal) for key in world.api_keys]
+    apis = [PartnerApi(world.base_urls, key, scene.journal) for key in world.api_keys]
     books = read_books(world.database_url)
     return [*findings, *compare_answers(list(promises.values()), books, apis)]
 
@@ -83,7 +82,7 @@ def _promises(scene: Scene) -> dict[str, Promise]:
 
 def _unnamed(scene: Scene, promises: dict[str, Promise]) -> dict[tuple[str, str], list[str]]:
     """Return, by network and the partner's id, the transactions where nothing on chain names the partner."""
-    partners = [SweepApi(scene.world.base_url, key).partner()["id"] for key in scene.world.api_keys]
+    partners = [SweepApi(scene.world.base_urls[0], key).partner()["id"] for key in scene.world.api_keys]
     truth, hashes = _truth(scene, promises), defaultdict[tuple[str, str], list[str]](list)
     for promise in promises.values():
         if promise.terms.mode != "v5":

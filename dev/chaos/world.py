@@ -29,7 +29,8 @@ PROVIDERS = 3
 SAFE_DEPTH_BLOCKS = 12  # so that reorgs of up to 20 blocks stay above the final one, 24 blocks deep
 FINAL_DEPTH_BLOCKS = 2 * SAFE_DEPTH_BLOCKS
 START_SECONDS = 120
-WEBS, WORKERS, BEATS = ("web", "web-fallback"), ("worker-1", "worker-2"), ("beat-1", "beat-2")
+FALLBACK = "web-fallback"  # builds on V4
+WEBS, WORKERS, BEATS = ("web-1", "web-2", FALLBACK), ("worker-1", "worker-2"), ("beat-1", "beat-2")
 SKEW = Path(__file__).parent / "skewed_clock"
 # Everything is looked at far more often than in production, and given up sooner.
 PACE = {
@@ -39,7 +40,7 @@ PACE = {
     "RPC_TIMEOUT_SECONDS": "1.5",  # below the longest fault
     "CONFIRM_TIMEOUT_SECONDS": "1",
     "ONCHAIN_CANCELLATIONS_PER_DAY": "100000",
-    "WEB_PROCESSES": "2",
+    "WEB_PROCESSES": "1",
 }
 _BIN = Path(sys.executable).parent
 
@@ -53,7 +54,7 @@ class ChaosWorld:
     cluster: solana.LocalCluster
     providers: Sequence[str]  # URLs
     solana_providers: Sequence[str]
-    base_url: str
+    base_urls: Sequence[str]
     fallback_url: str  # of the web that builds on V4
     api_keys: Sequence[str]  # of two partners
     environment: dict[str, str]
@@ -75,7 +76,7 @@ class ChaosWorld:
         self.fleet.relaunch(name, skew)
 
     def wait_until_served(self) -> None:
-        for url in (self.base_url, self.fallback_url):
+        for url in (*self.base_urls, self.fallback_url):
             wait_until(partial(is_served, url), within_seconds=START_SECONDS, what=f"the return of {url}")
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -86,7 +87,7 @@ class ChaosWorld:
 
 
 def start(fleet: Fleet) -> ChaosWorld:
-    """Start everything; returns when both APIs answer and a worker is ready."""
+    """Start everything; returns when every API answers."""
     local = world.start(fleet, safe_depth_blocks=SAFE_DEPTH_BLOCKS)
     cluster = solana.start(fleet, local.keys)
     providers = [f"http://127.0.0.1:{free_port()}" for _ in range(2 * PROVIDERS)]
@@ -103,13 +104,13 @@ def start(fleet: Fleet) -> ChaosWorld:
         cluster=cluster,
         providers=of_chain,
         solana_providers=of_cluster,
-        base_url=f"http://127.0.0.1:{ports['web']}",
-        fallback_url=f"http://127.0.0.1:{ports['web-fallback']}",
+        base_urls=[f"http://127.0.0.1:{port}" for name, port in ports.items() if name != FALLBACK],
+        fallback_url=f"http://127.0.0.1:{ports[FALLBACK]}",
         api_keys=api_keys,
         environment=environment,
     )
     for name in WEBS:
-        mode = {"SERVICE_EVM_BUILD_MODE": "v4_fallback", "WEB_PROCESSES": "1"} if name == "web-fallback" else {}
+        mode = {"SERVICE_EVM_BUILD_MODE": "v4_fallback"} if name == FALLBACK else {}
         argv = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
         fleet.launch(_program(fleet, name, argv, environment | {"BIND": f"127.0.0.1:{ports[name]}"} | mode))
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
