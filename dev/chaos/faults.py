@@ -18,7 +18,7 @@ GAP_ACTIONS = {  # between faults, of a run of up to SWEEPS_PER_SPACING sweeps
     "chain": 16,
     "tasks": 12,
 }
-SWEEPS_PER_SPACING = 250
+SWEEPS_PER_SPACING = 150
 LONGEST_ACTIONS = 18
 # A fault ends after this time even if the driver, which may wait for what is down, took no further action.
 LONGEST_SECONDS = 3.0
