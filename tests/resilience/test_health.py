@@ -67,7 +67,8 @@ def test_a_scrape_of_the_worker_has_its_tasks_and_what_the_database_the_broker_a
     observed: Observed, completed: str, redis_url: str
 ) -> None:
     with Celery(broker=redis_url, set_as_current=False) as client:
-        client.send_task("indexer.measure_signer", queue="sweeps")  # which beat does a minute after its start
+        for task in ("indexer.measure_signer", "indexer.compare_books"):  # which beat sends minutes after its start
+            client.send_task(task, queue="sweeps")
     expected = {
         ("sweepapi_tasks_total", ("indexer.check_due", "succeeded")),
         ("sweepapi_task_seconds_count", ("indexer.check_due",)),
@@ -84,6 +85,9 @@ def test_a_scrape_of_the_worker_has_its_tasks_and_what_the_database_the_broker_a
         ("sweepapi_flagged_sweeps", ("inconsistent_amounts",)),
         ("sweepapi_ledger_unbalanced_entries", ()),
         ("sweepapi_figure_timestamp_seconds", ("queue",)),
+        ("sweepapi_unmatched_events", (completed,)),
+        ("sweepapi_books_differences", (completed,)),
+        ("sweepapi_books_compared_timestamp_seconds", (completed,)),
         ("sweepapi_fee_signer_balance_wei", (completed,)),
     }
     observed.engines.wait_for(lambda: expected <= observed.samples("worker").keys(), "every metric of the worker")
