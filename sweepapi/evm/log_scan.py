@@ -1,8 +1,8 @@
 """Reading the events that a contract emitted, span by span, up to the final block.
 
 ``log_search`` looks for one event, and its caller checks what it finds. Here an event that is missing would be missed
-for good. So a span counts only if every provider that answers shows the same logs and the same last block, and at least
-two of them do where two are configured. A provider whose final block is below the span has not answered.
+for good. So a span counts only if two providers show the same logs and the same last block, where two are configured,
+and no two others agree on something else. A provider whose final block is below the span has not answered.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +16,7 @@ from sweepapi.evm.errors import FinalBlockReplacedError
 from sweepapi.evm.log_query import Span
 from sweepapi.evm.responses import Log, MinedLog, Receipt
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
+from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 
 log = structlog.get_logger(__name__)
@@ -75,7 +76,7 @@ def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, last_
         queried = log_query.spans(after.number + 1, end, span_blocks=span_blocks)
         answers = _ask(chain, pool, stream, after, queried) if queried else []
         if not queried or len(answers[0]) >= pool.needed:
-            return Scan(head_number, final_number, list(_agreed(stream, pool.needed, after, queried, answers)))
+            return Scan(head_number, final_number, list(_agreed(pool, stream, after, queried, answers)))
     raise ChainUnavailableError("too few providers show the logs: they refuse, or their final block fell back")
 
 
@@ -103,18 +104,21 @@ class _Shown:
     logs: tuple[MinedLog, ...]
 
 
-def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, queried: Sequence[Span]) -> list[list[_Shown]]:
+_Opinions = list[Opinion[_Shown]]  # about a span
+
+
+def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, queried: Sequence[Span]) -> list[_Opinions]:
     """Return, for each span, what each provider showed that answered for it."""
     calls = log_query.depth_calls(chain.finality.final)
     calls += [_hash_call(after.number)] if after.block_hash else []
     for span in queried:
         calls += [_logs_call(stream, span), _hash_call(span[1])]
-    answers: list[list[_Shown]] = [[] for _ in queried]
+    answers: list[_Opinions] = [[] for _ in queried]
     try:
-        answered = pool.ask_all(calls)
+        answered = pool.ask_each(calls)
     except ChainUnavailableError:  # the whole response may have been too long
         return answers
-    for values in answered:
+    for provider, values in answered:
         results = iter(values)
         _, final_number = log_query.take_depth(chain.finality.final, results)
         start = next(results) if after.block_hash else ""
@@ -122,7 +126,7 @@ def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, queried:
             logs, end = next(results), next(results)
             is_refused = any(isinstance(one, CallFailedError) for one in (start, logs, end))
             if not is_refused and last <= final_number:  # else the answer is unusable, or the provider lags
-                shown.append(_Shown(start, end, logs))
+                shown.append(Opinion(provider, _Shown(start, end, logs)))
     return answers
 
 
@@ -153,18 +157,20 @@ def _reader(stream: Stream) -> Callable[[Sequence[MinedLog]], tuple[MinedLog, ..
 
 
 def _agreed(
-    stream: Stream, needed: int, after: Mark, queried: Sequence[Span], answers: Sequence[Sequence[_Shown]]
+    pool: ProviderPool, stream: Stream, after: Mark, queried: Sequence[Span], answers: Sequence[_Opinions]
 ) -> Iterator[ScannedSpan]:
-    """Yield the spans up to the first about which too few providers answered, or not all agree."""
-    for (first, last), shown in zip(queried, answers, strict=True):
-        if len(shown) < needed:
+    """Yield the spans up to the first about which too few providers answered, or too few agree."""
+    for (first, last), opinions in zip(queried, answers, strict=True):
+        decision = decide(opinions, needed=pool.needed)
+        shown = decision.conclusion
+        if shown is None:
+            if decision.is_disputed:
+                log.warning("logs_disagree", contract=stream.contract, first_block=first, last_block=last)
             return
-        if any(one != shown[0] for one in shown):
-            log.warning("logs_disagree", contract=stream.contract, first_block=first, last_block=last)
-            return
-        if shown[0].start != after.block_hash:
-            raise FinalBlockReplacedError(f"block {after.number} was {after.block_hash}, and is {shown[0].start} now")
-        yield ScannedSpan(Mark(last, shown[0].end), shown[0].logs)
+        report(pool, decision, subject=f"events of {stream.contract} in blocks {first} to {last}")
+        if shown.start != after.block_hash:
+            raise FinalBlockReplacedError(f"block {after.number} was {after.block_hash}, and is {shown.start} now")
+        yield ScannedSpan(Mark(last, shown.end), shown.logs)
 
 
 def receipts(pool: ProviderPool, stream: Stream, logs: Sequence[MinedLog]) -> dict[str, Receipt]:

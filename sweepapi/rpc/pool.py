@@ -82,11 +82,15 @@ class ProviderPool:
 
     def ask_all(self, calls: Sequence[Call]) -> list[list[Any]]:
         """Return the results of every provider that answers; raises ``ChainUnavailableError`` if none does."""
+        return [results for _, results in self.ask_each(calls)]
+
+    def ask_each(self, calls: Sequence[Call]) -> list[tuple[Provider, list[Any]]]:
+        """Return what ``ask_all`` does, with the providers."""
         share = self.timeout_seconds / max(len(self.providers), 1)
         answered = []
         for provider in ranked(self.providers):
             try:
-                answered.append(provider.batch(calls, timeout_seconds=share))
+                answered.append((provider, provider.batch(calls, timeout_seconds=share)))
             except BadResponseError:
                 continue  # as above
         if not answered:

@@ -252,13 +252,25 @@ def test_one_provider_can_raise_neither_the_head_nor_the_final_block(
     assert (found.head_number, found.final_number) == (chain.web3.eth.block_number, final_block(chain))
 
 
-@pytest.mark.usefixtures("hashes")
-def test_a_third_provider_that_shows_something_else_ends_the_scan_too(
-    chain: LocalChain, use_providers: Providers, start_node: Start
+def test_one_of_three_providers_that_shows_something_else_is_outvoted(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
 ) -> None:
     liar = start_node()
     liar.alter = hiding_logs
-    assert scan(chain, use_providers(chain.world["rpcUrl"], liar.url, chain.world["rpcUrl"])).spans == []
+    pool = use_providers(liar.url, chain.world["rpcUrl"], chain.world["rpcUrl"])
+    with capture_logs() as logs:
+        assert hashes_of(scan(chain, pool)) == hashes
+    assert [(entry["event"], entry["outvoted"]) for entry in logs] == [("providers_disagree", [0])]
+
+
+@pytest.mark.usefixtures("hashes")
+def test_three_providers_that_each_show_something_else_end_the_scan(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    liars = [start_node(), start_node()]
+    liars[0].alter = hiding_logs
+    liars[1].alter = lambda method, _params, result: result[:1] if method == "eth_getLogs" else result
+    assert scan(chain, use_providers(chain.world["rpcUrl"], *(liar.url for liar in liars))).spans == []
 
 
 def test_a_scan_that_no_provider_answers_is_an_error(chain: LocalChain, no_providers: ProviderPool) -> None:
