@@ -20,7 +20,8 @@ _SKIPPING = re.compile(r"\s+SKIP LOCKED")
 _ADVISORY = re.compile(r"pg_(?P<tries>try_)?advisory_(?:xact_)?lock\((?P<key>hashtextextended\(.+?\))\)")
 _IS_DUE = r"GREATEST\(next_check_at, lease_until\) <= [^\n]+"
 _IS_AS_READ = r"(?:\w+\.)?(?:version|lease_token) (?:=|IS NOT DISTINCT FROM) [\w.%()]+"
-_STATE = re.compile(rf"(?<=WHERE )is_open\b|(?<=AND )(?:is_open\b|{_IS_DUE}|{_IS_AS_READ})")
+_IS_ALONE = r"NOT EXISTS \([^()]*\)"
+_STATE = re.compile(rf"(?<=WHERE )is_open\b|(?<=AND )(?:is_open\b|{_IS_DUE}|{_IS_AS_READ}|{_IS_ALONE})")
 _CONFLICT = re.compile(r"\s+ON CONFLICT (?:\([^)]*\) )?DO NOTHING")
 _AS_READ = re.compile(r"\.lease_token\b|\.version\b|\bMark\.of\(")  # in a comparison in Python
 
@@ -182,7 +183,7 @@ def _of_comparison(text: _Text, comparison: ast.Compare) -> Iterator[Mutant]:
     """Yield what is compared with the row as it was read, as if it were the same."""
     start, end = text.span(comparison)
     if len(comparison.ops) == 1 and _AS_READ.search(text.source, start, end):
-        is_same = isinstance(comparison.ops[0], ast.Eq | ast.Is)
+        is_same = isinstance(comparison.ops[0], ast.Eq | ast.Is | ast.In)
         yield text.replaced("compare-and-set", start, end, str(is_same))
 
 
@@ -190,7 +191,7 @@ def _of_sql(text: _Text, constant: ast.Constant) -> Iterator[Mutant]:
     start, end = text.span(constant)
     literal = text.source[start:end]
     changes = [("lock", _LOCK, ""), ("skip_locked", _SKIPPING, ""), ("ignore_conflicts", _CONFLICT, "")]
-    if re.search(r"\bUPDATE\b", literal):
+    if re.search(r"\b(?:UPDATE|DELETE)\b", literal):
         changes.append(("compare-and-set", _STATE, "TRUE"))
     for kind, pattern, new in changes:
         for found in pattern.finditer(literal):

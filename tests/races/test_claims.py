@@ -174,4 +174,6 @@ def planned(scene: Waiting) -> list[bool]:
 
 
 def test_what_ran_out_by_the_chain_is_due_unless_its_next_look_is_near() -> None:
-    assert_serial(Race(waiting, clock_was_ahead, planned_soon, planned))
+    race = Race(waiting, planned_soon, clock_was_ahead, planned)
+    assert race.in_turn() == (None, None, [False])
+    assert_serial(race)

@@ -15,7 +15,7 @@ from tests.factories.ledger import book_payable, book_payout, transfer
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepTransactionFactory, V4SweepFactory, random_checksum_address
 from tests.races import scenes
-from tests.races.interleaving import Race, assert_all_serial, assert_serial
+from tests.races.interleaving import Operation, Race, assert_serial
 from tests.races.scenes import Scene
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unreachable_chain")]
@@ -108,9 +108,18 @@ def balances(scene: Owed) -> list[tuple[int, int]]:
     return [(balance.owed, balance.available) for balance in found if balance is not None]
 
 
-def test_payouts_and_their_reversals() -> None:
-    operations = [paid, paid_by_another_transfer, same_transfer_given_to_the_namesake, payout_reversed]
-    assert_all_serial(owed, balances, operations)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (paid, paid),
+        (paid, paid_by_another_transfer),
+        (paid, same_transfer_given_to_the_namesake),
+        (paid, payout_reversed),
+        (payout_reversed, payout_reversed),
+    ],
+)
+def test_payouts_and_their_reversals(one: Operation[Owed], other: Operation[Owed]) -> None:
+    assert_serial(Race(owed, one, other, balances))
 
 
 # --- payouts and reorganisations --------------------------------------------------------------------------------------

@@ -19,11 +19,11 @@ def test_a_sweep_that_waits_for_its_receipt() -> None:
         scenes.executed,
         scenes.reverted,
         scenes.ran_out,
-        scenes.cancelled,
         scenes.other_hash_reported,
         scenes.cancellation_requested,
     ]
     assert_all_serial(scenes.reported, scenes.outcome, operations)
+    assert_serial(Race(scenes.reported, scenes.executed, scenes.cancelled, scenes.outcome))
 
 
 def test_a_sweep_that_was_not_reported() -> None:

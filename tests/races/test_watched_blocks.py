@@ -6,14 +6,16 @@ from itertools import product
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
+from indexer.watching import watch
 from sweepapi.evm.log_digest import digest
 from sweeps import finality
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt
 from tests.races import scenes
-from tests.races.interleaving import Operation, Race, assert_serial
+from tests.races.interleaving import Operation, Race, Rival, assert_all_serial, assert_serial
 from tests.races.scenes import Scene
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,30 +77,29 @@ def outcome_of_both(scene: OnABlock) -> tuple[dict[str, Any], dict[str, Any]]:
     return outcome(scene), outcome(scene.other)
 
 
-def pairs(
-    firsts: tuple[Operation[Any], ...], rivals: tuple[Operation[Any], ...]
-) -> list[tuple[Operation[Any], Operation[Any]]]:
-    return [*product(firsts, rivals), *product(rivals, firsts)]
-
-
-def named(operation: object) -> str:
-    return getattr(operation, "__name__", "")
-
-
 BLOCKS = (block_safe, block_final, block_gone)
 
 
-@pytest.mark.parametrize(
-    ("first", "rival"),
-    [*pairs(BLOCKS, (scenes.gone, scenes.final, scenes.made_due)), *product(BLOCKS, repeat=2)],
-    ids=named,
-)
-def test_a_sweep_that_rests(first: Operation[Any], rival: Operation[Any]) -> None:
-    assert_serial(Race(completed, first, rival, outcome))
+def test_a_sweep_that_rests() -> None:
+    assert_all_serial(completed, outcome, BLOCKS)
+    for block, sweep in product(BLOCKS, (scenes.gone, scenes.final, scenes.made_due)):
+        assert_serial(Race(completed, block, sweep, outcome))
 
 
-@pytest.mark.parametrize(("first", "rival"), pairs(BLOCKS, (other_executed,)), ids=named)
-def test_a_sweep_that_is_accepted_in_a_block_while_the_block_is_closed(
-    first: Operation[Any], rival: Operation[Any]
-) -> None:
-    assert_serial(Race(two_in_a_block, first, rival, outcome_of_both))
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_sweep_that_is_accepted_in_a_block_while_the_block_is_closed(block: Operation[Any]) -> None:
+    assert_serial(Race(two_in_a_block, block, other_executed, outcome_of_both))
+
+
+@pytest.mark.usefixtures("unreachable_chain")
+def test_a_look_at_blocks_does_not_wait_for_one_that_is_being_written(round_trips: list[list[str]]) -> None:
+    completed()
+    with transaction.atomic():
+        WatchedBlock.objects.select_for_update().get()
+        rival = Rival(watch)
+        rival.run_until_it_waits()
+    assert rival.end() is None
+    assert not rival.has_waited
+    assert round_trips == []
+    watch()
+    assert round_trips != []
