@@ -67,7 +67,7 @@ mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## run mutation tests
 	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
 
 concurrency-mutants: $(CONTRACTS_READY) ## remove each lock, compare-and-set, unique key and commit hook, and run the races
-	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.concurrency
+	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m dev.concurrency
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
