@@ -48,7 +48,7 @@ def check_clocks() -> None:
     checks.check_clocks()
 
 
-@shared_task(name="indexer.watch_blocks")
+@shared_task(name=watching.TASK)
 def watch_blocks() -> None:
     """Look at the blocks that are due, for the sweeps that rest on them."""
     watching.watch()

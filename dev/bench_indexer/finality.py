@@ -1,12 +1,14 @@
 """How long the worker takes to close what it watches once the chain made it final."""
 
 import time
+from contextlib import ExitStack
 
 from django.db import connection
 
 from dev.bench.report import Section, Target
 from dev.bench_indexer.bench import Bench
 from dev.bench_indexer.settler import Settler
+from dev.bench_indexer.throughput import CORES
 from sweeps.models import Sweep, SweepStatus
 
 ROWS = 10_000
@@ -14,19 +16,22 @@ MOST_SECONDS = 1.0
 
 
 def measure(bench: Bench) -> Section:
-    """Make every block final, and let one process look at the blocks of all the completed sweeps."""
+    """Make every block final, and let as many processes as cores look at the blocks of all the completed sweeps."""
     bench.put_off()
-    with Settler.started("watch_blocks", bench.environment, bench.supervisor.folder / "settler-0.log") as settler:
+    with ExitStack() as stack:
+        logs = (bench.supervisor.folder / f"settler-{number}.log" for number in range(CORES))
+        settlers = [stack.enter_context(Settler.started("watch_blocks", bench.environment, log)) for log in logs]
         bench.node.finalize(bench.node.head)
         _make_due()
         watched = Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()
         started = time.monotonic()
-        settler.begin()
-        work = settler.result()
+        for settler in settlers:
+            settler.begin()
+        ended = max(settler.result().ended_at for settler in settlers)
     left = Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()
     if left:
         raise RuntimeError(f"{left} of {watched} sweeps are not closed")
-    seconds = (work.ended_at - started) * ROWS / watched
+    seconds = (ended - started) * ROWS / watched
     row = {"closed": watched, f"seconds for {ROWS:,}": round(seconds, 2)}
     return Section("Finality", [row], [Target(f"seconds of a finality pass over {ROWS:,} rows", seconds, MOST_SECONDS)])
 

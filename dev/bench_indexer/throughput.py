@@ -24,7 +24,6 @@ from dev.process import Program
 CORES = 2  # that the targets are for; a worker has as many processes
 DISTANCE_SECONDS = 0.002  # and half a millisecond for the timers of the proxy, which are late
 MOST_ONE_BY_ONE = 1_000
-EDGE = 1_000  # memory is compared between the first and the last thousand
 POLL_SECONDS = 0.25
 FINISH_SECONDS = 1_800
 LEAST_A_SECOND, LEAST_FAR_AWAY, LEAST_RATIO, LEAST_CHECKS_A_REQUEST = 1_000, 500, 8, 50
@@ -146,9 +145,8 @@ def _memory(bench: Bench, numbers: range, settlers: Sequence[Settler]) -> Iterat
 
 
 def _growth_mb(memory: Sequence[tuple[int, list[float]]], sweeps: int) -> float:
-    """Return by how much a process grew at most between the first and the last thousand."""
-    edge = min(EDGE, sweeps // 10)
-    before = next(held for completed, held in memory if completed >= edge)
+    """Return by how much a process grew at most after the first quarter, in which each loads what it needs."""
+    before = next(held for completed, held in memory if completed >= sweeps / 4)
     return round(max(late - early for early, late in zip(before, memory[-1][1], strict=True)), 1)
 
 

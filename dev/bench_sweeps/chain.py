@@ -27,7 +27,7 @@ class Chain:
     chain_id: int
     original: Original
     started: float = field(default_factory=time.time)
-    final: int = FIRST_HEAD - 1
+    final: int = FIRST_HEAD // 2  # below every block that executes copies
     by_hash: dict[str, Mined] = field(default_factory=dict)
     by_nonce: dict[str, Mined] = field(default_factory=dict)
     by_height: dict[int, list[Mined]] = field(default_factory=lambda: defaultdict(list))

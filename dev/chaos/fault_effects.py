@@ -19,7 +19,7 @@ from dev.chaos.providers import Fault, set_fault
 from dev.chaos.world import ChaosWorld
 
 QUEUE = "sweeps"
-CELERY = Celery()
+CELERY = Celery(set_as_current=False)
 CHECK, DUE, RECONCILE = "indexer.check_sweep", "indexer.check_due", "indexer.reconcile"
 MOST_DUPLICATES, LONGEST_COUNTDOWN_SECONDS = 6, 8
 MOST_LAGGING_BLOCKS = 30
