@@ -15,8 +15,9 @@ from threading import Event, Thread
 from typing import Any, Generic, TypeVar
 
 import pytest
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import QuerySet
 from psycopg.sql import Composable
 
 from ledger.errors import PayoutRefusedError
@@ -101,6 +102,16 @@ class Rival(Thread):
         """Wait until it has ended, and return its result."""
         self.join(LONGEST_SECONDS)
         return self.result
+
+
+def waits_for(rows: QuerySet[Any], operation: Callable[[], Any]) -> bool:
+    """Return whether an operation waits while another transaction writes these rows."""
+    rival = Rival(operation)
+    with transaction.atomic():
+        assert list(rows.select_for_update())
+        rival.run_until_it_waits()
+    rival.end()
+    return rival.has_waited
 
 
 def _raced_result_of(operation: Callable[[], Any]) -> Any:

@@ -17,7 +17,7 @@ from sweeps.models import Sweep
 from sweeps.rails.evm.base import EvmBase
 from tests.factories.sweeps import LOCAL, SweepFactory
 from tests.races import scenes
-from tests.races.interleaving import Operation, Race, Rival, assert_all_serial, assert_serial
+from tests.races.interleaving import Operation, Race, assert_all_serial, assert_serial, waits_for
 from tests.races.scenes import MINUTE, Scene
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unreachable_chain")]
@@ -79,12 +79,7 @@ def test_each_sweep_has_one_holder() -> None:
 @pytest.mark.parametrize("claimed", [claimed_both, claimed_what_is_due])
 def test_a_claim_does_not_wait_for_a_sweep_that_is_being_written(claimed: Operation[Due]) -> None:
     due = two_due()
-    with transaction.atomic():
-        Sweep.objects.select_for_update().get(id=due.awaited.id)
-        rival = Rival(lambda: claimed(due))
-        rival.run_until_it_waits()
-    rival.end()
-    assert not rival.has_waited
+    assert not waits_for(Sweep.objects.filter(id=due.awaited.id), lambda: claimed(due))
     assert [claim.sweeps for _, claim in due.claimed] == [[due.watched]]
 
 
@@ -101,6 +96,18 @@ def test_a_closed_sweep_is_not_claimed_whatever_became_of_its_lease(claimed: Ope
     )
     claimed(due)
     assert [claim.sweeps for _, claim in due.claimed] == [[due.awaited]]
+
+
+def test_a_renewal_does_not_wait_for_a_sweep_that_is_being_written_and_extends_only_its_own_lease() -> None:
+    due = two_due()
+    claimed_both(due)
+    [(_, claim)] = due.claimed
+    rows = Sweep.objects.filter(id=due.awaited.id)
+    assert not waits_for(rows, lambda: claims.renew(claim))
+    taken_until = timezone.now() + MINUTE
+    rows.update(lease_token=scenes.NEW_HOLDER, lease_until=taken_until)
+    claims.renew(claim)
+    assert rows.get().lease_until == taken_until
 
 
 # --- what is given back -----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from kombu import Producer
+from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from sweeps.models import Sweep
@@ -92,3 +93,17 @@ def test_a_change_of_status_is_logged_when_it_is_committed(
     with capture_logs() as lines:
         operation(scene)
     assert [line["event"] for line in lines] == ["sweep_status_changed"]
+
+
+def acceptances() -> float:
+    return REGISTRY.get_sample_value("sweepapi_acceptance_seconds_count") or 0
+
+
+def test_an_acceptance_is_measured_when_it_is_committed() -> None:
+    scene, before = scenes.reported(), acceptances()
+    with transaction.atomic():
+        scenes.executed(scene)
+        transaction.set_rollback(True)
+    assert acceptances() == before
+    scenes.executed(scene)
+    assert acceptances() == before + 1

@@ -6,16 +6,15 @@ from itertools import product
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.utils import timezone
 
-from indexer.watching import watch
+from indexer.watching import Claim, watch
 from sweepapi.evm.log_digest import digest
 from sweeps import finality
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt
 from tests.races import scenes
-from tests.races.interleaving import Operation, Race, Rival, assert_all_serial, assert_serial
+from tests.races.interleaving import Operation, Race, assert_all_serial, assert_serial, waits_for
 from tests.races.scenes import Scene
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,14 +91,23 @@ def test_a_sweep_that_is_accepted_in_a_block_while_the_block_is_closed(block: Op
 
 
 @pytest.mark.usefixtures("unreachable_chain")
-def test_a_look_at_blocks_does_not_wait_for_one_that_is_being_written(round_trips: list[list[str]]) -> None:
+def test_a_look_at_blocks_takes_one_that_is_due_and_not_being_written(round_trips: list[list[str]]) -> None:
     completed()
-    with transaction.atomic():
-        WatchedBlock.objects.select_for_update().get()
-        rival = Rival(watch)
-        rival.run_until_it_waits()
-    assert rival.end() is None
-    assert not rival.has_waited
+    assert not waits_for(WatchedBlock.objects.all(), watch)
     assert round_trips == []
     watch()
-    assert round_trips != []
+    asked = len(round_trips)
+    assert asked > 0
+    watch()
+    assert len(round_trips) == asked, "the block is not due again"
+
+
+def test_a_renewal_does_not_wait_for_a_block_that_is_being_written_and_extends_only_its_own_lease() -> None:
+    completed()
+    block = WatchedBlock.objects.get()
+    claim = Claim([block], {block.due_at})
+    assert not waits_for(WatchedBlock.objects.all(), claim.renew)
+    taken_until = timezone.now() + scenes.MINUTE
+    WatchedBlock.objects.update(due_at=taken_until)
+    claim.renew()
+    assert WatchedBlock.objects.get().due_at == taken_until
