@@ -18,10 +18,11 @@ _WHICH_ROW = {"id", "pk", "id__in", "pk__in", "sweep_id", "sweep_id__in", "netwo
 _LOCK = re.compile(r"\s+FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?")
 _SKIPPING = re.compile(r"\s+SKIP LOCKED")
 _ADVISORY = re.compile(r"pg_(?P<tries>try_)?advisory_(?:xact_)?lock\((?P<key>hashtextextended\(.+?\))\)")
-_IS_DUE = r"GREATEST\(next_check_at, lease_until\) <= [^\n]+"
+_IS_DUE = r"(?:GREATEST\(next_check_at, lease_until\)|due_at) <= statement_timestamp\(\)"
 _IS_AS_READ = r"(?:\w+\.)?(?:version|lease_token) (?:=|IS NOT DISTINCT FROM) [\w.%()]+"
+_IS_HELD = r"due_at = ANY\([\w.%()]+\)"
 _IS_ALONE = r"NOT EXISTS \([^()]*\)"
-_STATE = re.compile(rf"(?<=WHERE )is_open\b|(?<=AND )(?:is_open\b|{_IS_DUE}|{_IS_AS_READ}|{_IS_ALONE})")
+_STATE = re.compile(rf"(?:(?<=WHERE )|(?<=AND ))(?:is_open\b|{_IS_DUE}|{_IS_AS_READ}|{_IS_HELD}|{_IS_ALONE})")
 _CONFLICT = re.compile(r"\s+ON CONFLICT (?:\([^)]*\) )?DO NOTHING")
 _AS_READ = re.compile(r"\.lease_token\b|\.version\b|\bMark\.of\(")  # in a comparison in Python
 
@@ -85,7 +86,9 @@ class _Text:
 
 
 def _found_in(text: _Text) -> Iterator[Mutant]:
-    for node in ast.walk(ast.parse(text.source)):
+    module = ast.parse(text.source)
+    queries = dict(_queries_in(module))
+    for node in ast.walk(module):
         match node:
             case ast.Call():
                 yield from _of_call(text, node)
@@ -96,7 +99,7 @@ def _found_in(text: _Text) -> Iterator[Mutant]:
             case ast.ClassDef():
                 yield from _of_fields(text, node)
             case ast.FunctionDef():
-                yield from _of_updates(text, node)
+                yield from _of_updates(text, node, queries)
 
 
 def _of_call(text: _Text, call: ast.Call) -> Iterator[Mutant]:
@@ -144,10 +147,18 @@ def _of_fields(text: _Text, model: ast.ClassDef) -> Iterator[Mutant]:
                     yield _rule("unique key", text, call, f"{model.name}.{field}")
 
 
-def _of_updates(text: _Text, function: ast.FunctionDef) -> Iterator[Mutant]:
+def _queries_in(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the functions of a module that do nothing but return a value, with that."""
+    for statement in module.body:
+        match statement:
+            case ast.FunctionDef(name=name, body=[ast.Return(value=ast.expr() as returned)]):
+                yield name, returned
+
+
+def _of_updates(text: _Text, function: ast.FunctionDef, queries: Mapping[str, ast.expr]) -> Iterator[Mutant]:
     """Yield updates without each condition on the state of their rows, also where the query has a name."""
     nodes = list(ast.walk(function))
-    named = {
+    named = dict(queries) | {
         target.id: node.value
         for node in nodes
         if isinstance(node, ast.Assign)
@@ -168,8 +179,9 @@ def _of_condition(text: _Text, rows: ast.expr, named: Mapping[str, ast.expr]) ->
                 if keyword.arg is not None and keyword.arg not in _WHICH_ROW:
                     yield _without(text, rows, keyword)
         rows = rows.func.value
-    if isinstance(rows, ast.Name) and rows.id in named:
-        yield from _of_condition(text, named[rows.id], {})
+    name = rows.func if isinstance(rows, ast.Call) else rows
+    if isinstance(name, ast.Name) and name.id in named:
+        yield from _of_condition(text, named[name.id], {})
 
 
 def _without(text: _Text, call: ast.Call, dropped: ast.expr | ast.keyword) -> Mutant:

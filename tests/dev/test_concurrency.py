@@ -24,6 +24,12 @@ def touch(self, stale):
     held.order_by("id").update(next_check_at=None)
     return sweep.lease_token != lease or Mark.of(sweep) == mark
 
+def held(claim):
+    return Sweep.objects.filter(id__in=claim.ids, lease_token=claim.lease)
+
+def release(claim):
+    held(claim).update(lease_token=None)
+
 class Sweep(models.Model):
     entry = models.OneToOneField(Entry, primary_key=True)
     permit = models.OneToOneField(Permit, null=True)
@@ -46,6 +52,7 @@ CHANGED = {
     "ignore_conflicts=False": "ignore_conflicts",
     "(lambda: nudge(taken))()": "commit hook",
     "held = Sweep.objects.filter(pk=self.pk)": "compare-and-set",
+    "filter(id__in=claim.ids, )": "compare-and-set",
     "    None\n    held.order_by": "version",
     "return False or Mark.of": "compare-and-set",
     "lease or True": "compare-and-set",
