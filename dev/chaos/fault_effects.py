@@ -23,8 +23,7 @@ CELERY = Celery(set_as_current=False)
 CHECK, DUE, RECONCILE = "indexer.check_sweep", "indexer.check_due", "indexer.reconcile"
 MOST_DUPLICATES, LONGEST_COUNTDOWN_SECONDS = 6, 8
 MOST_LAGGING_BLOCKS = 30
-# A clock that is behind the creation of the partners knows no fee share of theirs, so no build could succeed.
-SKEWS_SECONDS = (-15, -5, 5, 30, 120, 240)
+SKEWS_SECONDS = (-240, -30, -5, 5, 30, 240)
 # What is due by a fast clock waits for as long under the true one, which the end of a run must bear.
 SKEWS_OF_DATABASE_SECONDS = (-20, -5, 5, 20)
 LONGEST_JUMP_SECONDS = 90
