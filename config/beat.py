@@ -20,7 +20,17 @@ class Scheduler(PersistentScheduler):
     def tick(self, *args: Any, **kwargs: Any) -> float:  # noqa: ANN401 - Celery's own parameters
         """Write the heartbeat, then send what is due."""
         _heart.beat()
+        self._forget_the_future()
         return super().tick(*args, **kwargs)
+
+    def _forget_the_future(self) -> None:
+        """Plan again if the clock was set back; Celery would send nothing until it is where it was."""
+        now = self.app.now()
+        ahead = [entry for entry in self.schedule.values() if (entry.last_run_at or now) > now]
+        for entry in ahead:
+            entry.last_run_at = now
+        if ahead:
+            self._heap = None
 
     def apply_async(self, entry: ScheduleEntry, *args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - as above
         """Send an entry unless so many messages wait already; Celery logs the error if the broker does not answer."""

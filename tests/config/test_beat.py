@@ -1,6 +1,7 @@
 """What beat sends, and that a worker gets to it."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,17 @@ def test_beat_sends_no_more_while_no_worker_takes_its_messages(scheduler: Schedu
     for _ in range(MOST_WAITING + 2):
         scheduler.apply_entry(ENTRY)
     assert BrokerState().waiting(settings.PERIODIC_QUEUE) == MOST_WAITING
+
+
+@pytest.mark.django_db
+def test_beat_goes_on_when_its_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    true_time = current_app.now
+    with monkeypatch.context() as clock:
+        clock.setattr(current_app, "now", lambda: true_time() + timedelta(minutes=4))
+        scheduler = Scheduler(current_app, schedule_filename=str(tmp_path / "beat"))
+        scheduler.tick()
+    assert scheduler.tick() <= settings.DUE_SWEEP_SECONDS
+    scheduler.close()
 
 
 def test_a_worker_takes_what_beat_sent_before_the_checks_that_were_sent_earlier(
