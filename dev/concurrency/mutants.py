@@ -24,7 +24,8 @@ _IS_HELD = r"due_at = ANY\([\w.%()]+\)"
 _IS_ALONE = r"NOT EXISTS \([^()]*\)"
 _STATE = re.compile(rf"(?:(?<=WHERE )|(?<=AND ))(?:is_open\b|{_IS_DUE}|{_IS_AS_READ}|{_IS_HELD}|{_IS_ALONE})")
 _CONFLICT = re.compile(r"\s+ON CONFLICT (?:\([^)]*\) )?DO NOTHING")
-_AS_READ = re.compile(r"\.lease_token\b|\.version\b|\bMark\.of\(")  # in a comparison in Python
+# In a comparison in Python; an id is a UUID, which has a version, too.
+_AS_READ = re.compile(r"\.lease_token\b|(?<!_id)\.version\b|\bMark\.of\(")
 
 
 @dataclass(frozen=True)
