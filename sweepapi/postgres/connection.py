@@ -57,7 +57,8 @@ class Connection(psycopg.Connection[TupleRow]):
 
     def is_surely_alive(self) -> bool:
         """Return whether the server answered within the last second, and did not end the connection since then."""
-        if self.closed or monotonic() - self.answered_at > TRUSTED_SECONDS:
+        is_idle = self.pgconn.transaction_status == TransactionStatus.IDLE  # not closed, nor in a failed transaction
+        if not is_idle or monotonic() - self.answered_at > TRUSTED_SECONDS:
             return False
         unread = select.poll()
         unread.register(self.pgconn.socket, select.POLLIN)
