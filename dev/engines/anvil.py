@@ -16,9 +16,10 @@ CHAIN_ID = 31337
 # of the three fails a test. (On Ethereum they are about 32 and 64 blocks below.)
 SAFE_DEPTH_BLOCKS = 4
 FINAL_DEPTH_BLOCKS = 2 * SAFE_DEPTH_BLOCKS
-# anvil drops the states of older blocks; it would write each to disk, a megabyte per block. A test run mines fewer
-# blocks than this, including those that tests roll back; each takes a sixth of a megabyte of memory.
-_STATES_KEPT = 8_000
+# anvil drops the states of older blocks; it would write each to disk, a megabyte per block. A test run must mine fewer
+# blocks than this, including those that tests roll back: the blocks to which they roll back are the oldest. Each takes
+# a sixth of a megabyte of memory.
+_STATES_KEPT = 16_000
 _PACKAGES = Path(__file__).parents[2] / "contracts" / "node_modules" / "@foundry-rs"
 
 
