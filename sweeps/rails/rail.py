@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
+from django.db.models.expressions import Combinable
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -130,7 +131,7 @@ class Sealed:
     sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
 
     @property
-    def first_look_at(self) -> datetime:
+    def first_look_at(self) -> datetime | Combinable:
         """When to look at the sweep if nothing is reported: as soon as its deadline has passed."""
         return self.deadline + timedelta(seconds=1)
 

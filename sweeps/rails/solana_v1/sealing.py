@@ -2,10 +2,12 @@
 
 import base64
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
 from django.utils import timezone
 from solders.instruction import Instruction
 
@@ -23,12 +25,11 @@ class SolanaSealed(Sealed):
     """A sealed draft on a Solana cluster."""
 
     draft: SolanaDraft
-    sealed_at: datetime
 
     @property
-    def first_look_at(self) -> datetime:
-        """When to look at the sweep: soon, because nothing is reported on Solana."""
-        return self.sealed_at + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
+    def first_look_at(self) -> Combinable:
+        """When to look: soon, because nothing is reported on Solana, and by the clock that decides what is due."""
+        return Now() + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
 
 def seal(draft: SolanaDraft, *, renewed: Sweep | None = None) -> SolanaSealed:
@@ -38,7 +39,6 @@ def seal(draft: SolanaDraft, *, renewed: Sweep | None = None) -> SolanaSealed:
     """
     if renewed is not None:
         raise SweepFailed("A sweep on Solana can't be offered again; build a new one.")
-    now = timezone.now()
     return SolanaSealed(
         draft=draft,
         identities=[
@@ -50,8 +50,7 @@ def seal(draft: SolanaDraft, *, renewed: Sweep | None = None) -> SolanaSealed:
             )
             for transaction in draft.transactions
         ],
-        deadline=now + timedelta(seconds=draft.blocks_left * BLOCK_SECONDS),
-        sealed_at=now,
+        deadline=timezone.now() + timedelta(seconds=draft.blocks_left * BLOCK_SECONDS),
     )
 
 

@@ -329,12 +329,24 @@ def test_the_terms_are_those_of_a_payable_share(user: SolanaUser, partner: Partn
     assert Offer.objects.get(sweep=sweep).expected_gross == 5 * DOLLAR
 
 
-def test_the_worker_looks_soon_and_the_expiry_follows_the_blockhash(user: SolanaUser) -> None:
+@pytest.mark.parametrize("wrong_by", [timedelta(minutes=-4), timedelta(0), timedelta(minutes=4)], ids=str)
+def test_the_worker_looks_soon_however_wrong_the_clock_of_the_web_is(
+    user: SolanaUser, monkeypatch: pytest.MonkeyPatch, wrong_by: timedelta
+) -> None:
+    true_time, legs = timezone.now, {user.hold(): 5 * DOLLAR}
+    began = true_time()
+    with monkeypatch.context() as clock:
+        clock.setattr(timezone, "now", lambda: true_time() + wrong_by)
+        built = user.build(legs)
+    sweep = Sweep.objects.get(id=built["sweepId"])
+    assert sweep.next_check_at is not None
+    assert began < sweep.next_check_at < true_time() + timedelta(seconds=10)
+
+
+def test_the_expiry_follows_the_blockhash(user: SolanaUser) -> None:
     built = user.build({user.hold(): 5 * DOLLAR})
 
     sweep = Sweep.objects.get(id=built["sweepId"])
-    assert sweep.next_check_at is not None
-    assert sweep.next_check_at - sweep.created_at < timedelta(seconds=10)
     assert timedelta(seconds=40) < sweep.deadline - timezone.now() < timedelta(seconds=61)
 
 
