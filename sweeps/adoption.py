@@ -5,14 +5,13 @@ It is completed, closed and booked from the start. Its offer, its tokens and all
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from django.utils import timezone
 
 from ledger import posting
 from ledger.models import Settlement
-from partners.models import FeeShare, Partner
+from partners.models import Partner
 from sweepapi.fees import Split
 from sweeps import transitions
 from sweeps.changes import Changes
@@ -43,14 +42,6 @@ class Adopted:
     inclusion: Inclusion  # in a final block
     amounts: Split
     circumstances: Mapping[str, str]  # for its history, such as who adopted it
-
-
-def share_bps(partner: Partner, executed_at: datetime) -> int:
-    """Return the share that a partner who is paid later had at that time; raises ``NotAdoptableError``."""
-    try:
-        return partner.share_bps_at(executed_at)
-    except FeeShare.DoesNotExist as error:
-        raise NotAdoptableError(f"{partner} had no fee share when it was executed.") from error
 
 
 def store(adopted: Adopted) -> Sweep:

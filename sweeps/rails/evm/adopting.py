@@ -100,8 +100,8 @@ def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Adopted:
 
 def _owner_on_chain(network: str, outcome: Outcome, parties: PaidParties) -> _Owner:
     """Return whom the contract paid; the partner and both recipients have to be known."""
-    partner = next((one for one in Partner.objects.all() if one.onchain_id == parties.partner_id), None)
-    if partner is None:
+    partner = Partner.objects.filter(id=UUID(parties.partner_id[2:34])).first()
+    if partner is None or partner.onchain_id != parties.partner_id:
         raise NotAdoptableError(f"No partner has the id {parties.partner_id}.")
     former = [wallet.address for wallet in partner.former_wallets_on(network)]
     if parties.partner_recipient not in [partner.recipient_on(network), *former]:
@@ -130,7 +130,7 @@ def _owner_named(orphan: Orphan, outcome: Outcome, partner: Partner | None) -> _
     if recipient is None:
         raise NotAdoptableError("The chains file does not name the protocol's recipient.")
     executed_at = datetime.fromtimestamp(timestamp_of(place.network, orphan.mined.block_number), UTC)
-    partner_fee = floor_share(outcome.total_fee, adoption.share_bps(partner, executed_at))
+    partner_fee = floor_share(outcome.total_fee, partner.share_bps_at(executed_at))
     return _Owner(
         partner=partner,
         sweep_id=sweep_id,

@@ -30,11 +30,11 @@ from sweeps.models import Execution, SweepTransaction
 from sweeps.rails.rail import FinalSpan, Inclusion, OutputAsset
 from sweeps.rails.solana_v1 import guarded
 from sweeps.rails.solana_v1.guarded import Paid
+from sweeps.rails.solana_v1.rail import SolanaV1
 from sweeps.rails.solana_v1.reconciling import MARGIN_SLOTS, looks_at
 
 log = structlog.get_logger(__name__)
 
-RAIL = "solana_v1"
 SLOTS_OF_A_DAY = 240_000  # a slot takes 0.4 s, or somewhat less
 MAX_SECONDS_PER_SLOT = 1  # over a day, however slow the cluster is
 UNSETTLED_SLOTS = 1_000  # the reconciliation reads each minute
@@ -194,7 +194,7 @@ def _adopted(network: str, venue: str, paid: Paid, partner: Partner | None, by: 
     return Adopted(
         sweep_id=uuid7(),
         partner=partner,
-        rail=RAIL,
+        rail=SolanaV1.name,
         network=network,
         venue=venue,
         execution_id=paid.guarded.reference,
@@ -205,6 +205,6 @@ def _adopted(network: str, venue: str, paid: Paid, partner: Partner | None, by: 
         settlement=Settlement.PAYABLE,
         tx_hash=paid.signature,
         inclusion=Inclusion(landed.slot, paid.found.block_hash, landed.units),
-        amounts=paid.split(adoption.share_bps(partner, datetime.fromtimestamp(seconds, UTC))),
+        amounts=paid.split(partner.share_bps_at(datetime.fromtimestamp(seconds, UTC))),
         circumstances={"adopted_by": by},
     )
