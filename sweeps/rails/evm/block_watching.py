@@ -15,8 +15,6 @@ from sweeps.venues import venues_of
 
 log = structlog.get_logger(__name__)
 
-NEEDED = 2  # providers that decide, where there are as many
-
 
 @dataclass(frozen=True)
 class BlockLook:
@@ -55,12 +53,11 @@ def _conclude(network: str, blocks: Sequence[WatchedBlock], result: BlockLook) -
     if not blocks:
         return
     chain, pool = networks.current().chain(network), networks.current().pool(network)
-    needed = min(len(pool.providers), NEEDED)
     contracts = {venue for venue, _ in venues_of(network)}
     numbers = sorted({block.number for block in blocks})
     shown = dict(block_views.views(chain, pool, contracts, numbers))
     for block in blocks:
-        consensus = block_views.conclude(block.hash, shown[block.number], needed=needed)
+        consensus = block_views.conclude(block.hash, shown[block.number], needed=pool.needed)
         if consensus.is_gone:
             result.gone.append(block.pk)
         elif consensus.is_final:
