@@ -7,9 +7,9 @@ from signal import SIGQUIT
 import psycopg
 
 from dev.chain.chains_file import CHAIN
-from dev.chaos.fleet import Fleet
 from dev.chaos.world import ChaosWorld
 from dev.engines.postgres import base_backup
+from dev.fleet import Fleet
 from dev.solana.clusters_file import CLUSTER
 from dev.waiting import wait_until
 

@@ -25,13 +25,8 @@ LONGEST_SECONDS = 3.0
 DEEPEST_REORG_BLOCKS = 20
 LONGEST_DELAY_SECONDS = 0.08  # after an action began, so that kills come at any point of it
 
-SERVERS = (
-    "web-1",
-    "web-2",
-    "web-fallback",
-    "worker-1",
-    "worker-2",
-)  # which have further processes below them, and clocks
+# Which have further processes below them.
+SERVERS = ("web-1", "web-2", "web-fallback", "worker-1", "worker-2")
 _KILLS = [f"{what}:{name}" for what in ("killed", "frozen") for name in (*SERVERS, "beat-1", "beat-2")]
 _PARTS = [f"part_killed:{name}" for name in SERVERS]
 _SKEWS = [f"skewed:{name}" for name in (*SERVERS, "beat-1", "beat-2")]

@@ -16,8 +16,8 @@ from dev.chaos.checker.findings import Finding, Kind
 from dev.chaos.drawer import Drawer
 from dev.chaos.driver import Driver
 from dev.chaos.fault_effects import Scene
-from dev.chaos.fleet import Fleet
 from dev.chaos.journal import JOURNAL, Journal, read
+from dev.fleet import Fleet
 from dev.supervisor import say
 from dev.world import VAR
 

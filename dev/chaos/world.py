@@ -16,9 +16,9 @@ import requests
 
 from dev import service, world
 from dev.chain.chains_file import CHAIN
-from dev.chaos.fleet import Fleet
 from dev.engines import solana
 from dev.engines.postgres import RUNTIME
+from dev.fleet import Fleet
 from dev.ports import free_port
 from dev.process import Program
 from dev.solana.clusters_file import CLUSTER

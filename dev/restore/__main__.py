@@ -12,10 +12,10 @@ import requests
 from rich.console import Console
 
 from dev import service, world
-from dev.chaos.fleet import Fleet
 from dev.demo.context import Context, StepFailedError, StepResult
 from dev.engines import solana
 from dev.errors import LocalWorldError
+from dev.fleet import Fleet
 from dev.partner_client import RefusedError
 from dev.restore.backups import Backups
 from dev.restore.steps import STEPS, Rehearsal

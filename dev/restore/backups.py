@@ -11,8 +11,8 @@ from typing import Any
 
 import psycopg
 
-from dev.chaos.fleet import Fleet
 from dev.engines.postgres import UNPRIVILEGED_USER, base_backup
+from dev.fleet import Fleet
 from dev.waiting import wait_until
 
 SERVER = "postgres"  # the name of its program and of its data's folder

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import psycopg
 
-from dev.chaos.fleet import Fleet
 from dev.engines import postgres
+from dev.fleet import Fleet
 from dev.restore.backups import Backups
 
 
