@@ -1,0 +1,81 @@
+"""What the OpenAPI document says about the API as a whole, and how drf-spectacular renders it."""
+
+from typing import Any
+
+SPECTACULAR: dict[str, Any] = {
+    "TITLE": "Sweep Partner API",
+    "DESCRIPTION": (
+        "Turn many small tokens into one, in one transaction.\n\n"
+        "`POST /v2/sweep/discover` says which of a wallet's tokens are worth sweeping, and `POST /v2/sweep/quote` what "
+        "a build would offer now; it stores and signs nothing.\n\n"
+        "1. `POST /v2/sweep/build` with your key answers with `executions`: the options that this user has, those with "
+        "the fewest prompts first.\n"
+        "2. Take the first one that the user's wallet supports. If it has `calls`, pass these to `wallet_sendCalls` "
+        "(EIP-5792). Otherwise the user sends its `approvals`, signs its `typedData`, and sends its `transaction`, "
+        "into whose `data` you copy the signatures as `signatureParts` says.\n"
+        "3. `POST /v2/sweep/status/{sweep_id}/confirm` with the hash, or with the answer of `wallet_getCallsStatus`: "
+        "200 when it is settled, 202 while it is not; `GET /v2/sweep/status/{sweep_id}` shows the sweep at any "
+        "time.\n\n"
+        "`POST /v2/sweep/build/{sweep_id}/refresh` offers a sweep again at current prices, under the same signature, "
+        "and `POST /v2/sweep/{sweep_id}/cancel` withdraws one that the user declined.\n\n"
+        "Amounts are decimal strings in the token's smallest unit; the native coin is "
+        "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
+        "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
+        "1. `POST /v1/sweep/discover` lists which of a wallet's tokens are worth sweeping, and rent to reclaim.\n"
+        "2. `POST /v1/sweep/build` answers with one or more v0 transactions in base64, each of which is executed "
+        "on its own. Deserialize each (`VersionedTransaction` in web3.js and solders), have the wallet sign it, "
+        "and send it to any RPC node within a minute: its blockhash is in it, and it can land until "
+        "`lastValidBlockHeight`. A wallet may change its compute budget and its blockhash, and add Lighthouse's "
+        "assertions. With any other change it is not recognised.\n"
+        "3. No confirm is needed: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows "
+        "what landed. Poll it until `open` is false. If `status` is then `expired` or `failed`, nothing was "
+        "swept, and you can build again; `flags` with `partial` means that only some of the transactions landed, "
+        "and `executions` shows which tokens were swept. Your share of the fee is accounted for and paid out "
+        "later, as for sweeps on V4, which `/v1` shows too."
+    ),
+    "TAGS": [
+        {"name": "Sweeps", "description": "Find tokens, build a sweep, report its transaction, follow it."},
+        {"name": "Sweeps on Solana", "description": "Find tokens, build a sweep, follow it; no confirm is needed."},
+        {"name": "Service", "description": "What the service offers now."},
+        {"name": "Partner", "description": "The partner that an API key belongs to."},
+        {"name": "Ledger", "description": "The fees that were booked."},
+    ],
+    "VERSION": "v2",
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
+    "SERVERS": [{"url": "/", "description": "The deployment that serves this document."}],
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "sweepapi.api.schema.finish",
+    ],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # Named here, so that a new choice of the same field name cannot rename a generated type.
+    "ENUM_NAME_OVERRIDES": {
+        "PartnerStatus": "partners.models.Partner.Status",
+        "JournalEntryKind": "ledger.models.JournalEntry.Kind",
+        "AccountName": "ledger.models.Account.Name",
+        "PostingDirection": ["debit", "credit"],
+        "Scope": "partners.models.SCOPES",
+        "SweepStatus": "sweeps.models.SweepStatus",
+        "SweepFlag": "sweeps.rails.evm.serializers.state.FLAGS",
+        "TransactionStatus": "sweeps.models.SweepTransaction.Status",
+        "TransactionSource": "sweeps.models.SweepTransaction.Source",
+        "ExecutionStatus": "sweeps.models.Execution.Status",
+        "TransactionFinality": "sweeps.models.SweepTransaction.Finality",
+        "FeeMode": ["onchain_partner_fees", "offchain_accounting"],
+        "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
+        "SolanaBuildMode": ["v1_solana"],
+        "ContractVersion": "sweeps.rails.evm.serializers.answer.CONTRACT_VERSIONS",
+        "UnroutablePolicy": ["reject", "skip"],
+        "LegFailurePolicy": ["revert", "skip"],
+        "ApprovalPolicy": ["exact", "unlimited"],
+        "WalletAtomic": ["supported", "ready", "unsupported"],
+        "SimulationStatus": ["ok", "reverted", "skipped"],
+        "AccountCode": ["none", "contract", "delegated"],
+        "SendCallsVersion": ["2.0.0"],
+    },
+    "SCHEMA_PATH_PREFIX": "/v[12]",
+}
