@@ -57,7 +57,7 @@ def _move(
     ended: Sequence[Ended],
 ) -> None:
     """Move the sweep to the status that follows from its executions."""
-    to = _status(executions, is_void=sweep.status == SweepStatus.VOID)
+    to = _status(executions, was_voided=sweep.voided_at is not None)
     if to == SweepStatus.COMPLETED:  # each time: an execution that had failed may yet be executed
         is_whole = all(execution.status == Execution.Status.EXECUTED for execution in executions)
         change = transitions.clear_flag if is_whole else transitions.raise_flag
@@ -69,15 +69,17 @@ def _move(
     if to == SweepStatus.FAILED and all(execution.closed_at is not None for execution in executions):
         taken = [one.tx_hash for one in ended if one.ending is Ending.TAKEN]
         cause, tx_hash = (Cause.TAKEN, taken[-1]) if taken else (Cause.RAN_OUT, tx_hash)
+    if to == SweepStatus.VOID and all(execution.status != Execution.Status.CANCELLED for execution in executions):
+        cause = Cause.REORGANISED  # it was executed although it was void, and is void again
     transitions.move(changes, sweep, to, cause, tx_hash=tx_hash)
 
 
-def _status(executions: Sequence[Execution], *, is_void: bool) -> SweepStatus:
+def _status(executions: Sequence[Execution], *, was_voided: bool) -> SweepStatus:
     """Return the status that follows from the executions; the first condition that holds decides."""
     outcomes = {execution.status for execution in executions}
     if Execution.Status.EXECUTED in outcomes and Execution.Status.PENDING not in outcomes:
         return SweepStatus.COMPLETED
-    if is_void:
+    if was_voided:
         return SweepStatus.VOID
     if Execution.Status.PENDING in outcomes:
         return SweepStatus.PENDING

@@ -17,7 +17,7 @@ _STATUS_SENTENCES = {
     Cause.VOIDED: "The sweep was voided.",
     Cause.CANCELLED: "The sweep was cancelled on chain.",
     Cause.ADOPTED: "The sweep was executed. Its build was lost, so it was stored from its transaction.",
-    Cause.REORGANISED: "The block of its transaction left the chain, so the sweep is pending again.",
+    Cause.REORGANISED: "The block of its transaction left the chain, so the sweep is as it was before that.",
 }
 _SENTENCES = {
     EventKind.REPORTED: "A transaction was reported.",

@@ -108,6 +108,7 @@ class Story:
     accepted_at: MinedBlock | None = None
     epoch: int = 0
     is_late: bool = False  # executed after it was closed
+    was_voided: bool = False
 
     @property
     def watched(self) -> list[str]:
@@ -152,7 +153,7 @@ class Story:
         """Void the sweep if that is allowed now."""
         is_allowed = self.status == "pending" and "submitted" not in self.candidates.values()
         if is_allowed:
-            self.status = "void"
+            self.status, self.was_voided = "void", True
         return is_allowed
 
     def look(self, view: View) -> None:
@@ -217,7 +218,8 @@ class Story:
             self.seen -= {tx_hash for tx_hash, status in self.candidates.items() if status == "accepted"}
             self._turn("accepted", "submitted")
             self._turn("replaced", "submitted")
-            self.status, self.accepted_at, self.epoch = "pending", None, self.epoch + 1
+            self.status = "void" if self.was_voided else "pending"
+            self.accepted_at, self.epoch = None, self.epoch + 1
         elif accepted.number <= view.final and any(self.candidates.get(one) == "accepted" for one in view.mined):
             self.is_open = False
 

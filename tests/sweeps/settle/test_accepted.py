@@ -121,6 +121,17 @@ def test_the_flags_of_an_execution_are_cleared_with_it_and_raised_again_if_it_re
     assert apply(void_sweep, executed).flags == ["reorganised", "executed_after_void", "below_minimum"]
 
 
+def test_a_void_sweep_whose_execution_is_reorganised_is_void_again(void_sweep: Sweep) -> None:
+    tx = SweepTransactionFactory.create(sweep=void_sweep, status="rejected")
+    complete(tx)
+    sweep = apply(void_sweep, gone())
+    assert (sweep.status, sweep.is_open, fees_booked(sweep)) == ("void", True, [*BOOKED, *REVERSED])
+    assert sweep.events.filter(to_status="void").get().cause == "reorganised"
+
+    closed = apply(void_sweep, unused_after_deadline(void_sweep))
+    assert (closed.status, closed.is_open) == ("void", False)
+
+
 def test_a_reorganisation_undoes_nothing_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
     complete(tx)
     sweep = apply(tx.sweep, gone(agreed=False))
