@@ -45,14 +45,14 @@ def bring_to_rest(scene: Scene) -> float:
     solana.call("dev_finalize")
     if any(entry["kind"] == "failed_over" for entry in read(world.fleet.folder / JOURNAL)):
         scene.journal.add("repaired", printed=failover.repair(world, _unnamed(scene, promises)))
-    began = time.monotonic()
-    for poll in range(int(SETTLE_SECONDS / POLL_SECONDS)):
+    began, polls, is_clean = time.monotonic(), 0, False
+    while not is_clean and time.monotonic() - began < SETTLE_SECONDS:
         chain.mine(BLOCKS_PER_POLL)
-        if poll % POLLS_PER_MESSAGE == 0:
+        if polls % POLLS_PER_MESSAGE == 0:
             scene.send(Message(DUE), Message(RECONCILE))
             say(f"at rest after {time.monotonic() - began:.0f} s: {open_sweeps(world.database_url)} sweeps are open")
-        if not open_sweeps(world.database_url) and not any(_compare(scene, promises)):
-            break
+        is_clean = not open_sweeps(world.database_url) and not any(_compare(scene, promises))
+        polls += 1
         time.sleep(POLL_SECONDS)
     return time.monotonic() - began
 

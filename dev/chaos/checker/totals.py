@@ -13,6 +13,7 @@ from dev.chaos.partner import PartnerApi
 
 Totals = Counter[tuple[str, str]]
 PAGE_ITEMS = 100
+ATTEMPTS = 5
 
 
 def compare_totals(promises: dict[str, Promise], truth: Truth, books: Books) -> Iterator[Finding]:
@@ -82,11 +83,20 @@ def _listed(api: PartnerApi, path: str) -> Iterator[dict[str, Any]]:
     """Yield the items of every page."""
     query: dict[str, str] = {"limit": str(PAGE_ITEMS)}
     while True:
-        page = api.get(path, **query).data
+        page = _served(api, path, query)
         yield from page["items"]
         if page["nextCursor"] is None:
             return
         query["cursor"] = page["nextCursor"]
+
+
+def _served(api: PartnerApi, path: str, query: dict[str, str]) -> dict[str, Any]:
+    """Return the answer, repeating the request as often as a partner would while a busy service refuses it."""
+    for _ in range(ATTEMPTS):
+        reply = api.get(path, **query)
+        if not reply.is_unknown:
+            break
+    return reply.data
 
 
 def _on_chain(promises: dict[str, Promise], truth: Truth) -> Totals:
