@@ -161,6 +161,7 @@ class HistoryFilter:
     network: str | None = None
     status: str | None = None
     wallet: str | None = None
+    client_reference: str | None = None
     since: datetime | None = None  # built then or later
     until: datetime | None = None  # built before
 
@@ -172,6 +173,7 @@ def sweeps_of_partner(partner: Partner, chosen: HistoryFilter, *, rails: Collect
         "network": chosen.network,
         "status": chosen.status,
         "wallet": chosen.wallet,
+        "client_reference": chosen.client_reference,
         "created_at__gte": chosen.since,
         "created_at__lt": chosen.until,
     }

@@ -129,6 +129,11 @@ class Sweep(models.Model):
             # The history pages through these; its other filters read a partner's sweeps one by one.
             models.Index(fields=["partner", "-created_at", "-id"], name="sweep_of_partner_by_time"),
             models.Index(fields=["partner", "wallet", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
+            models.Index(
+                fields=["partner", "client_reference", "-created_at", "-id"],
+                condition=~Q(client_reference=""),
+                name="sweep_of_reference_by_time",
+            ),
             # The daily limit of cancellations on chain counts these.
             models.Index(
                 fields=["partner", "cancellation_requested_at"],

@@ -11,6 +11,7 @@ from sweepapi.api.listing import ListQuery
 from sweepapi.api.schema import example
 from sweeps.models import Flag, SweepStatus
 from sweeps.serializers.answer import FeeModeField
+from sweeps.serializers.requests import ClientReferenceField
 from sweeps.serializers.state import FeesSerializer, SweepFactsSerializer
 
 
@@ -21,6 +22,9 @@ class HistoryQuery(ListQuery):
 
     status = serializers.ChoiceField(choices=SweepStatus.choices, required=False, help_text="The sweeps' status.")
     wallet = WalletField(required=False, help_text="The user's address, in any valid casing, or key.")
+    clientReference = ClientReferenceField(
+        required=False, source="client_reference", help_text="The whole reference that you gave them."
+    )
 
 
 class SweepSummarySerializer(SweepFactsSerializer):

@@ -44,6 +44,22 @@ class HintedToken(StrictSerializer):
     )
 
 
+@extend_schema_field({"type": "string", "pattern": "^[ -~]{1,64}$", "examples": ["order 1017"]})
+class ClientReferenceField(StrictCharField):
+    """A reference that the partner chose: printable ASCII characters."""
+
+    default_error_messages = {"invalid_format": "A reference has only printable ASCII characters."}
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
+        super().__init__(max_length=MAX_REFERENCE_LENGTH, **kwargs)
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the reference unchanged."""
+        if not (data.isascii() and data.isprintable()):
+            self.fail("invalid_format")
+        return data
+
+
 class SweepRequest(StrictSerializer):
     """A sweep to build on a chain of any family, whose serializer adds ``chain``, ``wallet``, ``tokens`` and output."""
 
@@ -51,6 +67,11 @@ class SweepRequest(StrictSerializer):
         min_value=MIN_SLIPPAGE_BPS,
         max_value=MAX_SLIPPAGE_BPS,
         help_text="How much less than quoted the sweep may give, in basis points.",
+    )
+    clientReference = ClientReferenceField(
+        required=False,
+        help_text="Your own reference, shown wherever the sweep is, and a filter of the history; several sweeps may "
+        "share one.",
     )
 
     def validate_tokens(self, tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -92,6 +113,7 @@ class SweepRequest(StrictSerializer):
             ],
             output_asset=body["outputMint"],
             slippage_bps=body["slippageBps"],
+            client_reference=body.get("clientReference", ""),
         )
 
 
@@ -130,22 +152,6 @@ class TokenRequest(HintedToken):
 
     mint = NonZeroAddressField(help_text="The token's address.")
     amount = AmountField(help_text="How much of it, in its smallest unit.")
-
-
-@extend_schema_field({"type": "string", "pattern": "^[ -~]{1,64}$", "examples": ["order 1017"]})
-class ClientReferenceField(StrictCharField):
-    """A reference that the partner chose: printable ASCII characters."""
-
-    default_error_messages = {"invalid_format": "A reference has only printable ASCII characters."}
-
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
-        super().__init__(max_length=MAX_REFERENCE_LENGTH, **kwargs)
-
-    def to_internal_value(self, data: str) -> str:
-        """Return the reference unchanged."""
-        if not (data.isascii() and data.isprintable()):
-            self.fail("invalid_format")
-        return data
 
 
 class WalletRequest(StrictSerializer):
@@ -202,9 +208,6 @@ class BuildRequestSerializer(SweepRequest):
         help_text="Whether the user approves the amounts of this sweep, which is the default, or any amount, so that "
         "later sweeps need no approval.",
     )
-    clientReference = ClientReferenceField(
-        required=False, help_text="Your own reference, shown wherever the sweep is; several sweeps may share one."
-    )
     execution = ExecutionRequest(required=False, help_text="How the user's wallet can execute the sweep.")
 
     def unsweepable(self, tokens: Sequence[Mapping[str, Any]]) -> dict[int, ErrorDetail]:
@@ -234,7 +237,6 @@ class BuildRequestSerializer(SweepRequest):
             accepted_impact_bps=body.get("acceptPriceImpactBps"),
             unlimited_approvals=body.get("approvals") == "unlimited",
             wallet_atomic=WalletAtomic(wallet["atomic"]) if wallet else None,
-            client_reference=body.get("clientReference", ""),
         )
 
 

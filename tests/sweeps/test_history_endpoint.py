@@ -167,6 +167,19 @@ def test_sweeps_are_filtered_by_a_wallet_on_solana(api: Client, partner: Partner
     assert ids(page_of(api, V1, wallet=wanted.wallet)) == ids_of(wanted)
 
 
+@pytest.mark.parametrize("url", URLS)
+def test_sweeps_are_found_by_the_whole_reference_that_the_partner_gave_them(
+    api: Client, partner: Partner, url: str
+) -> None:
+    wanted = V4SweepFactory.create_batch(2, partner=partner, client_reference="order 1017")
+    for other in ("order 101", "order 10170", "Order 1017", " order 1017", ""):
+        V4SweepFactory.create(partner=partner, client_reference=other)
+    V4SweepFactory.create(client_reference="order 1017")
+    page = page_of(api, url, clientReference="order 1017")
+    assert ids(page) == ids_of(*reversed(wanted))
+    assert {item["clientReference"] for item in page["items"]} == {"order 1017"}
+
+
 def test_sweeps_are_filtered_by_time_including_from_and_excluding_to(api: Client, partner: Partner) -> None:
     moment, step = timezone.now() - timedelta(days=3), timedelta(microseconds=1)
     before, at, after = (built_at(moment + step * number, partner) for number in (-1, 0, 1))
@@ -198,6 +211,10 @@ def test_filters_and_pages_combine(api: Client, partner: Partner) -> None:
         ({"wallet": "9VMqTbzWzv4T8Y6sk8oopessZq1vcU"}, ("wallet", "invalid_format")),
         ({"wallet": "9VMqTbzWzv4T8Y6sk8oopessZq1vcUWS5LbgDymZRko0"}, ("wallet", "invalid_format")),
         ({"wallet": "é" * 40}, ("wallet", "invalid_format")),
+        ({"clientReference": ""}, ("clientReference", "invalid_format")),
+        ({"clientReference": "two\nlines"}, ("clientReference", "invalid_format")),
+        ({"clientReference": "a\0"}, ("clientReference", "invalid_format")),
+        ({"clientReference": "x" * 65}, ("clientReference", "too_long")),
         ({"from": "2026-01-01"}, ("from", "invalid_format")),
         ({"to": "yesterday"}, ("to", "invalid_format")),
         ({"cursor": "abc"}, ("cursor", "invalid_format")),
@@ -259,6 +276,7 @@ def test_a_page_takes_the_same_queries_whatever_its_size(
         ({}, "sweep_of_partner_by_time"),
         ({"since": timezone.now() - timedelta(days=2), "until": timezone.now()}, "sweep_of_partner_by_time"),
         ({"wallet": random_checksum_address()}, "sweep_of_wallet_by_time"),
+        ({"client_reference": "order 1017"}, "sweep_of_reference_by_time"),
     ],
 )
 def test_an_index_serves_the_page_in_its_order(partner: Partner, chosen: dict[str, Any], index: str) -> None:

@@ -72,6 +72,16 @@ def test_a_wallet_is_discovered_without_storing_anything(api: Client, user: Sola
     assert [(token["mint"], token["routable"]) for token in data["tokens"]] == [(str(mint), True)]
 
 
+@pytest.mark.parametrize("reference", [None, "order 1017"])
+def test_the_partners_reference_is_shown_and_found(api: Client, user: SolanaUser, reference: str | None) -> None:
+    body = body_of(user, user.hold()) | ({} if reference is None else {"clientReference": reference})
+    built = post(api, BUILD, body).json()["data"]
+    shown = api.get(STATUS.format(sweep_id=built["sweepId"])).json()["data"]
+    assert built["clientReference"] == shown["clientReference"] == reference
+    found = api.get("/v1/sweep/history", {"clientReference": "order 1017"}).json()["data"]["items"]
+    assert [item["sweepId"] for item in found] == [built["sweepId"]] * (reference is not None)
+
+
 def test_a_sweep_is_built_and_shown_and_needs_no_confirm(api: Client, user: SolanaUser) -> None:
     first, second = user.hold(), user.hold()
     response = post(api, BUILD, body_of(user, first, second))

@@ -14,7 +14,13 @@ from sweeps.models import SweepStatus
 from sweeps.rails.rail import Offered
 from sweeps.rails.solana_v1.draft import SolanaTransaction
 from sweeps.rails.solana_v1.sealing import SolanaSealed
-from sweeps.serializers.answer import WARNING_CODES, FeeModeField, FeeSummarySerializer, OutputAmountsSerializer
+from sweeps.serializers.answer import (
+    WARNING_CODES,
+    ClientReferenceOutputField,
+    FeeModeField,
+    FeeSummarySerializer,
+    OutputAmountsSerializer,
+)
 
 
 class SolanaTokenSerializer(serializers.Serializer[Any]):
@@ -100,6 +106,7 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
     """A sweep ready to be signed and sent; it is found on chain, so nothing needs to be reported."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
+    clientReference = ClientReferenceOutputField(source="sweep.client_reference")
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     chain = serializers.CharField(source="sealed.draft.cluster.name")
     network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
