@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from ledger.views import LedgerEntryViewSet
-from partners.views import PartnerViewSet
+from partners.views.partner import PartnerViewSet
 from sweepapi.api.docs import OpenApiView, reference
 from sweepapi.provider_page import providers
 

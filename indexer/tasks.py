@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 
 from indexer import books, checks, claims, following, reconciliation, signer_balance, watching
-from sweeps.build import purge_answers
+from partners import idempotency
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
 from sweeps.rails.registry import RAILS
 
@@ -80,9 +80,9 @@ def send_cancellations() -> None:
 
 
 @shared_task(name="indexer.purge_answers")
-def purge_answers_of_offers() -> None:
-    """Delete the rendered answers that can no longer be requested again."""
-    purge_answers()
+def purge_answers() -> None:
+    """Delete the answers that are kept for repeated requests once these can't be repeated any more."""
+    idempotency.purge()
 
 
 @shared_task(name="indexer.measure_signer")

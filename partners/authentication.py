@@ -47,3 +47,9 @@ def partner_of(request: Request) -> Partner:
     if not isinstance(request.user, Partner):
         raise MissingApiKey
     return request.user
+
+
+def mode_of(_request: Request) -> str:
+    """Return the mode of the request's API key, ``live`` or ``test``."""
+    mode: str = settings.API_KEY_MODE
+    return mode

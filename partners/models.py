@@ -252,3 +252,33 @@ class ApiKey(models.Model):
         if self.last_used_at is None or self.last_used_at <= stale:
             outdated = Q(last_used_at=None) | Q(last_used_at__lte=stale)
             type(self).objects.filter(outdated, pk=self.pk).update(last_used_at=now)
+
+
+class IdempotencyRecord(models.Model):
+    """A request that was sent under an Idempotency-Key, and its answer if it succeeded; purged after a day.
+
+    Without an answer, the request that has the token is at work, or its process died.
+    """
+
+    partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="+", db_index=False)
+    mode = models.CharField(max_length=4)  # of the API key
+    path = models.CharField(max_length=128)
+    key = models.CharField(max_length=255)
+    body_digest = models.CharField(max_length=64)
+    token = models.UUIDField()
+    started_at = models.DateTimeField(db_default=Now(), db_index=True)
+    status = models.PositiveSmallIntegerField(null=True)  # null until it is answered
+    body = models.BinaryField(null=True)  # null with the status
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["partner", "mode", "path", "key"], name="idempotency_key_once"),
+            models.CheckConstraint(
+                condition=Q(status__isnull=True, body__isnull=True)
+                | Q(status__gte=200, status__lt=300, body__isnull=False),
+                name="idempotency_keeps_successes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.partner_id} for {self.path}"

@@ -127,6 +127,14 @@ class SweepNotCancellable(SweepApiError):
     """The sweep was executed or is closed, so there is nothing to cancel."""
 
 
+class IdempotencyKeyReused(SweepApiError):
+    """Another body was sent under this Idempotency-Key; use a new key for another request."""
+
+
+class IdempotencyInProgress(SweepApiError):
+    """The first request with this Idempotency-Key is still being answered; repeat it to get its answer."""
+
+
 class NoRoute(SweepApiError):
     """No route was found for some of the tokens."""
 

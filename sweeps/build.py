@@ -1,12 +1,10 @@
 """Building a sweep: draft it, seal it, store it, answer with what the user signs and sends; a quote is only drafted."""
 
-import zlib
-from datetime import timedelta
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.utils import timezone
-from rest_framework.renderers import JSONRenderer
 
 from partners.models import Partner
 from sweepapi import networks
@@ -15,21 +13,20 @@ from sweepapi.monitoring import metrics
 from sweeps import transitions
 from sweeps.changes import Changes
 from sweeps.decided import refuse_decided
-from sweeps.models import Execution, Offer, OfferAnswer, Sweep, SweepToken
+from sweeps.models import Execution, Offer, Sweep, SweepToken
 from sweeps.rails.rail import Draft, Identity, Offered, Quoted, Rail, Sealed
 from sweeps.rails.registry import BY_MODE, RAILS
 from sweeps.rails.request import BuildRequest
 from sweeps.serializers.rendering import rendered
 
-# How long a request with the same idempotency key may be repeated.
-ANSWERS_KEPT = timedelta(hours=24)
-PURGED_AT_ONCE = 1_000  # in one statement, which has to end within the worker's deadline
 # Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
 MAX_OFFERS = 30
 
+AnswerT = TypeVar("AnswerT")
 
-def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
-    """Build, seal and store a sweep, and return the data of the answer.
+
+def build_sweep(*, partner: Partner, request: BuildRequest, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
+    """Build, seal and store a sweep, and return what ``answered`` makes of the answer's data in that transaction.
 
     Raises whatever the rail's ``draft`` raises; nothing is stored then.
     """
@@ -42,7 +39,7 @@ def build_sweep(*, partner: Partner, request: BuildRequest) -> dict[str, Any]:
             changes = Changes(sweep.created_at)
             transitions.built(changes, sweep)
             changes.write()
-    return answer
+            return answered(answer)
 
 
 def quote_sweep(*, partner: Partner, request: BuildRequest) -> Quoted:
@@ -51,8 +48,8 @@ def quote_sweep(*, partner: Partner, request: BuildRequest) -> Quoted:
     return Quoted(rail, rail.draft(partner=partner, request=request))
 
 
-def renew_offer(sweep: Sweep) -> dict[str, Any]:
-    """Offer a sweep again with current routes, and return the data of the answer.
+def renew_offer(sweep: Sweep, *, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
+    """Offer a sweep again with current routes, and return what ``answered`` makes of the answer's data, as above.
 
     Its terms and deadline do not change, and the user's signature stays valid; raises ``NewBuildRequired`` where
     prices or another contract do not allow that. Raises the error of a sweep that is decided, ``TooManyOffers``, and
@@ -69,7 +66,7 @@ def renew_offer(sweep: Sweep) -> dict[str, Any]:
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         _require_renewable(locked)
-        return _store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1)
+        return answered(_store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1))
 
 
 def _require_renewable(sweep: Sweep) -> None:
@@ -137,18 +134,9 @@ def _store_execution(sweep: Sweep, draft: Draft, identity: Identity, *, position
 
 
 def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> dict[str, Any]:
-    """Store an offer with its rendered answer, which repeats byte for byte."""
+    """Store an offer, and return the data of its answer."""
     expected_gross = sealed.draft.expected.gross_output
     offer = Offer.objects.create(sweep=sweep, sequence=sequence, expected_gross=expected_gross)
     offered = Offered(rail, sweep, offer, sealed)
     rail.store(offered)
-    answer = rendered(rail.present.answer, offered)
-    OfferAnswer.objects.create(offer=offer, body=zlib.compress(JSONRenderer().render(answer)))
-    return answer
-
-
-def purge_answers() -> None:
-    """Delete the rendered answers that can no longer be requested again."""
-    expired = OfferAnswer.objects.filter(created_at__lt=timezone.now() - ANSWERS_KEPT)
-    while OfferAnswer.objects.filter(pk__in=expired.values("pk")[:PURGED_AT_ONCE]).delete()[0]:
-        pass
+    return rendered(rail.present.answer, offered)

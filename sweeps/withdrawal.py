@@ -5,7 +5,9 @@ signs and sends it. Operators withdraw any sweep, partners their own.
 """
 
 import math
+from collections.abc import Callable
 from datetime import timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -24,9 +26,15 @@ from sweeps.rails.registry import RAILS, V2_RAILS
 DAY = timedelta(days=1)
 BY_PARTNER = "Cancelled by the partner."
 
+AnswerT = TypeVar("AnswerT")
 
-def cancel_sweep(*, partner: Partner, sweep_id: UUID, on_chain: bool, requested_by: str) -> Sweep:
-    """Void a partner's sweep, cancel it on chain if requested, and return it; one that is void already stays as it is.
+
+def cancel_sweep(
+    *, partner: Partner, sweep_id: UUID, on_chain: bool, requested_by: str, answered: Callable[[Sweep], AnswerT]
+) -> AnswerT:
+    """Void a partner's sweep, and cancel it on chain if requested; one that is void already stays as it is.
+
+    Returns what ``answered`` makes of the sweep in the same transaction.
 
     Raises ``SweepNotFound`` (for another partner's sweep, too), the error of a sweep that is decided,
     ``SweepNotVoidable``, ``SweepNotCancellable``, and ``RateLimited`` after too many cancellations on chain.
@@ -44,7 +52,7 @@ def cancel_sweep(*, partner: Partner, sweep_id: UUID, on_chain: bool, requested_
             _request_cancellation(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
         changes.add(sweep)
         changes.write()
-        return sweep
+        return answered(sweep)
 
 
 def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = False) -> Sweep:

@@ -51,7 +51,7 @@ class SolanaUser:
         return draft_v1(partner=self.partner, request=self.request(sold, **fields))
 
     def build(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> dict[str, Any]:
-        return build_sweep(partner=self.partner, request=self.request(sold, **fields))
+        return build_sweep(partner=self.partner, request=self.request(sold, **fields), answered=dict)
 
     def sign(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
         """Sign a transaction of an answer."""

@@ -25,7 +25,7 @@ from dev.bench_sweeps.template import Template, build, confirm, execute
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.supervisor import Supervisor
 from dev.waiting import wait_until
-from sweeps.models import OfferAnswer, Sweep
+from sweeps.models import Sweep
 from sweeps.nudge import check_now
 
 CHUNK = 50_000
@@ -126,7 +126,7 @@ class Stock:
 
 
 def _closed(service: Service) -> UUID:
-    """Return a sweep that was executed in a block that is final; its answer is purged by then."""
+    """Return a sweep that was executed in a block that is final."""
     built = build(service)
     receipt = execute(service, built)
     sweep_id = UUID(built["sweepId"])
@@ -139,7 +139,6 @@ def _closed(service: Service) -> UUID:
         return not Sweep.objects.get(id=sweep_id).is_open
 
     wait_until(is_closed, within_seconds=CLOSE_SECONDS, what="the end of a sweep")
-    OfferAnswer.objects.filter(offer__sweep_id=sweep_id).delete()
     return sweep_id
 
 

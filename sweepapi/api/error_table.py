@@ -13,6 +13,7 @@ BUILDS = ("quoteSweep", "buildSweep", "buildSolanaSweep")
 DISCOVERIES = ("discoverWalletTokens", "discoverTokens")
 WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIES)
 OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
+REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
 WITH_KEY = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens", "getPartner")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
@@ -76,6 +77,8 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.TooManyCandidates: ErrorRow("too_many_candidates", 409, operations=("confirmSweep",)),
     errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409, operations=("cancelSweep",)),
     errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409, operations=("cancelSweep",)),
+    errors.IdempotencyKeyReused: ErrorRow("idempotency_key_reused", 409, operations=REPEATABLE),
+    errors.IdempotencyInProgress: ErrorRow("idempotency_in_progress", 409, retryable=True, operations=REPEATABLE),
     errors.PayloadTooLarge: ErrorRow("payload_too_large", 413, operations=WITH_BODY),
     errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415, operations=WITH_BODY),
     errors.NoRoute: ErrorRow(

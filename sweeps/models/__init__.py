@@ -10,7 +10,7 @@ from sweeps.models.comparison import Comparison
 from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.heartbeat import Heartbeat
-from sweeps.models.offer import Offer, OfferAnswer
+from sweeps.models.offer import Offer
 from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, InputToken, Sweep, SweepStatus, SweepToken
 from sweeps.models.watched_block import WatchedBlock
 
@@ -24,7 +24,6 @@ __all__ = [
     "Heartbeat",
     "InputToken",
     "Offer",
-    "OfferAnswer",
     "SkippedToken",
     "Sweep",
     "SweepEvent",

@@ -28,14 +28,3 @@ class Offer(models.Model):
 
     def __str__(self) -> str:
         return f"offer {self.sequence} of {self.sweep_id}"
-
-
-class OfferAnswer(models.Model):
-    """The answer in which an offer was given: its ``data`` as JSON, compressed by zlib; purged after a day."""
-
-    offer = models.OneToOneField(Offer, on_delete=models.PROTECT, primary_key=True, related_name="answer")
-    body = models.BinaryField()
-    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
-
-    def __str__(self) -> str:
-        return f"answer of {self.offer_id}"

@@ -1,10 +1,12 @@
 """The endpoints of /v1: sweeps on Solana, and the state of all others whose partners are paid later."""
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partners.authentication import partner_of
+from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweeps.build import build_sweep
 from sweeps.rails.registry import SOLANA, V1, V1_RAILS
@@ -39,7 +41,8 @@ class SweepV1ViewSet(StoredSweepViewSet):
         request=SolanaBuildRequestSerializer,
         responses={201: V1.answer, **failures("buildSolanaSweep")},
     )
-    def build(self, request: Request) -> Response:
+    @idempotent
+    def build(self, request: Request, answer: Answer) -> HttpResponse:
         """Quote every token, and return transactions, which the user signs and sends within about a minute.
 
         All of them were simulated. They are found on chain, without confirm; the answer shows what they cost, which
@@ -47,5 +50,5 @@ class SweepV1ViewSet(StoredSweepViewSet):
         """
         body = SolanaBuildRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        answer = build_sweep(partner=partner_of(request), request=body.to_request())
-        return Response(answer, status=201)
+        partner = partner_of(request)
+        return build_sweep(partner=partner, request=body.to_request(), answered=lambda built: answer(built, 201))

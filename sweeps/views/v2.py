@@ -1,10 +1,12 @@
 """The endpoints of /v2: sweeps on EVM chains."""
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partners.authentication import partner_of
+from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweeps.build import build_sweep, quote_sweep, renew_offer
 from sweeps.confirm import confirm_sweep
@@ -63,12 +65,13 @@ class SweepViewSet(StoredSweepViewSet):
         request=BuildRequestSerializer,
         responses={201: V2.answer, **failures("buildSweep")},
     )
-    def build(self, request: Request) -> Response:
+    @idempotent
+    def build(self, request: Request, answer: Answer) -> HttpResponse:
         """Quote every token, and return what the user signs and sends; on V5 with the signed fee authorization."""
         body = BuildRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        answer = build_sweep(partner=partner_of(request), request=body.to_request())
-        return Response(answer, status=201)
+        partner = partner_of(request)
+        return build_sweep(partner=partner, request=body.to_request(), answered=lambda built: answer(built, 201))
 
     @extend_schema(
         operation_id="refreshSweep",
@@ -78,7 +81,8 @@ class SweepViewSet(StoredSweepViewSet):
         request=EmptyRequestSerializer,
         responses={200: V2.refreshed, **failures("refreshSweep")},
     )
-    def refresh(self, request: Request, sweep_id: str) -> Response:
+    @idempotent
+    def refresh(self, request: Request, answer: Answer, sweep_id: str) -> HttpResponse:
         """Return another offer of a sweep with the same typed data to sign and the same deadline, and current routes.
 
         A signature that the user gave for an earlier offer is good for this one. If current prices do not reach the
@@ -91,7 +95,7 @@ class SweepViewSet(StoredSweepViewSet):
         """
         EmptyRequestSerializer(data=request.data).is_valid(raise_exception=True)
         sweep = sweep_of_partner(partner_of(request), sweep_id_of(sweep_id), rails=self.rails)
-        return Response({**renew_offer(sweep), "signatureStillValid": True})
+        return renew_offer(sweep, answered=lambda offered: answer({**offered, "signatureStillValid": True}))
 
     @extend_schema(
         operation_id="cancelSweep",
@@ -101,7 +105,8 @@ class SweepViewSet(StoredSweepViewSet):
         request=CancelRequestSerializer,
         responses={200: V2.state, **failures("cancelSweep")},
     )
-    def cancel(self, request: Request, sweep_id: str) -> Response:
+    @idempotent
+    def cancel(self, request: Request, answer: Answer, sweep_id: str) -> HttpResponse:
         """Void a pending sweep, unless a transaction was submitted for it; the request can be repeated.
 
         Voiding alone does not stop a user who has signed: the sweep can be executed until its deadline. With `onChain`
@@ -109,13 +114,13 @@ class SweepViewSet(StoredSweepViewSet):
         """
         body = CancelRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        cancelled = cancel_sweep(
+        return cancel_sweep(
             partner=partner_of(request),
             sweep_id=sweep_id_of(sweep_id),
             on_chain=body.validated_data["onChain"],
             requested_by=f"API key {request.auth}",
+            answered=lambda sweep: answer(V2.state(SweepState.of(sweep)).data),
         )
-        return Response(V2.state(SweepState.of(cancelled)).data)
 
     @extend_schema(
         operation_id="confirmSweep",

@@ -3,6 +3,7 @@
 from django.utils import timezone
 
 from ledger.posting import reverse
+from partners import idempotency
 from partners.models import ApiKey
 from sweeps.models import Execution, SkippedToken, Sweep
 from sweeps.rails.evm.models import ChainHead, LastHop, Leg, PermitNonces, ScannedBlocks, UnmatchedEvent
@@ -19,6 +20,7 @@ def store_rows() -> None:
     sweep = Sweep.objects.get(id=scenes.completed().sweep.id)
     PayoutWalletFactory.create(partner=sweep.partner)
     ApiKey.issue(partner=sweep.partner, name="races")
+    idempotency.claim(partner=sweep.partner, mode="live", path="/v2/sweep/build", key="races", body={})
     reverse(book_fee(sweep.partner))
     book_payable(sweep.partner, 100)
     book_payout(sweep.partner, 100)

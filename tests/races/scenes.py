@@ -121,7 +121,10 @@ def voided(scene: Scene) -> None:
 
 
 def cancelled_by_partner(scene: Scene) -> None:
-    withdrawal.cancel_sweep(partner=scene.sweep.partner, sweep_id=scene.sweep.id, on_chain=True, requested_by="partner")
+    sweep = scene.sweep
+    withdrawal.cancel_sweep(
+        partner=sweep.partner, sweep_id=sweep.id, on_chain=True, requested_by="partner", answered=str
+    )
 
 
 def cancellation_requested(scene: Scene) -> None:

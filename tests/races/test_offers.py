@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -71,14 +72,14 @@ def build(chain: LocalChain, partner: Partner, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(type(rail), "draft", staticmethod(lambda **_options: draft))
 
     def stage() -> Scene:
-        sweep = Sweep.objects.get(id=build_sweep(partner=partner, request=request)["sweepId"])
+        sweep = Sweep.objects.get(id=build_sweep(partner=partner, request=request, answered=itemgetter("sweepId")))
         return Scene(sweep, SweepTransactionFactory.build(sweep=sweep, execution=sweep.executions.get()))
 
     return stage
 
 
 def refreshed(scene: Scene) -> None:
-    renew_offer(Sweep.objects.get(id=scene.sweep.id))
+    renew_offer(Sweep.objects.get(id=scene.sweep.id), answered=dict)
 
 
 def offered(scene: Scene) -> Any:

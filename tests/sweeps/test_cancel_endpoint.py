@@ -226,4 +226,4 @@ def test_cancellations_at_the_same_time_do_not_exceed_the_limit(settings: Settin
 
 
 def cancel_sweep_on_chain(sweep: Sweep) -> None:
-    cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=True, requested_by="a key")
+    cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=True, requested_by="a key", answered=str)

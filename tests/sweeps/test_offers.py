@@ -1,24 +1,19 @@
 """A sweep may be offered again: terms and the user's signature stay the same, routes and expectations are current."""
 
-import json
-import zlib
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 from pytest_django import Settings
-from rest_framework.renderers import JSONRenderer
 
-from indexer.tasks import purge_answers_of_offers
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import NewBuildRequired, SweepAlreadyConfirmed, SweepApiError, SweepExpired, SweepVoid
 from sweepapi.evm.chains import Chain
 from sweepapi.fees import split
 from sweeps.build import renew_offer
-from sweeps.models import Offer, OfferAnswer, Sweep
+from sweeps.models import Offer, Sweep
 from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.settle import settle
 from sweeps.state import SweepState
@@ -27,7 +22,6 @@ from tests.factories.partners import FeeShareFactory
 from tests.factories.sweeps import (
     LOCAL,
     OfferFactory,
-    SweepFactory,
     SweepTransactionFactory,
     V4SweepFactory,
     executed_receipt,
@@ -58,7 +52,7 @@ def offered_twice(app: PartnerApp) -> tuple[dict[str, Any], dict[str, Any]]:
     """Build a sweep through a last hop, let the price fall, offer it again, and return both answers."""
     first = app.build(output="UNI")
     move_the_market(app)
-    return first, renew_offer(Sweep.objects.get(id=first["sweepId"]))
+    return first, renew_offer(Sweep.objects.get(id=first["sweepId"]), answered=dict)
 
 
 def outputs(answer: dict[str, Any]) -> dict[str, int]:
@@ -68,7 +62,7 @@ def outputs(answer: dict[str, Any]) -> dict[str, int]:
 
 def test_the_first_offer_can_be_executed_after_a_second_one_was_sealed(app: PartnerApp) -> None:
     first = app.build()
-    renew_offer(Sweep.objects.get())
+    renew_offer(Sweep.objects.get(), answered=dict)
     state = app.confirm(first, app.execute(first))
     assert (state["status"], state["flags"]) == ("completed", [])
     actual = {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
@@ -88,7 +82,7 @@ def test_the_second_offer_is_executed_with_the_signature_for_the_first(app: Part
 
 def test_only_one_of_two_offers_can_be_executed(app: PartnerApp) -> None:
     first = app.build()
-    second = renew_offer(Sweep.objects.get())
+    second = renew_offer(Sweep.objects.get(), answered=dict)
     app.confirm(first, app.execute(first))
     assert app.chain.receipt(app.chain.sign_and_send(app.user, second))["status"] == 0
 
@@ -99,7 +93,7 @@ def test_a_second_offer_keeps_the_terms_of_the_sweep_even_if_the_partner_changed
     first = app.build()
     FeeShareFactory.create(partner=partner, share_bps=1)
     settings.TOTAL_FEE_BPS = 2
-    second = renew_offer(Sweep.objects.get())
+    second = renew_offer(Sweep.objects.get(), answered=dict)
     assert second["expiresAt"] == first["expiresAt"]
     assert second["permit2"] == first["permit2"]
     assert (second["feeSummary"]["totalFeeBps"], second["feeSummary"]["partnerShareBps"]) == (75, 4000)
@@ -151,43 +145,12 @@ def test_below_minimum_refers_to_the_minimum_of_the_sweep_and_not_of_the_newest_
     assert SweepState.of(settled).expected_fees == split(expected_gross, 75, 4000)
 
 
-# --- the stored answers -----------------------------------------------------------------------------------------------
-
-
-def stored(offer: Offer) -> bytes:
-    return zlib.decompress(OfferAnswer.objects.get(offer=offer).body)
-
-
-def test_the_answer_is_stored_byte_for_byte(app: PartnerApp) -> None:
-    response = app.post_build(app.body())
-    assert response.content == b'{"ok":true,"data":' + stored(Offer.objects.get()) + b"}"
-
-
-def test_every_offer_keeps_its_own_answer(app: PartnerApp) -> None:
-    first, second = offered_twice(app)
-    kept_first, kept_second = (stored(offer) for offer in Offer.objects.filter(sweep=first["sweepId"]))
-    assert json.loads(kept_first) == first
-    assert kept_second == JSONRenderer().render(second)
-
-
-def test_answers_are_purged_after_24_hours_and_nothing_else_is() -> None:
-    now = timezone.now()
-    ages = [timedelta(hours=23, minutes=59), timedelta(hours=24, minutes=1), timedelta(days=30)]
-    offers = [SweepFactory.create().offers.get() for _ in ages]
-    for offer, age in zip(offers, ages, strict=True):
-        OfferAnswer.objects.create(offer=offer, body=b"")
-        OfferAnswer.objects.filter(offer=offer).update(created_at=now - age)
-    purge_answers_of_offers()
-    assert [answer.offer for answer in OfferAnswer.objects.all()] == offers[:1]
-    assert (Offer.objects.count(), Sweep.objects.count()) == (3, 3)
-
-
 @only_v5
 def test_a_sweep_is_not_offered_again_at_another_contract(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
     app.build()
     change_chain(v5_contract=networks.current().chain(LOCAL).v4_contract)
     with pytest.raises(NewBuildRequired):
-        renew_offer(Sweep.objects.get())
+        renew_offer(Sweep.objects.get(), answered=dict)
     assert Offer.objects.count() == 1
 
 
@@ -195,7 +158,7 @@ def test_an_offer_that_would_miss_the_signed_minimum_is_not_made(app: PartnerApp
     app.build({"LINK": 1}, slippageBps=50)
     crash_price(app, "LINK")
     with pytest.raises(NewBuildRequired):
-        renew_offer(Sweep.objects.earliest("created_at"))
+        renew_offer(Sweep.objects.earliest("created_at"), answered=dict)
     assert Offer.objects.filter(sweep__wallet=app.user.address).count() == 1
 
 
@@ -214,7 +177,7 @@ def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(
         settle(sweep_id=Sweep.objects.get().id, seen=unused_after_deadline(Sweep.objects.get()))
     round_trips.clear()
     with pytest.raises(error):
-        renew_offer(Sweep.objects.get())
+        renew_offer(Sweep.objects.get(), answered=dict)
     assert (Offer.objects.count(), round_trips) == (1, [])
 
 
@@ -222,4 +185,4 @@ def test_a_sweep_whose_deadline_has_passed_is_not_offered_again(app: PartnerApp)
     app.build()
     Sweep.objects.update(deadline=timezone.now())
     with pytest.raises(SweepExpired):
-        renew_offer(Sweep.objects.get())
+        renew_offer(Sweep.objects.get(), answered=dict)

@@ -205,10 +205,10 @@ def test_a_sweep_that_is_cancelled_while_it_is_drafted_is_not_offered_again(app:
     sweep = Sweep.objects.select_related("partner").get()
 
     def cancel() -> None:
-        cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=False, requested_by="a key")
+        cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=False, requested_by="a key", answered=str)
 
     with rival_after_query(cancel, number=1), pytest.raises(SweepVoid):
-        build.renew_offer(sweep)
+        build.renew_offer(sweep, answered=dict)
     assert Offer.objects.count() == 1
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 from rest_framework.throttling import UserRateThrottle
 
-from partners.views import PartnerViewSet
+from partners.views.partner import PartnerViewSet
 from tests.sweepapi.api.strict_urls import EXCEPTIONS, SECRET_DETAIL
 from tests.sweepapi.api.test_envelope import check_failure
 

@@ -354,7 +354,7 @@ def test_a_sweep_is_not_offered_again(user: SolanaUser) -> None:
     built = user.build({user.hold(): 5 * DOLLAR})
 
     with pytest.raises(SweepFailed):
-        renew_offer(Sweep.objects.get(id=built["sweepId"]))
+        renew_offer(Sweep.objects.get(id=built["sweepId"]), answered=dict)
 
 
 # --- names, and arithmetic --------------------------------------------------------------------------------------------
