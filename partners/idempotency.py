@@ -30,14 +30,20 @@ def claim(*, partner: Partner, mode: str, path: str, key: str, body: Any) -> Ide
     Raises ``IdempotencyKeyReused`` if the first request had another body, and ``IdempotencyInProgress`` while it is
     being answered.
     """
-    token, digest = uuid4(), _digest(body)
     row = {"partner": partner, "mode": mode, "path": path, "key": key}
-    claimed = IdempotencyRecord(**row, body_digest=digest, token=token)
-    IdempotencyRecord.objects.bulk_create([claimed], ignore_conflicts=True)
+    digest = _digest(body)
+    while (record := _claim_once(row, digest)) is None:
+        pass
+    return record
+
+
+def _claim_once(row: dict[str, Any], digest: str) -> IdempotencyRecord | None:
+    """Return the row as ``claim`` does; None if it was released, purged or taken over after it was read."""
+    token = uuid4()
+    ours = IdempotencyRecord(**row, body_digest=digest, token=token)
+    IdempotencyRecord.objects.bulk_create([ours], ignore_conflicts=True)
     record = IdempotencyRecord.objects.filter(**row).annotate(age=Now() - F("started_at")).first()
-    if record is None:  # the first request failed since the insert
-        raise IdempotencyInProgress(retry_after_seconds=RETRY_AFTER_SECONDS)
-    if record.token == token:
+    if record is None or record.token == token:
         return record
     if record.age < KEPT:
         if record.body_digest != digest:
@@ -48,7 +54,7 @@ def claim(*, partner: Partner, mode: str, path: str, key: str, body: Any) -> Ide
             raise IdempotencyInProgress(retry_after_seconds=RETRY_AFTER_SECONDS)
     as_read = IdempotencyRecord.objects.filter(pk=record.pk, token=record.token, status=record.status)
     if not as_read.update(token=token, body_digest=digest, started_at=Now(), status=None, body=None):
-        raise IdempotencyInProgress(retry_after_seconds=RETRY_AFTER_SECONDS)
+        return None
     record.token, record.status = token, None
     return record
 

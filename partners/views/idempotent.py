@@ -58,7 +58,7 @@ def idempotent(
     """Give a view the function by which it answers, and answer a repeated request without it."""
 
     @wraps(view)
-    def answer_once(self: V, request: Request, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def answer_once(self: V, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         key = _key_of(request)
         if key is None or not PATH.fullmatch(request.path):
             return view(self, request, _respond, *args, **kwargs)
@@ -66,7 +66,7 @@ def idempotent(
             partner=partner_of(request), mode=mode_of(request), path=request.path, key=key, body=request.data
         )
         if record.status is not None and record.body is not None:
-            response = _json(record.body, record.status)
+            response = _json(bytes(record.body), record.status)
             response.headers["Idempotency-Replayed"] = "true"
             return response
         with ExitStack() as on_failure:
@@ -75,7 +75,7 @@ def idempotent(
             on_failure.pop_all()
             return response
 
-    return extend_schema(parameters=PARAMETERS)(answer_once)  # type: ignore[no-any-return]
+    return extend_schema(parameters=PARAMETERS)(answer_once)
 
 
 def _key_of(request: Request) -> str | None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event
 from typing import Any
 
 import pytest
@@ -102,8 +103,7 @@ def test_an_answer_under_a_key_is_rendered_as_one_without(api: Client, partner: 
     with_key = post(api, cancel_path)
     assert with_key.content == EnvelopeRenderer().render(with_key.json()["data"])
     without = api.post(CANCEL.format(sweep_id=SweepFactory.create(partner=partner).id), {}, "application/json")
-    assert set(with_key.headers) == set(without.headers)
-    assert (with_key.status_code, with_key.headers["Vary"]) == (without.status_code, without.headers["Vary"])
+    assert (with_key.status_code, set(with_key.headers)) == (without.status_code, set(without.headers))
 
 
 def test_without_a_key_nothing_is_kept(api: Client, cancel_path: str) -> None:
@@ -243,20 +243,22 @@ def test_what_can_no_longer_be_repeated_is_purged(partner: Partner) -> None:
 
 
 def test_a_build_that_was_overtaken_stores_nothing(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    rail, overtaking = RAILS["evm_v5"], []
+    rail = RAILS["evm_v5"]
     draft = rail.draft
+    is_overtaken: list[bool] = []
+    answers: list[Any] = []
 
     def slow_draft(**options: Any) -> Any:
         drafted = draft(**options)
-        if not overtaking:
+        if not is_overtaken:
+            is_overtaken.append(True)
             age(61 * SECOND)
-            overtaking.append(None)
-            overtaking[0] = post(app.api, BUILD, app.body())
+            answers.append(post(app.api, BUILD, app.body()))
         return drafted
 
     monkeypatch.setattr(type(rail), "draft", staticmethod(slow_draft))
     slow = post(app.api, BUILD, app.body())
-    (second,) = overtaking
+    (second,) = answers
     assert (second.status_code, error_of(slow)) == (201, IN_PROGRESS)
     assert [str(sweep.id) for sweep in Sweep.objects.all()] == [second.json()["data"]["sweepId"]]
     assert is_replay(post(app.api, BUILD, app.body()), second)
@@ -272,28 +274,25 @@ def test_a_request_that_failed_late_does_not_release_the_claim_of_another(partne
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_committed", [False, True])
-def test_a_build_whose_commit_is_unknown_is_repeated_and_built_once(
-    app: PartnerApp, monkeypatch: pytest.MonkeyPatch, *, is_committed: bool
-) -> None:
-    commit = connection.commit
+def test_a_build_whose_commit_is_unknown_is_repeated_and_built_once(app: PartnerApp, *, is_committed: bool) -> None:
+    rail, commit = RAILS["evm_v5"], connection.commit
+    store, has_stored = rail.store, Event()
 
-    def lost_commit() -> None:
-        monkeypatch.setattr(connection, "commit", commit)
-        if is_committed:
-            commit()
-        raise OperationalError("server closed the connection unexpectedly")
-
-    rail = RAILS["evm_v5"]
-    store = rail.store
-
-    def store_and_lose_the_commit(offered: Any) -> None:
+    def store_and_note(offered: Any) -> None:
         store(offered)
-        monkeypatch.setattr(connection, "commit", lost_commit)
+        has_stored.set()
 
-    monkeypatch.setattr(type(rail), "store", staticmethod(store_and_lose_the_commit))
-    monkeypatch.setattr(idempotency, "release", lambda _record: None)  # a process that dies releases nothing
-    assert error_of(post(app.api, BUILD, app.body())) == (503, "service_unavailable")
-    monkeypatch.setattr(type(rail), "store", staticmethod(store))
+    def commit_or_lose_the_connection() -> None:
+        if not has_stored.is_set() or is_committed:
+            commit()
+        if has_stored.is_set():
+            raise OperationalError("server closed the connection unexpectedly")
+
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr(type(rail), "store", staticmethod(store_and_note))
+        broken.setattr(connection, "commit", commit_or_lose_the_connection)
+        broken.setattr(idempotency, "release", lambda _record: None)  # a process that dies releases nothing
+        assert error_of(post(app.api, BUILD, app.body())) == (503, "service_unavailable")
     age(61 * SECOND)
     repeated = post(app.api, BUILD, app.body())
     assert (repeated.status_code, "Idempotency-Replayed" in repeated.headers) == (201, is_committed)
