@@ -106,6 +106,11 @@ class Networks:
         """The identifiers of all networks, with providers or without."""
         return self._by_network.keys()
 
+    @cached_property
+    def sandbox(self) -> frozenset[str]:
+        """The identifiers of the known networks that test keys reach, and live keys do not."""
+        return frozenset(network for network, known in self._by_network.items() if known.sandbox)
+
     def find(self, name: str) -> Chain | None:
         """Return the enabled chain of this name, or None."""
         return next((chain for chain in self.enabled if chain.name == name), None)

@@ -56,6 +56,7 @@ class SolanaCluster:
             max_priority_fee_lamports=500_000,
             recheck_seconds=5,
             payout_senders=(),
+            sandbox=True,
         )
 
     @property

@@ -18,6 +18,7 @@ def chain_facts(keys: Keys, at: Mapping[str, str]) -> str:
     tokens = "\n".join(f'{symbol} = "{at[symbol]}"' for symbol in LISTED_TOKENS)
     return f"""# The local chain, written at every start.
 [chains.{CHAIN}]
+sandbox = true
 chain_id = {CHAIN_ID}
 native_symbol = "ETH"
 wrapped_native = "{at["weth"]}"

@@ -30,6 +30,7 @@ _VENUES = (
 )
 CHAIN = Chain(
     name="model",
+    sandbox=True,
     chain_id=1,
     genesis_hash=None,
     native_symbol="ETH",

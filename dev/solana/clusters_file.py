@@ -10,6 +10,7 @@ def render() -> str:
     outputs = "".join(_output_token(symbol) for symbol in OUTPUTS)
     return f"""# The local cluster, written at every start.
 [clusters.{CLUSTER}]
+sandbox = true
 genesis_hash = "{GENESIS_HASH}"
 native_symbol = "SOL"
 block_explorer_url = ""

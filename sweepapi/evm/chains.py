@@ -63,6 +63,7 @@ class Chain:
     """The configuration of one EVM chain."""
 
     name: str
+    sandbox: bool  # for test keys only
     chain_id: int
     genesis_hash: str | None  # of the first block; None if the chain id alone tells the chain from others
     native_symbol: str

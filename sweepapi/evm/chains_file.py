@@ -37,6 +37,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
     try:
         return Chain(
             name=name,
+            sandbox=_boolean(table.get("sandbox", False)),
             chain_id=int(table["chain_id"]),
             genesis_hash=_optional_hash(table.get("genesis_hash")),
             native_symbol=str(table["native_symbol"]),
@@ -64,6 +65,12 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
     except (TypeError, ValueError) as error:
         message = f"chain {name!r}: {error}"
         raise ChainsFileError(message) from error
+
+
+def _boolean(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"{value!r} is neither true nor false")
 
 
 def _reference_token(table: Mapping[str, Any]) -> str:

@@ -36,6 +36,7 @@ class Cluster:
     recheck_seconds: int  # from look to look while any block can change something
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them
     max_head_age_seconds: int | None = None  # None if the cluster produces no blocks while idle
+    sandbox: bool = False  # for test keys only
 
     @property
     def network(self) -> str:
@@ -69,6 +70,7 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
             recheck_seconds=int(table["recheck_seconds"]),
             payout_senders=_keys(table.get("payout_senders", [])),
             max_head_age_seconds=table.get("max_head_age_seconds"),
+            sandbox=_boolean(table.get("sandbox", False)),
         )
     except KeyError as error:
         message = f"cluster {name!r}: {error.args[0]!r} is missing"
@@ -76,6 +78,12 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
     except (TypeError, ValueError) as error:
         message = f"cluster {name!r}: {error}"
         raise ClustersFileError(message) from error
+
+
+def _boolean(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"{value!r} is neither true nor false")
 
 
 def _output_token(table: Mapping[str, Any]) -> OutputToken:

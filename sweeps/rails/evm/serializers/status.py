@@ -55,6 +55,9 @@ class ChainSerializer(serializers.Serializer[ChainStatus]):
     available = serializers.BooleanField(
         source="is_available", help_text="Whether sweeps can be built on this chain now, in its mode."
     )
+    sandbox = serializers.BooleanField(
+        source="chain.sandbox", help_text="Whether test keys reach it; live keys reach all others."
+    )
     nativeToken = serializers.CharField(source="chain.native_symbol", help_text="Symbol of the chain's coin.")
     wrappedNativeToken = EvmAddressField(source="chain.wrapped_native")
     blockExplorerUrl = serializers.CharField(source="chain.block_explorer_url")

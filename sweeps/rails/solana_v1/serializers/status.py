@@ -30,6 +30,9 @@ class ClusterSerializer(serializers.Serializer[ClusterStatus]):
     available = serializers.BooleanField(
         source="is_available", help_text="Whether sweeps can be built on this cluster now."
     )
+    sandbox = serializers.BooleanField(
+        source="cluster.sandbox", help_text="Whether test keys reach it; live keys reach all others."
+    )
     nativeToken = serializers.CharField(source="cluster.native_symbol", help_text="Symbol of the cluster's coin.")
     blockExplorerUrl = serializers.CharField(source="cluster.block_explorer_url")
     feeWallet = serializers.SerializerMethodField(help_text="The wallet that is paid the platform fee.")
