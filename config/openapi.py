@@ -18,6 +18,9 @@ SPECTACULAR: dict[str, Any] = {
         "time.\n\n"
         "`POST /v2/sweep/build/{sweep_id}/refresh` offers a sweep again at current prices, under the same signature, "
         "and `POST /v2/sweep/{sweep_id}/cancel` withdraws one that the user declined.\n\n"
+        "API keys are secrets of your server: no CORS header is sent, and a page calls your own back end. Test keys "
+        "(`swp_test_…`) reach only the chains that the status marks as `sandbox`, live keys all others. Each operation "
+        "but `getPartner` needs the scope that its security requirement names.\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
@@ -59,6 +62,7 @@ SPECTACULAR: dict[str, Any] = {
         "AccountName": "ledger.models.Account.Name",
         "PostingDirection": ["debit", "credit"],
         "Scope": "partners.models.SCOPES",
+        "KeyMode": "sweepapi.modes.Mode",
         "SweepStatus": "sweeps.models.SweepStatus",
         "SweepFlag": "sweeps.rails.evm.serializers.state.FLAGS",
         "TransactionStatus": "sweeps.models.SweepTransaction.Status",

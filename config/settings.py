@@ -49,7 +49,6 @@ FEE_SIGNER_KMS_KEY_ID = env.str("FEE_SIGNER_KMS_KEY_ID", default="")
 FEE_SIGNER_WEB3SIGNER_URL = env.str("FEE_SIGNER_WEB3SIGNER_URL", default="")
 FEE_SIGNER_ADDRESS = env.str("FEE_SIGNER_ADDRESS", default="")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
-API_KEY_MODE = env.str("API_KEY_MODE", default="live")
 
 TOTAL_FEE_BPS = env.int("TOTAL_FEE_BPS", default=75)
 ROUTER_LEG_SLIPPAGE_BPS = env.int("ROUTER_LEG_SLIPPAGE_BPS", default=50)
@@ -165,6 +164,9 @@ WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=4)
 
 REDIS_URL = env.str("REDIS_URL")
 
+# Addresses and networks of the proxies in front of web, whose X-Forwarded-For says where a request comes from.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+
 # Where each of web, worker and beat serves /healthz, /readyz and /metrics; blank: nowhere.
 HEALTH_BIND = env.str("HEALTH_BIND", default="")
 
@@ -180,7 +182,7 @@ X_FRAME_OPTIONS = "DENY"
 # --- The API ----------------------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["partners.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["sweepapi.api.permissions.HasPartner"],
+    "DEFAULT_PERMISSION_CLASSES": ["sweepapi.api.permissions.HasScope"],
     "DEFAULT_PARSER_CLASSES": ["sweepapi.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.renderers.EnvelopeRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

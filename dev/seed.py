@@ -46,7 +46,7 @@ def _seed_partner(name: str, fee_share_bps: int, *, wallet: str, networks: dict[
             FeeShare.objects.create(partner=partner, share_bps=fee_share_bps)
         for network, address in networks.items():
             PayoutWallet.objects.update_or_create(partner=partner, network=network, defaults={"address": address})
-    _, plaintext = ApiKey.issue(partner=partner, name="local world")
+    _, plaintext = ApiKey.issue(partner=partner, name="local world", mode="test")
     return plaintext
 
 

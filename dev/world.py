@@ -46,7 +46,6 @@ class World:
             "SECRET_KEY": self.keys.secret_key,
             "API_KEY_PEPPER": self.keys.api_key_pepper,
             "FEE_SIGNER_KEY": self.keys.fee_signer,
-            "API_KEY_MODE": "test",
             f"RPC_URLS_{CHAIN.upper()}": self.rpc_url,
             "CHAINS_FILE": str(self.chains_file),
             "SERVICE_EVM_BUILD_MODE": "v5_partner_fees",

@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 
 from ledger.models import Posting
-from partners.models import Partner
+from partners.authentication import Requester
+from sweepapi.modes import in_mode
 
 
 def postings_of(sweep_ref: UUID) -> QuerySet[Posting]:
@@ -18,10 +19,14 @@ def postings_of(sweep_ref: UUID) -> QuerySet[Posting]:
 
 
 def postings_of_partner(
-    partner: Partner, *, network: str | None = None, since: datetime | None = None, until: datetime | None = None
+    requester: Requester, *, network: str | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> QuerySet[Posting]:
-    """Return the postings of a partner's entries on a network, posted at or after ``since`` and before ``until``."""
-    postings = _with_entry_and_account().filter(entry__partner=partner)
+    """Return the postings of the entries of a key's partner in its mode.
+
+    On a network, posted at or after ``since`` and before ``until``; None matches all.
+    """
+    visible = in_mode(requester.mode, "entry__network")
+    postings = _with_entry_and_account().filter(visible, entry__partner=requester.partner_id)
     if network is not None:
         postings = postings.filter(entry__network=network)
     if since is not None:

@@ -7,12 +7,14 @@ from rest_framework.viewsets import ViewSet
 
 from ledger.reading import postings_of_partner
 from ledger.serializers import LedgerQuery, PostingPage
-from partners.authentication import partner_of
+from partners.authentication import requester_of
 from sweepapi.api.pagination import newest_first
 from sweepapi.api.schema import failures
 
 
 class LedgerEntryViewSet(ViewSet):
+    scopes = {"list": "ledger"}
+
     @extend_schema(
         operation_id="listLedgerEntries",
         summary="List the postings of your sweeps' fees and of payouts to you, newest first",
@@ -22,8 +24,9 @@ class LedgerEntryViewSet(ViewSet):
     )
     def list(self, request: Request) -> Response:
         """Return one page of postings. The postings of an entry balance; they may be split between two pages."""
-        filters = LedgerQuery.read(request.query_params)
+        requester = requester_of(request)
+        filters = LedgerQuery.read(request.query_params, mode=requester.mode)
         cursor, limit = filters.pop("cursor", None), filters.pop("limit")
-        postings = postings_of_partner(partner_of(request), **filters)
+        postings = postings_of_partner(requester, **filters)
         items, next_cursor = newest_first(postings, time_field="entry__posted_at", cursor=cursor, limit=limit)
         return Response(PostingPage({"items": items, "nextCursor": next_cursor}).data)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import Lead
 from django.http import HttpRequest, HttpResponse
@@ -14,9 +14,9 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
-from partners.models import ApiKey, FeeShare, Partner, PayoutWallet
+from partners.models import DEFAULT_OVERLAP, SCOPES, ApiKey, FeeShare, Partner, PayoutWallet
 from sweepapi import networks
 
 
@@ -97,7 +97,7 @@ class ApiKeyInline(TabularInline):
     hide_title = True
     can_delete = False
     show_change_link = True
-    fields = readonly_fields = ["name", "key_id", "created_at", "expires_at", "revoked_at", "last_used_at"]
+    fields = readonly_fields = ["name", "mode", "key_id", "created_at", "expires_at", "revoked_at", "last_used_at"]
 
     def has_add_permission(self, *_args: object) -> bool:
         return False  # keys are issued on the page that shows the secret
@@ -147,21 +147,32 @@ class PartnerAdmin(ModelAdmin):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ModelAdmin):
-    """Issues and revokes keys. They cannot be edited or deleted."""
+    """Issues, rotates and revokes keys. They cannot be edited or deleted."""
 
-    list_display = ["name", "partner", "key_id", "show_state", "created_at", "expires_at", "last_used_at"]
-    list_filter = ["partner"]
+    list_display = ["name", "partner", "mode", "key_id", "show_state", "created_at", "expires_at", "last_used_at"]
+    list_filter = ["partner", "mode"]
     list_select_related = ["partner"]
     search_fields = ["name", "key_id", "partner__name"]
-    actions = ["revoke_keys"]
+    actions = ["rotate_key", "revoke_keys"]
 
     @display(description="State", label={"live": "success", "expired": "warning", "revoked": "danger"})
     def show_state(self, api_key: ApiKey) -> str:
         return api_key.state(timezone.now())
 
     def get_fields(self, _request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        editable = ["partner", "name", "expires_at"]
-        return [*editable, "key_id", "created_at", "revoked_at", "last_used_at"] if obj else editable
+        editable = ["partner", "name", "mode", "scopes", "allowed_ips", "expires_at"]
+        recorded = ["key_id", "created_at", "revoked_at", "last_used_at", "replaced_by"]
+        return [*editable, *recorded] if obj else editable
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Offer the scopes as boxes, all of them checked."""
+        if db_field.name == "scopes":
+            choices = [(scope, scope) for scope in SCOPES]
+            widget = UnfoldAdminCheckboxSelectMultipleWidget
+            return forms.MultipleChoiceField(
+                choices=choices, initial=SCOPES, widget=widget, help_text=db_field.help_text
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def add_view(
         self,
@@ -180,6 +191,10 @@ class ApiKeyAdmin(ModelAdmin):
     def has_delete_permission(self, _request: HttpRequest, _obj: ApiKey | None = None) -> bool:
         return False  # a revoked key remains as a record of who had access, and when
 
+    def has_rotate_permission(self, request: HttpRequest) -> bool:
+        """Require what a new key and the end of the old one need."""
+        return self.has_add_permission(request) and self.has_revoke_permission(request)
+
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         """Require the permission to change keys, which nothing else uses."""
         return request.user.has_perm("partners.change_apikey")
@@ -191,6 +206,9 @@ class ApiKeyAdmin(ModelAdmin):
 
     def response_add(self, request: HttpRequest, obj: ApiKey, _post_url_continue: str | None = None) -> HttpResponse:
         """Show the secret in the response to the form itself, so that no session, message or URL contains it."""
+        return self._shown_once(request, obj)
+
+    def _shown_once(self, request: HttpRequest, obj: ApiKey) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": "API key issued",
@@ -200,6 +218,22 @@ class ApiKeyAdmin(ModelAdmin):
         response = TemplateResponse(request, "admin/partners/apikey/issued.html", context)
         add_never_cache_headers(response)
         return response
+
+    @admin.action(description="Rotate the selected key (the old one works for 24 hours)", permissions=["rotate"])
+    def rotate_key(self, request: HttpRequest, api_keys: QuerySet[ApiKey]) -> HttpResponse | None:
+        """Show the successor's secret in the response to the action; loading it again does not rotate again."""
+        try:
+            old = api_keys.get()
+            successor, plaintext = old.rotate(overlap=DEFAULT_OVERLAP)
+        except ApiKey.MultipleObjectsReturned:
+            self.message_user(request, "Select a single key: each new secret is shown on a page.", messages.ERROR)
+            return None
+        except ValueError as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return None
+        self.log_change(request, old, f"Replaced by {successor.key_id}.")
+        successor.plaintext = plaintext
+        return self._shown_once(request, successor)
 
     @admin.action(description="Revoke selected keys", permissions=["revoke"])
     def revoke_keys(self, request: HttpRequest, api_keys: QuerySet[ApiKey]) -> None:

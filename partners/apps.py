@@ -7,7 +7,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from partners.keys import MODES
+from partners.client_address import parsed_network
 
 
 class PartnersConfig(AppConfig):
@@ -21,10 +21,13 @@ class PartnersConfig(AppConfig):
 
 @register()
 def check_key_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
-    """Report an unknown key mode and an empty pepper as errors, with which Django does not start."""
+    """Report an empty pepper and an unreadable list of proxies as errors, with which Django does not start."""
     problems: list[CheckMessage] = []
-    if settings.API_KEY_MODE not in MODES:
-        problems.append(Error(f"API_KEY_MODE must be one of {', '.join(MODES)}.", id="partners.E001"))
+    for text in settings.TRUSTED_PROXIES:
+        try:
+            parsed_network(text)
+        except ValueError as error:
+            problems.append(Error(f"TRUSTED_PROXIES: {error}.", id="partners.E003"))
     if not settings.API_KEY_PEPPER:
         problems.append(Error("API_KEY_PEPPER must not be empty.", id="partners.E002"))
     return problems

@@ -9,13 +9,14 @@ import json
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db.models import F
 from django.db.models.functions import Now
 
-from partners.models import IdempotencyRecord, Partner
+from partners.models import IdempotencyRecord
 from sweepapi.errors import IdempotencyInProgress, IdempotencyKeyReused
+from sweepapi.modes import Mode
 
 KEPT = timedelta(hours=24)
 # Longer than any request takes, so what is older died with its process, or will fail to store its answer.
@@ -24,13 +25,13 @@ RETRY_AFTER_SECONDS = 2
 PURGED_AT_ONCE = 1_000  # in one statement, which has to end within the worker's deadline
 
 
-def claim(*, partner: Partner, mode: str, path: str, key: str, body: Any) -> IdempotencyRecord:  # noqa: ANN401 any JSON
+def claim(*, partner_id: UUID, mode: Mode, path: str, key: str, body: Any) -> IdempotencyRecord:  # noqa: ANN401 any JSON
     """Return the row of a key: either with the answer of the first request, or claimed by this one.
 
     Raises ``IdempotencyKeyReused`` if the first request had another body, and ``IdempotencyInProgress`` while it is
     being answered.
     """
-    row = {"partner": partner, "mode": mode, "path": path, "key": key}
+    row = {"partner_id": partner_id, "mode": mode, "path": path, "key": key}
     digest = _digest(body)
     while (record := _claim_once(row, digest)) is None:
         pass

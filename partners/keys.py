@@ -5,22 +5,23 @@ admin and in logs. The secret is 256 random bits in base62 (43 characters) and a
 everything before it), by which secret scanners and our own parser recognise a real key without a lookup.
 """
 
-import hashlib
 import hmac
 import re
 import secrets
 import string
 import zlib
 from dataclasses import dataclass
+from typing import NamedTuple
 
-MODES = ("live", "test")
+from sweepapi.modes import Mode
+
 KEY_ID_LENGTH = 12
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _SECRET_LENGTH = 43
 _CHECKSUM_LENGTH = 6
 _FORMAT = re.compile(
-    rf"(?P<body>swp_(?P<mode>live|test)_(?P<key_id>[0-9A-Za-z]{{{KEY_ID_LENGTH}}})_[0-9A-Za-z]{{{_SECRET_LENGTH}}})"
+    rf"(?P<body>swp_(?P<mode>{'|'.join(Mode.values)})_(?P<key_id>[0-9A-Za-z]{{{KEY_ID_LENGTH}}})_[0-9A-Za-z]{{{_SECRET_LENGTH}}})"
     rf"(?P<checksum>[0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})",
     re.ASCII,
 )
@@ -37,24 +38,31 @@ class NewKey:
         return f"NewKey(key_id={self.key_id!r})"
 
 
-def generate(mode: str) -> NewKey:
-    """Generate a key of the mode ``live`` or ``test`` from the operating system's randomness."""
+class PublicPart(NamedTuple):
+    """What a key says without its secret."""
+
+    mode: Mode
+    key_id: str
+
+
+def generate(mode: Mode) -> NewKey:
+    """Generate a key from the operating system's randomness."""
     key_id = "".join(secrets.choice(_ALPHABET) for _ in range(KEY_ID_LENGTH))
     body = f"swp_{mode}_{key_id}_{_base62(secrets.randbits(256), _SECRET_LENGTH)}"
     return NewKey(key_id=key_id, plaintext=body + _checksum(body))
 
 
-def key_id_of(plaintext: str, *, mode: str) -> str | None:
-    """Return the key id of a well-formed key of this mode with a correct checksum; None for anything else."""
+def public_part(plaintext: str) -> PublicPart | None:
+    """Return the mode and the id of a well-formed key with a correct checksum; None for anything else."""
     match = _FORMAT.fullmatch(plaintext)
-    if match is None or match["mode"] != mode or match["checksum"] != _checksum(match["body"]):
+    if match is None or match["checksum"] != _checksum(match["body"]):
         return None
-    return match["key_id"]
+    return PublicPart(Mode(match["mode"]), match["key_id"])
 
 
 def digest_of(plaintext: str, *, pepper: str) -> str:
     """Return the digest that is stored of a key: HMAC-SHA256 under the pepper, as 64 hex digits."""
-    return hmac.new(pepper.encode(), plaintext.encode(), hashlib.sha256).hexdigest()
+    return hmac.digest(pepper.encode(), plaintext.encode(), "sha256").hex()
 
 
 def _checksum(body: str) -> str:

@@ -6,28 +6,30 @@ been sent before one was replaced. Partners and keys are not deleted, since swee
 is revoked, a partner suspended.
 """
 
-import hmac
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Self
 
 from django.conf import settings
-from django.db import models
+from django.contrib.postgres.fields import ArrayField
+from django.db import models, transaction
 from django.db.models import F, Min, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from partners import keys, triggers
+from partners.client_address import MAX_NETWORK_LENGTH, validate_network
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.fields import AccountAddressField, AddressField, NetworkField
+from sweepapi.modes import Mode
 from sweepapi.solana.addresses import SYSTEM
 from sweepapi.triggers import append_only
 
 FULL_SHARE_BPS = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)
-# Every key has all of these until scopes can be granted per key.
-SCOPES = ("build", "read", "confirm", "ledger")
+DEFAULT_OVERLAP = timedelta(hours=24)  # of a rotated key and its successor
+SCOPES = ("build", "read", "confirm", "ledger", "webhooks")
 
 
 class Partner(models.Model):
@@ -39,8 +41,6 @@ class Partner(models.Model):
     class Status(models.TextChoices):
         ACTIVE = "active"
         SUSPENDED = "suspended"  # its keys are refused
-
-    is_authenticated = True  # read by DRF's throttles, for which the partner is the request's user
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(max_length=120, unique=True)
@@ -195,40 +195,91 @@ class FormerWallet(models.Model):
 
 
 class ApiKey(models.Model):
-    """A key that authenticates a partner. Several may be live at once, so that rotations can overlap."""
+    """A key that authenticates a partner. Several work at once, so that rotations can overlap."""
 
     partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="api_keys")
     name = models.CharField(max_length=120, help_text="Where the key is used, for the person who has to rotate it.")
+    mode = models.CharField(
+        max_length=4, choices=Mode, help_text="Test keys reach sandbox networks only, live keys all others."
+    )
+    scopes = ArrayField(
+        models.CharField(max_length=16), help_text="What the key may do; its partner is shown to every key."
+    )
+    allowed_ips = ArrayField(
+        models.CharField(max_length=MAX_NETWORK_LENGTH, validators=[validate_network]),
+        verbose_name="allowed IPs",
+        default=list,
+        blank=True,
+        help_text="Addresses and networks in CIDR notation from which the key works; empty: from anywhere.",
+    )
     key_id = models.CharField(max_length=keys.KEY_ID_LENGTH, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)  # null: does not expire
     revoked_at = models.DateTimeField(null=True, editable=False)  # null: not revoked
     last_used_at = models.DateTimeField(null=True, editable=False)  # null: never used; accurate to a minute
+    replaced_by = models.OneToOneField(  # null: not rotated
+        "self", on_delete=models.PROTECT, null=True, editable=False, related_name="replaces"
+    )
 
     plaintext = ""  # not a column: the admin keeps it between issuing a key and showing it
 
     class Meta:
         ordering = ["-created_at"]
         verbose_name = "API key"
+        constraints = [
+            models.CheckConstraint(condition=Q(mode__in=Mode.values), name="api_key_mode_is_known"),
+            models.CheckConstraint(
+                condition=Q(scopes__contained_by=list(SCOPES)) & ~Q(scopes=[]), name="api_key_scopes_are_known"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.key_id})"
 
     @classmethod
-    def issue(cls, *, partner: Partner, name: str, expires_at: datetime | None = None) -> tuple[Self, str]:
-        """Store a new key and return it with its plaintext, which cannot be recovered later."""
-        api_key = cls(partner=partner, name=name, expires_at=expires_at)
+    def issue(cls, *, partner: Partner, name: str, mode: str, **limits: Any) -> tuple[Self, str]:  # noqa: ANN401 Django's
+        """Store a new key and return it with its plaintext, which cannot be recovered later.
+
+        The ``limits`` are ``scopes`` (by default, all), ``allowed_ips`` and ``expires_at`` (by default, none).
+        """
+        api_key = cls(partner=partner, name=name, mode=mode, **{"scopes": list(SCOPES), **limits})
         plaintext = api_key.generate_secret()
         api_key.save(force_insert=True)
         return api_key, plaintext
 
     def generate_secret(self) -> str:
         """Set this unsaved key's id and digest, and return the plaintext."""
-        new = keys.generate(settings.API_KEY_MODE)
+        new = keys.generate(Mode(self.mode))
         self.key_id = new.key_id
         self.digest = keys.digest_of(new.plaintext, pepper=settings.API_KEY_PEPPER)
         return new.plaintext
+
+    def rotate(self, *, overlap: timedelta) -> tuple[Self, str]:
+        """Issue a successor that may do the same, and let this key expire after the overlap.
+
+        The successor of a key that expires lives as long as this one should have. Returns the successor with its
+        plaintext; raises ``ValueError`` if this key is revoked, expired or rotated.
+        """
+        with transaction.atomic():
+            old = type(self).objects.select_for_update(of=("self",)).select_related("partner").get(pk=self.pk)
+            now = timezone.now()
+            state = old.state(now)
+            if state != "live":
+                raise ValueError(f"The key is {state}.")
+            if old.replaced_by is not None:
+                raise ValueError(f"The key was replaced by {old.replaced_by.key_id}.")
+            successor, plaintext = self.issue(
+                partner=old.partner,
+                name=old.name,
+                mode=old.mode,
+                scopes=old.scopes,
+                allowed_ips=old.allowed_ips,
+                expires_at=None if old.expires_at is None else now + (old.expires_at - old.created_at),
+            )
+            old.replaced_by, old.expires_at = successor, min(old.expires_at or now + overlap, now + overlap)
+            old.save(update_fields=["replaced_by", "expires_at"])
+        return successor, plaintext
 
     def revoke(self) -> None:
         """Refuse this key from now on. A second call keeps the time of the first."""
@@ -242,16 +293,11 @@ class ApiKey(models.Model):
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "live"
 
-    def matches(self, plaintext: str) -> bool:
-        """Compare a presented key with the stored digest in constant time."""
-        return hmac.compare_digest(self.digest, keys.digest_of(plaintext, pepper=settings.API_KEY_PEPPER))
-
-    def touch(self, now: datetime) -> None:
-        """Record that the key was used, at most once a minute, so that busy keys do not write on every request."""
-        stale = now - LAST_USED_RESOLUTION
-        if self.last_used_at is None or self.last_used_at <= stale:
-            outdated = Q(last_used_at=None) | Q(last_used_at__lte=stale)
-            type(self).objects.filter(outdated, pk=self.pk).update(last_used_at=now)
+    @classmethod
+    def touch(cls, pk: int, at: datetime) -> None:
+        """Record that a key was used then, unless a use within the minute before is recorded."""
+        outdated = Q(last_used_at=None) | Q(last_used_at__lte=at - LAST_USED_RESOLUTION)
+        cls.objects.filter(outdated, pk=pk).update(last_used_at=at)
 
 
 class IdempotencyRecord(models.Model):

@@ -13,6 +13,7 @@ from partners.models import SCOPES, FeeShare, Partner
 from sweepapi import networks
 from sweepapi.api.fields import AccountAddressField, HashField, UtcDateTimeField
 from sweepapi.api.schema import example
+from sweepapi.modes import Mode, mode_of
 
 
 class PartnerRecipientSerializer(serializers.Serializer[Any]):
@@ -34,7 +35,7 @@ class NextFeeShareSerializer(serializers.Serializer[FeeShare]):
     examples=[example(Path(__file__).parent / "examples" / "partner.json", "A partner on one chain")]
 )
 class PartnerSerializer(serializers.Serializer[Partner]):
-    """The partner of an API key."""
+    """The partner of an API key, and what the key may do. It needs the ``requester`` in its context."""
 
     id = serializers.UUIDField()
     onchainId = HashField(
@@ -49,7 +50,8 @@ class PartnerSerializer(serializers.Serializer[Partner]):
         help_text="The next scheduled share, if any. What is built before its time keeps the earlier one."
     )
     recipients = serializers.SerializerMethodField()
-    scopes = serializers.SerializerMethodField(help_text="What the key may do; every key has all scopes.")
+    mode = serializers.SerializerMethodField(help_text="Test keys reach sandbox chains only, live keys all others.")
+    scopes = serializers.SerializerMethodField(help_text="What the key may do.")
 
     @cached_property
     def _now(self) -> datetime:
@@ -66,15 +68,20 @@ class PartnerSerializer(serializers.Serializer[Partner]):
 
     @extend_schema_field(PartnerRecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:
-        """Return the recipient on each enabled chain."""
+        """Return the recipient on each enabled chain that the key reaches."""
         registry = networks.current()
         chains = [(chain.name, chain.chain_id, chain.network) for chain in registry.enabled]
         clusters = [(cluster.name, None, cluster.network) for cluster in registry.enabled_clusters]
         return [
             {"chain": name, "chainId": chain_id, "address": partner.recipient_on(network)}
             for name, chain_id, network in (*chains, *clusters)
+            if mode_of(network) == self.context["requester"].mode
         ]
+
+    @extend_schema_field(serializers.ChoiceField(choices=Mode.choices))
+    def get_mode(self, _partner: Partner) -> str:
+        return str(self.context["requester"].mode)
 
     @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=SCOPES)))
     def get_scopes(self, _partner: Partner) -> list[str]:
-        return list(SCOPES)
+        return [scope for scope in SCOPES if scope in self.context["requester"].scopes]

@@ -63,6 +63,14 @@ class PartnerSuspended(SweepApiError):
     """The partner account is suspended."""
 
 
+class IpNotAllowed(SweepApiError):
+    """The API key does not work from this IP address."""
+
+
+class InsufficientScope(SweepApiError):
+    """The API key lacks the scope that this request needs; details names it."""
+
+
 class PermissionDenied(SweepApiError):
     """The API key does not permit this request."""
 

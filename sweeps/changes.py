@@ -15,7 +15,7 @@ from uuid import UUID
 
 import structlog
 from django.db import models, transaction
-from django.db.models import Func
+from django.db.models import Func, Q
 
 from ledger import posting
 from sweepapi.monitoring import metrics
@@ -102,10 +102,10 @@ class Mark:
         return cls(sweep.version, sweep.lease_token)
 
 
-def lock(**lookup: Any) -> tuple[Sweep, Changes]:  # noqa: ANN401 - Django's lookups
+def lock(*conditions: Q, **lookup: Any) -> tuple[Sweep, Changes]:  # noqa: ANN401 - Django's lookups
     """Lock one sweep and return it; raises ``Sweep.DoesNotExist``."""
     rows = Sweep.objects.select_for_update(of=("self",)).select_related("partner").annotate(locked_at=CLOCK)
-    sweep = rows.get(**lookup)
+    sweep = rows.get(*conditions, **lookup)
     return sweep, Changes(sweep.locked_at)
 
 

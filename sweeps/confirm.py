@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from partners.models import Partner
+from partners.authentication import Requester
 from sweepapi.errors import (
     EventMismatch,
     FieldError,
@@ -44,6 +44,7 @@ from sweeps.nudge import nudge
 from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.settle import Settled, settle
+from sweeps.state import visible_to
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
@@ -56,16 +57,18 @@ Tx = SweepTransaction.Status
 DECIDED_BY = {(SweepStatus.COMPLETED, Tx.ACCEPTED), (SweepStatus.FAILED, Tx.REVERTED)}
 
 
-def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None) -> Sweep:
+def confirm_sweep(
+    *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
+) -> Sweep:
     """Record hashes (in their canonical form) for a sweep, look them up, and return the sweep, completed or pending.
 
-    A wallet that reports a batch of calls also names the ``network``. Raises ``SweepNotFound`` (for another partner's
-    sweep, too), ``InvalidRequest`` if the sweep is on another network, ``SweepExpired``, ``SweepVoid``,
-    ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried, and
-    ``EventMismatch`` or ``TransactionReverted`` after the outcome is stored, if it is that of all the hashes.
+    A wallet that reports a batch of calls also names the ``network``. Raises ``SweepNotFound`` (for a sweep that
+    the key does not reach, too), ``InvalidRequest`` if the sweep is on another network, ``SweepExpired``,
+    ``SweepVoid``, ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried,
+    and ``EventMismatch`` or ``TransactionReverted`` after the outcome is stored, if it is that of all the hashes.
     """
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
-    sweep, watched = _admit(partner=partner, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
+    sweep, watched = _admit(requester=requester, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
     if watched is None:
         return _answer(Settled(sweep), tx_hashes, deadline)
     rail = RAILS[sweep.rail]
@@ -80,11 +83,11 @@ def confirm_sweep(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str],
     return _answer(settle(sweep_id=sweep.id, seen=seen), tx_hashes, deadline)
 
 
-def _admit(*, partner: Partner, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None) -> tuple[Sweep, Any]:
+def _admit(*, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None) -> tuple[Sweep, Any]:
     """Store the candidates and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
     with transaction.atomic():
         try:
-            sweep, changes = lock(id=sweep_id, partner=partner, rail__in=V2_RAILS)
+            sweep, changes = lock(visible_to(requester, rails=V2_RAILS), id=sweep_id)
         except Sweep.DoesNotExist:
             raise SweepNotFound from None
         if network not in (None, sweep.network):

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.modes import Mode, mode_of
 from sweepapi.solana.addresses import WRAPPED_SOL
 from sweepapi.solana.clusters import Cluster, OutputToken
 from sweeps.heartbeats import Presence, worker_presence
@@ -75,10 +76,11 @@ class OfferedToken:
         return self.token.mint == str(WRAPPED_SOL)
 
 
-def output_tokens() -> list[OfferedToken]:
-    """Return the tokens that sweeps can end in, in the order of the clusters file."""
+def output_tokens(mode: Mode) -> list[OfferedToken]:
+    """Return the tokens that sweeps of this mode can end in, in the order of the clusters file."""
     return [
         OfferedToken(cluster, token)
         for cluster in networks.current().enabled_clusters
+        if mode_of(cluster.network) == mode
         for token in cluster.output_tokens
     ]

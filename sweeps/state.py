@@ -6,13 +6,14 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+from django.db.models import Prefetch, Q, QuerySet, prefetch_related_objects
 
 from ledger.models import Posting
 from ledger.reading import postings_of
-from partners.models import Partner
+from partners.authentication import Requester
 from sweepapi.errors import SweepNotFound
 from sweepapi.fees import NOTHING, Split, split
+from sweepapi.modes import in_mode
 from sweeps.models import (
     Execution,
     Offer,
@@ -146,9 +147,14 @@ def _accepted(transactions: Sequence[SweepTransaction]) -> Iterator[SweepTransac
     return (tx for tx in transactions if tx.status == SweepTransaction.Status.ACCEPTED)
 
 
-def sweep_of_partner(partner: Partner, sweep_id: UUID, *, rails: Collection[str]) -> Sweep:
-    """Return a partner's sweep on one of these rails; raises ``SweepNotFound``, for any other sweep too."""
-    sweep = Sweep.objects.filter(id=sweep_id, partner=partner, rail__in=rails).first()
+def visible_to(requester: Requester, *, rails: Collection[str]) -> Q:
+    """Return the condition that a sweep on one of these rails is of the key's partner and mode."""
+    return in_mode(requester.mode) & Q(partner=requester.partner_id, rail__in=rails)
+
+
+def sweep_of_partner(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Sweep:
+    """Return a sweep on one of these rails; raises ``SweepNotFound``, for any that the key does not reach too."""
+    sweep = Sweep.objects.filter(visible_to(requester, rails=rails), id=sweep_id).first()
     if sweep is None:
         raise SweepNotFound
     return sweep
@@ -166,9 +172,9 @@ class HistoryFilter:
     until: datetime | None = None  # built before
 
 
-def sweeps_of_partner(partner: Partner, chosen: HistoryFilter, *, rails: Collection[str]) -> QuerySet[Sweep]:
-    """Return a partner's sweeps on these rails that match the filter."""
-    sweeps = Sweep.objects.filter(partner=partner, rail__in=rails)
+def sweeps_of_partner(requester: Requester, chosen: HistoryFilter, *, rails: Collection[str]) -> QuerySet[Sweep]:
+    """Return the sweeps on these rails that the key reaches and that match the filter."""
+    sweeps = Sweep.objects.filter(visible_to(requester, rails=rails))
     conditions = {
         "network": chosen.network,
         "status": chosen.status,

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from partners.authentication import Requester
 from partners.models import Partner
 from sweepapi.errors import RateLimited, SweepNotCancellable, SweepNotFound, SweepNotVoidable
 from sweeps import transitions
@@ -22,6 +23,7 @@ from sweeps.decided import refuse_decided
 from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge_cancellations
 from sweeps.rails.registry import RAILS, V2_RAILS
+from sweeps.state import visible_to
 
 DAY = timedelta(days=1)
 BY_PARTNER = "Cancelled by the partner."
@@ -30,25 +32,26 @@ AnswerT = TypeVar("AnswerT")
 
 
 def cancel_sweep(
-    *, partner: Partner, sweep_id: UUID, on_chain: bool, requested_by: str, answered: Callable[[Sweep], AnswerT]
+    *, requester: Requester, sweep_id: UUID, on_chain: bool, answered: Callable[[Sweep], AnswerT]
 ) -> AnswerT:
     """Void a partner's sweep, and cancel it on chain if requested; one that is void already stays as it is.
 
     Returns what ``answered`` makes of the sweep in the same transaction.
 
-    Raises ``SweepNotFound`` (for another partner's sweep, too), the error of a sweep that is decided,
+    Raises ``SweepNotFound`` (for a sweep that the key does not reach, too), the error of a sweep that is decided,
     ``SweepNotVoidable``, ``SweepNotCancellable``, and ``RateLimited`` after too many cancellations on chain.
     """
+    requested_by = f"API key {requester}"
     with transaction.atomic():
         try:
-            sweep, changes = lock(id=sweep_id, partner=partner, rail__in=V2_RAILS)
+            sweep, changes = lock(visible_to(requester, rails=V2_RAILS), id=sweep_id)
         except Sweep.DoesNotExist:
             raise SweepNotFound from None
         if sweep.status != SweepStatus.VOID:
             refuse_decided(sweep)
             _void(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
         if on_chain and sweep.is_open and sweep.cancellation_requested_at is None:
-            _require_daily_limit(partner)
+            _require_daily_limit(sweep.partner)
             _request_cancellation(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
         changes.add(sweep)
         changes.write()

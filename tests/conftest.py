@@ -14,8 +14,10 @@ from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.chains_file import load_chains
+from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
+from sweepapi.solana.clusters import load_clusters
 from sweeps.models import Sweep
 from sweeps.rails.evm import availability
 from sweeps.rails.measured import Measured
@@ -56,8 +58,8 @@ def partner() -> Partner:
 
 @pytest.fixture
 def api_key(partner: Partner) -> str:
-    """A live key of the partner, in plaintext."""
-    _, plaintext = ApiKey.issue(partner=partner, name="tests")
+    """A key of the partner for sandbox networks, as the local ones are, in plaintext."""
+    _, plaintext = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
     return plaintext
 
 
@@ -81,10 +83,18 @@ def change_networks() -> Iterator[Callable[..., Networks]]:
 
 @pytest.fixture
 def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
-    """Base and arbitrum from the shipped chains file, enabled in any environment."""
+    """Base and arbitrum from the shipped chains file, enabled in any environment, as sandbox chains."""
     public = load_chains(settings.BASE_DIR / "config" / "chains.toml")
+    public = {name: replace(chain, sandbox=True) for name, chain in public.items()}
     urls = ["http://127.0.0.1:1"]
     return change_networks(chains=public, rpc_urls={"base": urls, "arbitrum": urls}).enabled
+
+
+@pytest.fixture
+def shipped_cluster(change_networks: Callable[..., Networks]) -> None:
+    """The cluster of the shipped file as a sandbox cluster, whose sweeps a test key reaches."""
+    shipped = load_clusters(settings.BASE_DIR / "config" / "clusters.toml")
+    change_networks(clusters={name: replace(cluster, sandbox=True) for name, cluster in shipped.items()})
 
 
 @pytest.fixture

@@ -134,5 +134,5 @@ def _api_key() -> str:
     with transaction.atomic():
         partner = Partner.objects.create(name="Benchmark", payout_wallet=PAYOUT_WALLET)
         FeeShare.objects.create(partner=partner, share_bps=4000)
-    _, plaintext = ApiKey.issue(partner=partner, name="benchmark")
+    _, plaintext = ApiKey.issue(partner=partner, name="benchmark", mode="test")
     return plaintext

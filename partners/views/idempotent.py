@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partners import idempotency
-from partners.authentication import mode_of, partner_of
+from partners.authentication import requester_of
 from partners.models import IdempotencyRecord
 from sweepapi.api.renderers import EnvelopeRenderer
 from sweepapi.errors import FieldError, InvalidRequest
@@ -62,8 +62,9 @@ def idempotent(
         key = _key_of(request)
         if key is None or not PATH.fullmatch(request.path):
             return view(self, request, _respond, *args, **kwargs)
+        requester = requester_of(request)
         record = idempotency.claim(
-            partner=partner_of(request), mode=mode_of(request), path=request.path, key=key, body=request.data
+            partner_id=requester.partner_id, mode=requester.mode, path=request.path, key=key, body=request.data
         )
         if record.status is not None and record.body is not None:
             response = _json(bytes(record.body), record.status)

@@ -6,12 +6,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from partners.authentication import partner_of
+from partners.authentication import partner_of, requester_of
 from partners.serializers import PartnerSerializer
 from sweepapi.api.schema import failures
 
 
 class PartnerViewSet(ViewSet):
+    scopes = {"retrieve": None}
+
     @extend_schema(
         operation_id="getPartner",
         summary="Get the partner that this key belongs to",
@@ -19,7 +21,7 @@ class PartnerViewSet(ViewSet):
         responses={200: PartnerSerializer, **failures("getPartner")},
     )
     def retrieve(self, request: Request) -> Response:
-        """Return the partner's name, status, fee share, the recipients of its fees by chain, and the key's scopes."""
+        """Return the partner's name, status, fee share and recipients of fees by chain, and what the key may do."""
         partner = partner_of(request)
         prefetch_related_objects([partner], "payout_wallets")
-        return Response(PartnerSerializer(partner).data)
+        return Response(PartnerSerializer(partner, context={"requester": requester_of(request)}).data)

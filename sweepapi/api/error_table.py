@@ -15,7 +15,8 @@ WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIE
 OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
 REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
-WITH_KEY = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens", "getPartner")
+WITH_SCOPE = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens")
+WITH_KEY = (*WITH_SCOPE, "getPartner")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
 
@@ -55,7 +56,14 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     ),
     errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
     errors.InvalidApiKey: ErrorRow("invalid_api_key", 401, operations=WITH_KEY),
+    errors.IpNotAllowed: ErrorRow("ip_not_allowed", 403, operations=WITH_KEY),
     errors.PartnerSuspended: ErrorRow("partner_suspended", 403, operations=WITH_KEY),
+    errors.InsufficientScope: ErrorRow(
+        "insufficient_scope",
+        403,
+        operations=WITH_SCOPE,
+        example=FieldError("x-api-key", "required_scope", "build"),
+    ),
     errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
     errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),

@@ -16,6 +16,7 @@ from sweepapi.api.fields import StrictCharField
 from sweepapi.api.parsers import printable
 from sweepapi.api.serializers import StrictSerializer
 from sweepapi.errors import FieldError, InvalidRequest
+from sweepapi.modes import Mode
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -58,13 +59,13 @@ class PageQuery(StrictSerializer):
     )
 
     @classmethod
-    def read(cls, parameters: QueryDict) -> dict[str, Any]:
-        """Return the validated parameters; raises for unknown, repeated and wrong ones."""
+    def read(cls, parameters: QueryDict, *, mode: Mode) -> dict[str, Any]:
+        """Return the validated parameters of a key of this mode; raises for unknown, repeated and wrong ones."""
         repeated = [printable(name) for name, values in parameters.lists() if len(values) > 1]
         if repeated:
             message = "This parameter occurs twice."
             raise InvalidRequest(details=[FieldError(name, "duplicate_field", message) for name in repeated])
-        query = cls(data=parameters.dict())
+        query = cls(data=parameters.dict(), context={"mode": mode})
         query.is_valid(raise_exception=True)
         validated: dict[str, Any] = query.validated_data
         return validated

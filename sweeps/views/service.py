@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from partners.authentication import requester_of
 from sweepapi.api.schema import failures
 from sweeps.serializers.service import (
     OutputTokensSerializer,
@@ -46,12 +47,14 @@ class ServiceStatusViewSet(ViewSet):
 class OutputTokenViewSet(ViewSet):
     """What sweeps on Solana can end in."""
 
+    scopes = {"list": "read"}
+
     @extend_schema(
         operation_id="listOutputTokens",
         summary="List the tokens that a sweep on Solana can end in",
         tags=["Sweeps on Solana"],
         responses={200: OutputTokensSerializer, **failures("listOutputTokens")},
     )
-    def list(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
-        """Return the output tokens of every enabled cluster."""
-        return Response(OutputTokensSerializer({"tokens": output_tokens()}).data)
+    def list(self, request: Request) -> Response:
+        """Return the output tokens of every enabled cluster that the key reaches."""
+        return Response(OutputTokensSerializer({"tokens": output_tokens(requester_of(request).mode)}).data)

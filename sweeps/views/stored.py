@@ -1,7 +1,7 @@
 """The endpoints that read stored sweeps; each version of the API shows those of its own rails."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
-from partners.authentication import partner_of
+from partners.authentication import requester_of
 from sweepapi.api.pagination import newest_first
 from sweepapi.api.schema import failures
 from sweepapi.errors import SweepNotFound
@@ -55,16 +55,18 @@ class StoredSweepViewSet(ViewSet):
 
     rails: ClassVar[Collection[str]]
     state: ClassVar[type[Serializer[Any]]]
+    scopes: ClassVar[Mapping[str, str]] = {"retrieve": "read", "list": "read"}
 
     def retrieve(self, request: Request, sweep_id: str) -> Response:
         """Return the sweep with its transactions, its fee terms, its events and its postings."""
-        sweep = sweep_of_partner(partner_of(request), sweep_id_of(sweep_id), rails=self.rails)
+        sweep = sweep_of_partner(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
         return Response(self.state(SweepState.of(sweep)).data)
 
     def list(self, request: Request) -> Response:
         """Return one page of sweeps in brief."""
-        filters = HistoryQuery.read(request.query_params)
+        requester = requester_of(request)
+        filters = HistoryQuery.read(request.query_params, mode=requester.mode)
         cursor, limit = filters.pop("cursor", None), filters.pop("limit")
-        sweeps = sweeps_of_partner(partner_of(request), HistoryFilter(**filters), rails=self.rails)
+        sweeps = sweeps_of_partner(requester, HistoryFilter(**filters), rails=self.rails)
         page, next_cursor = newest_first(sweeps, time_field="created_at", cursor=cursor, limit=limit)
         return Response(SweepPage({"items": SweepState.of_all(page), "nextCursor": next_cursor}).data)

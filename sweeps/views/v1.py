@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partners.authentication import partner_of
+from partners.authentication import partner_of, requester_of
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweeps.build import build_sweep
@@ -20,6 +20,7 @@ TAG = "Sweeps on Solana"
 class SweepV1ViewSet(StoredSweepViewSet):
     rails = V1_RAILS
     state = V1.state
+    scopes = {**StoredSweepViewSet.scopes, "discover": "build", "build": "build"}
 
     @extend_schema(
         operation_id="discoverTokens",
@@ -30,7 +31,7 @@ class SweepV1ViewSet(StoredSweepViewSet):
     )
     def discover(self, request: Request) -> Response:
         """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back."""
-        body = DiscoverRequestSerializer(data=request.data)
+        body = DiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         return Response(V1.discovery(SOLANA.discover(**body.validated_data)).data)
 
@@ -48,7 +49,7 @@ class SweepV1ViewSet(StoredSweepViewSet):
         All of them were simulated. They are found on chain, without confirm; the answer shows what they cost, which
         accounts they create and close, and the rent of these. If they expire, build again.
         """
-        body = SolanaBuildRequestSerializer(data=request.data)
+        body = SolanaBuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         partner = partner_of(request)
         return build_sweep(partner=partner, request=body.to_request(), answered=lambda built: answer(built, 201))

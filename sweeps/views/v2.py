@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partners.authentication import partner_of
+from partners.authentication import partner_of, requester_of
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweeps.build import build_sweep, quote_sweep, renew_offer
@@ -28,6 +28,15 @@ TAG = "Sweeps"
 class SweepViewSet(StoredSweepViewSet):
     rails = V2_RAILS
     state = V2.state
+    scopes = {
+        **StoredSweepViewSet.scopes,
+        "discover": "build",
+        "quote": "build",
+        "build": "build",
+        "refresh": "build",
+        "cancel": "build",
+        "confirm": "confirm",
+    }
 
     @extend_schema(
         operation_id="discoverWalletTokens",
@@ -41,7 +50,7 @@ class SweepViewSet(StoredSweepViewSet):
 
         Only balances that the chain shows count. The tokens of the basket can be sent to a build as they are.
         """
-        body = EvmDiscoverRequestSerializer(data=request.data)
+        body = EvmDiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         return Response(V2.discovery(discover_tokens(partner=partner_of(request), request=body.to_request())).data)
 
@@ -54,7 +63,7 @@ class SweepViewSet(StoredSweepViewSet):
     )
     def quote(self, request: Request) -> Response:
         """Answer what a build of the same body would offer now; nothing is reserved, signed or stored."""
-        body = BuildRequestSerializer(data=request.data)
+        body = BuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         return Response(rendered(V2.quote, quote_sweep(partner=partner_of(request), request=body.to_request())))
 
@@ -68,7 +77,7 @@ class SweepViewSet(StoredSweepViewSet):
     @idempotent
     def build(self, request: Request, answer: Answer) -> HttpResponse:
         """Quote every token, and return what the user signs and sends; on V5 with the signed fee authorization."""
-        body = BuildRequestSerializer(data=request.data)
+        body = BuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         partner = partner_of(request)
         return build_sweep(partner=partner, request=body.to_request(), answered=lambda built: answer(built, 201))
@@ -94,7 +103,7 @@ class SweepViewSet(StoredSweepViewSet):
         dropped up to that number; their `route` is null.
         """
         EmptyRequestSerializer(data=request.data).is_valid(raise_exception=True)
-        sweep = sweep_of_partner(partner_of(request), sweep_id_of(sweep_id), rails=self.rails)
+        sweep = sweep_of_partner(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
         return renew_offer(sweep, answered=lambda offered: answer({**offered, "signatureStillValid": True}))
 
     @extend_schema(
@@ -115,10 +124,9 @@ class SweepViewSet(StoredSweepViewSet):
         body = CancelRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return cancel_sweep(
-            partner=partner_of(request),
+            requester=requester_of(request),
             sweep_id=sweep_id_of(sweep_id),
             on_chain=body.validated_data["onChain"],
-            requested_by=f"API key {request.auth}",
             answered=lambda sweep: answer(V2.state(SweepState.of(sweep)).data),
         )
 
@@ -132,11 +140,13 @@ class SweepViewSet(StoredSweepViewSet):
     )
     def confirm(self, request: Request, sweep_id: str) -> Response:
         """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block."""
-        body = ConfirmRequestSerializer(data=request.data)
+        body = ConfirmRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        partner = partner_of(request)
         confirmed = confirm_sweep(
-            partner=partner, sweep_id=sweep_id_of(sweep_id), tx_hashes=body.tx_hashes, network=body.network
+            requester=requester_of(request),
+            sweep_id=sweep_id_of(sweep_id),
+            tx_hashes=body.tx_hashes,
+            network=body.network,
         )
         status = 200 if confirmed.status == SweepStatus.COMPLETED else 202
         return Response(V2.state(SweepState.of(confirmed)).data, status=status)

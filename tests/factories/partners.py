@@ -9,7 +9,9 @@ from django.utils import timezone
 from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
-from partners.models import FeeShare, Partner, PayoutWallet
+from partners.authentication import Requester
+from partners.models import SCOPES, FeeShare, Partner, PayoutWallet
+from sweepapi.modes import Mode
 
 START = datetime(2020, 1, 1, tzinfo=UTC)  # before it no partner of the tests has a share
 
@@ -17,6 +19,11 @@ START = datetime(2020, 1, 1, tzinfo=UTC)  # before it no partner of the tests ha
 def random_address() -> str:
     """Return an EVM address, in lower case, whose key does not exist."""
     return f"0x{secrets.token_hex(20)}"
+
+
+def requester_of(partner: Partner, mode: Mode = Mode.TEST) -> Requester:
+    """Return what a key of the partner with all scopes is authenticated as."""
+    return Requester("0" * 12, "tests", partner.pk, mode, frozenset(SCOPES))
 
 
 class FeeShareFactory(DjangoModelFactory[FeeShare]):

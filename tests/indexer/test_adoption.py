@@ -20,6 +20,7 @@ from sweepapi import networks
 from sweepapi.evm import erc20, log_scan
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.erc20 import TokenIdentity
+from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweeps.adoption import NotAdoptableError
 from sweeps.books import Adoption
@@ -163,7 +164,7 @@ def test_a_recipient_that_is_not_known_as_the_partners_is_not_paid_by_an_adoptio
 def test_a_partner_that_was_lost_too_has_to_be_stored_first(app: PartnerApp) -> None:
     with lost_commits():
         lost_partner = PartnerFactory.create()
-        _, key = ApiKey.issue(partner=lost_partner, name="tests")
+        _, key = ApiKey.issue(partner=lost_partner, name="tests", mode=Mode.TEST)
         replace(app, api=Client(headers={"x-api-key": key})).complete()
     app.chain.mine(FINAL_AFTER)
     assert [one.refusal for one in repaired()] == [f"No partner has the id {lost_partner.onchain_id}."]

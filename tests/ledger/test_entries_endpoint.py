@@ -18,7 +18,7 @@ from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payo
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
 
 URL = "/v2/ledger/entries"
 
@@ -36,7 +36,6 @@ def error_of(api: Client, **query: Any) -> tuple[int, str, list[tuple[str, str]]
     return response.status_code, error["code"], [(d["field"], d["code"]) for d in error["details"]]
 
 
-@pytest.mark.usefixtures("two_chains")
 def test_payouts_are_listed_without_who_recorded_them_and_why(api: Client, partner: Partner) -> None:
     book_payable(partner, 400)
     reversal = undo_payout(book_payout(partner, 300))
@@ -53,7 +52,6 @@ def test_payouts_are_listed_without_who_recorded_them_and_why(api: Client, partn
     assert f'"{reversal.recorded_by}"' not in response.content.decode()
 
 
-@pytest.mark.usefixtures("two_chains")
 def test_an_item_is_a_posting_with_the_facts_of_its_entry(api: Client, partner: Partner) -> None:
     entry = book_fee(partner, total_fee=UINT256_MAX, partner_fee=1)
     page = page_of(api)
@@ -128,7 +126,6 @@ def test_the_last_page_has_no_cursor_even_if_it_is_full(api: Client, partner: Pa
     assert page_of(api, limit=3)["nextCursor"] is None
 
 
-@pytest.mark.usefixtures("two_chains")
 def test_entries_are_filtered_by_chain(api: Client, partner: Partner) -> None:
     book_fee(partner, network=BASE)
     book_fee(partner, network="eip155:42161")
@@ -150,7 +147,6 @@ def test_entries_are_filtered_by_time_including_from_and_excluding_to(api: Clien
     assert count(**{"from": posted, "to": posted + moment}) == 3
 
 
-@pytest.mark.usefixtures("two_chains")
 def test_an_unknown_chain_is_unsupported(api: Client) -> None:
     assert error_of(api, chain="atlantis") == (400, "unsupported_chain", [("chain", "unsupported")])
 

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -16,7 +17,8 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 from eth_utils.address import to_checksum_address
 
-from partners.models import ApiKey, FeeShare, Partner, PayoutWallet
+from partners.models import SCOPES, ApiKey, FeeShare, Partner, PayoutWallet
+from sweepapi.modes import Mode
 from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory, random_address
 from tests.solana_cluster import SolanaCluster
 
@@ -221,12 +223,20 @@ def test_the_list_of_partners_shows_the_current_share(ops: Client, partner: Part
     assert "3456" not in page
 
 
+def new_key(partner: Partner, **changes: object) -> dict[str, object]:
+    """Return the form of a key that may do everything."""
+    times = {"expires_at_0": "", "expires_at_1": ""}
+    rights = {"mode": "test", "scopes": SCOPES, "allowed_ips": ""}
+    return {"partner": str(partner.pk), "name": "production", **rights, **times, **changes}
+
+
 def issue(ops: Client, partner: Partner) -> tuple[str, str]:
     """Issue a key through the form; return the page and the key on it."""
-    response = ops.post(
-        reverse("admin:partners_apikey_add"),
-        {"partner": str(partner.pk), "name": "production", "expires_at_0": "", "expires_at_1": ""},
-    )
+    return shown_once(ops.post(reverse("admin:partners_apikey_add"), new_key(partner)))
+
+
+def shown_once(response: Any) -> tuple[str, str]:
+    """Return the page and the key on it, which is nowhere else in the response."""
     assert response.status_code == 200
     page = response.content.decode()
     [plaintext] = KEY.findall(page)
@@ -238,6 +248,60 @@ def issue(ops: Client, partner: Partner) -> tuple[str, str]:
 def test_an_issued_key_is_shown_on_the_page_and_works(ops: Client, partner: Partner) -> None:
     _, plaintext = issue(ops, partner)
     assert Client().get("/v2/partner", headers={"x-api-key": plaintext}).status_code == 200
+
+
+def test_a_key_is_issued_with_its_rights(ops: Client, partner: Partner) -> None:
+    page = ops.get(reverse("admin:partners_apikey_add")).content.decode()
+    assert len(re.findall(r'<input[^>]*name="scopes"[^>]* checked', page)) == len(SCOPES)
+    form = new_key(partner, mode="live", scopes=["read", "ledger"], allowed_ips="198.51.100.7,10.0.0.0/8")
+    assert ops.post(reverse("admin:partners_apikey_add"), form).status_code == 200
+    key = ApiKey.objects.get()
+    assert (key.mode, key.scopes, key.allowed_ips) == ("live", ["read", "ledger"], ["198.51.100.7", "10.0.0.0/8"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"scopes": []}, {"scopes": ["admin"]}, {"mode": "dev"}, {"mode": ""}, {"allowed_ips": "10.0.0.1/8"}]
+)
+def test_a_key_with_rights_that_do_not_exist_is_not_issued(
+    ops: Client, partner: Partner, wrong: dict[str, object]
+) -> None:
+    page = ops.post(reverse("admin:partners_apikey_add"), new_key(partner, **wrong)).content.decode()
+    assert "errorlist" in page or "text-red" in page
+    assert not ApiKey.objects.exists()
+
+
+def rotate(client: Client, *api_keys: ApiKey) -> Any:
+    chosen = {"action": "rotate_key", "_selected_action": [key.pk for key in api_keys]}
+    return client.post(reverse("admin:partners_apikey_changelist"), chosen)
+
+
+def test_a_rotated_keys_successor_is_shown_once_and_both_work(ops: Client, partner: Partner) -> None:
+    _, old_plaintext = issue(ops, partner)
+    old = ApiKey.objects.get()
+    _, plaintext = shown_once(rotate(ops, old))
+    for key in (old_plaintext, plaintext):
+        assert Client().get("/v2/partner", headers={"x-api-key": key}).status_code == 200
+    successor = ApiKey.objects.exclude(pk=old.pk).get()
+    assert f"Replaced by {successor.key_id}." in LogEntry.objects.values_list("change_message", flat=True)
+    again = rotate(ops, old)
+    assert f"The key was replaced by {successor.key_id}." in [str(said) for said in get_messages(again.wsgi_request)]
+    assert ApiKey.objects.count() == 2
+
+
+def test_only_one_key_is_rotated_at_a_time(ops: Client, partner: Partner) -> None:
+    pair = [ApiKey.issue(partner=partner, name=name, mode=Mode.TEST)[0] for name in ("one", "two")]
+    assert rotate(ops, *pair).status_code == 302
+    assert ApiKey.objects.count() == 2
+
+
+def test_a_user_who_may_only_revoke_keys_cannot_rotate_them(partner: Partner) -> None:
+    api_key, _ = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
+    user = User.objects.create_user("support", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_apikey", "change_apikey"]))
+    client = Client()
+    client.force_login(user)
+    rotate(client, api_key)
+    assert ApiKey.objects.count() == 1
 
 
 def test_the_secret_is_on_no_other_page_in_no_row_and_in_no_log(
@@ -276,7 +340,7 @@ def test_selected_keys_are_revoked_and_the_history_says_so(ops: Client, partner:
 
 
 def test_keys_are_neither_changed_nor_deleted(ops: Client, partner: Partner) -> None:
-    api_key, _ = ApiKey.issue(partner=partner, name="old")
+    api_key, _ = ApiKey.issue(partner=partner, name="old", mode=Mode.TEST)
     other = PartnerFactory.create()
     change = reverse("admin:partners_apikey_change", args=[api_key.pk])
     assert ops.post(change, {"partner": str(other.pk), "name": "new"}).status_code == 403
@@ -286,7 +350,7 @@ def test_keys_are_neither_changed_nor_deleted(ops: Client, partner: Partner) -> 
 
 
 def test_a_user_who_may_only_view_keys_cannot_revoke_them(partner: Partner) -> None:
-    api_key, _ = ApiKey.issue(partner=partner, name="tests")
+    api_key, _ = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_apikey"))
     client = Client()

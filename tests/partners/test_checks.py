@@ -7,9 +7,9 @@ from pytest_django import Settings
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "problem"), [("API_KEY_MODE", "prod", "E001"), ("API_KEY_PEPPER", "", "E002")]
+    ("name", "value", "problem"), [("API_KEY_PEPPER", "", "E002"), ("TRUSTED_PROXIES", ["10.0.0.1/8"], "E003")]
 )
-def test_a_wrong_key_setting_is_an_error(settings: Settings, name: str, value: str, problem: str) -> None:
+def test_a_wrong_key_setting_is_an_error(settings: Settings, name: str, value: object, problem: str) -> None:
     setattr(settings, name, value)
     with pytest.raises(SystemCheckError, match=problem):
         call_command("check")

@@ -7,6 +7,7 @@ from django.db import IntegrityError, connection
 from django.db.models import ProtectedError
 
 from partners.models import ApiKey, Partner
+from sweepapi.modes import Mode
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +73,7 @@ def test_a_wallet_is_not_the_zero_address(partner: Partner) -> None:
 
 
 def test_only_the_id_and_a_keyed_hash_of_a_key_are_stored(partner: Partner) -> None:
-    api_key, plaintext = ApiKey.issue(partner=partner, name="tests")
+    api_key, plaintext = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
     with connection.cursor() as cursor:
         cursor.execute("SELECT partners_apikey::text FROM partners_apikey")
         [stored] = cursor.fetchone()
@@ -82,7 +83,7 @@ def test_only_the_id_and_a_keyed_hash_of_a_key_are_stored(partner: Partner) -> N
 
 
 def test_revoking_a_key_again_keeps_the_time_of_the_first_revocation(partner: Partner) -> None:
-    api_key, _ = ApiKey.issue(partner=partner, name="tests")
+    api_key, _ = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
     api_key.revoke()
     first = api_key.revoked_at
     api_key.revoke()

@@ -10,7 +10,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from partners import keys
 from partners.models import ApiKey, Partner
 from partners.serializers import PartnerSerializer
-from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory
+from sweepapi.modes import Mode
+from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory, requester_of
 from tests.openapi import assert_documented
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
@@ -40,7 +41,8 @@ def test_a_partner_sees_itself(api: Client, partner: Partner) -> None:
                 {"chain": "base", "chainId": 8453, "address": on_base},
                 {"chain": "arbitrum", "chainId": 42161, "address": partner.payout_wallet},
             ],
-            "scopes": ["build", "read", "confirm", "ledger"],
+            "mode": "test",
+            "scopes": ["build", "read", "confirm", "ledger", "webhooks"],
         },
     }
 
@@ -63,13 +65,13 @@ def test_a_share_that_becomes_effective_during_the_answer_is_not_left_out(
     FeeShareFactory.create(partner=partner, share_bps=2000, effective_from=start)
     times = iter([start - timedelta(seconds=1), start])
     monkeypatch.setattr(timezone, "now", lambda: next(times))
-    data = PartnerSerializer(partner).data
+    data = PartnerSerializer(partner, context={"requester": requester_of(partner)}).data
     assert (data["feeShareBps"], data["nextFeeShare"]["feeShareBps"]) == (4000, 2000)
 
 
 def test_each_key_authenticates_its_own_partner(api: Client, partner: Partner) -> None:
     other = PartnerFactory.create()
-    _, plaintext = ApiKey.issue(partner=other, name="other")
+    _, plaintext = ApiKey.issue(partner=other, name="other", mode=Mode.TEST)
     theirs = Client().get(URL, headers={"x-api-key": plaintext}).json()["data"]["name"]
     assert (api.get(URL).json()["data"]["name"], theirs) == (partner.name, other.name)
 
@@ -82,10 +84,12 @@ def test_a_request_without_a_key_is_refused(headers: dict[str, str]) -> None:
 
 
 def test_malformed_unknown_revoked_and_expired_keys_get_the_same_answer(partner: Partner) -> None:
-    revoked, revoked_plaintext = ApiKey.issue(partner=partner, name="revoked")
+    revoked, revoked_plaintext = ApiKey.issue(partner=partner, name="revoked", mode=Mode.TEST)
     revoked.revoke()
-    _, expired = ApiKey.issue(partner=partner, name="expired", expires_at=timezone.now() - timedelta(seconds=1))
-    unknown = keys.generate("test").plaintext
+    _, expired = ApiKey.issue(
+        partner=partner, name="expired", mode=Mode.TEST, expires_at=timezone.now() - timedelta(seconds=1)
+    )
+    unknown = keys.generate(Mode.TEST).plaintext
     bodies = set()
     for plaintext in ("nonsense", "x" * 10_000, "é" * 70, unknown, revoked_plaintext, expired):
         response = Client().get(URL, headers={"x-api-key": plaintext, "x-request-id": "same"})
@@ -98,20 +102,16 @@ def test_malformed_unknown_revoked_and_expired_keys_get_the_same_answer(partner:
 def test_a_key_with_the_right_id_and_another_secret_is_invalid(api_key: str) -> None:
     """Build a well-formed key from the id of a live one, as an attacker who knows only the id could."""
     key_id = api_key.split("_")[2]
-    other = keys.generate("test")
+    other = keys.generate(Mode.TEST)
     body = other.plaintext[:-6].replace(other.key_id, key_id)
     forged = body + keys._checksum(body)  # noqa: SLF001 the attacker knows the format
-    assert keys.key_id_of(forged, mode="test") == key_id
+    assert keys.public_part(forged) == (Mode.TEST, key_id)
     assert answer_to(forged) == (401, "invalid_api_key")
 
 
-def test_a_key_of_the_other_mode_is_invalid(partner: Partner, settings: Settings) -> None:
-    settings.API_KEY_MODE = "live"
-    _, live = ApiKey.issue(partner=partner, name="live")
-    assert live.startswith("swp_live_")
-    assert Client().get(URL, headers={"x-api-key": live}).status_code == 200
-    settings.API_KEY_MODE = "test"
-    assert answer_to(live) == (401, "invalid_api_key")
+def test_a_key_whose_stored_mode_is_another_one_is_invalid(api_key: str) -> None:
+    ApiKey.objects.update(mode=Mode.LIVE)
+    assert answer_to(api_key) == (401, "invalid_api_key")
 
 
 def test_keys_are_invalid_under_another_pepper(api_key: str, settings: Settings) -> None:
@@ -120,13 +120,15 @@ def test_keys_are_invalid_under_another_pepper(api_key: str, settings: Settings)
 
 
 def test_a_key_that_will_expire_works_until_then(partner: Partner) -> None:
-    _, plaintext = ApiKey.issue(partner=partner, name="soon", expires_at=timezone.now() + timedelta(minutes=5))
+    _, plaintext = ApiKey.issue(
+        partner=partner, name="soon", mode=Mode.TEST, expires_at=timezone.now() + timedelta(minutes=5)
+    )
     assert Client().get(URL, headers={"x-api-key": plaintext}).status_code == 200
 
 
 def test_several_keys_work_at_once_and_revoking_one_does_not_affect_the_others(partner: Partner) -> None:
-    old, old_plaintext = ApiKey.issue(partner=partner, name="old")
-    _, new_plaintext = ApiKey.issue(partner=partner, name="new")
+    old, old_plaintext = ApiKey.issue(partner=partner, name="old", mode=Mode.TEST)
+    _, new_plaintext = ApiKey.issue(partner=partner, name="new", mode=Mode.TEST)
     assert Client().get(URL, headers={"x-api-key": old_plaintext}).status_code == 200
     old.revoke()
     assert answer_to(old_plaintext) == (401, "invalid_api_key")
@@ -143,10 +145,10 @@ def test_only_a_valid_key_reveals_that_its_partner_is_suspended(partner: Partner
 def test_the_last_use_is_recorded_at_most_once_a_minute(
     api: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(5):  # the key with its partner; the time of use; wallets; both shares
+    with django_assert_num_queries(6):  # the key; the time of its use; the partner; its wallets; both shares
         api.get(URL)
     first = ApiKey.objects.get().last_used_at
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         api.get(URL)
     assert ApiKey.objects.get().last_used_at == first
     assert first is not None
@@ -155,13 +157,28 @@ def test_the_last_use_is_recorded_at_most_once_a_minute(
     assert ApiKey.objects.get().last_used_at > first  # type: ignore[operator]
 
 
+def test_unknown_wrong_revoked_and_expired_keys_take_the_same_queries(
+    partner: Partner, api_key: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    unknown = keys.generate(Mode.TEST)
+    body = unknown.plaintext[:-6].replace(unknown.key_id, api_key.split("_")[2])
+    wrong = body + keys._checksum(body)  # noqa: SLF001 the attacker knows the format
+    revoked, revoked_plaintext = ApiKey.issue(partner=partner, name="revoked", mode=Mode.TEST)
+    revoked.revoke()
+    ended = timezone.now() - timedelta(seconds=1)
+    _, expired = ApiKey.issue(partner=partner, name="expired", mode=Mode.TEST, expires_at=ended)
+    for plaintext in (unknown.plaintext, wrong, revoked_plaintext, expired):
+        with django_assert_num_queries(1):
+            assert answer_to(plaintext) == (401, "invalid_api_key")
+
+
 def test_a_malformed_key_takes_no_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         assert answer_to("swp_test_nonsense") == (401, "invalid_api_key")
 
 
 def test_the_use_of_a_refused_key_is_not_recorded(partner: Partner) -> None:
-    revoked, plaintext = ApiKey.issue(partner=partner, name="revoked")
+    revoked, plaintext = ApiKey.issue(partner=partner, name="revoked", mode=Mode.TEST)
     revoked.revoke()
     answer_to(plaintext)
     assert ApiKey.objects.get().last_used_at is None

@@ -1,10 +1,13 @@
 """Stores a row in every table that has a unique key."""
 
+from datetime import timedelta
+
 from django.utils import timezone
 
 from ledger.posting import reverse
 from partners import idempotency
 from partners.models import ApiKey
+from sweepapi.modes import Mode
 from sweeps.models import Execution, SkippedToken, Sweep
 from sweeps.rails.evm.models import ChainHead, LastHop, Leg, PermitNonces, ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
@@ -19,8 +22,9 @@ from tests.races import scenes
 def store_rows() -> None:
     sweep = Sweep.objects.get(id=scenes.completed().sweep.id)
     PayoutWalletFactory.create(partner=sweep.partner)
-    ApiKey.issue(partner=sweep.partner, name="races")
-    idempotency.claim(partner=sweep.partner, mode="live", path="/v2/sweep/build", key="races", body={})
+    rotated, _ = ApiKey.issue(partner=sweep.partner, name="races", mode=Mode.TEST)
+    rotated.rotate(overlap=timedelta(hours=1))
+    idempotency.claim(partner_id=sweep.partner_id, mode=Mode.LIVE, path="/v2/sweep/build", key="races", body={})
     reverse(book_fee(sweep.partner))
     book_payable(sweep.partner, 100)
     book_payout(sweep.partner, 100)

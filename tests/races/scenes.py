@@ -14,6 +14,7 @@ from sweeps.confirm import confirm_sweep
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.settle import settle
+from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
@@ -109,11 +110,11 @@ def final(scene: Scene) -> None:
 
 
 def reported_again(scene: Scene) -> None:
-    confirm_sweep(partner=scene.sweep.partner, sweep_id=scene.sweep.id, tx_hashes=[scene.tx.tx_hash])
+    confirm_sweep(requester=requester_of(scene.sweep.partner), sweep_id=scene.sweep.id, tx_hashes=[scene.tx.tx_hash])
 
 
 def other_hash_reported(scene: Scene) -> None:
-    confirm_sweep(partner=scene.sweep.partner, sweep_id=scene.sweep.id, tx_hashes=[OTHER_HASH])
+    confirm_sweep(requester=requester_of(scene.sweep.partner), sweep_id=scene.sweep.id, tx_hashes=[OTHER_HASH])
 
 
 def voided(scene: Scene) -> None:
@@ -122,9 +123,7 @@ def voided(scene: Scene) -> None:
 
 def cancelled_by_partner(scene: Scene) -> None:
     sweep = scene.sweep
-    withdrawal.cancel_sweep(
-        partner=sweep.partner, sweep_id=sweep.id, on_chain=True, requested_by="partner", answered=str
-    )
+    withdrawal.cancel_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, on_chain=True, answered=str)
 
 
 def cancellation_requested(scene: Scene) -> None:

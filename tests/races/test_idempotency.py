@@ -12,6 +12,7 @@ from django.db.models import F
 from partners import idempotency
 from partners.models import FeeShare, IdempotencyRecord, Partner
 from sweepapi.errors import IdempotencyInProgress
+from sweepapi.modes import Mode
 from tests.factories.partners import FeeShareFactory, PartnerFactory
 from tests.races.interleaving import Race, assert_serial
 
@@ -27,7 +28,7 @@ class Sender:
     partner: Partner
 
     def claim(self) -> IdempotencyRecord:
-        return idempotency.claim(partner=self.partner, mode="test", path=PATH, key="one", body={})
+        return idempotency.claim(partner_id=self.partner.id, mode=Mode.TEST, path=PATH, key="one", body={})
 
 
 def new() -> Sender:

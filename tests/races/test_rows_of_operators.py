@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from partners.models import ApiKey
 from sweepapi.evm.responses import Log, MinedLog
+from sweepapi.modes import Mode
 from sweeps.rails.evm import unmatched
 from sweeps.rails.evm.comparing import Unmatched
 from sweeps.rails.evm.emitted import Emitted
@@ -37,7 +38,7 @@ class Key:
 
 
 def live() -> Key:
-    row, _ = ApiKey.issue(partner=PartnerFactory.create(), name="races")
+    row, _ = ApiKey.issue(partner=PartnerFactory.create(), name="races", mode=Mode.TEST)
     return Key(row, timezone.now())
 
 
@@ -48,13 +49,25 @@ def revoked(key: Key) -> None:
 
 
 def used(key: Key) -> None:
-    key.row.touch(key.used_at)
+    ApiKey.touch(key.row.pk, key.used_at)
     key.times.append(key.used_at)
 
 
 def used_a_second_later(key: Key) -> None:
-    key.row.touch(key.used_at + SECOND)
+    ApiKey.touch(key.row.pk, key.used_at + SECOND)
     key.times.append(key.used_at + SECOND)
+
+
+def rotated(key: Key) -> str:
+    try:
+        key.stored().rotate(overlap=timedelta(hours=1))
+    except ValueError:
+        return "refused"
+    return "rotated"
+
+
+def successors(key: Key) -> int:
+    return ApiKey.objects.exclude(pk=key.row.pk).count()
 
 
 def revocations_agree(key: Key) -> bool:
@@ -74,6 +87,12 @@ def test_a_key_keeps_the_time_of_its_first_revocation() -> None:
 def test_a_busy_key_is_written_once_a_minute() -> None:
     race = Race(live, used, used_a_second_later, first_use_is_kept)
     assert race.in_turn() == (None, None, True)
+    assert_serial(race)
+
+
+def test_a_key_has_one_successor() -> None:
+    race = Race(live, rotated, rotated, successors)
+    assert race.in_turn() == ("rotated", "refused", 1)
     assert_serial(race)
 
 

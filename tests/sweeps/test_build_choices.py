@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from sweeps.rails.request import BuildRequest, WalletAtomic
 from sweeps.serializers.requests import BuildRequestSerializer
@@ -20,7 +21,7 @@ CHOICES: dict[str, Any] = {
 
 
 def request_of(body: dict[str, Any]) -> BuildRequest:
-    serializer = BuildRequestSerializer(data=body)
+    serializer = BuildRequestSerializer(data=body, context={"mode": Mode.TEST})
     serializer.is_valid(raise_exception=True)
     return serializer.to_request()
 

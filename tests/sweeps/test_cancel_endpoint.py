@@ -14,7 +14,7 @@ from sweepapi.errors import RateLimited
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.withdrawal import cancel_on_chain, cancel_sweep
-from tests.factories.partners import PartnerFactory
+from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, V4SweepFactory
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of
@@ -226,4 +226,4 @@ def test_cancellations_at_the_same_time_do_not_exceed_the_limit(settings: Settin
 
 
 def cancel_sweep_on_chain(sweep: Sweep) -> None:
-    cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=True, requested_by="a key", answered=str)
+    cancel_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, on_chain=True, answered=str)

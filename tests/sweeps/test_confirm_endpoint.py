@@ -16,6 +16,7 @@ from pytest_django import Settings
 from indexer import checks
 from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
+from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm import following
@@ -342,7 +343,7 @@ def test_a_hash_of_any_casing_is_stored_in_lower_case(app: PartnerApp) -> None:
 
 def test_another_partners_sweep_looks_exactly_like_a_missing_one(app: PartnerApp) -> None:
     built = app.build()
-    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger")
+    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger", mode=Mode.TEST)
     stranger = PartnerApp(Client(headers={"x-api-key": key, "x-request-id": "same"}), app.chain)
     answers = [
         stranger.post_confirm(sweep_id, random_hash()) for sweep_id in (built["sweepId"], str(uuid4()), "nonsense")

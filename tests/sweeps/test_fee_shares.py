@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from partners.models import ApiKey, Partner
 from sweepapi.fees import split
+from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from tests.factories.partners import FeeShareFactory, random_address
 from tests.local_chain import LocalChain
@@ -49,7 +50,7 @@ def test_a_partner_that_was_created_by_a_host_whose_clock_is_ahead_can_build(cha
     ahead = timezone.now() + timedelta(seconds=30)
     partner = Partner.objects.create(name="Acme", payout_wallet=random_address())
     FeeShareFactory.create(partner=partner, share_bps=1234, effective_from=ahead, created_at=ahead)
-    _, plaintext = ApiKey.issue(partner=partner, name="tests")
+    _, plaintext = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
     app = PartnerApp(Client(headers={"x-api-key": plaintext}), chain)
     assert app.build()["feeSummary"]["partnerShareBps"] == 1234
 

@@ -12,12 +12,12 @@ import requests
 from django.db import OperationalError, connection
 from django.db.models import F
 from django.test import Client
-from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from partners import idempotency
 from partners.models import ApiKey, IdempotencyRecord, Partner
 from sweepapi.api.renderers import EnvelopeRenderer
+from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweeps.models import Offer, Sweep
 from sweeps.rails.registry import RAILS
@@ -65,7 +65,7 @@ def cancel_path(sweep: Sweep) -> str:
 
 def claimed(partner: Partner, path: str, body: object) -> IdempotencyRecord:
     """Claim the key as a request does that is at work."""
-    return idempotency.claim(partner=partner, mode="test", path=path, key=KEY, body=body)
+    return idempotency.claim(partner_id=partner.id, mode=Mode.TEST, path=path, key=KEY, body=body)
 
 
 # --- a repeated request -----------------------------------------------------------------------------------------------
@@ -146,18 +146,15 @@ def test_another_body_under_the_key_is_refused(api: Client, sweep: Sweep, cancel
     assert sweep.cancellation_requested_at is None
 
 
-def test_a_key_belongs_to_a_path_a_partner_and_a_mode(
-    api: Client, partner: Partner, cancel_path: str, settings: Settings
-) -> None:
+def test_a_key_belongs_to_a_path_a_partner_and_a_mode(api: Client, partner: Partner, cancel_path: str) -> None:
     assert post(api, cancel_path).status_code == 200
     other_path = CANCEL.format(sweep_id=SweepFactory.create(partner=partner).id)
     assert "Idempotency-Replayed" not in post(api, other_path).headers
     other_partner = PartnerFactory.create()
-    _, other_key = ApiKey.issue(partner=other_partner, name="theirs")
+    _, other_key = ApiKey.issue(partner=other_partner, name="theirs", mode=Mode.TEST)
     theirs = Client(headers={"x-api-key": other_key})
     assert error_of(post(theirs, cancel_path)) == (404, "sweep_not_found")
-    settings.API_KEY_MODE = "live"
-    _, live_key = ApiKey.issue(partner=partner, name="live")
+    _, live_key = ApiKey.issue(partner=partner, name="live", mode=Mode.LIVE)
     assert "Idempotency-Replayed" not in post(Client(headers={"x-api-key": live_key}), cancel_path).headers
 
 
@@ -236,7 +233,7 @@ def test_a_key_is_free_again_after_24_hours(api: Client, cancel_path: str, body:
 
 def test_what_can_no_longer_be_repeated_is_purged(partner: Partner) -> None:
     for hours in (25, 23):
-        idempotency.claim(partner=partner, mode="test", path=BUILD, key=str(hours), body={})
+        idempotency.claim(partner_id=partner.id, mode=Mode.TEST, path=BUILD, key=str(hours), body={})
         IdempotencyRecord.objects.filter(key=str(hours)).update(started_at=F("started_at") - timedelta(hours=hours))
     idempotency.purge()
     assert [record.key for record in IdempotencyRecord.objects.all()] == ["23"]

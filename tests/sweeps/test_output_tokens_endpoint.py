@@ -3,11 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from django.conf import settings
 from django.test import Client
 
 from sweepapi.networks import Networks
-from sweepapi.solana.clusters import load_clusters
 from tests.factories.solana_sweeps import MAINNET, USDC
 from tests.openapi import assert_documented
 from tests.partner_app import error_of
@@ -17,12 +15,12 @@ pytestmark = pytest.mark.django_db
 URL = "/v1/sweep/output-tokens"
 
 
+@pytest.mark.usefixtures("shipped_cluster")
 @pytest.mark.parametrize("urls", [{"solana": ["http://127.0.0.1:1"]}, {}], ids=["enabled", "disabled"])
 def test_the_tokens_of_enabled_clusters_are_listed_in_the_order_of_the_file(
     api: Client, change_networks: Callable[..., Networks], urls: dict[str, list[str]]
 ) -> None:
-    shipped = load_clusters(settings.BASE_DIR / "config" / "clusters.toml")
-    change_networks(clusters=shipped, rpc_urls=urls)
+    change_networks(rpc_urls=urls)
     response = api.get(URL)
     assert response.status_code == 200
     assert_documented(response, path=URL)

@@ -16,12 +16,13 @@ from sweepapi.evm.attempts import Attempt, Outcome
 from sweepapi.evm.chains import Chain
 from sweepapi.evm.signers import LocalFeeSigner
 from sweepapi.evm.trying import try_all
+from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
 from sweeps import build
 from sweeps.models import Offer, Sweep
 from sweeps.rails.evm import drafting
 from sweeps.withdrawal import cancel_on_chain, cancel_sweep, void
-from tests.factories.partners import PartnerFactory
+from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
 from tests.market_moves import crash_price
 from tests.openapi import assert_documented
@@ -154,7 +155,7 @@ def test_a_contract_that_was_replaced_needs_a_new_build_and_nothing_is_read_or_s
 
 def test_a_sweep_of_another_partner_looks_like_a_missing_one(app: PartnerApp) -> None:
     built = app.build()
-    _, plaintext = ApiKey.issue(partner=PartnerFactory.create(), name="other")
+    _, plaintext = ApiKey.issue(partner=PartnerFactory.create(), name="other", mode=Mode.TEST)
     other = Client(headers={"x-api-key": plaintext})
     answers = [
         refresh(app, built["sweepId"], client=other),
@@ -205,7 +206,7 @@ def test_a_sweep_that_is_cancelled_while_it_is_drafted_is_not_offered_again(app:
     sweep = Sweep.objects.select_related("partner").get()
 
     def cancel() -> None:
-        cancel_sweep(partner=sweep.partner, sweep_id=sweep.id, on_chain=False, requested_by="a key", answered=str)
+        cancel_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, on_chain=False, answered=str)
 
     with rival_after_query(cancel, number=1), pytest.raises(SweepVoid):
         build.renew_offer(sweep, answered=dict)

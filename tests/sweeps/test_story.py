@@ -33,6 +33,7 @@ from sweeps.rails.evm.following import Seen
 from sweeps.rails.registry import RAILS
 from sweeps.settle import settle
 from sweeps.withdrawal import void
+from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
     SweepFactory,
     V4SweepFactory,
@@ -254,7 +255,7 @@ class Storyteller(RuleBasedStateMachine):
 
     def _confirm(self, tx_hash: str) -> str:
         try:
-            confirm_sweep(partner=self.sweep.partner, sweep_id=self.sweep.id, tx_hashes=[tx_hash])
+            confirm_sweep(requester=requester_of(self.sweep.partner), sweep_id=self.sweep.id, tx_hashes=[tx_hash])
         except SweepApiError as error:
             return ERROR_TABLE[type(error)].code
         return ""

@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from partners.models import ApiKey, Partner
+from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind
 from tests.factories.ledger import random_hash
@@ -93,7 +94,7 @@ def test_the_number_of_queries_does_not_grow_with_transactions_and_events(
 
 def test_another_partners_sweep_looks_exactly_like_a_missing_one() -> None:
     sweep = SweepFactory.create()
-    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger")
+    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger", mode=Mode.TEST)
     stranger = Client(headers={"x-api-key": key, "x-request-id": "same"})
     answers = [stranger.get(PATH.format(sweep_id=sweep_id)) for sweep_id in (sweep.id, uuid4(), "nonsense")]
     assert {error_of(answer) for answer in answers} == {(404, "sweep_not_found")}

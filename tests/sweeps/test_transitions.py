@@ -16,6 +16,7 @@ from sweeps.rails.evm.following import Seen
 from sweeps.settle import settle
 from sweeps.withdrawal import cancel_on_chain, void
 from tests.factories.ledger import random_hash
+from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
@@ -117,7 +118,7 @@ def test_a_void_leaves_an_event_that_says_who_and_why_and_an_execution_another()
 def test_another_hash_for_a_failed_sweep_leaves_an_event_with_the_hash(tx: SweepTransaction) -> None:
     apply(tx.sweep, seen(receipt_of(tx, succeeded=False)))
     second = random_hash()
-    confirm_sweep(partner=tx.sweep.partner, sweep_id=tx.sweep.id, tx_hashes=[second])
+    confirm_sweep(requester=requester_of(tx.sweep.partner), sweep_id=tx.sweep.id, tx_hashes=[second])
     assert moves(tx.sweep) == [("pending", "failed", "reverted"), ("failed", "pending", "reported")]
     assert SweepEvent.objects.get(cause="reported").tx_hash == second
 
@@ -210,10 +211,10 @@ def test_a_candidate_that_is_judged_leaves_one_event_however_often_it_is_seen(tx
 def test_a_candidate_leaves_one_event_of_a_kind_however_often_it_is_reported_and_judged() -> None:
     sweep, tx_hash = SweepFactory.create(), random_hash()
     for _ in range(2):
-        confirm_sweep(partner=sweep.partner, sweep_id=sweep.id, tx_hashes=[tx_hash])
+        confirm_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
     assert story(sweep) == ["transaction_reported"]
     apply(sweep, seen(receipt_of(sweep.transactions.get())))
-    confirm_sweep(partner=sweep.partner, sweep_id=sweep.id, tx_hashes=[tx_hash])
+    confirm_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
     apply(sweep, seen(receipt_of(sweep.transactions.get())))
     assert story(sweep) == ["transaction_reported", "transaction_rejected"]
 

@@ -12,6 +12,7 @@ from dev.solana.swap_api.server import Response as SwapResponse
 from partners.models import ApiKey, Partner
 from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
+from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.solana.addresses import TOKEN, associated_account
 from sweeps.models import Sweep
@@ -22,7 +23,7 @@ from tests.partner_app import details_of, error_of
 from tests.solana_cluster import SolanaCluster
 from tests.solana_user import DOLLAR, SolanaUser
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shipped_cluster")]
 
 DISCOVER, BUILD, STATUS = "/v1/sweep/discover", "/v1/sweep/build", "/v1/sweep/status/{sweep_id}"
 Change = Callable[[dict[str, Any]], object]
@@ -118,7 +119,7 @@ def test_a_chain_may_be_named(api: Client, user: SolanaUser) -> None:
 def test_a_sweep_belongs_to_the_partner_of_the_key(api: Client, user: SolanaUser, partner: Partner) -> None:
     built = post(api, BUILD, body_of(user, user.hold())).json()["data"]
     assert Sweep.objects.get(id=built["sweepId"]).partner == partner
-    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger")
+    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger", mode=Mode.TEST)
     stranger = Client(headers={"x-api-key": key})
     assert error_of(stranger.get(STATUS.format(sweep_id=built["sweepId"]))) == (404, "sweep_not_found")
     assert stranger.get("/v1/sweep/history").json()["data"]["items"] == []

@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from partners.models import ApiKey, Partner
 from sweepapi.fees import split
+from sweepapi.modes import Mode
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.settle import settle
 from tests.factories.partners import PartnerFactory
@@ -29,7 +30,7 @@ from tests.factories.sweeps import (
 from tests.openapi import assert_documented
 from tests.partner_app import error_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shipped_cluster")]
 
 PATH = "/v1/sweep/status/{sweep_id}"
 
@@ -123,7 +124,7 @@ def test_a_sweep_on_solana_looks_like_a_missing_one_on_v2(api: Client, partner: 
 
 def test_another_partners_sweep_looks_exactly_like_a_missing_one() -> None:
     sweep = SolanaSweepFactory.create()
-    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger")
+    _, key = ApiKey.issue(partner=PartnerFactory.create(), name="stranger", mode=Mode.TEST)
     stranger = Client(headers={"x-api-key": key, "x-request-id": "same"})
     answers = [stranger.get(PATH.format(sweep_id=sweep_id)) for sweep_id in (sweep.id, uuid4(), "nonsense")]
     assert {error_of(answer) for answer in answers} == {(404, "sweep_not_found")}

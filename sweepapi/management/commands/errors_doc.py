@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_KEY, ErrorRow
+from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_KEY, WITH_SCOPE, ErrorRow
 from sweepapi.api.field_codes import FIELD_CODES
 
 _DOCUMENT = """\
@@ -62,6 +62,8 @@ def _operations(row: ErrorRow) -> str:
         return "all"
     if row.operations == WITH_KEY:
         return "all that need an API key"
+    if row.operations == WITH_SCOPE:
+        return "all that need an API key, but `getPartner`"
     return ", ".join(f"`{operation}`" for operation in row.operations) or "none"
 
 
