@@ -1,0 +1,1 @@
+"""The examples for partners, run as they are shipped."""
