@@ -12,7 +12,7 @@ from gunicorn.http.errors import ParseException
 
 from sweepapi.api.middleware import GetResponse
 
-MAX_DRAINED_BYTES = 8 * 1024 * 1024
+MAX_DRAINED_BYTES = 32 * 1024 * 1024
 MAX_DRAIN_SECONDS = 5.0
 _PIECE_BYTES = 64 * 1024
 

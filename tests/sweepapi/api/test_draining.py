@@ -17,7 +17,7 @@ from gunicorn.http.unreader import SocketUnreader
 from sweepapi.api import draining
 from sweepapi.api.draining import DrainBodyMiddleware
 
-LARGE = b" " * (6 * 1024 * 1024)  # more than the kernel buffers, so that the caller still writes at the refusal
+LARGE = b" " * 10_000_000  # more than the kernel buffers, so that the caller still writes at the refusal
 PIECE_BYTES = 16 * 1024
 ANSWER_SECONDS = 60
 FRAMINGS = ("Content-Length", "Transfer-Encoding")
