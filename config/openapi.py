@@ -21,6 +21,8 @@ SPECTACULAR: dict[str, Any] = {
         "API keys are secrets of your server: no CORS header is sent, and a page calls your own back end. Test keys "
         "(`swp_test_…`) reach only the chains that the status marks as `sandbox`, live keys all others. Each operation "
         "but `getPartner` needs the scope that its security requirement names.\n\n"
+        "Build, refresh and cancel can be repeated under an `Idempotency-Key`. The codes of failures are explained "
+        "at [/docs/errors](/docs/errors).\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"

@@ -5,7 +5,7 @@ from django.urls import include, path
 
 from ledger.views import LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
-from sweepapi.api.docs import OpenApiView, reference
+from sweepapi.api.docs import OpenApiView, errors, reference
 from sweepapi.provider_page import providers
 
 urlpatterns = [
@@ -14,6 +14,7 @@ urlpatterns = [
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
     path("docs/", reference),
+    path("docs/errors", errors, name="errors"),
     path("admin/providers/", admin.site.admin_view(providers), name="providers"),
     path("admin/", admin.site.urls),
 ]

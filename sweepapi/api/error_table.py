@@ -34,6 +34,17 @@ class ErrorRow:
     operations: tuple[str, ...] = ()
     example: FieldError | None = None
 
+    @property
+    def where(self) -> str:
+        """The operations in words."""
+        groups = {
+            EVERY: "all",
+            WITH_KEY: "all that need an API key",
+            WITH_SCOPE: "all that need an API key, but getPartner",
+            (): "none",
+        }
+        return groups.get(self.operations) or ", ".join(self.operations)
+
 
 ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InvalidRequest: ErrorRow(

@@ -4,7 +4,10 @@ import sys
 from http import HTTPStatus
 
 import structlog
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.utils.log import log_response
 from django.views import defaults
 
@@ -12,6 +15,7 @@ from sweepapi import errors
 from sweepapi.api.error_mapping import domain_error
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.middleware import request_id_of
+from sweepapi.api.negotiation import PROBLEM_JSON, accepts_problems
 from sweepapi.api.request_log import note_error_code
 
 logger = structlog.get_logger(__name__)
@@ -29,22 +33,43 @@ def envelope_exception(exc: Exception, context: dict[str, HttpRequest]) -> JsonR
 
 
 def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonResponse:
-    """Return the error in the envelope, with the header fields that belong to its status."""
+    """Return the error in the envelope, or as the caller prefers it, with the header fields of its status."""
     row = ERROR_TABLE[type(error)]
     note_error_code(request, row.code)
-    body = {
+    facts = {
         "code": row.code,
-        "message": error.message,
         "details": [{"field": d.field, "code": d.code, "message": d.message} for d in error.details],
         "retryable": row.retryable,
         "requestId": request_id_of(request),
     }
-    response = JsonResponse({"ok": False, "error": body}, status=row.status)
+    doc_url = _doc_url(request, row.code)
+    if accepts_problems(request.headers.get("Accept", "")):
+        problem = {
+            "type": doc_url,
+            "title": error.default_message(),
+            "status": row.status,
+            "detail": error.message,
+            "instance": f"urn:request:{request_id_of(request)}",
+        }
+        response = JsonResponse(problem | facts, status=row.status, content_type=PROBLEM_JSON)
+    else:
+        body = {"code": row.code, "message": error.message, **facts, "docUrl": doc_url}
+        response = JsonResponse({"ok": False, "error": body}, status=row.status)
+    patch_vary_headers(response, ["Accept"])
     if error.retry_after_seconds is not None:
         response.headers["Retry-After"] = str(error.retry_after_seconds)
     if row.status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "x-api-key"
     return response
+
+
+def _doc_url(request: HttpRequest, code: str) -> str:
+    """Return where the code is explained; without our host if the request names another one."""
+    path = f"{reverse('errors')}#{code}"
+    try:
+        return request.build_absolute_uri(path)
+    except DisallowedHost:
+        return path
 
 
 def _failure(request: HttpRequest, exc: Exception) -> JsonResponse:

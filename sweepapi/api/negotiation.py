@@ -1,4 +1,4 @@
-"""Chooses the renderer that the Accept header prefers, and the parser for the body's Content-Type."""
+"""Chooses what an answer is rendered as by the Accept header, and the parser by the body's Content-Type."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,6 +9,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+PROBLEM_JSON = "application/problem+json"  # RFC 9457
 _QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
 
 
@@ -26,12 +27,24 @@ class AcceptNegotiation(BaseContentNegotiation):
         renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,  # noqa: ARG002 DRF's signature
     ) -> tuple[BaseRenderer, str]:
-        """Return the preferred renderer; raise NotAcceptable if none is accepted. A missing header accepts all."""
+        """Return the preferred renderer; raise NotAcceptable if none is accepted. A missing header accepts all.
+
+        A header that names only the form of failures says nothing of successes.
+        """
         accepted = _media_ranges(request.headers.get("Accept", "").strip() or "*/*")
+        if accepted.keys() == {PROBLEM_JSON} and accepted[PROBLEM_JSON]:
+            accepted = {"*/*": 1.0}
         renderer = max(renderers, key=lambda offered: _quality(offered.media_type, accepted))
         if not _quality(renderer.media_type, accepted):
             raise NotAcceptable
         return renderer, renderer.media_type
+
+
+def accepts_problems(header: str) -> bool:
+    """Whether failures are to be problem details: named by the Accept header, and at least as welcome as JSON."""
+    accepted = _media_ranges(header)
+    quality = accepted.get(PROBLEM_JSON, 0.0)
+    return quality > 0 and quality >= accepted.get("application/json", 0.0)
 
 
 def _media_ranges(header: str) -> dict[str, float]:

@@ -14,6 +14,7 @@ from sweepapi import errors
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.fields import OpenEnumField
+from sweepapi.api.negotiation import PROBLEM_JSON
 from sweepapi.api.serializers import MAX_FOREIGN_FIELDS
 
 
@@ -33,6 +34,7 @@ class ErrorSerializer(serializers.Serializer[errors.SweepApiError]):
     details = FieldErrorSerializer(many=True)
     retryable = serializers.BooleanField(help_text="Whether the same request can succeed later.")
     requestId = serializers.CharField(help_text="As in the X-Request-Id header.")
+    docUrl = serializers.CharField(help_text="Where the code is explained.")
 
 
 class StrictObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
@@ -104,6 +106,7 @@ def _failure(error: type[errors.SweepApiError]) -> OpenApiExample:
         "details": [] if row.example is None else [asdict(row.example)],
         "retryable": row.retryable,
         "requestId": "0197a3c4-5d6e-7f80-9a1b-2c3d4e5f6071",
+        "docUrl": f"https://api.example.com/docs/errors#{row.code}",
     }
     return OpenApiExample(row.code, value=value)
 
@@ -114,12 +117,27 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
     _tidy(schemas)
     failure = _envelope(ok=False, error={"$ref": "#/components/schemas/Error"})
     schemas["Failure"] = {**failure, "description": "The envelope of every failure."}
+    schemas["Problem"] = _problem(schemas["Error"]["properties"])
     for path in result["paths"].values():
         for operation in path.values():
             operation.setdefault("security", [])  # explicitly public
             for status, response in operation["responses"].items():
                 _wrap(response, schemas, ok=status.startswith("2"))
     return result
+
+
+def _problem(error: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a failure in the form of RFC 9457, which has the fields of the envelope and its own."""
+    own = {
+        "type": {"type": "string", "description": "Where the code is explained."},
+        "title": {"type": "string", "description": "What the code means; for people."},
+        "status": {"type": "integer", "description": "As the HTTP status."},
+        "detail": {"type": "string", "description": "What went wrong with this request; for people."},
+        "instance": {"type": "string", "description": "A URN with the requestId."},
+    }
+    properties = own | {name: error[name] for name in ("code", "details", "retryable", "requestId")}
+    description = "Every failure, if the Accept header names application/problem+json (RFC 9457)."
+    return {"type": "object", "description": description, "properties": properties, "required": [*properties]}
 
 
 def _tidy(schemas: dict[str, Any]) -> None:
@@ -139,6 +157,7 @@ def _wrap(response: dict[str, Any], schemas: dict[str, Any], *, ok: bool) -> Non
         media["schema"] = _envelope(ok=True, data=media["schema"])
     else:
         media["schema"] = {"$ref": "#/components/schemas/Failure"}
+        response["content"][PROBLEM_JSON] = {"schema": {"$ref": "#/components/schemas/Problem"}}
     for shown in media.get("examples", {}).values():
         shown["value"] = {"ok": ok, "data" if ok else "error": shown["value"]}
 

@@ -1,4 +1,4 @@
-"""The page that shows the OpenAPI document loads nothing from another host."""
+"""The pages that show the OpenAPI document and the errors load nothing from another host."""
 
 import re
 from html.parser import HTMLParser
@@ -6,6 +6,12 @@ from html.parser import HTMLParser
 import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
+from django.utils.html import escape
+
+from sweepapi.api.error_table import ERROR_TABLE
+from sweepapi.api.field_codes import FIELD_CODES
+
+PATHS = ("/docs/", "/docs/errors")
 
 pytestmark = pytest.mark.django_db
 
@@ -25,26 +31,32 @@ class Assets(HTMLParser):
             self.inline_scripts += tag == "script" and "src" not in named
 
 
-def test_the_page_loads_its_own_files_only_and_they_exist(anonymous: Client) -> None:
+@pytest.mark.parametrize(("path", "count"), [("/docs/", 5), ("/docs/errors", 2)])
+def test_the_page_loads_its_own_files_only_and_they_exist(anonymous: Client, path: str, count: int) -> None:
     assets = Assets()
-    assets.feed(anonymous.get("/docs/").content.decode())
+    assets.feed(anonymous.get(path).content.decode())
     assert assets.inline_scripts == 0
-    assert len(assets.urls) == 5
+    assert len(assets.urls) == count
     for url in assets.urls:
         assert url.startswith("/static/")
         assert finders.find(url.removeprefix("/static/")), url
 
 
 def test_the_pages_styles_name_no_other_host() -> None:
-    for name in ("drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css", "sweepapi/reference.css"):
+    for name in (
+        "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css",
+        "sweepapi/reference.css",
+        "sweepapi/errors.css",
+    ):
         path = finders.find(name)
         assert isinstance(path, str)
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", file.read())
 
 
-def test_the_policy_restricts_the_page_to_this_host(anonymous: Client) -> None:
-    policy = anonymous.get("/docs/").headers["Content-Security-Policy"]
+@pytest.mark.parametrize("path", PATHS)
+def test_the_policy_restricts_the_page_to_this_host(anonymous: Client, path: str) -> None:
+    policy = anonymous.get(path).headers["Content-Security-Policy"]
     directives = dict(directive.split(" ", 1) for directive in policy.split("; "))
     assert directives["default-src"] == "'none'"
     assert directives["script-src"] == "'self'"
@@ -59,7 +71,17 @@ def test_the_page_disables_the_external_validator() -> None:
         assert "validatorUrl: null" in file.read()
 
 
-def test_nothing_can_be_posted_to_the_reference_page(anonymous: Client) -> None:
-    answer = Client(enforce_csrf_checks=True).post("/docs/")
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_can_be_posted_to_the_page(anonymous: Client, path: str) -> None:
+    answer = Client(enforce_csrf_checks=True).post(path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
-    assert anonymous.head("/docs/").status_code == 200
+    assert anonymous.head(path).status_code == 200
+
+
+def test_every_code_is_explained_at_its_anchor(anonymous: Client) -> None:
+    page = anonymous.get("/docs/errors").content.decode()
+    assert re.findall(r'<tr id="(\w+)">', page) == [row.code for row in ERROR_TABLE.values()]
+    for error in ERROR_TABLE:
+        assert f"<td>{escape(error.default_message())}</td>" in page
+    assert [code for code in FIELD_CODES if f"<td><code>{code}</code></td>" not in page] == []
+    assert "<code>true</code> are not integers" in page

@@ -20,8 +20,9 @@ def check_failure(response: Any, status: int, code: str) -> dict[str, Any]:
     assert body.keys() == {"ok", "error"}
     assert body["ok"] is False
     error: dict[str, Any] = body["error"]
-    assert error.keys() == {"code", "message", "details", "retryable", "requestId"}
+    assert error.keys() == {"code", "message", "details", "retryable", "requestId", "docUrl"}
     assert error["code"] == code
+    assert error["docUrl"].endswith(f"/docs/errors#{code}")
     assert error["requestId"] == response.headers["X-Request-Id"]
     return error
 
@@ -61,7 +62,8 @@ def test_an_exception_outside_the_api_views_is_not_shown_either() -> None:
 
 def test_a_foreign_host_is_refused_in_the_envelope(settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["api.example"]
-    check_failure(Client().get("/v2/echo", headers={"host": "evil.example"}), 400, "invalid_request")
+    error = check_failure(Client().get("/v2/echo", headers={"host": "evil.example"}), 400, "invalid_request")
+    assert error["docUrl"] == "/docs/errors#invalid_request", "links to no foreign host"
 
 
 def test_an_unavailable_chain_is_answered_with_retry_after() -> None:
@@ -76,10 +78,48 @@ def test_a_valid_request_id_of_the_caller_is_kept(theirs: str) -> None:
     assert response.headers["X-Request-Id"] == theirs
 
 
-@pytest.mark.parametrize("theirs", ["", "x" * 129, "a b", "a\tb", "<script>", "é"])
+@pytest.mark.parametrize(
+    "theirs", ["", "x" * 129, "a b", "a\tb", "<script>", "é", "a\0", "a\r\nSet-Cookie: b=c", "a\n", "%0d%0aX-B: c"]
+)
 def test_an_invalid_request_id_is_replaced(theirs: str) -> None:
     response = Client().get("/v2/nothing", headers={"x-request-id": theirs})
     assert uuid.UUID(response.headers["X-Request-Id"]).version == 7
+    assert "Set-Cookie" not in response.headers
+
+
+def test_the_documentation_of_a_code_is_at_the_host_that_was_asked(settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["api.example"]
+    response = Client().get("/v2/nothing", headers={"host": "api.example"}, secure=True)
+    assert check_failure(response, 404, "not_found")["docUrl"] == "https://api.example/docs/errors#not_found"
+
+
+# --- problem details (RFC 9457) ---------------------------------------------------------------------------------------
+
+
+def test_a_failure_is_a_problem_if_the_caller_prefers_it() -> None:
+    headers = {"accept": "application/problem+json", "x-request-id": "find-me"}
+    response = Client().post("/v2/echo", {"bps": 0}, content_type="application/json", headers=headers)
+    assert (response.status_code, response.headers["Content-Type"]) == (400, "application/problem+json")
+    assert response.headers["Vary"] == "Accept"
+    assert response.json() == {
+        "type": "http://testserver/docs/errors#invalid_request",
+        "title": "The request is invalid; details lists each field and the reason.",
+        "status": 400,
+        "detail": "The request is invalid; details lists each field and the reason.",
+        "instance": "urn:request:find-me",
+        "code": "invalid_request",
+        "details": [
+            {"field": "bps", "code": "out_of_range", "message": "Ensure this value is greater than or equal to 1."}
+        ],
+        "retryable": False,
+        "requestId": "find-me",
+    }
+
+
+def test_a_problem_has_the_header_fields_of_its_status() -> None:
+    response = Client().get("/v2/busy", headers={"accept": "application/problem+json"})
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "7")
+    assert response.json()["retryable"] is True
 
 
 def test_log_lines_carry_the_request_id(caplog: pytest.LogCaptureFixture) -> None:

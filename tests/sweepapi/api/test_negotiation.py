@@ -7,7 +7,7 @@ from tests.sweepapi.api.test_envelope import check_failure
 
 pytestmark = pytest.mark.urls("tests.sweepapi.api.strict_urls")
 
-JSON, CSV = "application/json", "text/csv"
+JSON, CSV, PROBLEM = "application/json", "text/csv", "application/problem+json"
 FIREFOX = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 CHROME = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
@@ -28,6 +28,9 @@ CHROME = (
         "application/json;q=1.5",
         "application/json; x*=unknown'en'a",
         "text/csv, application/json;q=0.5",
+        "application/problem+json",
+        "application/problem+json;q=0.1",
+        "application/problem+json, application/json",
         FIREFOX,
         CHROME,
     ],
@@ -50,6 +53,7 @@ def test_an_endpoint_of_json_alone_answers_json(accept: str | None) -> None:
         "application/json;q=0",
         "application/json;q=0, */*",
         "*/*;q=0",
+        "application/problem+json;q=0",
         ",",
     ],
 )
@@ -72,6 +76,8 @@ def test_an_endpoint_without_an_accepted_format_answers_406_before_it_acts(accep
         ("application/json;q=0.5, */*;q=0.8", CSV),
         ("text/csv;q=0, */*", JSON),
         ("text/csv;q=0.9, */*;q=0.1", CSV),
+        ("text/csv, application/problem+json", CSV),
+        ("application/problem+json", JSON),
         (FIREFOX, JSON),
     ],
 )
@@ -93,3 +99,26 @@ def test_a_failure_outside_the_views_is_json_whatever_is_accepted(path: str) -> 
     response = Client(raise_request_exception=False).get(path, headers={"accept": "text/csv"})
     assert response.headers["Content-Type"] == JSON
     assert response.json()["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("application/problem+json", PROBLEM),
+        ("Application/Problem+JSON; charset=utf-8", PROBLEM),
+        ("application/json, application/problem+json", PROBLEM),
+        ("text/csv, application/problem+json", PROBLEM),
+        ("application/problem+json;q=0.5, */*", PROBLEM),
+        ("application/json, application/problem+json;q=0.9", JSON),
+        ("application/problem+json;q=0", JSON),
+        ("application/json", JSON),
+        ("application/*", JSON),
+        ("*/*", JSON),
+        ("", JSON),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v2/busy", "/v2/nothing", "/v2/page/unexpected"])
+def test_a_failure_is_a_problem_only_if_that_is_named_and_not_less_welcome(path: str, accept: str, form: str) -> None:
+    response = Client(raise_request_exception=False).get(path, headers={"accept": accept})
+    assert response.headers["Content-Type"] == form
+    assert ("type" in response.json()) == (form == PROBLEM)

@@ -139,6 +139,17 @@ def test_clients_can_tell_success_from_failure_by_ok(document: dict[str, Any]) -
             assert schema == {"$ref": "#/components/schemas/Failure"}
 
 
+def test_every_failure_can_be_a_problem(document: dict[str, Any]) -> None:
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            assert ("application/problem+json" in response["content"]) == (not status.startswith("2"))
+
+
+def test_problems_are_as_documented(api: Client, document: dict[str, Any]) -> None:
+    response = api.get("/v2/sweep/history?limit=x", headers={"accept": "application/problem+json"})
+    assert problems(document, document["components"]["schemas"]["Problem"], response.json()) == []
+
+
 def test_every_answer_is_described(document: dict[str, Any]) -> None:
     for operation in operations(document):
         assert all(response["description"] for response in operation["responses"].values())
