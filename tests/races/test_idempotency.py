@@ -1,6 +1,7 @@
 """Requests with the same Idempotency-Key at the same time have one effect, also if one of them died before."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -35,32 +36,47 @@ def new() -> Sender:
     return Sender(PartnerFactory.create())
 
 
-def died(*, seconds_ago: int) -> Sender:
-    """Return the sender of a request whose process died then."""
-    sender = new()
-    sender.claim()
-    IdempotencyRecord.objects.update(started_at=F("started_at") - timedelta(seconds=seconds_ago))
-    return sender
+def wait(*, seconds: int) -> None:
+    IdempotencyRecord.objects.update(started_at=F("started_at") - timedelta(seconds=seconds))
 
 
 def died_a_minute_ago() -> Sender:
-    return died(seconds_ago=61)
+    sender = new()
+    sender.claim()
+    wait(seconds=61)
+    return sender
 
 
 def died_a_day_ago() -> Sender:
-    return died(seconds_ago=24 * 3600 + 1)
+    sender = new()
+    sender.claim()
+    wait(seconds=24 * 3600 + 1)
+    return sender
 
 
-def sent(sender: Sender) -> None:
-    """Carry the request out once; its effect is a row."""
-    try:
+# --- what may happen to a request, whose effect is a row; a refused one is repeated by its sender ---------------------
+
+
+def sent(sender: Sender, *, seconds: int = 0) -> None:
+    with suppress(IdempotencyInProgress):
         record = sender.claim()
         if record.status is None:
+            wait(seconds=seconds)
             with transaction.atomic():
                 FeeShareFactory.create(partner=sender.partner, share_bps=1)
                 idempotency.keep(record, status=201, body=b"{}")
-    except IdempotencyInProgress:
-        return  # the caller repeats it
+
+
+def sent_slowly(sender: Sender) -> None:
+    sent(sender, seconds=61)
+
+
+def failed_slowly(sender: Sender) -> None:
+    with suppress(IdempotencyInProgress):
+        record = sender.claim()
+        if record.status is None:
+            wait(seconds=61)
+            idempotency.release(record)
 
 
 def purged(_sender: Sender) -> None:
@@ -75,6 +91,15 @@ def effects(_sender: Sender) -> Any:
 @pytest.mark.parametrize("stage", [new, died_a_minute_ago, died_a_day_ago])
 def test_two_requests_under_one_key_have_one_effect(stage: Callable[[], Sender]) -> None:
     assert_serial(Race(stage, sent, sent, effects))
+
+
+def test_a_request_that_was_overtaken_has_no_effect() -> None:
+    assert_serial(Race(new, sent_slowly, sent, effects))
+
+
+def test_a_request_that_fails_after_it_was_overtaken_releases_nothing() -> None:
+    refused = (None, None, (0, []))  # the other one, while this one is at work
+    assert_serial(Race(new, failed_slowly, sent, effects), also=refused)
 
 
 def test_a_key_that_is_claimed_again_is_not_purged() -> None:
