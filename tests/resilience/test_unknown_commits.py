@@ -1,8 +1,9 @@
 """The connection ends at a commit, so that no one knows whether it happened: 503, and the request can be repeated."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import pytest
 
@@ -15,6 +16,8 @@ from tests.resilience.world import Answer, World
 
 COMMIT = b"COMMIT\0"
 STATUS = "SELECT status FROM sweeps_sweep WHERE id = %s"
+SWEEPS = "SELECT count(*) FROM sweeps_sweep"
+A_MINUTE_LATER = "UPDATE partners_idempotencyrecord SET started_at = started_at - interval '61 seconds'"
 INCOMPLETE = """
     SELECT count(*) FROM sweeps_sweep AS sweep
     WHERE NOT EXISTS (SELECT FROM sweeps_offer WHERE sweep_id = sweep.id)
@@ -39,7 +42,7 @@ def end_each_commit(world: World, request: Callable[[], Answer], end: End, *, th
     raise AssertionError
 
 
-def value(world: World, query: LiteralString, *parameters: str) -> object:
+def value(world: World, query: LiteralString, *parameters: str) -> Any:
     with connect(world.database.url) as monitor:
         ((found,),) = monitor.execute(query, parameters).fetchall()
     return found
@@ -66,6 +69,26 @@ def executed(world: World, chain: LocalChain) -> tuple[str, str]:
 def test_a_build_whose_commit_is_unknown_is_whole_or_absent(world: World, end: End) -> None:
     assert end_each_commit(world, world.post_build, end, then=201) >= 1
     assert value(world, INCOMPLETE) == 0
+
+
+@pytest.mark.parametrize("end", End)
+def test_a_build_under_a_key_whose_commits_are_unknown_is_built_once(world: World, end: End) -> None:
+    for passes in count():
+        headers = {"Idempotency-Key": f"{end} {passes}"}
+        before = value(world, SWEEPS)
+        world.links["postgres"].cut(COMMIT, passes=passes, end=end)
+        first = world.post_build(**headers)
+        if not world.links["postgres"].has_cut:
+            world.links["postgres"].work()
+            assert (first.status, passes >= 2) == (201, True), "the claim and the build were committed"
+            return
+        assert first.status == 503
+        world.engines.wait_for(world.serves, "the end of the pause")
+        with connect(world.database.url) as operator:
+            operator.execute(A_MINUTE_LATER)
+        second, third = world.post_build(**headers), world.post_build(**headers)
+        assert (second.status, third) == (201, replace(second, seconds=third.seconds))
+        assert value(world, SWEEPS) == before + 1
 
 
 @pytest.mark.parametrize("end", End)

@@ -95,7 +95,7 @@ class World:
         assert answer.status == 201, answer
         return answer.data
 
-    def post_build(self, wallet: str | None = None) -> Answer:
+    def post_build(self, wallet: str | None = None, **headers: str) -> Answer:
         chain = LocalChain.of_environment()
         chain.catch_up()
         usdc, weth = chain.token("USDC"), chain.token("WETH")
@@ -107,12 +107,12 @@ class World:
             "slippageBps": 500,
             "onLegFailure": "skip",
         }
-        return self.ask("POST", "/v2/sweep/build", body)
+        return self.ask("POST", "/v2/sweep/build", body, **headers)
 
-    def ask(self, method: str = "GET", path: str = "/v2/partner", body: object = None) -> Answer:
+    def ask(self, method: str = "GET", path: str = "/v2/partner", body: object = None, **headers: str) -> Answer:
         """Make one request."""
         started = monotonic()
-        headers = {"x-api-key": self.database.api_key}
+        headers = {"x-api-key": self.database.api_key, **headers}
         answer = requests.request(method, self.url + path, headers=headers, json=body, timeout=STEP_SECONDS)
         took = monotonic() - started
         return Answer(answer.status_code, answer.headers.get("Retry-After"), took, answer.json().get("data"))
