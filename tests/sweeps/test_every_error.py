@@ -11,10 +11,11 @@ from solders.pubkey import Pubkey
 
 from dev.solana.swap_api.server import Response as SwapResponse
 from partners import idempotency
-from partners.models import Partner
+from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.parsers import MAX_BODY_BYTES
+from sweepapi.modes import Mode
 from sweeps import build
 from sweeps.confirm import MAX_STORED_CANDIDATES
 from sweeps.models import Sweep
@@ -96,6 +97,21 @@ def invalid_api_key(_fixture: Fixture) -> Any:
 
 
 @provokes
+def ip_not_allowed(fixture: Fixture) -> Any:
+    return limited_client(fixture, allowed_ips=["198.51.100.7"]).get("/v2/partner")
+
+
+@provokes
+def insufficient_scope(fixture: Fixture) -> Any:
+    return limited_client(fixture, scopes=["confirm"]).get("/v2/sweep/history")
+
+
+def limited_client(fixture: Fixture, **limits: Any) -> Client:
+    _, plaintext = ApiKey.issue(partner=fixture("partner"), name="tests", mode=Mode.TEST, **limits)
+    return Client(headers={"x-api-key": plaintext})
+
+
+@provokes
 def partner_suspended(fixture: Fixture) -> Any:
     api = fixture("api")
     Partner.objects.update(status="suspended")
@@ -143,7 +159,7 @@ def idempotency_key_reused(fixture: Fixture) -> Any:
 def idempotency_in_progress(fixture: Fixture) -> Any:
     sweep = SweepFactory.create(partner=fixture("partner"))
     path = f"/v2/sweep/{sweep.id}/cancel"
-    idempotency.claim(partner=sweep.partner, mode="test", path=path, key="one", body={})
+    idempotency.claim(partner_id=sweep.partner_id, mode=Mode.TEST, path=path, key="one", body={})
     return cancel(fixture, sweep, **{"Idempotency-Key": "one"})
 
 
