@@ -50,7 +50,7 @@ class Proxy(BaseHTTPRequestHandler):
         self._pass_on(self.rfile.read(int(length)))
 
     def is_logged_in(self) -> bool:
-        """Replace this by your session check; without one, anybody builds sweeps with your key."""
+        """Replace this by your session check; without one, anyone builds sweeps with your key."""
         return True
 
     def _pass_on(self, body: bytes | None) -> None:

@@ -16,7 +16,7 @@ MAX_NETWORK_LENGTH = 43  # 39 characters of an IPv6 address, and its prefix
 def client_address(request: HttpRequest) -> Address | None:
     """Return the address of the caller; None if no proxy that we trust says it.
 
-    Each proxy appends the address that it was called from to X-Forwarded-For. What stands left of the first address
+    Each proxy appends the address that it was called from to X-Forwarded-For. What is left of the first address
     that isn't one of our proxies, read from the right, is the caller's own claim.
     """
     hops = [*request.headers.get("X-Forwarded-For", "").split(","), request.META.get("REMOTE_ADDR", "")]

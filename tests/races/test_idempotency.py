@@ -98,8 +98,8 @@ def test_a_request_that_was_overtaken_has_no_effect() -> None:
 
 
 def test_a_request_that_fails_after_it_was_overtaken_releases_nothing() -> None:
-    refused = (None, None, (0, []))  # the other one, while this one is at work
-    assert_serial(Race(new, failed_slowly, sent, effects), also=refused)
+    while_at_work: tuple[None, None, tuple[int, list[int]]] = (None, None, (0, []))
+    assert_serial(Race(new, failed_slowly, sent, effects), also=while_at_work)
 
 
 def test_a_key_that_is_claimed_again_is_not_purged() -> None:
