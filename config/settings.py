@@ -99,6 +99,7 @@ MIDDLEWARE = [
     "sweepapi.api.middleware.RequestIdMiddleware",
     "sweepapi.api.request_log.RequestLogMiddleware",
     "sweepapi.api.draining.DrainBodyMiddleware",
+    "partners.throttling.RateLimitFieldsMiddleware",
     "sweepapi.api.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -164,6 +165,9 @@ WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=4)
 
 REDIS_URL = env.str("REDIS_URL")
 
+# What the default limits of requests are multiplied with; those that a partner's row sets are not.
+RATE_LIMIT_FACTOR = env.float("RATE_LIMIT_FACTOR", default=1.0)
+
 # Addresses and networks of the proxies in front of web, whose X-Forwarded-For says where a request comes from.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 
@@ -183,6 +187,7 @@ X_FRAME_OPTIONS = "DENY"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["partners.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["sweepapi.api.permissions.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["partners.throttling.KeyThrottle"],
     "DEFAULT_PARSER_CLASSES": ["sweepapi.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.renderers.EnvelopeRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -49,6 +49,7 @@ class World:
             f"RPC_URLS_{CHAIN.upper()}": self.rpc_url,
             "CHAINS_FILE": str(self.chains_file),
             "SERVICE_EVM_BUILD_MODE": "v5_partner_fees",
+            "RATE_LIMIT_FACTOR": "1000",
             "ALLOWED_HOSTS": "127.0.0.1,localhost",
             "INSECURE_HTTP": "true",
             "DEBUG": "false",

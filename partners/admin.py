@@ -110,7 +110,7 @@ class PartnerAdmin(ModelAdmin):
     search_fields = ["name", "id", "payout_wallet"]
     readonly_fields = ["id", "onchain_id", "created_at", "updated_at", "show_former_wallets"]
     fieldsets = [
-        (None, {"fields": ["name", "status", "payout_wallet", "show_former_wallets"]}),
+        (None, {"fields": ["name", "status", "payout_wallet", "show_former_wallets", "rate_limits"]}),
         ("Identity", {"fields": ["id", "onchain_id", "created_at", "updated_at"]}),
     ]
     inlines = [FeeShareInline, PayoutWalletInline, ApiKeyInline]

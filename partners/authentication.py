@@ -1,7 +1,9 @@
 """Authenticates the partner by the x-api-key header, in one query that makes no objects of the ORM."""
 
 import hmac
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.conf import settings
@@ -11,6 +13,7 @@ from rest_framework.request import Request
 
 from partners import keys
 from partners.client_address import client_address, is_in
+from partners.limits import Limit, limits_of
 from partners.models import ApiKey, Partner
 from sweepapi.errors import InvalidApiKey, IpNotAllowed, MissingApiKey, PartnerSuspended
 from sweepapi.modes import Mode
@@ -23,7 +26,7 @@ SELECT key.id, key.name, key.digest, key.scopes, key.allowed_ips,
     key.revoked_at IS NULL AND COALESCE(key.expires_at > statement_timestamp(), TRUE),
     CASE WHEN COALESCE(key.last_used_at <= statement_timestamp() - interval '1 minute', TRUE)
         THEN statement_timestamp() END,
-    partner.id, partner.status
+    partner.id, partner.status, NULLIF(partner.rate_limits, '{}')
 FROM (SELECT) AS one
 LEFT JOIN partners_apikey AS key ON key.key_id = %s AND key.mode = %s
 LEFT JOIN partners_partner AS partner ON partner.id = key.partner_id
@@ -39,6 +42,7 @@ class Requester:
     partner_id: UUID
     mode: Mode
     scopes: frozenset[str]
+    limits: Mapping[str, Limit] = field(default_factory=dict)  # by policy, where they differ from the defaults
 
     def __str__(self) -> str:
         return f"{self.key_name} ({self.key_id})"
@@ -61,7 +65,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise InvalidApiKey
         with connection.cursor() as cursor:
             cursor.execute(_FIND, [public.key_id, public.mode.value])
-            pk, name, digest, scopes, allowed_ips, is_live, used_at, partner_id, status = cursor.fetchone()
+            pk, name, digest, scopes, allowed_ips, is_live, used_at, partner_id, status, limits = cursor.fetchone()
         presented = keys.digest_of(plaintext, pepper=settings.API_KEY_PEPPER)
         if not (hmac.compare_digest(digest or _NO_DIGEST, presented) and is_live):
             raise InvalidApiKey
@@ -71,7 +75,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise PartnerSuspended
         if used_at is not None:
             ApiKey.touch(pk, used_at)
-        requester = Requester(public.key_id, name, partner_id, public.mode, frozenset(scopes))
+        requester = Requester(public.key_id, name, partner_id, public.mode, frozenset(scopes), _limits(limits))
         return requester, requester
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 DRF's signature
@@ -83,6 +87,10 @@ def _require_address(request: Request, allowed_ips: list[str]) -> None:
     address = client_address(request._request)  # noqa: SLF001 DRF documents it
     if address is None or not is_in(address, allowed_ips):
         raise IpNotAllowed
+
+
+def _limits(stored: str | None) -> Mapping[str, Limit]:
+    return {} if stored is None else limits_of(json.loads(stored))
 
 
 def requester_of(request: Request) -> Requester:

@@ -20,6 +20,7 @@ from uuid_utils.compat import uuid7
 
 from partners import keys, triggers
 from partners.client_address import MAX_NETWORK_LENGTH, validate_network
+from partners.limits import validate_limits
 from sweepapi.evm.addresses import ZERO_ADDRESS
 from sweepapi.fields import AccountAddressField, AddressField, NetworkField
 from sweepapi.modes import Mode
@@ -46,6 +47,13 @@ class Partner(models.Model):
     name = models.CharField(max_length=120, unique=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
     payout_wallet = AddressField(help_text="Receives the partner's fees on every EVM chain that has no wallet below.")
+    rate_limits = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[validate_limits],
+        help_text='Limits of one key that differ from the defaults, as {"build": {"perSecond": 40, "burst": 120}}, of '
+        "build, discover and read. All keys together may send four times that.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -140,7 +140,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=("buildSolanaSweep",),
         example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports for fees and rent, and has 0."),
     ),
-    errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True, operations=("cancelSweep",)),
+    errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True, operations=WITH_KEY),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
     errors.ChainUnavailable: ErrorRow(

@@ -111,6 +111,21 @@ def _failure(error: type[errors.SweepApiError]) -> OpenApiExample:
     return OpenApiExample(row.code, value=value)
 
 
+# Answers that are given before a request is counted.
+_UNCOUNTED = ("401", "403")
+_RATE_LIMIT_FIELDS = {
+    "RateLimit-Policy": {
+        "description": "The tightest limit that counts this request, by draft-ietf-httpapi-ratelimit-headers-10: `q` "
+        "requests at once, which are refilled evenly within `w` seconds.",
+        "schema": {"type": "string", "examples": ['"build";q=60;w=3']},
+    },
+    "RateLimit": {
+        "description": "What is left of it: `r` requests, and in `t` seconds all of them.",
+        "schema": {"type": "string", "examples": ['"build";r=59;t=1']},
+    },
+}
+
+
 def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
     """Wrap all answers in the envelope, as the service does, and complete what drf-spectacular leaves out."""
     schemas = result["components"]["schemas"]
@@ -123,6 +138,8 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
             operation.setdefault("security", [])  # explicitly public
             for status, response in operation["responses"].items():
                 _wrap(response, schemas, ok=status.startswith("2"))
+                if operation["security"] and status not in _UNCOUNTED:
+                    response["headers"] = {**response.get("headers", {}), **_RATE_LIMIT_FIELDS}
     return result
 
 

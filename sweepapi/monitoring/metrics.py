@@ -16,6 +16,9 @@ from sweepapi.monitoring import readiness
 REQUESTS = Counter("sweepapi_http_requests", "Requests that were answered.", ["method", "route", "status"])
 REQUEST_SECONDS = Histogram("sweepapi_http_request_seconds", "How long they took.", ["route"])
 BUILDS = Counter("sweepapi_builds", "Builds by outcome: built, or the code of the error.", ["network", "outcome"])
+RATE_LIMIT_FALLBACKS = Counter(
+    "sweepapi_rate_limit_fallback", "Requests that were limited by their process, or not, without Redis.", ["policy"]
+)
 
 # --- The worker -------------------------------------------------------------------------------------------------------
 TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])

@@ -13,7 +13,8 @@ class Breaker:
     has an answer or its deadline has passed: so those that queue behind busy threads are answered at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, pause_seconds: float = PAUSE_SECONDS) -> None:
+        self._pause_seconds = pause_seconds
         self._lock = threading.Lock()
         self._next_try_at: float | None = None  # set only while the server is silent
 
@@ -35,4 +36,4 @@ class Breaker:
     def silent(self) -> None:
         """Note that the server let a deadline pass."""
         with self._lock:
-            self._next_try_at = monotonic() + PAUSE_SECONDS
+            self._next_try_at = monotonic() + self._pause_seconds

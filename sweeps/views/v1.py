@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partners.authentication import partner_of, requester_of
+from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweeps.build import build_sweep
@@ -21,6 +22,7 @@ class SweepV1ViewSet(StoredSweepViewSet):
     rails = V1_RAILS
     state = V1.state
     scopes = {**StoredSweepViewSet.scopes, "discover": "build", "build": "build"}
+    policies = {"discover": DISCOVER, "build": BUILD}
 
     @extend_schema(
         operation_id="discoverTokens",

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partners.authentication import partner_of, requester_of
+from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweeps.build import build_sweep, quote_sweep, renew_offer
@@ -37,6 +38,7 @@ class SweepViewSet(StoredSweepViewSet):
         "cancel": "build",
         "confirm": "confirm",
     }
+    policies = {"discover": DISCOVER, "quote": BUILD, "build": BUILD, "refresh": BUILD}
 
     @extend_schema(
         operation_id="discoverWalletTokens",

@@ -7,7 +7,12 @@ from pytest_django import Settings
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "problem"), [("API_KEY_PEPPER", "", "E002"), ("TRUSTED_PROXIES", ["10.0.0.1/8"], "E003")]
+    ("name", "value", "problem"),
+    [
+        ("API_KEY_PEPPER", "", "E002"),
+        ("TRUSTED_PROXIES", ["10.0.0.1/8"], "E003"),
+        ("RATE_LIMIT_FACTOR", 0.0, "E004"),
+    ],
 )
 def test_a_wrong_key_setting_is_an_error(settings: Settings, name: str, value: object, problem: str) -> None:
     setattr(settings, name, value)
