@@ -9,7 +9,7 @@ from django.conf import settings
 from sweepapi.broker_state import BrokerState
 from sweeps.heartbeats import BEAT, Heart
 
-MOST_WAITING = 50  # messages, which are those of about fifteen seconds; each says what the next one says, too
+MOST_WAITING = 50  # messages, which are those of about twelve seconds; each says what the next one says, too
 
 log = structlog.get_logger(__name__)
 _heart = Heart(BEAT)

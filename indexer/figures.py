@@ -17,7 +17,7 @@ from django.db.models import Count, QuerySet
 from redis import RedisError
 
 from indexer import claims
-from ledger import balance_check
+from ledger import balance_check, numbering
 from sweepapi import networks
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
@@ -78,6 +78,7 @@ class Figures:
             "due": _due,
             "flags": self._flagged,
             "ledger": self._walk.step,
+            "numbers": _numbers,
             "books": _books,
             "queue": self._queue,
         }
@@ -113,6 +114,11 @@ def _due() -> None:
         backlog = claims.backlog()
     metrics.DUE.set(backlog.rows)
     metrics.OLDEST_DUE.set(backlog.oldest.total_seconds())
+
+
+def _numbers() -> None:
+    with _bounded():
+        metrics.UNNUMBERED.set(numbering.oldest_waits().total_seconds())
 
 
 def _books() -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 
 from indexer import books, checks, claims, following, reconciliation, signer_balance, watching
+from ledger import numbering
 from partners import idempotency
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
 from sweeps.rails.registry import RAILS
@@ -58,6 +59,12 @@ def watch_blocks() -> None:
 def follow() -> None:
     """Settle what the newest blocks of each chain show of our contracts."""
     following.follow()
+
+
+@shared_task(name="indexer.number_entries")
+def number_entries() -> None:
+    """Give their numbers to the entries that were committed since the last time."""
+    numbering.number_entries()
 
 
 @shared_task(name="indexer.reconcile")

@@ -60,7 +60,7 @@ entry_knows_its_transaction = pgtrigger.Trigger(
     func="NEW.posted_in := pg_current_xact_id()::text::bigint; RETURN NEW;",
 )
 
-# The database's clock decides on which statement an entry is: a host whose clock is wrong can't change a past month.
+# The database's clock, since that of a host may be wrong.
 entry_takes_the_time = pgtrigger.Trigger(
     name="entry_takes_the_time",
     when=pgtrigger.Before,
@@ -68,7 +68,7 @@ entry_takes_the_time = pgtrigger.Trigger(
     func="NEW.posted_at := clock_timestamp(); RETURN NEW;",
 )
 
-# Statements wait for a minute more than this, which is left for the commit itself: ``values.ENTRIES_ARRIVE_WITHIN``.
+# So that the time of an entry is close to that of its number.
 entry_is_committed_soon = pgtrigger.Trigger(
     name="entry_is_committed_soon",
     when=pgtrigger.After,
@@ -128,6 +128,34 @@ reversal_mirrors_its_original = pgtrigger.Trigger(
         END IF;
         IF NEW.posted_at < original.posted_at THEN
             RAISE EXCEPTION 'journal entry % is dated before %, which it reverses', NEW.id, NEW.reverses_id
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        RETURN NULL;
+    """),
+)
+
+# After all rows of the statement, which numbers many.
+number_follows_the_one_before = pgtrigger.Trigger(
+    name="number_follows_the_one_before",
+    when=pgtrigger.After,
+    operation=pgtrigger.Insert,
+    func=_sql("""
+        IF NEW.number > 1 AND NOT EXISTS (
+            SELECT FROM ledger_entrynumber WHERE number = NEW.number - 1 AND numbered_at <= NEW.numbered_at
+        ) THEN
+            RAISE EXCEPTION 'number % follows none, or a later one', NEW.number
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        IF NEW.partner_number > 0 AND NOT EXISTS (
+            SELECT FROM ledger_entrynumber
+            WHERE partner_id = NEW.partner_id AND mode = NEW.mode AND partner_number = NEW.partner_number - 1
+                AND number < NEW.number
+        ) THEN
+            RAISE EXCEPTION 'number % of the partner follows none, or a later one', NEW.partner_number
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        IF NOT EXISTS (SELECT FROM ledger_journalentry WHERE id = NEW.entry_id AND partner_id = NEW.partner_id) THEN
+            RAISE EXCEPTION 'journal entry % is of another partner than its number', NEW.entry_id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
         RETURN NULL;

@@ -19,8 +19,9 @@ from rich.progress import track
 
 from dev.bench.service import Service, reading_from
 from dev.bench_sweeps import engine
-from dev.bench_sweeps.copies import Changes, Copier, tables_of_a_sweep
+from dev.bench_sweeps.copies import Changes, Copier, tables_of_a_sweep, without_triggers
 from dev.bench_sweeps.node import Node
+from dev.bench_sweeps.numbers import number_by_time
 from dev.bench_sweeps.template import Template, build, confirm, execute
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.supervisor import Supervisor
@@ -103,6 +104,8 @@ class Stock:
             chunks = range(self.loaded, sweeps, CHUNK)
             for start in track(chunks, f"storing {sweeps:,} sweeps", console=Console(stderr=True)):
                 self.closed.copy(range(start + 1, min(start + CHUNK, sweeps) + 1), changes)
+            with without_triggers():
+                number_by_time()
         with connection.cursor() as cursor:
             cursor.execute("VACUUM (ANALYZE)")
         self.bytes_by_relation = {name: size - before.get(name, 0) for name, size in _bytes_by_relation().items()}

@@ -43,6 +43,7 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
     date_hierarchy = "posted_at"
     inlines = [PostingInline]
     fields = readonly_fields = [
+        "show_number",
         "kind",
         "partner",
         "sweep_ref",
@@ -78,6 +79,11 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
     @display(description="Transaction")
     def show_short_hash(self, entry: JournalEntry) -> SafeString:
         return transaction_link(entry.network, entry.tx_hash, shown=shortened(entry.tx_hash))
+
+    @display(description="Number", empty_value="Not yet")
+    def show_number(self, entry: JournalEntry) -> int | None:
+        """Show its place in the ledger, which it gets after about a second."""
+        return entry.numbered.number if hasattr(entry, "numbered") else None
 
     @display(description="Final since")
     def show_finality(self, entry: JournalEntry) -> str:

@@ -118,7 +118,10 @@ class JournalEntry(models.Model):
     class Meta:
         verbose_name_plural = "journal entries"
         ordering = ["-posted_at", "-id"]
-        indexes = [models.Index(fields=["partner", "-posted_at"], name="entry_by_partner_and_time")]
+        indexes = [
+            models.Index(fields=["partner", "-posted_at"], name="entry_by_partner_and_time"),
+            models.Index(fields=["posted_in", "id"], name="entry_to_number"),  # in the order of ``ledger.numbering``
+        ]
         constraints = [
             models.UniqueConstraint(fields=["execution_ref", "kind", "booking_epoch"], name="entry_is_posted_once"),
             models.UniqueConstraint(

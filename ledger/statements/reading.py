@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import (
+    BigIntegerField,
     Case,
     DateTimeField,
     Exists,
@@ -24,11 +25,12 @@ from django.db.models import (
 from django.utils import timezone
 
 from ledger.balances import is_available
-from ledger.models import Account, Asset, JournalEntry, Posting
+from ledger.models import Account, Asset, EntryNumber, JournalEntry, Posting
 from ledger.statements.month import Month
 from ledger.statements.values import AssetStatement, Column, Line, Section, ShownAsset, Statement, Totals
 from partners.models import Partner
 from sweepapi.fields import SignedAmountField
+from sweepapi.modes import Mode
 
 MAX_LINES = 1_000  # per asset, of a statement in memory; ``sections`` streams all of them
 _ROWS_AT_A_TIME = 2_000
@@ -88,7 +90,8 @@ def _section(shown: ShownAsset, rows: Iterator["_Row"]) -> Section:
 
 def months_of(partner: Partner) -> list[Month]:
     """Return the months from the partner's first entry to the current one, newest first."""
-    first = JournalEntry.objects.filter(partner=partner).aggregate(first=Min("posted_at"))["first"]
+    firsts = EntryNumber.objects.filter(partner=partner, mode__in=Mode.values, partner_number=0)
+    first = firsts.aggregate(first=Min("numbered_at"))["first"]
     months: list[Month] = []
     if first is not None:
         month = Month.of(timezone.now())
@@ -118,6 +121,7 @@ class _Row(NamedTuple):
     tx_hash: str
     reversed_by: UUID | None
     kind: str
+    number: int
     account: str
     debit: int
     unavailable: int  # the part of the debit that does not count towards what can be paid out
@@ -126,37 +130,44 @@ class _Row(NamedTuple):
 def _rows(partner: Partner, month: Month) -> Iterator[_Row]:
     """Return the rows of one asset after the other, its opening first unless that is zero."""
     rows = _lines(partner, month).union(_openings(partner, month), all=True)
-    by_time = F("entry__posted_at").asc(nulls_first=True)
-    ordered = rows.order_by("entry__network", "entry__asset", by_time, "entry__id")
+    by_number = F("entry__numbered__partner_number").asc(nulls_first=True)
+    ordered = rows.order_by("entry__network", "entry__asset", by_number)
     return starmap(_Row, ordered.iterator(chunk_size=_ROWS_AT_A_TIME))
 
 
 def _lines(partner: Partner, month: Month) -> QuerySet[Posting, tuple[Any, ...]]:
     postings = Posting.objects.filter(
-        entry__partner=partner,
-        entry__posted_at__gte=month.start,
-        entry__posted_at__lt=month.end,
+        **_numbered(partner),
+        entry__numbered__numbered_at__gte=month.start,
+        entry__numbered__numbered_at__lt=month.end,
         account__name__in=[Account.Name.PARTNER_PAYABLE, Account.Name.PARTNER_SETTLED],
     )
     of_entry = ("network", "asset", "posted_at", "id", "sweep_ref", "tx_hash", "reversed_by", "kind")
+    number = "entry__numbered__partner_number"
     unavailable = Case(When(is_available("entry"), then=0), default=F("amount"), output_field=SignedAmountField())
     return postings.order_by().values_list(
-        *(f"entry__{name}" for name in of_entry), "account__name", "amount", unavailable
+        *(f"entry__{name}" for name in of_entry), number, "account__name", "amount", unavailable
     )
 
 
 def _openings(partner: Partner, month: Month) -> QuerySet[Posting, tuple[Any, ...]]:
     earlier = Posting.objects.filter(
-        account__partner=partner, account__name=Account.Name.PARTNER_PAYABLE, entry__posted_at__lt=month.start
+        **_numbered(partner),
+        account__name=Account.Name.PARTNER_PAYABLE,
+        entry__numbered__numbered_at__lt=month.start,
     )
     per_asset = earlier.order_by().values("account__network", "account__asset", "account__name")
     sums = per_asset.annotate(
         owed=Sum("amount"), unavailable=Sum("amount", filter=~is_available("entry"), default=0)
     ).exclude(owed=0, unavailable=0)
     no_facts = (Value(None, field) for field in (DateTimeField(), UUIDField(), UUIDField(), TextField(), UUIDField()))
-    return sums.values_list(
-        "account__network", "account__asset", *no_facts, Value(_OPENING), "account__name", "owed", "unavailable"
-    )
+    facts = (*no_facts, Value(_OPENING), Value(None, BigIntegerField()))
+    return sums.values_list("account__network", "account__asset", *facts, "account__name", "owed", "unavailable")
+
+
+def _numbered(partner: Partner) -> dict[str, Any]:
+    """Return the lookups of postings by which an index finds the partner's entries of a time."""
+    return {"entry__numbered__partner": partner, "entry__numbered__mode__in": Mode.values}
 
 
 def _line(row: _Row) -> Line:
@@ -164,6 +175,7 @@ def _line(row: _Row) -> Line:
     if row.account == Account.Name.PARTNER_SETTLED:
         column = Column.SETTLED_ON_CHAIN
     return Line(
+        number=row.number,
         posted_at=row.posted_at,
         entry_id=row.entry_id,
         kind=row.kind,

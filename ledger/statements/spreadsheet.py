@@ -17,7 +17,7 @@ from partners.models import Partner
 
 COLUMNS = (
     *("record", "network", "asset", "symbol", "decimals"),
-    *("posted_at", "kind", "sweep_id", "tx_hash", "entry_id", "state"),
+    *("number", "posted_at", "kind", "sweep_id", "tx_hash", "entry_id", "state"),
     *Column,
     *("balance", "final"),
 )
@@ -60,6 +60,7 @@ def _of_section(section: Section) -> Iterator[dict[str, object]]:
 def _of_line(line: Line) -> dict[str, object]:
     return {
         "record": "line",
+        "number": line.number,
         "posted_at": f"{line.posted_at:%Y-%m-%dT%H:%M:%S.%fZ}",
         "kind": line.kind,
         "sweep_id": line.sweep_ref,

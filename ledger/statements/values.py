@@ -10,7 +10,7 @@ from uuid import UUID
 from ledger.statements.month import Month
 from partners.models import Partner
 
-# After this time no entry is added to a month: the database refuses what was posted long before its commit.
+# After this time no entry is added to a month: numbering takes seconds, or the database ends its transaction.
 ENTRIES_ARRIVE_WITHIN = timedelta(minutes=5)
 
 
@@ -30,6 +30,7 @@ _EFFECTS = {Column.ACCRUED: 1, Column.REVERSED: -1, Column.PAID: -1, Column.SETT
 class Line:
     """One entry, as far as it concerns the partner."""
 
+    number: int  # of the partner's entry, whose time decides on the month; lines are in this order
     posted_at: datetime  # in UTC
     entry_id: UUID
     kind: str
@@ -99,7 +100,7 @@ class Section:
 
     shown: ShownAsset
     opening: Totals
-    lines: Iterator[Line]  # ordered by time and entry; used up before the next section is read
+    lines: Iterator[Line]  # in the order of the ledger; used up before the next section is read
 
 
 @dataclass(frozen=True)

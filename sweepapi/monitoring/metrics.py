@@ -67,6 +67,11 @@ UNBALANCED = Gauge(
     "Journal entries whose postings do not sum to zero.",
     multiprocess_mode="mostrecent",
 )
+UNNUMBERED = Gauge(
+    "sweepapi_ledger_unnumbered_seconds",
+    "For how long the oldest journal entry without a number waits for it.",
+    multiprocess_mode="mostrecent",
+)
 UNMATCHED = Gauge(
     "sweepapi_unmatched_events",
     "Events of our contracts that match nothing and are not explained yet.",

@@ -9,6 +9,7 @@ import pgtrigger
 from django.db import connection, transaction
 from django.db.models.signals import post_init
 
+from dev.bench_sweeps.numbers import number_by_time
 from ledger import triggers
 from ledger.models import Account, JournalEntry, Settlement
 from ledger.posting import reverse
@@ -18,15 +19,17 @@ from tests.factories.ledger import BASE, WETH, book_fee, book_payout, undo_payou
 
 @contextmanager
 def posting_at(moment: datetime) -> Iterator[None]:
-    """Have the entries that are posted in this block, which is one transaction, posted at this time."""
+    """Have the entries that are posted in this block, which is one transaction, posted and numbered at this time."""
 
     def set_time(instance: JournalEntry, **_: object) -> None:
         instance.posted_at = moment
 
     post_init.connect(set_time, sender=JournalEntry)
     try:
-        with transaction.atomic(), switched_off(triggers.entry_takes_the_time, triggers.entry_is_committed_soon):
-            yield
+        with transaction.atomic():
+            with switched_off(triggers.entry_takes_the_time, triggers.entry_is_committed_soon):
+                yield
+            number_by_time()
     finally:
         post_init.disconnect(set_time, sender=JournalEntry)
 

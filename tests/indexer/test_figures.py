@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from indexer import figures
 from indexer.figures import Figures
 from ledger.models import Posting
+from ledger.numbering import number_entries
 from partners.models import Partner
 from sweeps.models import Sweep
 from tests.factories.ledger import book_fee
@@ -63,6 +64,16 @@ def test_messages_in_the_queue_are_counted(queue: Any) -> None:
     assert queue.queue_declare(passive=True).message_count == 3
     Figures().measure()
     assert value("queue_messages", state="ready") == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_for_how_long_the_oldest_entry_waits_for_its_number_is_measured(partner: Partner) -> None:
+    book_fee(partner)
+    Figures().measure()
+    assert value("ledger_unnumbered_seconds") > 0
+    number_entries()
+    Figures().measure()
+    assert value("ledger_unnumbered_seconds") == 0
 
 
 def test_an_entry_out_of_balance_is_counted_and_named_in_the_log_once(

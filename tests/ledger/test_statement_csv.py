@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 MONTH = Month(2026, 11)
 HEADER = (
-    "record,network,asset,symbol,decimals,posted_at,kind,sweep_id,tx_hash,entry_id,state,"
+    "record,network,asset,symbol,decimals,number,posted_at,kind,sweep_id,tx_hash,entry_id,state,"
     "accrued,reversed,paid,settled_on_chain,balance,final"
 )
 
@@ -40,12 +40,12 @@ def test_an_asset_has_an_opening_lines_and_a_closing(partner: Partner) -> None:
     time = "2026-11-01T00:00:00.000000Z"
     assert "".join(csv_chunks(partner, MONTH)).split("\r\n") == [
         HEADER,
-        f"opening,{shown},,,,,,,,,,,500,",
-        f"line,{shown},{time},sweep_fee,{fee.sweep_ref},{fee.tx_hash},{fee.pk},reversed,70,,,,570,",
-        f"line,{shown},{time},reversal,{fee.sweep_ref},{fee.tx_hash},{reversal.pk},,,70,,,500,",
-        f"line,{shown},{time},payout,,{paid.tx_hash},{paid.pk},reversed,,,99,,401,",
-        f"line,{shown},{time},payout_reversal,,{paid.tx_hash},{reversed_payout.pk},,,,-99,,500,",
-        f"closing,{shown},,,,,,,,,,,500,500",
+        f"opening,{shown},,,,,,,,,,,,500,",
+        f"line,{shown},1,{time},sweep_fee,{fee.sweep_ref},{fee.tx_hash},{fee.pk},reversed,70,,,,570,",
+        f"line,{shown},2,{time},reversal,{fee.sweep_ref},{fee.tx_hash},{reversal.pk},,,70,,,500,",
+        f"line,{shown},3,{time},payout,,{paid.tx_hash},{paid.pk},reversed,,,99,,401,",
+        f"line,{shown},4,{time},payout_reversal,,{paid.tx_hash},{reversed_payout.pk},,,,-99,,500,",
+        f"closing,{shown},,,,,,,,,,,,500,500",
         "",
     ]
 

@@ -138,14 +138,28 @@ def test_months_end_at_midnight_in_utc_whatever_the_time_zone_of_the_session(par
     assert (totals.opening, totals.accrued) == (november.totals.opening, november.totals.accrued) == (1, 110)
 
 
-def test_lines_are_ordered_by_time(partner: Partner) -> None:
-    later, earlier = fee_at(day(2), partner, 1), fee_at(day(1), partner, 1)
-    assert [line.entry_id for line, _ in only_asset(partner).lines] == [earlier.pk, later.pk]
+def test_an_entry_that_was_posted_in_a_former_month_and_numbered_in_this_one_is_on_the_statement_of_this_one(
+    partner: Partner,
+) -> None:
+    first, late = fee_at(day(1, DECEMBER), partner, 1), fee_at(day(1), partner, 20)
+    assert statement(partner, NOVEMBER).assets == ()
+    assert [line.entry_id for line, _ in only_asset(partner, DECEMBER).lines] == [first.pk, late.pk]
 
 
-def test_entries_of_one_moment_are_ordered_by_id(partner: Partner) -> None:
+def test_lines_have_the_numbers_of_their_entries_and_are_ordered_by_them(partner: Partner) -> None:
     entries = [fee_at(day(1), partner, 1) for _ in range(5)]
-    assert [line.entry_id for line, _ in only_asset(partner).lines] == sorted(entry.pk for entry in entries)
+    fee_at(day(1), PartnerFactory.create(), 1)
+    entries.append(fee_at(day(1), partner, 1))
+    lines = [line for line, _ in only_asset(partner).lines]
+    assert [line.entry_id for line in lines] == [entry.pk for entry in entries]
+    assert [line.number for line in lines] == [entry.numbered.partner_number for entry in entries]
+    assert [line.number for line in lines] == [0, 1, 2, 3, 4, 5]
+
+
+def test_an_entry_without_a_number_is_on_no_statement(partner: Partner) -> None:
+    entry = book_fee(partner, settlement=Settlement.PAYABLE)
+    assert statement(partner, Month.of(entry.posted_at)).assets == ()
+    assert months_of(partner) == []
 
 
 def test_assets_are_kept_apart_and_ordered_by_network(partner: Partner) -> None:
@@ -207,9 +221,9 @@ def test_what_becomes_final_and_is_paid_out_during_a_statement_is_on_it_with_bot
 def test_a_statement_takes_three_queries(
     partner: Partner, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
-    for number in range(count):
-        fee_at(day(1, Month(2026, 10)), partner, 10, network=f"eip155:{1 + number % 4}")
-        fee_at(day(1), partner, 10, network=f"eip155:{1 + number % 4}")
+    for moment in (day(1, Month(2026, 10)), day(1)):
+        for number in range(count):
+            fee_at(moment, partner, 10, network=f"eip155:{1 + number % 4}")
     with django_assert_num_queries(3):  # the time, symbols, openings with lines
         assert sum(asset.line_count for asset in statement(partner, NOVEMBER).assets) == count
 
@@ -227,7 +241,9 @@ def test_a_month_is_over_once_no_entry_can_be_added_to_it(partner: Partner, monk
 def test_months_reach_from_the_first_entry_to_now(partner: Partner) -> None:
     assert months_of(partner) == []
     now = datetime.now(UTC)
-    book_fee(partner)
-    assert months_of(partner) == [Month.of(now)]
     fee_at(Month.of(now).shifted(-13).end - LAST_MOMENT, partner, 1)
+    fee_at(now, partner, 1)
     assert months_of(partner) == [Month.of(now).shifted(-months) for months in range(14)]
+    newcomer = PartnerFactory.create()
+    fee_at(now, newcomer, 1)
+    assert months_of(newcomer) == [Month.of(now)]

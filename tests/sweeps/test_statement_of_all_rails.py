@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from dev.bench_sweeps.numbers import number_by_time
 from ledger.models import JournalEntry
 from ledger.payout_rules import Transfer
 from ledger.posting import post_payout
@@ -96,6 +97,7 @@ def pay(partner: Partner, amount: int) -> JournalEntry:
 
 def test_the_csv_has_the_lines_of_every_rail(partner: Partner, v5: Sweep, v4: Sweep, v1: Sweep) -> None:
     paid = pay(partner, 1_000)
+    number_by_time()
     month = Month.of(paid.posted_at)
     records = list(csv.DictReader(StringIO("".join(csv_chunks(partner, month)), newline=""), strict=True))
     lines = [
@@ -118,6 +120,7 @@ def test_the_page_has_the_lines_of_every_rail_and_links_to_the_explorer(
     partner: Partner, v5: Sweep, v4: Sweep, v1: Sweep, change_networks: Callable[..., Networks]
 ) -> None:
     change_networks(clusters=load_clusters(settings.BASE_DIR / "config" / "clusters.toml"))
+    number_by_time()
     client = Client()
     client.force_login(User.objects.create_superuser("ops"))
     month = Month.of(entries_of(v1)[0].posted_at)
