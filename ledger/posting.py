@@ -40,6 +40,7 @@ class SweepFee:
     asset: str
     symbol: str
     decimals: int
+    wallet: str  # of the user
     tx_hash: str
     total_fee: int
     partner_fee: int
@@ -70,6 +71,7 @@ class SweepFee:
             partner=self.partner,
             network=self.network,
             asset=self.asset,
+            wallet=self.wallet,
             tx_hash=self.tx_hash,
         )
 
@@ -182,6 +184,7 @@ def _mirror(entry: JournalEntry, kind: JournalEntry.Kind, **by_hand: str) -> Jou
         partner_id=entry.partner_id,
         network=entry.network,
         asset=entry.asset,
+        wallet=entry.wallet,
         tx_hash=entry.tx_hash,
         reverses=entry,
         **by_hand,

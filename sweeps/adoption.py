@@ -123,6 +123,7 @@ def _fee(adopted: Adopted, execution: Execution) -> posting.SweepFee:
         asset=adopted.output.asset,
         symbol=adopted.output.symbol,
         decimals=adopted.output.decimals,
+        wallet=adopted.wallet,
         tx_hash=adopted.tx_hash,
         total_fee=adopted.amounts.total_fee,
         partner_fee=adopted.amounts.partner_fee,

@@ -44,6 +44,7 @@ def fee_of(sweep: Sweep, execution: Execution, tx_hash: str, amounts: Split) -> 
         asset=sweep.output_asset,
         symbol=sweep.output_symbol,
         decimals=sweep.output_decimals,
+        wallet=sweep.wallet,
         tx_hash=tx_hash,
         total_fee=amounts.total_fee,
         partner_fee=amounts.partner_fee,

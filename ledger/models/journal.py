@@ -106,6 +106,7 @@ class JournalEntry(models.Model):
     partner = models.ForeignKey(Partner, on_delete=models.PROTECT, related_name="journal_entries", db_index=False)
     network = NetworkField()
     asset = AccountAddressField()
+    wallet = AccountAddressField(null=True)  # of the sweep's user; null for payouts
     tx_hash = TransactionHashField()
     posted_at = models.DateTimeField(db_default=Now(), editable=False)  # by the database's clock, set by trigger
     reverses = models.OneToOneField(
@@ -119,8 +120,11 @@ class JournalEntry(models.Model):
         verbose_name_plural = "journal entries"
         ordering = ["-posted_at", "-id"]
         indexes = [
-            models.Index(fields=["partner", "-posted_at"], name="entry_by_partner_and_time"),
             models.Index(fields=["posted_in", "id"], name="entry_to_number"),  # in the order of ``ledger.numbering``
+            # What partners look up among millions; other filters read their entries one by one.
+            models.Index(fields=["partner", "tx_hash"], name="entry_by_transaction"),
+            models.Index(fields=["partner", "wallet"], name="entry_by_wallet", condition=Q(wallet__isnull=False)),
+            models.Index(fields=["partner", "kind"], name="entry_by_rare_kind", condition=~Q(kind="sweep_fee")),
         ]
         constraints = [
             models.UniqueConstraint(fields=["execution_ref", "kind", "booking_epoch"], name="entry_is_posted_once"),

@@ -30,6 +30,7 @@ def sweep_fee(partner: Partner, **facts: Any) -> SweepFee:
         "asset": WETH,
         "symbol": "WETH",
         "decimals": 18,
+        "wallet": "0x00000000000000000000000000000000000000A1",
         "tx_hash": random_hash(),
         "total_fee": 1_000,
         "partner_fee": 400,
