@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from ledger.views import LedgerEntryViewSet
+from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
 from sweepapi.api.docs import OpenApiView, errors, reference
 from sweepapi.provider_page import providers
@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("sweeps.urls")),
     path("v2/partner", PartnerViewSet.as_view({"get": "retrieve"})),
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
+    path("v2/ledger/balances", LedgerBalanceViewSet.as_view({"get": "retrieve"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
     path("docs/", reference),
     path("docs/errors", errors, name="errors"),

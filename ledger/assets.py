@@ -19,8 +19,18 @@ class KnownAssets:
     @classmethod
     def of(cls, rows: Collection[Balance | Transfer]) -> Self:
         """Read the assets in one query."""
-        found = Asset.objects.filter(network__in={row.network for row in rows}, asset__in={row.asset for row in rows})
+        return cls.named({(row.network, row.asset) for row in rows})
+
+    @classmethod
+    def named(cls, names: Collection[tuple[str, str]]) -> Self:
+        """Read the assets of these networks and names in one query."""
+        networks, assets = {network for network, _ in names}, {asset for _, asset in names}
+        found = Asset.objects.filter(network__in=networks, asset__in=assets)
         return cls({(asset.network, asset.asset): asset for asset in found})
+
+    def find(self, network: str, asset: str) -> Asset | None:
+        """Return how an asset is shown; None if the ledger does not know it."""
+        return self._found.get((network, asset))
 
     def amount(self, row: Balance | Transfer, units: int) -> str:
         """Return an amount of the row's asset, such as ``1500000 (1.5 USDC)``."""

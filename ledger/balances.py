@@ -1,6 +1,7 @@
 """What the platform owes a partner, per asset, and how much of it can be paid out now."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Q, QuerySet, Sum
 
@@ -33,15 +34,16 @@ def balance_of(partner: Partner, *, network: str, asset: str) -> Balance | None:
     return next(iter(_read(_payable(partner).filter(network=network, asset=asset))), None)
 
 
-def is_available(entry: str) -> Q:
-    """Return which postings count towards what can be paid out; ``entry`` is the lookup of their entry.
+def is_available(entry: str, *, at: datetime | None = None) -> Q:
+    """Return which postings count towards what can be paid out, or could at a time; ``entry`` is the lookup of theirs.
 
     Accruals count once their execution is final, a reversal counts if what it reverses did, and payouts at once.
     """
     by_payouts = [JournalEntry.Kind.PAYOUT, JournalEntry.Kind.PAYOUT_REVERSAL]
+    lookup, value = ("isnull", False) if at is None else ("final_at__lte", at)
     return (
-        Q((f"{entry}__finality__isnull", False))
-        | Q((f"{entry}__reverses__finality__isnull", False))
+        Q((f"{entry}__finality__{lookup}", value))
+        | Q((f"{entry}__reverses__finality__{lookup}", value))
         | Q((f"{entry}__kind__in", by_payouts))
     )
 

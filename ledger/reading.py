@@ -3,41 +3,17 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from django.db.models import QuerySet, Sum
 
 from ledger.models import Posting
-from partners.authentication import Requester
-from sweepapi.modes import in_mode
 
 
 def postings_of(sweep_ref: UUID) -> QuerySet[Posting]:
     """Return all postings about a sweep in the order they were made, with their entries and accounts."""
-    return _with_entry_and_account().filter(entry__sweep_ref=sweep_ref).order_by("entry__posted_at", "pk")
-
-
-def postings_of_partner(
-    requester: Requester, *, network: str | None = None, since: datetime | None = None, until: datetime | None = None
-) -> QuerySet[Posting]:
-    """Return the postings of the entries of a key's partner in its mode.
-
-    On a network, posted at or after ``since`` and before ``until``; None matches all.
-    """
-    visible = in_mode(requester.mode, "entry__network")
-    postings = _with_entry_and_account().filter(visible, entry__partner=requester.partner_id)
-    if network is not None:
-        postings = postings.filter(entry__network=network)
-    if since is not None:
-        postings = postings.filter(entry__posted_at__gte=since)
-    if until is not None:
-        postings = postings.filter(entry__posted_at__lt=until)
-    return postings
-
-
-def _with_entry_and_account() -> QuerySet[Posting]:
-    return Posting.objects.select_related("entry", "account")
+    postings = Posting.objects.select_related("entry", "account")
+    return postings.filter(entry__sweep_ref=sweep_ref).order_by("entry__posted_at", "pk")
 
 
 @dataclass(frozen=True)

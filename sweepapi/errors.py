@@ -167,6 +167,10 @@ class RateLimited(SweepApiError):
     """Too many requests; wait for the seconds in Retry-After."""
 
 
+class TooManyExports(SweepApiError):
+    """Other exports are under way; try again in a few seconds."""
+
+
 class InternalError(SweepApiError):
     """Something went wrong on our side."""
 

@@ -1,7 +1,7 @@
 """What the demo's steps share: API clients, wallets, control of the chain, and checks that stop the demo."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,17 @@ class Context:
             what=f"sweep {sweep_id} becomes {status}",
         )
         return self.ours.sweep(sweep_id)
+
+    def listed_postings(self, hashes: Collection[str]) -> list[dict[str, Any]]:
+        """Wait until the ledger lists what was booked for these transactions, about a second later; returns it."""
+        found: list[dict[str, Any]] = []
+
+        def listed() -> bool:
+            found[:] = [posting for posting in self.ours.ledger_entries() if posting["txHash"] in hashes]
+            return {posting["txHash"] for posting in found} == set(hashes)
+
+        wait_until(listed, within_seconds=WORKER_SECONDS, what=f"entries of {', '.join(hashes)}")
+        return found
 
     def pause_mining(self) -> None:
         """Keep new transactions in the mempool."""

@@ -162,7 +162,7 @@ def _check_ledger(context: Context, result: StepResult, event: Executed, sweep: 
         ("protocol_revenue", "credit", str(event.total_fee - event.partner_fee)),
     }
     of_sweep = sweep["ledger"]["entries"]
-    listed = [posting for posting in context.ours.ledger_entries() if posting["txHash"] == tx_hash]
+    listed = context.listed_postings([tx_hash])
     for postings, where in ((of_sweep, "the sweep's postings"), (listed, "GET /v2/ledger/entries")):
         booked = {(posting["account"], posting["direction"], posting["amount"]) for posting in postings}
         complete = len(postings) == len(expected) and booked == expected

@@ -136,8 +136,7 @@ def _check_fees(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None
         "protocol_revenue": actual["protocolFee"],
     }
     result.check(_by_account(sweep["ledger"]["entries"]) == expected, "the sweep's postings match the fees to the unit")
-    hashes = {each["txHash"] for each in sweep["transactions"]}
-    listed = [posting for posting in scene.context.ours.ledger_entries() if posting["txHash"] in hashes]
+    listed = scene.context.listed_postings({each["txHash"] for each in sweep["transactions"]})
     result.check(_by_account(listed) == expected, "GET /v2/ledger/entries has the same postings")
 
 

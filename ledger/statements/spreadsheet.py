@@ -6,10 +6,10 @@ the closing balance whose executions are final.
 """
 
 import csv
-import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
+from ledger.csv_files import Echo, inert
 from ledger.statements.month import Month
 from ledger.statements.reading import sections
 from ledger.statements.values import Column, Line, Section, ShownAsset
@@ -22,14 +22,6 @@ COLUMNS = (
     *("balance", "final"),
 )
 _RECORDS_AT_A_TIME = 500
-_FORMULA_STARTS = ("=", "+", "-", "@")  # of a cell that a spreadsheet runs
-
-
-class _Echo:
-    """A file for ``csv`` whose writes return what is written."""
-
-    def write(self, text: str) -> str:
-        return text
 
 
 def csv_chunks(partner: Partner, month: Month) -> Iterator[str]:
@@ -40,7 +32,7 @@ def csv_chunks(partner: Partner, month: Month) -> Iterator[str]:
 
 
 def _records(partner: Partner, month: Month) -> Iterator[str]:
-    writer = csv.DictWriter(_Echo(), COLUMNS)
+    writer = csv.DictWriter(Echo(), COLUMNS)
     yield writer.writeheader()
     for section in sections(partner, month):
         about = _about(section.shown)
@@ -72,11 +64,5 @@ def _of_line(line: Line) -> dict[str, object]:
 
 
 def _about(shown: ShownAsset) -> dict[str, object]:
-    symbol = None if shown.symbol is None else _inert(shown.symbol)
+    symbol = None if shown.symbol is None else inert(shown.symbol)
     return {"network": shown.network, "asset": shown.asset, "symbol": symbol, "decimals": shown.decimals}
-
-
-def _inert(symbol: str) -> str:
-    """Return a symbol so that no spreadsheet runs it, also if white space or full-width characters disguise it."""
-    runs = unicodedata.normalize("NFKC", symbol).lstrip().startswith(_FORMULA_STARTS)
-    return f"'{symbol}" if runs else symbol

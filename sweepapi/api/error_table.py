@@ -15,7 +15,8 @@ WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIE
 OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
 REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
-WITH_SCOPE = (*WITH_BODY, *LISTING, "getSweep", "getSweepV1", "listOutputTokens")
+QUERIES = (*LISTING, "getLedgerBalances")
+WITH_SCOPE = (*WITH_BODY, *QUERIES, "getSweep", "getSweepV1", "listOutputTokens")
 WITH_KEY = (*WITH_SCOPE, "getPartner")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
@@ -50,7 +51,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InvalidRequest: ErrorRow(
         "invalid_request",
         400,
-        operations=(*WITH_BODY, *LISTING),
+        operations=(*WITH_BODY, *QUERIES),
         example=FieldError("slippageBps", "required", "This field is required."),
     ),
     errors.ForbiddenField: ErrorRow(
@@ -143,6 +144,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True, operations=WITH_KEY),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
+    errors.TooManyExports: ErrorRow("too_many_exports", 503, retryable=True, operations=("listLedgerEntries",)),
     errors.ChainUnavailable: ErrorRow(
         "chain_unavailable", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES)
     ),

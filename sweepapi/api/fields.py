@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -14,6 +15,7 @@ from sweepapi.solana.addresses import public_key
 
 U64_MAX = 2**64 - 1
 
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _AMOUNT = re.compile(r"[1-9][0-9]{0,77}", re.ASCII)
 _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})", re.ASCII
@@ -102,6 +104,16 @@ class AmountOutputField(serializers.Field[int, str, str, Any]):
     def to_representation(self, value: int) -> str:
         """Return the decimal string."""
         return str(value)
+
+
+@extend_schema_field({"type": "string", "pattern": "^-?(0|[1-9][0-9]{0,79})$", "examples": ["25000000"]})
+class SignedAmountOutputField(AmountOutputField):
+    """A sum in a response, which may be below zero."""
+
+
+@extend_schema_field({"type": "string", "pattern": r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$", "examples": ["25.5"]})
+class WholeTokensField(serializers.CharField):
+    """An amount in whole tokens, exactly, in a response."""
 
 
 @extend_schema_field(
@@ -201,6 +213,43 @@ class WalletField(StrictCharField):
             return str(public_key(data))
         except ValueError:
             self.fail("invalid_format")
+
+
+class TokenField(WalletField):
+    """A token on a chain of any family; in its canonical form in Python."""
+
+    default_error_messages = {
+        "invalid_format": "A token is 0x followed by 40 hex digits, or on Solana 32 bytes in base58.",
+    }
+
+
+@extend_schema_field({"type": "string", "pattern": f"^(0x[0-9a-fA-F]{{64}}|{columns.TransactionHashField.pattern})$"})
+class AnyTransactionHashField(StrictCharField):
+    """The hash of a transaction, in any case, or its first signature on Solana; in its canonical form in Python."""
+
+    default_error_messages = {
+        "invalid_format": "A transaction hash is 0x followed by 64 hex digits, or on Solana 64 bytes in base58.",
+    }
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the hash in lower case, or the signature unchanged."""
+        try:
+            return columns.TransactionHashField.canonical(data)
+        except ValueError:
+            self.fail("invalid_format")
+
+
+@extend_schema_field({"type": "string", "format": "uuid"})
+class UuidTextField(StrictCharField):
+    """A UUID in its canonical text form."""
+
+    default_error_messages = {"invalid_format": "A UUID is 36 characters: lower-case hex digits in five groups."}
+
+    def to_internal_value(self, data: str) -> UUID:  # type: ignore[override]
+        """Return the UUID."""
+        if not _UUID.fullmatch(data):
+            self.fail("invalid_format")
+        return UUID(data)
 
 
 class UtcDateTimeField(serializers.DateTimeField):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rest_framework.renderers import JSONRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 
 
 class EnvelopeRenderer(JSONRenderer):
@@ -17,3 +17,10 @@ class EnvelopeRenderer(JSONRenderer):
     ) -> Any:  # noqa: ANN401 as DRF types it
         """Return the envelope as UTF-8 JSON."""
         return super().render({"ok": True, "data": data}, accepted_media_type, renderer_context)
+
+
+class CsvRenderer(BaseRenderer):
+    """Offers CSV to the negotiation; the view streams it."""
+
+    media_type = "text/csv"
+    format = "csv"

@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
-from sweepapi.api.pagination import newest_first
+from sweepapi.api.pagination import Scope, newest_first
 from sweepapi.api.schema import failures
 from sweepapi.errors import SweepNotFound
 from sweeps.serializers.history import HistoryQuery, SweepPage
@@ -68,5 +68,6 @@ class StoredSweepViewSet(ViewSet):
         filters = HistoryQuery.read(request.query_params, mode=requester.mode)
         cursor, limit = filters.pop("cursor", None), filters.pop("limit")
         sweeps = sweeps_of_partner(requester, HistoryFilter(**filters), rails=self.rails)
-        page, next_cursor = newest_first(sweeps, time_field="created_at", cursor=cursor, limit=limit)
+        scope = Scope(f"sweeps of {', '.join(self.rails)}", requester.partner_id, requester.mode, filters)
+        page, next_cursor = newest_first(sweeps, time_field="created_at", scope=scope, cursor=cursor, limit=limit)
         return Response(SweepPage({"items": SweepState.of_all(page), "nextCursor": next_cursor}).data)

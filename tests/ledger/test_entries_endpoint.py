@@ -1,4 +1,4 @@
-"""GET /v2/ledger/entries: a partner's postings, newest first, page by page."""
+"""GET /v2/ledger/entries: a partner's entries, newest first, page by page."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,23 +9,30 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from ledger.posting import reverse
+from dev.bench_sweeps.numbers import number_by_time
+from ledger.posting import finalize, reverse
 from ledger.reading import postings_of
 from ledger.serializers import PostingSerializer
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, undo_payout
 from tests.factories.partners import PartnerFactory
-from tests.factories.past import fee_at
+from tests.factories.past import fee_at, open_accounts
+from tests.factories.sweeps import random_checksum_address
+from tests.openapi import assert_documented
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
 
 URL = "/v2/ledger/entries"
+USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 
 
 def page_of(api: Client, **query: Any) -> dict[str, Any]:
+    """Return a page of what was booked until now."""
+    number_by_time()
     response = api.get(URL, query)
     assert response.status_code == 200
+    assert_documented(response, path=URL)
     data: dict[str, Any] = response.json()["data"]
     return data
 
@@ -39,7 +46,8 @@ def error_of(api: Client, **query: Any) -> tuple[int, str, list[tuple[str, str]]
 def test_payouts_are_listed_without_who_recorded_them_and_why(api: Client, partner: Partner) -> None:
     book_payable(partner, 400)
     reversal = undo_payout(book_payout(partner, 300))
-    response = api.get(URL, {"limit": 4})
+    number_by_time()
+    response = api.get(URL, {"limit": 2})
     items = response.json()["data"]["items"]
     assert [(item["kind"], item["account"], item["direction"], item["amount"]) for item in items] == [
         ("payout_reversal", "partner_paid", "debit", "300"),
@@ -48,6 +56,7 @@ def test_payouts_are_listed_without_who_recorded_them_and_why(api: Client, partn
         ("payout", "partner_payable", "debit", "300"),
     ]
     assert items[0]["reverses"] == str(reversal.reverses_id)
+    assert {(item["sweepId"], item["wallet"]) for item in items} == {(None, None)}
     assert reversal.note not in response.content.decode()
     assert f'"{reversal.recorded_by}"' not in response.content.decode()
 
@@ -74,12 +83,26 @@ def test_an_item_is_a_posting_with_the_facts_of_its_entry(api: Client, partner: 
         "txHash",
         "postedAt",
         "reverses",
+        "number",
+        "numberedAt",
+        "sweepId",
+        "wallet",
+        "symbol",
+        "decimals",
+        "amountFormatted",
     }
     assert (item["entryId"], item["kind"]) == (str(entry.pk), "sweep_fee")
     assert (item["token"], item["chain"], item["txHash"]) == (WETH, "base", entry.tx_hash)
     assert datetime.fromisoformat(item["postedAt"]) == entry.posted_at
     assert item["postedAt"].endswith("Z")
     assert item["reverses"] is None
+    assert (item["number"], item["sweepId"], item["wallet"]) == (0, str(entry.sweep_ref), entry.wallet)
+    assert datetime.fromisoformat(item["numberedAt"]) == entry.numbered.numbered_at
+    assert (item["symbol"], item["decimals"]) == ("WETH", 18)
+    assert [item["amountFormatted"] for item in page["items"][1:]] == [
+        "0.000000000000000001",
+        "115792089237316195423570985008687907853269984665640564039457.584007913129639935",
+    ]
 
 
 def test_a_reversal_names_the_entry_that_it_reverses(api: Client, partner: Partner) -> None:
@@ -94,36 +117,62 @@ def test_a_partner_does_not_see_the_entries_of_another(api: Client) -> None:
     assert page_of(api)["items"] == []
 
 
+def test_an_asset_that_the_ledger_does_not_know_has_no_symbol_and_no_whole_tokens(
+    api: Client, partner: Partner
+) -> None:
+    open_accounts(partner)
+    book_fee(partner)
+    for item in page_of(api)["items"]:
+        assert (item["symbol"], item["decimals"], item["amountFormatted"]) == (None, None, None)
+
+
+def test_an_entry_is_listed_once_it_has_its_number(api: Client, partner: Partner) -> None:
+    entry = book_fee(partner)
+    assert api.get(URL).json()["data"] == {"items": [], "nextCursor": None}
+    assert {item["entryId"] for item in page_of(api)["items"]} == {str(entry.pk)}
+
+
+def test_numbers_are_the_partners_own_and_have_no_gaps(api: Client, partner: Partner) -> None:
+    for owner in (partner, PartnerFactory.create(), partner, partner):
+        book_fee(owner)
+    assert [item["number"] for item in page_of(api, account="fees_charged")["items"]] == [2, 1, 0]
+
+
 def test_pages_have_neither_gaps_nor_repetitions(api: Client, partner: Partner) -> None:
     for _ in range(4):
         book_fee(partner)
-    seen: list[str] = []
+    pages: list[list[dict[str, Any]]] = []
     cursor: dict[str, str] = {}
     while cursor is not None:
-        page = page_of(api, limit=5, **cursor)
-        seen += [item["id"] for item in page["items"]]
+        page = page_of(api, limit=3, **cursor)
+        pages.append(page["items"])
         book_fee(partner)  # is newer than all of these, so it is not on a later page
         if page["nextCursor"] is None:
             break
         cursor = {"cursor": page["nextCursor"]}
-    assert len(seen) == 12
+    seen = [item["id"] for items in pages for item in items]
+    assert [len(items) for items in pages] == [9, 3]
     assert seen == sorted(set(seen), reverse=True)
 
 
-def test_postings_of_the_same_moment_are_paged_by_their_id(api: Client, partner: Partner) -> None:
-    moment = timezone.now()
-    for _ in range(3):
-        fee_at(moment, partner, 1, partner_fee=1, total_fee=1)
-    first = page_of(api, limit=4)
-    second = page_of(api, limit=4, cursor=first["nextCursor"])
-    ids = [item["id"] for item in first["items"] + second["items"]]
-    assert ids == sorted(set(ids), reverse=True)
-    assert len(ids) == 6
+def test_a_page_splits_no_entry(api: Client, partner: Partner) -> None:
+    entries = [book_fee(partner) for _ in range(3)]
+    page = page_of(api, limit=2)
+    assert [item["entryId"] for item in page["items"]] == [str(entry.pk) for entry in entries[:0:-1] for _ in range(3)]
+
+
+def test_an_entry_of_a_time_before_those_that_were_listed_is_the_newest(api: Client, partner: Partner) -> None:
+    later = book_fee(partner)
+    page_of(api)
+    early = fee_at(timezone.now() - timedelta(hours=1), partner, 1)
+    items = page_of(api, account="fees_charged")["items"]
+    assert [item["entryId"] for item in items] == [str(early.pk), str(later.pk)]
+    assert items[0]["postedAt"] < items[1]["postedAt"]
 
 
 def test_the_last_page_has_no_cursor_even_if_it_is_full(api: Client, partner: Partner) -> None:
     book_fee(partner)
-    assert page_of(api, limit=3)["nextCursor"] is None
+    assert page_of(api, limit=1)["nextCursor"] is None
 
 
 def test_entries_are_filtered_by_chain(api: Client, partner: Partner) -> None:
@@ -133,7 +182,9 @@ def test_entries_are_filtered_by_chain(api: Client, partner: Partner) -> None:
 
 
 def test_entries_are_filtered_by_time_including_from_and_excluding_to(api: Client, partner: Partner) -> None:
-    posted = book_fee(partner).posted_at.astimezone(UTC)
+    entry = book_fee(partner)
+    number_by_time()
+    posted = entry.numbered.numbered_at.astimezone(UTC)
 
     def count(**window: datetime) -> int:
         return len(
@@ -145,6 +196,27 @@ def test_entries_are_filtered_by_time_including_from_and_excluding_to(api: Clien
     assert count(**{"from": posted + moment}) == 0
     assert count(to=posted) == 0
     assert count(**{"from": posted, "to": posted + moment}) == 3
+    assert count(**{"from": posted + moment, "to": posted - moment}) == 0
+
+
+def test_entries_are_filtered_by_what_they_are_about(api: Client, partner: Partner) -> None:
+    wallet = random_checksum_address()
+    fee = book_fee(partner, wallet=wallet, asset=USDC)
+    finalize([book_payable(partner, 400).pk])
+    paid = book_payout(partner, 100)
+    reverse(fee)
+
+    def found(**query: str) -> list[str]:
+        return [item["kind"] for item in page_of(api, **query)["items"]]
+
+    assert found(wallet=wallet.lower()) == ["reversal"] * 3 + ["sweep_fee"] * 3
+    assert found(token=USDC.lower(), kind="sweep_fee") == ["sweep_fee"] * 3
+    assert found(sweepId=str(fee.sweep_ref), kind="reversal") == ["reversal"] * 3
+    assert found(txHash=paid.tx_hash.replace("a", "A")) == ["payout"] * 2
+    assert found(account="partner_paid") == ["payout"]
+    assert found(account="partner_payable") == ["payout", "sweep_fee"]
+    assert found(account="partner_paid", kind="sweep_fee") == []
+    assert found(token=USDC, wallet=paid.asset) == []
 
 
 def test_an_unknown_chain_is_unsupported(api: Client) -> None:
@@ -164,6 +236,14 @@ def test_an_unknown_chain_is_unsupported(api: Client) -> None:
         ({"to": "2026-13-01T00:00:00Z"}, ("to", "invalid_format")),
         ({"to": "0001-01-01T00:00:00+14:00"}, ("to", "invalid_format")),
         ({"status": "completed"}, ("status", "unknown_field")),
+        ({"kind": "fee"}, ("kind", "invalid_choice")),
+        ({"account": "cash"}, ("account", "invalid_choice")),
+        ({"token": "USDC"}, ("token", "invalid_format")),
+        ({"token": "0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913"}, ("token", "bad_checksum")),
+        ({"wallet": "\0"}, ("wallet", "invalid_format")),
+        ({"sweepId": "019CADE2-8880-71B0-8136-5A2051519EA6"}, ("sweepId", "invalid_format")),
+        ({"sweepId": "1"}, ("sweepId", "invalid_format")),
+        ({"txHash": "0x12"}, ("txHash", "invalid_format")),
         ({"cursor": ""}, ("cursor", "invalid_format")),
         ({"cursor": "abc"}, ("cursor", "invalid_format")),
         ({"cursor": "A" * 31 + "!"}, ("cursor", "invalid_format")),
@@ -188,11 +268,15 @@ def test_only_get_is_allowed(api: Client) -> None:
 def test_the_number_of_queries_does_not_grow_with_the_page(
     api: Client, partner: Partner, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    for _ in range(10):
-        book_fee(partner)
+    book_fee(partner)
     page_of(api)  # records the use of the key
-    with django_assert_num_queries(2):  # the key with its partner; the page
-        page_of(api)
+    for fees in (0, 10):
+        for number in range(fees):
+            book_fee(partner, asset=random_checksum_address(), network=f"eip155:{1 + number}")
+        number_by_time()
+        # The key with its partner; the numbers with their entries; the postings with their accounts; the assets.
+        with django_assert_num_queries(4):
+            assert api.get(URL).status_code == 200
 
 
 def test_the_postings_of_a_sweep_come_in_order_and_in_one_query(

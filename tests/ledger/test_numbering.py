@@ -19,10 +19,10 @@ from ledger.numbering import number_entries, oldest_waits
 from ledger.posting import open_accounts, post_sweep_fees
 from partners.models import Partner
 from sweepapi import modes
-from sweepapi.networks import Networks
 from tests.factories.ledger import BASE, book_fee, sweep_fee
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at
+from tests.factories.sweeps import LOCAL
 from tests.sessions import Session, at_once, rival_after_query
 
 migration = import_module("ledger.migrations.0006_entry_numbers")
@@ -185,9 +185,8 @@ def test_an_entry_is_numbered_at_or_after_the_time_at_which_it_was_posted(partne
     assert entry.posted_at <= entry.numbered.numbered_at <= entry.posted_at + timedelta(minutes=5)
 
 
-def test_sandbox_networks_have_an_order_of_their_own(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Networks, "sandbox", frozenset({"eip155:31337"}))
-    entries = [book_fee(partner, network=network) for network in (BASE, "eip155:31337", BASE, "eip155:31337")]
+def test_sandbox_networks_have_an_order_of_their_own(partner: Partner) -> None:
+    entries = [book_fee(partner, network=network) for network in (BASE, LOCAL, BASE, LOCAL)]
     number_entries()
     assert numbered() == entries
     assert (of_partner(partner, modes.Mode.LIVE), of_partner(partner, modes.Mode.TEST)) == ([0, 1], [0, 1])

@@ -13,6 +13,7 @@ from solders.keypair import Keypair
 from solders.signature import Signature
 from spl.token.constants import WRAPPED_SOL_MINT
 
+from dev.bench_sweeps.numbers import number_by_time
 from ledger.balances import balance_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import JournalEntry
@@ -195,6 +196,7 @@ def test_every_page_of_the_ledger_shows_what_happened_on_solana(
         reverse("admin:ledger_statement", args=[wallet.partner.pk, month]): ["USDC on solana", mint, entry.tx_hash],
         reverse("admin:partners_partner_change", args=[wallet.partner.pk]): [wallet.address, ">solana</option>"],
     }
+    number_by_time()
     missing = [
         (path, text) for path, texts in shown.items() for text in texts if text not in ops.get(path).content.decode()
     ]
@@ -217,6 +219,7 @@ def test_the_partner_sees_entries_on_solana_and_filters_by_the_clusters_name(
     api: Client, treasury: ClusterTreasury, wallet: PayoutWallet
 ) -> None:
     book_payable(wallet.partner, 5)
+    number_by_time()
     response = api.get("/v2/ledger/entries", {"chain": "solana"})
     assert_documented(response, path="/v2/ledger/entries")
     items = response.json()["data"]["items"]

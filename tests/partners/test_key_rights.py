@@ -11,6 +11,7 @@ from django.urls import URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django import Settings
 
+from dev.bench_sweeps.numbers import number_by_time
 from partners.models import SCOPES, ApiKey, Partner
 from sweepapi import networks
 from sweepapi.api.permissions import HasScope
@@ -28,6 +29,7 @@ OPERATIONS = [
     ("GET", "/v1/sweep/history", "read"),
     ("GET", "/v1/sweep/output-tokens", "read"),
     ("GET", f"/v1/sweep/status/{SWEEP_ID}", "read"),
+    ("GET", "/v2/ledger/balances", "ledger"),
     ("GET", "/v2/ledger/entries", "ledger"),
     ("GET", "/v2/partner", None),
     ("POST", f"/v2/sweep/{SWEEP_ID}/cancel", "build"),
@@ -188,6 +190,7 @@ def test_entries_of_the_other_mode_are_not_listed(partner: Partner, change_netwo
     local = networks.current().chains["local"]
     change_networks(chains={"local": local, "base": replace(local, name="base", chain_id=8453, sandbox=False)})
     entries = {str(book_fee(partner, network=network).id): network for network in (LOCAL, BASE)}
+    number_by_time()
     for mode, network in ((Mode.LIVE, BASE), (Mode.TEST, LOCAL)):
         items = client_of(partner, mode=mode).get("/v2/ledger/entries").json()["data"]["items"]
         assert {entries[item["entryId"]] for item in items} == {network}

@@ -1,6 +1,7 @@
 """Every code of the table is provoked by a request to the real API, and answered as it is documented."""
 
 from collections.abc import Callable
+from threading import BoundedSemaphore
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone
 from solders.pubkey import Pubkey
 
 from dev.solana.swap_api.server import Response as SwapResponse
+from ledger import exports
 from partners import idempotency
 from partners.models import ApiKey, Partner
 from sweepapi import networks
@@ -297,6 +299,12 @@ def internal_error(fixture: Fixture) -> Any:
 @provokes
 def service_unavailable(fixture: Fixture) -> Any:
     return with_failing_database(fixture, OperationalError("the connection is lost"))
+
+
+@provokes
+def too_many_exports(fixture: Fixture) -> Any:
+    fixture("monkeypatch").setattr(exports, "_places", BoundedSemaphore(0))
+    return fixture("api").get("/v2/ledger/entries", headers={"Accept": "text/csv"})
 
 
 def with_failing_database(fixture: Fixture, error: Exception) -> Any:
