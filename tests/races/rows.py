@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from dev.bench_sweeps.numbers import number_by_time
 from ledger.posting import reverse
 from partners import idempotency
 from partners.models import ApiKey
@@ -28,6 +29,7 @@ def store_rows() -> None:
     reverse(book_fee(sweep.partner))
     book_payable(sweep.partner, 100)
     book_payout(sweep.partner, 100)
+    number_by_time()
     _store_offered(sweep)
     _store_executed(sweep.executions.get())
     _store_scanned()
