@@ -71,9 +71,10 @@ def wrong_hashes_do_no_harm(context: Context, result: StepResult) -> None:
     result.check(context.ours.sweep(sweep_id)["status"] == "pending", "the sweep is still pending")
     tx_hash = context.sign_and_send(wallet, built)
     _complete(context, result, built, tx_hash)
-    again = context.ours.confirm(sweep_id, tx_hash)
-    same = (again.http_status, again.data) == (HTTPStatus.OK, result.sweep)
-    result.check(same, "the same hash again gets 200 with the same result")
+    before, again = context.ours.sweep(sweep_id), context.ours.confirm(sweep_id, tx_hash)
+    # The worker may have looked at the sweep in between, which the times and the number of checks show.
+    same = all(again.data[name] == before[name] for name in ("status", "flags", "ledger"))
+    result.check(again.http_status == HTTPStatus.OK and same, "the same hash again gets 200 with the same result")
     refusal = result.check_refused(
         lambda: context.ours.confirm(sweep_id, unrelated), 409, "sweep_already_confirmed", what="another hash"
     )

@@ -294,7 +294,6 @@ def test_the_story_of_a_void_sweep_that_was_executed_and_reorganised_reads_in_or
         "entry_reversed",
         "flag_raised",  # reorganised
         "flag_cleared",  # executed_after_void
-        "sweep_pending",
-        "sweep_failed",
+        "sweep_void",
         "closed",
     ]

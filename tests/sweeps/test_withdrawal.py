@@ -102,13 +102,14 @@ def test_a_cancellation_is_requested_with_the_void_and_the_worker_nudged_after_t
     assert sweep.next_check_at - timezone.now() < SOON
 
 
-def test_a_sweep_that_is_pending_again_after_a_reorganisation_can_be_voided_and_cancelled_again() -> None:
+def test_a_sweep_that_is_void_again_after_a_reorganisation_keeps_the_request_to_cancel_it() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
     void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
     settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
     settle(sweep_id=tx.sweep.id, seen=seen(canonical=block_at(100, fork=1)))
-    assert settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))).sweep.status == "pending"
-    assert void(sweep_id=tx.sweep.id, reason="still", requested_by="night shift", cancels=True).void_reason == "still"
+    assert settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))).sweep.status == "void"
+    with pytest.raises(SweepNotVoidable):
+        void(sweep_id=tx.sweep.id, reason="still", requested_by="night shift", cancels=True)
     assert Cancellation.objects.count() == 1
     assert requests_of(tx.sweep) == [{"requested_by": "ops", "reason": "why"}]
 

@@ -1,8 +1,5 @@
 """After a wait without an answer nothing is asked for a moment, and then one caller tries for all."""
 
-import pytest
-
-from sweepapi.postgres import breaker
 from sweepapi.postgres.breaker import Breaker
 
 
@@ -17,26 +14,23 @@ def test_a_silent_server_is_not_asked_during_the_pause() -> None:
     assert not one.admits(deadline_seconds=1)
 
 
-def test_after_the_pause_one_caller_tries_while_the_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "PAUSE_SECONDS", 0)
-    one = Breaker()
+def test_after_the_pause_one_caller_tries_while_the_others_are_refused() -> None:
+    one = Breaker(pause_seconds=0)
     one.silent()
     assert [one.admits(deadline_seconds=60) for _ in range(3)] == [True, False, False]
     one.answered()
     assert [one.admits(deadline_seconds=60) for _ in range(3)] == [True] * 3
 
 
-def test_after_a_try_without_an_answer_there_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "PAUSE_SECONDS", 0)
-    one = Breaker()
+def test_after_a_try_without_an_answer_there_is_another() -> None:
+    one = Breaker(pause_seconds=0)
     one.silent()
     assert one.admits(deadline_seconds=60)
     one.silent()
     assert one.admits(deadline_seconds=60)
 
 
-def test_a_caller_that_never_returns_blocks_the_others_only_for_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "PAUSE_SECONDS", 0)
-    one = Breaker()
+def test_a_caller_that_never_returns_blocks_the_others_only_for_its_deadline() -> None:
+    one = Breaker(pause_seconds=0)
     one.silent()
     assert [one.admits(deadline_seconds=0) for _ in range(2)] == [True, True]
