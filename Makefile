@@ -7,6 +7,7 @@ NODE_BIN = $(shell $(PY) -m dev.node)
 FORGE := node_modules/@foundry-rs/forge-linux-amd64/bin/forge
 # Settings for the checks only.
 CHECK_ENV := SECRET_KEY=a-key-of-fifty-characters-for-checks-and-nothing-else-0123456789 API_KEY_PEPPER=pepper \
+	WEBHOOK_KEYS=0000000000000000000000000000000000000000000000000000000000000001 \
 	FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \
 	DATABASE_URL=postgres://localhost/check REDIS_URL=redis://localhost ALLOWED_HOSTS=localhost
 

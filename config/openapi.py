@@ -23,6 +23,7 @@ SPECTACULAR: dict[str, Any] = {
         "but `getPartner` needs the scope that its security requirement names.\n\n"
         "Build, refresh and cancel can be repeated under an `Idempotency-Key`. The codes of failures are explained "
         "at [/docs/errors](/docs/errors).\n\n"
+        "Instead of polling, add an endpoint with `POST /v2/webhooks`, which receives what becomes of your sweeps.\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
@@ -43,6 +44,7 @@ SPECTACULAR: dict[str, Any] = {
         {"name": "Sweeps on Solana", "description": "Find tokens, build a sweep, follow it; no confirm is needed."},
         {"name": "Service", "description": "What the service offers now."},
         {"name": "Partner", "description": "The partner that an API key belongs to."},
+        {"name": "Webhooks", "description": "Where we report what becomes of your sweeps."},
         {"name": "Ledger", "description": "The fees that were booked."},
     ],
     "VERSION": "v2",
@@ -56,6 +58,7 @@ SPECTACULAR: dict[str, Any] = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "sweepapi.api.schema.finish",
     ],
+    "COMPONENT_SPLIT_PATCH": False,  # the serializers of PATCH say themselves that nothing is required
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Named here, so that a new choice of the same field name cannot rename a generated type.
     "ENUM_NAME_OVERRIDES": {
@@ -82,6 +85,9 @@ SPECTACULAR: dict[str, Any] = {
         "SimulationStatus": ["ok", "reverted", "skipped"],
         "AccountCode": ["none", "contract", "delegated"],
         "SendCallsVersion": ["2.0.0"],
+        "WebhookTiming": "partners.webhooks.models.WebhookEndpoint.Timing",
+        "WebhookPayload": "partners.webhooks.models.WebhookEndpoint.Payload",
+        "WebhookDeliveryStatus": "partners.webhooks.models.WebhookDelivery.Status",
     },
     "SCHEMA_PATH_PREFIX": "/v[12]",
 }

@@ -50,6 +50,11 @@ FEE_SIGNER_WEB3SIGNER_URL = env.str("FEE_SIGNER_WEB3SIGNER_URL", default="")
 FEE_SIGNER_ADDRESS = env.str("FEE_SIGNER_ADDRESS", default="")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 
+# Webhook secrets are encrypted under the first and can be read under all of them.
+WEBHOOK_KEYS = env.list("WEBHOOK_KEYS", default=[])
+# Send webhooks to any host and port, without TLS too: local development only.
+WEBHOOK_ALLOW_PRIVATE = env.bool("WEBHOOK_ALLOW_PRIVATE", default=False)
+
 TOTAL_FEE_BPS = env.int("TOTAL_FEE_BPS", default=75)
 ROUTER_LEG_SLIPPAGE_BPS = env.int("ROUTER_LEG_SLIPPAGE_BPS", default=50)
 PRICE_IMPACT_WARNING_BPS = env.int("PRICE_IMPACT_WARNING_BPS", default=300)
@@ -244,6 +249,7 @@ _PERIODS_SECONDS = {
     "compare_books": 600.0,  # rows say when each network is due, once a day, because beat forgets that when it restarts
     "measure_signer": 60.0,
     "purge_answers": 3600.0,
+    "purge_webhooks": 3600.0,
 }
 # Nothing expires, because Celery judges that by the worker's clock, and one that is fast would drop every message.
 CELERY_BEAT_SCHEDULE = {

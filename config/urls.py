@@ -11,6 +11,7 @@ from sweepapi.provider_page import providers
 urlpatterns = [
     path("", include("sweeps.urls")),
     path("v2/partner", PartnerViewSet.as_view({"get": "retrieve"})),
+    path("", include("partners.webhooks.urls")),
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/ledger/balances", LedgerBalanceViewSet.as_view({"get": "retrieve"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),

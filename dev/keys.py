@@ -25,6 +25,7 @@ class Keys:
     database_runtime_password: str
     redis_password: str
     admin_password: str
+    webhook_key: str
     fee_signer: str
     deployer: str  # admin of the contracts until the handover
     owner: str  # and configurator
@@ -82,6 +83,7 @@ def _generate() -> Keys:
         database_runtime_password=secrets.token_hex(16),
         redis_password=secrets.token_hex(16),
         admin_password=secrets.token_urlsafe(12),
+        webhook_key=secrets.token_hex(32),
         fee_signer=key(),
         deployer=key(),
         owner=key(),

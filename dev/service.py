@@ -1,4 +1,4 @@
-"""Runs the service in the local world: web, worker and beat, as in production but on one machine.
+"""Runs the service in the local world: web, worker, beat and webhooks, as in production but on one machine.
 
 A second web process beside the first builds on V4, as every one does after a rollback.
 """
@@ -61,6 +61,8 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     fallback_url = _launch_web(supervisor, "web-fallback", fallback)
     supervisor.launch(Program(name="worker", argv=worker, env=environment, log=_fresh(log / "worker.log")))
     supervisor.launch(Program(name="beat", argv=beat, env=environment, log=_fresh(log / "beat.log")))
+    webhooks = [sys.executable, "manage.py", "deliver_webhooks"]
+    supervisor.launch(Program(name="webhooks", argv=webhooks, env=environment, log=_fresh(log / "webhooks.log")))
     for url in (base_url, fallback_url):
         supervisor.wait(partial(_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
     worker_log = log / "worker.log"

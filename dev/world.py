@@ -46,6 +46,8 @@ class World:
             "SECRET_KEY": self.keys.secret_key,
             "API_KEY_PEPPER": self.keys.api_key_pepper,
             "FEE_SIGNER_KEY": self.keys.fee_signer,
+            "WEBHOOK_KEYS": self.keys.webhook_key,
+            "WEBHOOK_ALLOW_PRIVATE": "true",
             f"RPC_URLS_{CHAIN.upper()}": self.rpc_url,
             "CHAINS_FILE": str(self.chains_file),
             "SERVICE_EVM_BUILD_MODE": "v5_partner_fees",

@@ -18,6 +18,7 @@ from redis import RedisError
 
 from indexer import claims
 from ledger import balance_check, numbering
+from partners.webhooks import claims as claims_of_webhooks
 from sweepapi import networks
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
@@ -81,6 +82,7 @@ class Figures:
             "numbers": _numbers,
             "books": _books,
             "queue": self._queue,
+            "webhooks": _webhooks,
         }
         for name, figure in figures.items():
             try:
@@ -119,6 +121,13 @@ def _due() -> None:
 def _numbers() -> None:
     with _bounded():
         metrics.UNNUMBERED.set(numbering.oldest_waits().total_seconds())
+
+
+def _webhooks() -> None:
+    with _bounded():
+        waiting = claims_of_webhooks.backlog()
+    metrics.WEBHOOKS_DUE.set(waiting.rows)
+    metrics.OLDEST_WEBHOOK.set(waiting.oldest.total_seconds())
 
 
 def _books() -> None:

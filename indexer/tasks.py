@@ -7,6 +7,7 @@ from celery import shared_task
 from indexer import books, checks, claims, following, reconciliation, signer_balance, watching
 from ledger import numbering
 from partners import idempotency
+from partners.webhooks.endpoints import purge
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
 from sweeps.rails.registry import RAILS
 
@@ -90,6 +91,12 @@ def send_cancellations() -> None:
 def purge_answers() -> None:
     """Delete the answers that are kept for repeated requests once these can't be repeated any more."""
     idempotency.purge()
+
+
+@shared_task(name="indexer.purge_webhooks")
+def purge_webhooks() -> None:
+    """Delete webhook messages that are too old to be replayed."""
+    purge()
 
 
 @shared_task(name="indexer.measure_signer")

@@ -1,5 +1,6 @@
 """Registers the partners with Django, and checks the settings that their keys depend on."""
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -8,6 +9,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from partners.client_address import parsed_network
+from sweepapi.encryption import KEY_BYTES
+
+_KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}", re.ASCII | re.IGNORECASE)
 
 
 class PartnersConfig(AppConfig):
@@ -21,7 +25,7 @@ class PartnersConfig(AppConfig):
 
 @register()
 def check_key_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
-    """Report an empty pepper, unreadable proxies and limits of zero as errors, with which Django does not start."""
+    """Report missing or malformed keys, unreadable proxies and limits of zero as errors; Django does not start then."""
     problems: list[CheckMessage] = []
     for text in settings.TRUSTED_PROXIES:
         try:
@@ -32,4 +36,6 @@ def check_key_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: objec
         problems.append(Error("RATE_LIMIT_FACTOR must be above 0.", id="partners.E004"))
     if not settings.API_KEY_PEPPER:
         problems.append(Error("API_KEY_PEPPER must not be empty.", id="partners.E002"))
+    if not settings.WEBHOOK_KEYS or not all(_KEY.fullmatch(key) for key in settings.WEBHOOK_KEYS):
+        problems.append(Error("WEBHOOK_KEYS must be one or more keys of 64 hex digits.", id="partners.E005"))
     return problems

@@ -8,6 +8,7 @@ is revoked, a partner suspended.
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from importlib import import_module
 from typing import Any, Self
 
 from django.conf import settings
@@ -336,3 +337,6 @@ class IdempotencyRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} of {self.partner_id} for {self.path}"
+
+
+import_module("partners.webhooks.models")  # which refers to the partner, and which Django finds only here

@@ -83,6 +83,10 @@ class SweepNotFound(SweepApiError):
     """No such sweep."""
 
 
+class WebhookNotFound(SweepApiError):
+    """No such webhook endpoint."""
+
+
 class MethodNotAllowed(SweepApiError):
     """Method not allowed."""
 
@@ -141,6 +145,10 @@ class IdempotencyKeyReused(SweepApiError):
 
 class IdempotencyInProgress(SweepApiError):
     """The first request with this Idempotency-Key is still being answered; repeat it to get its answer."""
+
+
+class TooManyWebhooks(SweepApiError):
+    """There are 10 webhook endpoints already; delete one first."""
 
 
 class NoRoute(SweepApiError):

@@ -11,12 +11,16 @@ from sweepapi.errors import FieldError
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
 BUILDS = ("quoteSweep", "buildSweep", "buildSolanaSweep")
 DISCOVERIES = ("discoverWalletTokens", "discoverTokens")
-WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIES)
+OF_WEBHOOK_WITH_BODY = ("updateWebhook", "pingWebhook", "rotateWebhookSecret", "replayWebhook")
+OF_WEBHOOK = (*OF_WEBHOOK_WITH_BODY, "getWebhook", "deleteWebhook", "listWebhookDeliveries")
+WEBHOOKS_WITH_BODY = ("createWebhook", *OF_WEBHOOK_WITH_BODY)
+WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIES, *WEBHOOKS_WITH_BODY)
 OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
 REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
-QUERIES = (*LISTING, "getLedgerBalances")
-WITH_SCOPE = (*WITH_BODY, *QUERIES, "getSweep", "getSweepV1", "listOutputTokens")
+QUERIES = (*LISTING, "getLedgerBalances", "listWebhookDeliveries")
+WEBHOOKS_WITHOUT_BODY = ("listWebhooks", "getWebhook", "deleteWebhook")
+WITH_SCOPE = (*WITH_BODY, *QUERIES, "getSweep", "getSweepV1", "listOutputTokens", *WEBHOOKS_WITHOUT_BODY)
 WITH_KEY = (*WITH_SCOPE, "getPartner")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
@@ -79,6 +83,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
     errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),
+    errors.WebhookNotFound: ErrorRow("webhook_not_found", 404, operations=OF_WEBHOOK),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
     errors.SweepAlreadyConfirmed: ErrorRow(
@@ -99,6 +104,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409, operations=("cancelSweep",)),
     errors.IdempotencyKeyReused: ErrorRow("idempotency_key_reused", 409, operations=REPEATABLE),
     errors.IdempotencyInProgress: ErrorRow("idempotency_in_progress", 409, retryable=True, operations=REPEATABLE),
+    errors.TooManyWebhooks: ErrorRow("too_many_webhooks", 409, operations=("createWebhook",)),
     errors.PayloadTooLarge: ErrorRow("payload_too_large", 413, operations=WITH_BODY),
     errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415, operations=WITH_BODY),
     errors.NoRoute: ErrorRow(

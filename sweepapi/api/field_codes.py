@@ -9,6 +9,7 @@ FIELD_CODES = {
     "duplicate_field": "The name occurs twice in one object, or in the query.",
     "forbidden_field": "The API key sets this value, so it cannot be sent.",
     "invalid_type": 'The JSON type is wrong; `"50"`, `50.0` and `true` are not integers.',
+    "unknown": "No such object, or it is no longer kept.",
     "invalid_format": "The JSON type is right, but the format is wrong.",
     "invalid_choice": "The value is not one of the choices.",
     "out_of_range": "The number is too small or too large.",

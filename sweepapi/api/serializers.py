@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.fields import empty
@@ -59,6 +60,11 @@ class StrictSerializer(serializers.Serializer[Any]):
         if problems:
             raise ValidationError(problems)
         return validated
+
+
+@extend_schema_serializer(examples=[OpenApiExample("Nothing to say", value={})])
+class EmptyRequestSerializer(StrictSerializer):
+    """An empty object, or no body at all."""
 
 
 class ForeignSerializer(serializers.Serializer[Any]):

@@ -30,6 +30,17 @@ ACCEPTANCE_SECONDS = Histogram(
     buckets=(0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900),
 )
 
+# --- Webhooks ---------------------------------------------------------------------------------------------------------
+WEBHOOK_ATTEMPTS = Counter("sweepapi_webhook_attempts", "Attempts to deliver a message by outcome.", ["outcome"])
+WEBHOOKS_DUE = Gauge(
+    "sweepapi_webhooks_due", "Deliveries that are due, counted up to 10,000.", multiprocess_mode="mostrecent"
+)
+OLDEST_WEBHOOK = Gauge(
+    "sweepapi_webhook_oldest_due_seconds",
+    "For how long the oldest message to dispatch, or delivery to attempt, waits.",
+    multiprocess_mode="mostrecent",
+)
+
 # --- Providers --------------------------------------------------------------------------------------------------------
 _PROVIDER = ["network", "provider"]
 RPC_CALLS = Counter("sweepapi_rpc_calls", "Calls of providers by outcome.", [*_PROVIDER, "method", "outcome"])

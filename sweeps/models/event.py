@@ -8,6 +8,7 @@ from django.db.models import Q
 from sweepapi.fields import TransactionHashField
 from sweepapi.triggers import append_only
 from sweeps.models.sweep import Sweep, SweepStatus
+from sweeps.public_events import notifies_partner
 
 
 class EventKind(models.TextChoices):
@@ -62,7 +63,7 @@ class SweepEvent(models.Model):
 
     class Meta:
         ordering: ClassVar = ["sweep", "sequence"]
-        triggers: ClassVar = append_only()
+        triggers: ClassVar = [*append_only(), notifies_partner]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["sweep", "sequence"], name="event_sequence"),
             models.CheckConstraint(

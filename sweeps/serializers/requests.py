@@ -240,11 +240,6 @@ class BuildRequestSerializer(SweepRequest):
         )
 
 
-@extend_schema_serializer(examples=[OpenApiExample("Nothing to say", value={})])
-class EmptyRequestSerializer(StrictSerializer):
-    """An empty object, or no body at all."""
-
-
 @extend_schema_serializer(examples=[OpenApiExample("Also stop a user who has signed", value={"onChain": True})])
 class CancelRequestSerializer(StrictSerializer):
     """How to withdraw a sweep."""

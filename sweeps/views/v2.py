@@ -9,6 +9,7 @@ from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
+from sweepapi.api.serializers import EmptyRequestSerializer
 from sweeps.build import build_sweep, quote_sweep, renew_offer
 from sweeps.confirm import confirm_sweep
 from sweeps.discovery import discover_tokens
@@ -17,7 +18,7 @@ from sweeps.rails.registry import V2, V2_RAILS
 from sweeps.serializers.confirming import ConfirmRequestSerializer
 from sweeps.serializers.discovery_request import EvmDiscoverRequestSerializer
 from sweeps.serializers.rendering import rendered
-from sweeps.serializers.requests import BuildRequestSerializer, CancelRequestSerializer, EmptyRequestSerializer
+from sweeps.serializers.requests import BuildRequestSerializer, CancelRequestSerializer
 from sweeps.state import SweepState, sweep_of_partner
 from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, documented, sweep_id_of
 from sweeps.withdrawal import cancel_sweep

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from indexer import checks, reconciliation, tasks
 from ledger.models import Finality
+from partners.webhooks.models import WebhookMessage
 from sweepapi.rpc import ProviderPool
 from sweeps import finality
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
@@ -73,6 +74,8 @@ def test_the_block_alone_is_looked_at_until_the_sweep_is_final(app: PartnerApp, 
     assert [event.sequence for event in after.events.all()] == list(range(1, after.last_event + 1))
     assert Finality.objects.get().entry_id == after.executions.get().ledger_entry_id
     assert after.executions.get().closed_at == after.closed_at
+    messages = WebhookMessage.objects.order_by("sequence").values_list("type", "is_final")
+    assert list(messages) == [("sweep.completed", False), ("sweep.finalized", True)]
 
 
 def test_the_set_leaves_the_same_as_a_look_at_the_sweep(app: PartnerApp) -> None:

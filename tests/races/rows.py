@@ -8,6 +8,9 @@ from dev.bench_sweeps.numbers import number_by_time
 from ledger.posting import reverse
 from partners import idempotency
 from partners.models import ApiKey
+from partners.webhooks import claims, outbox
+from partners.webhooks.attempts import Outcome
+from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
 from sweeps.models import Execution, SkippedToken, Sweep
 from sweeps.rails.evm.models import ChainHead, LastHop, Leg, PermitNonces, ScannedBlocks, UnmatchedEvent
@@ -17,6 +20,7 @@ from tests.factories.ledger import book_fee, book_payable, book_payout, random_h
 from tests.factories.partners import PayoutWalletFactory
 from tests.factories.solana_sweeps import random_key
 from tests.factories.sweeps import CONTRACT, LOCAL, FeeAuthorizationFactory
+from tests.factories.webhooks import an_endpoint
 from tests.races import scenes
 
 
@@ -33,6 +37,7 @@ def store_rows() -> None:
     _store_offered(sweep)
     _store_executed(sweep.executions.get())
     _store_scanned()
+    _store_delivered(sweep)
 
 
 def _store_offered(sweep: Sweep) -> None:
@@ -62,6 +67,12 @@ def _store_executed(execution: Execution) -> None:
         tx_hash=random_hash(),
         raw=b"",
     )
+
+
+def _store_delivered(sweep: Sweep) -> None:
+    an_endpoint(sweep.partner)
+    outbox.dispatch()
+    claims.record([Attempted(one, Outcome(1, 500, "status")) for one in claims.claim(1)])
 
 
 def _store_scanned() -> None:

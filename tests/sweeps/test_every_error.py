@@ -14,6 +14,7 @@ from dev.solana.swap_api.server import Response as SwapResponse
 from ledger import exports
 from partners import idempotency
 from partners.models import ApiKey, Partner
+from partners.webhooks.endpoints import MAX_ENDPOINTS
 from sweepapi import networks
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.parsers import MAX_BODY_BYTES
@@ -123,6 +124,17 @@ def partner_suspended(fixture: Fixture) -> Any:
 @provokes
 def not_found(fixture: Fixture) -> Any:
     return fixture("anonymous").get("/v2/nothing")
+
+
+@provokes
+def webhook_not_found(fixture: Fixture) -> Any:
+    return fixture("api").get(f"/v2/webhooks/{UNKNOWN}")
+
+
+@provokes
+def too_many_webhooks(fixture: Fixture) -> Any:
+    body = {"url": "https://partner.example/hooks"}
+    return [post(fixture("api"), "/v2/webhooks", body) for _ in range(MAX_ENDPOINTS + 1)][-1]
 
 
 @provokes

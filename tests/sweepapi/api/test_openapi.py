@@ -120,6 +120,7 @@ def test_every_operation_says_whether_it_needs_the_key(document: dict[str, Any])
         "confirm",
         "ledger",
         "read",
+        "webhooks",
     }
     assert all(len(requirement["apiKey"]) == 1 for [requirement] in security.values())
 
@@ -205,7 +206,9 @@ def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: di
     closed = {name for name, schema in schemas.items() if schema.get("additionalProperties") is False}
     of_builds = {"BuildRequest", "TokenRequest", "ExecutionRequest", "WalletRequest"}
     of_v2 = of_builds | {"ConfirmRequest", "CancelRequest", "EmptyRequest"}
-    assert closed == of_v2 | {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest", "EvmDiscoverRequest"}
+    of_webhooks = {"WebhookRequest", "WebhookChangeRequest", "WebhookReplayRequest"}
+    of_v1 = {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest"}
+    assert closed == of_v1 | of_v2 | of_webhooks | {"EvmDiscoverRequest"}
 
 
 USDC = {"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1"}
@@ -270,9 +273,9 @@ def test_a_body_that_the_document_permits_is_accepted(document: dict[str, Any], 
 
 
 def test_every_request_and_every_answer_has_an_example_that_fits_its_schema(document: dict[str, Any]) -> None:
-    posts = [path for path, operations in document["paths"].items() if "post" in operations]
-    assert len(posts) == 8
-    media = [request_of(document, path) for path in posts] + [media for _, media in answers(document)]
+    bodies = [one["requestBody"]["content"]["application/json"] for one in operations(document) if "requestBody" in one]
+    assert len(bodies) == len(WITH_BODY)
+    media = [*bodies, *(media for _, media in answers(document))]
     for each in media:
         assert each["examples"]
         for example in each["examples"].values():

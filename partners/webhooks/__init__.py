@@ -1,0 +1,1 @@
+"""Webhooks: partners' endpoints, the outbox of messages, and their delivery by a process of its own."""

@@ -1,0 +1,114 @@
+"""Which URLs and addresses messages may be sent to: public ones, so that no partner can reach our own network.
+
+The URL is checked when it is stored, the addresses of its host before each attempt: names can point elsewhere by then.
+"""
+
+import ipaddress
+import re
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+PORTS = (443, 8443)
+RESOLVING_SECONDS = 3.0
+# Lookups of names whose servers don't answer keep their threads for longer than anyone waits for them.
+_RESOLVERS = 32
+_URL = re.compile(r"[!-~]+", re.ASCII)
+_NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+", re.ASCII)
+_MAX_NAME_LENGTH = 253
+_GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
+# Global by their prefix, and yet they lead elsewhere: 6to4 to the IPv4 address inside, its relays, documentation.
+_ELSEWHERE = [ipaddress.ip_network(block) for block in ("2002::/16", "3fff::/20", "192.88.99.0/24", "192.0.0.0/24")]
+
+_resolvers = ThreadPoolExecutor(_RESOLVERS, thread_name_prefix="resolver")
+
+
+class UnresolvedError(Exception):
+    """The host has no address, or its name servers did not answer in time."""
+
+
+class ForbiddenAddressError(Exception):
+    """The host has an address that is not public."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A URL, taken apart."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str  # with the query
+
+
+def target_of(url: str) -> Target:
+    """Take a URL apart; raises ``ValueError``, with a sentence for the partner, if messages can't be sent to it."""
+    if not _URL.fullmatch(url):
+        raise ValueError("A URL consists of printable ASCII characters.")
+    try:
+        parts = urlsplit(url)
+        port = _default_port(parts) if parts.port is None else parts.port
+    except ValueError:
+        raise ValueError("This is not a URL.") from None
+    if "@" in parts.netloc or "#" in url or "\\" in url:
+        raise ValueError("The URL may have no user name, password, fragment or backslash.")
+    target = Target(parts.scheme, parts.hostname or "", port, _path(parts))
+    if not settings.WEBHOOK_ALLOW_PRIVATE:
+        _require_public(target)
+    elif target.scheme not in ("http", "https") or not target.host:
+        raise ValueError("Use http or https.")
+    return target
+
+
+def _default_port(parts: SplitResult) -> int:
+    return 80 if parts.scheme == "http" else 443
+
+
+def _path(parts: SplitResult) -> str:
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _require_public(target: Target) -> None:
+    if target.scheme != "https":
+        raise ValueError("Use https.")
+    if target.port not in PORTS:
+        raise ValueError(f"Use port {' or '.join(map(str, PORTS))}.")
+    labels = target.host.split(".")
+    # A last label of digits makes it an IPv4 address in one of many notations.
+    is_name = len(target.host) <= _MAX_NAME_LENGTH and _NAME.fullmatch(target.host) is not None
+    if not is_name or labels[-1].isdigit() or labels[-1].startswith("0x"):
+        raise ValueError("The host must be a public DNS name.")
+    if labels[-1] in ("localhost", "local", "internal", "lan", "home", "corp", "test", "invalid", "onion"):
+        raise ValueError("The host must be a public DNS name.")
+
+
+def addresses_of(target: Target) -> list[str]:
+    """Return the addresses of a host, all of them public; raises ``UnresolvedError`` and ``ForbiddenAddressError``."""
+    lookup = _resolvers.submit(
+        socket.getaddrinfo, target.host, target.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+    )
+    try:
+        found = lookup.result(timeout=RESOLVING_SECONDS)
+    except (OSError, UnicodeError, TooLate) as error:
+        lookup.cancel()
+        raise UnresolvedError(target.host) from error
+    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+    if not settings.WEBHOOK_ALLOW_PRIVATE and not all(map(is_public, addresses)):
+        raise ForbiddenAddressError(target.host)
+    return addresses
+
+
+def is_public(text: str) -> bool:
+    """Return whether an address is one of the public internet, and of a single host there."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:  # such as one with a zone
+        return False
+    if address.version == _GLOBAL_IPV6.version and address not in _GLOBAL_IPV6:
+        return False
+    leads_elsewhere = any(address.version == block.version and address in block for block in _ELSEWHERE)
+    return address.is_global and not address.is_multicast and not address.is_reserved and not leads_elsewhere
