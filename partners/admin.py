@@ -1,5 +1,6 @@
 """The admin pages of partners, their fee shares, wallets and API keys. A new key is shown on one page, once."""
 
+from importlib import import_module
 from typing import Any
 
 from django import forms
@@ -241,3 +242,6 @@ class ApiKeyAdmin(ModelAdmin):
             api_key.revoke()
             self.log_change(request, api_key, "Revoked.")
         self.message_user(request, "The selected keys have been revoked.")
+
+
+import_module("partners.webhooks.admin")  # which registers its pages; Django finds only this module
