@@ -24,7 +24,7 @@ FAULT_TESTS := tests/resilience tests/races tests/dev/chaos
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test check pytest pytest-faults slither mutants concurrency-mutants forge \
-	invariants coverage openapi chaos bench-build bench-indexer bench-scale bench-gas abi vectors lock audit clean
+	invariants coverage openapi chaos bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -109,6 +109,9 @@ bench-indexer: $(CONTRACTS_READY) ## measure how fast the worker settles and fol
 
 bench-scale: $(CONTRACTS_READY) ## measure the database with SWEEPS=5000000, on 60 GB of disk; fails if a target is missed
 	@$(PY) -m dev.bench_scale var/bench/scale.json
+
+bench-webhooks: $(CONTRACTS_READY) ## measure how many webhooks are delivered a second, and how late; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m dev.bench_webhooks var/bench/webhooks.json
 
 bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs

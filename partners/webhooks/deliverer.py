@@ -4,6 +4,7 @@ So it needs one connection however many deliveries are under way, and writes the
 processes can run; each claims what the others have not.
 """
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ from sweepapi.encryption import UndecryptableError
 from sweepapi.monitoring import metrics
 
 THREADS = 64
-PAUSE_SECONDS = 0.2  # in which nothing may be found; an attempt that ends is recorded at once
+PAUSE_SECONDS = 0.2  # in which nothing may be found; an attempt that ends is recorded soon
+GATHERING_SECONDS = 0.02  # after an attempt ended, so that a round of statements serves several
 PAUSE_WITHOUT_DATABASE_SECONDS = 1.0
 USER_AGENT = "SweepAPI-Webhooks/1"
 
@@ -112,6 +114,7 @@ class Deliverer:
         try:
             if wait_seconds:
                 ended.append(self._finished.get(timeout=wait_seconds))
+                time.sleep(GATHERING_SECONDS)
             while True:
                 ended.append(self._finished.get_nowait())
         except Empty:

@@ -20,6 +20,7 @@ from tests.factories.sweeps import (
     SweepTransactionFactory,
     V4SweepFactory,
     executed_receipt,
+    found_execution,
     note,
     seen,
 )
