@@ -8,6 +8,21 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 
 from ledger.models import Posting
+from sweepapi.sql import utc
+
+# The postings about a row that the statement calls ``sweep``, in the fields and the order of ``PostingSerializer``;
+# ``chain`` is the network.
+POSTINGS_OF_SWEEP = f"""
+SELECT posting.id, entry.id AS "entryId", entry.kind, account.name AS account,
+    CASE WHEN posting.amount > 0 THEN 'debit' ELSE 'credit' END AS direction, abs(posting.amount)::text AS amount,
+    entry.asset AS token, entry.network AS chain, entry.tx_hash AS "txHash", {utc("entry.posted_at")} AS "postedAt",
+    entry.reverses_id AS reverses
+FROM ledger_journalentry AS entry
+JOIN ledger_posting AS posting ON posting.entry_id = entry.id
+JOIN ledger_account AS account ON account.id = posting.account_id
+WHERE entry.sweep_ref = sweep.id
+ORDER BY entry.posted_at, posting.id
+"""
 
 
 def postings_of(sweep_ref: UUID) -> QuerySet[Posting]:

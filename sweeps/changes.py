@@ -19,7 +19,7 @@ from django.db.models import Func, Q
 
 from ledger import posting
 from sweepapi.monitoring import metrics
-from sweepapi.sets import Row, as_row, insert_rows, update_rows
+from sweepapi.sets import Row, insert_rows, update_rows
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
 from sweeps.models.execution import AMOUNTS
 from sweeps.resting import Block, watch
@@ -73,18 +73,18 @@ class Changes:
                 sweep.watched_block_id = block_id
         posting.post_sweep_fees(self.fees)
         posting.finalize(self.final_entries)
-        candidates = self._changed[SweepTransaction].values()
-        insert_rows(SweepTransaction, [as_row(tx) for tx in candidates if tx.pk is None])
+        candidates = [one for one in self._changed[SweepTransaction].values() if isinstance(one, SweepTransaction)]
+        stored = {model: [one for one in self._changed[model].values() if one.pk is not None] for model in _STATE}
+        SweepTransaction.objects.bulk_create(tx for tx in candidates if tx.pk is None)  # which sets their keys
         for model, columns in _STATE.items():
             values = attrgetter("id", *columns)
-            stored = (one for one in self._changed[model].values() if one.pk is not None)
-            update_rows(model, [dict(zip(("id", *columns), values(one), strict=True)) for one in stored])
+            update_rows(model, [dict(zip(("id", *columns), values(one), strict=True)) for one in stored[model]])
         insert_rows(SkippedToken, self.skipped)
         insert_rows(SweepEvent, self.events)
         moves = [event for event in self.events if event["kind"] == EventKind.STATUS]
         if moves:
             transaction.on_commit(partial(_log_moves, moves))
-        accepted = (tx for tx in candidates if isinstance(tx, SweepTransaction) and tx.confirmed_at == self.now)
+        accepted = (tx for tx in candidates if tx.confirmed_at == self.now)
         waited = [self.now - tx.submitted_at for tx in accepted if tx.source != SweepTransaction.Source.DISCOVERED]
         if waited:
             transaction.on_commit(partial(_observe_acceptances, waited))

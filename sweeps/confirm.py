@@ -41,9 +41,11 @@ from sweeps.models import (
     SweepTransaction,
 )
 from sweeps.nudge import nudge
+from sweeps.parts import read_parts
 from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
-from sweeps.settle import Settled, settle
+from sweeps.settle import Look, Settled, settle_as_read
+from sweeps.snapshots.reading import Snapshot, read_executed, read_snapshot
 from sweeps.state import visible_to
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
@@ -55,6 +57,21 @@ MAX_STORED_CANDIDATES = 100
 Tx = SweepTransaction.Status
 # A hash that decided its sweep may be reported again, and has the same answer each time.
 DECIDED_BY = {(SweepStatus.COMPLETED, Tx.ACCEPTED), (SweepStatus.FAILED, Tx.REVERTED)}
+
+
+def confirm_and_read(
+    *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
+) -> Snapshot:
+    """Do what ``confirm_sweep`` does, and return the sweep as it is stored then.
+
+    If a hash that executed the sweep is reported again, nothing is written or locked: one statement finds that out and
+    reads the answer.
+    """
+    snapshot = read_executed(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
+    if snapshot is not None and network in (None, snapshot["network"]):
+        return snapshot
+    confirm_sweep(requester=requester, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
+    return read_snapshot(requester, sweep_id, rails=V2_RAILS)
 
 
 def confirm_sweep(
@@ -80,7 +97,7 @@ def confirm_sweep(
         unsettled.update(last_error=NO_PROVIDER_ANSWERED)
         _nudge_for(sweep)
         return sweep
-    return _answer(settle(sweep_id=sweep.id, seen=seen), tx_hashes, deadline)
+    return _answer(settle_as_read(Look(sweep, watched, seen)), tx_hashes, deadline)
 
 
 def _admit(*, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None) -> tuple[Sweep, Any]:
@@ -93,13 +110,16 @@ def _admit(*, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], ne
         if network not in (None, sweep.network):
             problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
             raise InvalidRequest(details=[problem])
-        candidates = list(sweep.transactions.all())
+        read_parts([sweep])
+        (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
+        candidates = execution.candidates
         known = {tx.tx_hash: tx.status for tx in candidates}
         if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
             return sweep, None
         refuse_decided(sweep)
-        _record(changes, sweep, candidates, tx_hashes)
+        _record(changes, execution, tx_hashes)
         changes.write()
+        sweep.version += 1  # as the row's trigger did, so that the look is settled by what was read here
         return sweep, RAILS[sweep.rail].watch([sweep])[0]
 
 
@@ -110,11 +130,11 @@ def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
     return all(decided) if may_change else any(decided)
 
 
-def _record(changes: Changes, sweep: Sweep, candidates: list[SweepTransaction], tx_hashes: Sequence[str]) -> None:
-    execution = sweep.executions.get()  # on rails that support confirming, a sweep has one execution
+def _record(changes: Changes, execution: Execution, tx_hashes: Sequence[str]) -> None:
+    sweep = execution.sweep
     for position, tx_hash in enumerate(tx_hashes):  # each a little later, so that the last ones are the newest
         at = changes.now + position * timedelta.resolution
-        _record_candidate(changes, execution, candidates, tx_hash, at)
+        _record_candidate(changes, execution, tx_hash, at)
     if sweep.status == SweepStatus.FAILED:
         execution.status = Execution.Status.PENDING
         changes.add(execution)
@@ -124,11 +144,9 @@ def _record(changes: Changes, sweep: Sweep, candidates: list[SweepTransaction], 
     changes.add(sweep)
 
 
-def _record_candidate(
-    changes: Changes, execution: Execution, candidates: list[SweepTransaction], tx_hash: str, at: datetime
-) -> None:
+def _record_candidate(changes: Changes, execution: Execution, tx_hash: str, at: datetime) -> None:
     """Add the hash to the candidates, or have it judged again if it was reported before."""
-    sweep = execution.sweep
+    sweep, candidates = execution.sweep, execution.candidates
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
         raise TooManyCandidates
@@ -163,7 +181,7 @@ def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Swee
     sweep = settled.sweep
     if sweep.status == SweepStatus.VOID:  # the worker found the cancellation during this lookup
         raise SweepVoid
-    stored = {tx.tx_hash: tx for tx in sweep.transactions.filter(tx_hash__in=tx_hashes)}
+    stored = {tx.tx_hash: tx for execution in sweep.execution_list for tx in execution.candidates}
     txs = [stored[tx_hash] for tx_hash in tx_hashes if tx_hash in stored]
     refused = [tx for tx in txs if tx.status in (Tx.REVERTED, Tx.DROPPED, Tx.REJECTED)]
     replaced = [tx for tx in txs if _is_replaced(sweep, tx)]

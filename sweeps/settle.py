@@ -1,8 +1,9 @@
 """Applies what rails have seen: the only place where facts from the chain change a sweep.
 
 ``settle`` has the rail judge what was seen and applies the verdict under the row's lock, in one transaction without any
-I/O: status, candidates, journal entries, events and the time of the next look change together or not at all. Confirm
-calls it. ``settle_all`` does the same for many sweeps in one transaction, in as many statements as for one: it judges
+I/O: status, candidates, journal entries, events and the time of the next look change together or not at all.
+``settle_as_read``, which confirm calls, does so by the row as it was read for the look, unless that changed meanwhile.
+``settle_all`` does the same for many sweeps in one transaction, in as many statements as for one: it judges
 by the rows as they were read for the look, and writes where they are unchanged. The others are settled one by one, as
 are those whose settling needs to read more, and all of them if their transaction fails.
 """
@@ -89,6 +90,20 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
         settled = _apply(changes, look, _judge(look), lease)
         changes.write()
     return settled
+
+
+@metrics.SETTLE_SECONDS.time()
+def settle_as_read(look: Look) -> Settled:
+    """Do what ``settle`` does without a lease; reads the sweep again only if it changed, or if more of it is needed."""
+    verdict = _judge(look)
+    if _is_plain(look.sweep, verdict):
+        with transaction.atomic():
+            marks, changes = lock_all([look.sweep.id])
+            if marks[look.sweep.id] == Mark.of(look.sweep):
+                settled = _apply(changes, look, verdict, None)
+                changes.write()
+                return settled
+    return settle(sweep_id=look.sweep.id, seen=look.seen)
 
 
 def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:

@@ -1,13 +1,14 @@
 """The history of a sweep in sentences, which partners read too, and what it waits for."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
 
 from sweeps.models import Cause, EventKind, Flag, Sweep, SweepEvent, SweepStatus, SweepTransaction
 
-_STATUS_SENTENCES = {
+_STATUS_SENTENCES: Mapping[str, str] = {
     Cause.BUILT: "The sweep was built.",
     Cause.REPORTED: "Another transaction was reported, so the sweep is pending again.",
     Cause.EXECUTED: "The sweep was executed.",
@@ -19,7 +20,7 @@ _STATUS_SENTENCES = {
     Cause.ADOPTED: "The sweep was executed. Its build was lost, so it was stored from its transaction.",
     Cause.REORGANISED: "The block of its transaction left the chain, so the sweep is as it was before that.",
 }
-_SENTENCES = {
+_SENTENCES: Mapping[str, str] = {
     EventKind.REPORTED: "A transaction was reported.",
     EventKind.DISPLACED: "The transaction was never seen, and a newer one took its place.",
     EventKind.DISCOVERED: "The worker found the transaction on chain.",
@@ -41,7 +42,12 @@ _SENTENCES = {
 
 def sentence(event: SweepEvent) -> str:
     """Return the event as a sentence that a partner may read: not who in operations asked for it, nor why."""
-    return _template(event).format_map(defaultdict(lambda: "unknown", event.facts))
+    return sentence_of(event.kind, event.cause, event.facts)
+
+
+def sentence_of(kind: str, cause: str, facts: Mapping[str, Any]) -> str:
+    """Return the sentence about an event of this kind, whose cause is blank unless it changed the status."""
+    return _template(kind, cause).format_map(defaultdict(lambda: "unknown", facts))
 
 
 def further_facts(event: SweepEvent) -> dict[str, Any]:
@@ -50,14 +56,12 @@ def further_facts(event: SweepEvent) -> dict[str, Any]:
     return {
         name: value
         for name, value in event.facts.items()
-        if f"{{{name}}}" not in _template(event) and value not in ("", shown)
+        if f"{{{name}}}" not in _template(event.kind, event.cause) and value not in ("", shown)
     }
 
 
-def _template(event: SweepEvent) -> str:
-    if event.kind == EventKind.STATUS:
-        return _STATUS_SENTENCES[Cause(event.cause)]
-    return _SENTENCES[EventKind(event.kind)]
+def _template(kind: str, cause: str) -> str:
+    return _STATUS_SENTENCES[cause] if kind == EventKind.STATUS else _SENTENCES[kind]
 
 
 def why_it_waits(sweep: Sweep) -> str:

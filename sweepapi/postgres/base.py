@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import psycopg
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
+from django.db.backends.utils import CursorWrapper
 
 from sweepapi.postgres.connection import Connection
 
@@ -23,12 +25,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
             "idle_in_transaction_session_timeout": max(deadline_seconds, MIN_IDLE_SECONDS),
         }
         options = [f"-c {name}={seconds * 1000:.0f}" for name, seconds in limits.items()]
-        return parameters | {"options": " ".join([parameters.get("options", ""), *options])}
+        # Only what ``preparing_cursor`` returns prepares; the cursors of Django put values into the text of statements.
+        return parameters | {"options": " ".join([parameters.get("options", ""), *options]), "prepare_threshold": 0}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         """Connect; see ``Connection``."""
         self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django does
         return Connection.open(**conn_params)
+
+    def preparing_cursor(self) -> CursorWrapper:
+        """Return a cursor whose statements the server plans once; they are counted and wrapped as with any other."""
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            cursor: CursorWrapper = self._prepare_cursor(psycopg.Cursor(self.connection))  # type: ignore[attr-defined]  # missing in the stubs
+            return cursor
 
     def is_usable(self) -> bool:
         """Return whether a kept connection can be used; ask the server, which takes a round trip, only if in doubt."""

@@ -1,11 +1,13 @@
 """How a rail shows its sweeps to partners and to operators."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from rest_framework.serializers import Serializer
 
 from sweeps.models import Sweep
+from sweeps.snapshots.parts import Part
+from sweeps.snapshots.reading import Snapshot
 
 
 class NetworkStatus(Protocol):
@@ -26,6 +28,11 @@ class Presentation(Protocol):
     @property
     def state(self) -> type[Serializer[Any]]:
         """The serializer of a ``SweepState``."""
+        ...
+
+    @property
+    def status_object(self) -> Callable[[Snapshot, Any], Part]:
+        """Returns the JSON of a snapshot of a sweep, given its rail: what ``state`` makes of its ``SweepState``."""
         ...
 
     @property

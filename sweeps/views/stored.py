@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,10 +14,14 @@ from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
 from sweepapi.api.pagination import Scope, newest_first
+from sweepapi.api.renderers import answer
 from sweepapi.api.schema import failures
 from sweepapi.errors import SweepNotFound
+from sweeps.rails.presentation import Presentation
+from sweeps.rails.registry import RAILS
 from sweeps.serializers.history import HistoryQuery, SweepPage
-from sweeps.state import HistoryFilter, SweepState, sweep_of_partner, sweeps_of_partner
+from sweeps.snapshots.reading import Snapshot, read_snapshot
+from sweeps.state import HistoryFilter, SweepState, sweeps_of_partner
 
 V = TypeVar("V", bound=type[ViewSet])
 SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -54,13 +59,17 @@ class StoredSweepViewSet(ViewSet):
     """The sweeps of the key's partner on the rails of one version."""
 
     rails: ClassVar[Collection[str]]
-    state: ClassVar[type[Serializer[Any]]]
+    present: ClassVar[Presentation]
     scopes: ClassVar[Mapping[str, str]] = {"retrieve": "read", "list": "read"}
 
-    def retrieve(self, request: Request, sweep_id: str) -> Response:
+    def retrieve(self, request: Request, sweep_id: str) -> HttpResponse:
         """Return the sweep with its transactions, its fee terms, its events and its postings."""
-        sweep = sweep_of_partner(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
-        return Response(self.state(SweepState.of(sweep)).data)
+        snapshot = read_snapshot(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
+        return self.show(snapshot)
+
+    def show(self, snapshot: Snapshot, status: int = 200) -> HttpResponse:
+        """Return the response with the status object of a sweep."""
+        return answer(self.present.status_object(snapshot, RAILS[snapshot["rail"]]), status)
 
     def list(self, request: Request) -> Response:
         """Return one page of sweeps in brief."""

@@ -20,7 +20,7 @@ TAG = "Sweeps on Solana"
 @documented(get="getSweepV1", listing="listSweepsV1", where="Solana or V4", tag=TAG, state=V1.state)
 class SweepV1ViewSet(StoredSweepViewSet):
     rails = V1_RAILS
-    state = V1.state
+    present = V1
     scopes = {**StoredSweepViewSet.scopes, "discover": "build", "build": "build"}
     policies = {"discover": DISCOVER, "build": BUILD}
 

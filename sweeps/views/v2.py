@@ -11,7 +11,7 @@ from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweepapi.api.serializers import EmptyRequestSerializer
 from sweeps.build import build_sweep, quote_sweep, renew_offer
-from sweeps.confirm import confirm_sweep
+from sweeps.confirm import confirm_and_read
 from sweeps.discovery import discover_tokens
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V2, V2_RAILS
@@ -29,7 +29,7 @@ TAG = "Sweeps"
 @documented(get="getSweep", listing="listSweeps", where="an EVM chain", tag=TAG, state=V2.state)
 class SweepViewSet(StoredSweepViewSet):
     rails = V2_RAILS
-    state = V2.state
+    present = V2
     scopes = {
         **StoredSweepViewSet.scopes,
         "discover": "build",
@@ -141,15 +141,14 @@ class SweepViewSet(StoredSweepViewSet):
         request=ConfirmRequestSerializer,
         responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},
     )
-    def confirm(self, request: Request, sweep_id: str) -> Response:
+    def confirm(self, request: Request, sweep_id: str) -> HttpResponse:
         """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block."""
         body = ConfirmRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        confirmed = confirm_sweep(
+        snapshot = confirm_and_read(
             requester=requester_of(request),
             sweep_id=sweep_id_of(sweep_id),
             tx_hashes=body.tx_hashes,
             network=body.network,
         )
-        status = 200 if confirmed.status == SweepStatus.COMPLETED else 202
-        return Response(V2.state(SweepState.of(confirmed)).data, status=status)
+        return self.show(snapshot, 200 if snapshot["status"] == SweepStatus.COMPLETED else 202)

@@ -275,8 +275,8 @@ def test_a_confirm_without_an_answer_leaves_no_error_on_a_sweep_that_the_worker_
     built = app.build()
     tx_hash = app.execute(built)
     while_confirm_looks(monkeypatch, lambda: the_worker_looks(built), is_answered=False)
-    app.confirm(built, tx_hash, status=202)
-    state = app.state(built["sweepId"])
+    state = app.confirm(built, tx_hash)
+    assert state == app.state(built["sweepId"]), "it answers what is stored by then"
     assert (state["status"], state["feeAuthorization"]["lastError"]) == ("completed", None)
 
 

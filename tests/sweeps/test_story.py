@@ -45,6 +45,7 @@ from tests.factories.sweeps import (
     receipt_of,
     seen,
 )
+from tests.snapshots import assert_shown_as_described
 from tests.sweeps.story_model import FINAL_DEPTH, SAFE_DEPTH, Chain, MinedBlock, Outcome, Rail, Story, View
 
 HASHES = [f"0x{number:064x}" for number in range(1, 14)]
@@ -238,6 +239,10 @@ class Storyteller(RuleBasedStateMachine):
         before = ["pending", *(move.to_status for move in moves)]
         assert [move.from_status for move in moves] == before[:-1]
         assert before[-1] == sweep.status
+
+    @invariant()
+    def it_is_shown_as_the_serializers_describe_it(self) -> None:
+        assert_shown_as_described(self.sweep.id)
 
     # --- Translating --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from django.db.models import Prefetch
 from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
 from sweeps.parts import read_parts, read_tokens
-from sweeps.rails.evm import following, judging, reconciling, reverts
+from sweeps.rails.evm import following, judging, reconciling, reverts, snapshots
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
@@ -45,6 +45,7 @@ class EvmPresentation:
     discovery = EvmDiscoverySerializer
     refreshed = RefreshedSerializer
     state = EvmStateSerializer
+    status_object = staticmethod(snapshots.status_object)
     network = ChainSerializer
     hard_cap_bps = HARD_CAP_BPS
     max_tokens = MAX_LEGS

@@ -76,6 +76,6 @@ class EvmRail(Rail, Protocol):
         """Return what an event must say about the sweep."""
         ...
 
-    def authorization_nonce(self, execution: Execution) -> str | None:
-        """Return the nonce of the signed fee authorization; None for versions without one."""
+    def authorization_nonce(self, execution_id: str) -> str | None:
+        """Return the nonce of the fee authorization that identifies an execution; None for versions without one."""
         ...

@@ -6,7 +6,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
-from sweeps.models import Execution, Sweep
+from sweeps.models import Sweep
 from sweeps.rails.evm import storing
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.emitted import Emitted, Outcome, facts
@@ -44,7 +44,7 @@ class EvmV4(EvmBase):
         outcome = Outcome(event.output_token, event.gross_output, event.fee, event.user_amount, parties=None)
         return Emitted("SweepExecutedV4", event.sweep_ref, event.user, facts(event), outcome)
 
-    def authorization_nonce(self, _execution: Execution) -> None:
+    def authorization_nonce(self, _execution_id: str) -> None:
         """V4 has no fee authorization."""
 
     def withdraw(self, _sweep: Sweep) -> None:

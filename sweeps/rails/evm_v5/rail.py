@@ -3,7 +3,6 @@
 from sweepapi.evm.deployment.specification import V5
 from sweepapi.evm.responses import Log
 from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
-from sweeps.models import Execution
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.emitted import Emitted, facts
 from sweeps.rails.evm_v5 import cancelling, sealing, storing
@@ -44,6 +43,6 @@ class EvmV5(EvmBase):
             return Emitted("AuthorizationCancelled", str(cancelled.nonce), None, facts(cancelled))
         return None
 
-    def authorization_nonce(self, execution: Execution) -> str | None:
+    def authorization_nonce(self, execution_id: str) -> str | None:
         """Return the nonce as partners see it; other contract versions have none."""
-        return execution.execution_id
+        return execution_id

@@ -9,6 +9,7 @@ from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
 from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
 from sweeps.rails.solana_v1.serializers.status import ClusterSerializer
 from sweeps.serializers.offchain_state import OffchainStateSerializer
+from sweeps.snapshots import offchain
 
 # No program enforces these; partners get the same limits as on EVM chains.
 HARD_CAP_BPS = 300
@@ -21,6 +22,7 @@ class SolanaPresentation:
     answer = SolanaBuiltSerializer
     discovery = DiscoverySerializer
     state = OffchainStateSerializer
+    status_object = staticmethod(offchain.status_object)
     network = ClusterSerializer
     networks = staticmethod(cluster_statuses)
     hard_cap_bps = HARD_CAP_BPS

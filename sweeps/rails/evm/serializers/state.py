@@ -37,7 +37,7 @@ class FeeAuthorizationStateSerializer(ChecksSerializer):
 
     @extend_schema_field(serializers.CharField(allow_null=True, help_text="Of the fee authorization; null on V4."))
     def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401 - a SweepState
-        nonce: str | None = state.rail.authorization_nonce(state.executions[0])
+        nonce: str | None = state.rail.authorization_nonce(state.executions[0].execution_id)
         return nonce
 
 

@@ -1,0 +1,38 @@
+"""The status object of /v2, as ``EvmStateSerializer`` describes it."""
+
+from sweeps.rails.evm.rail import EvmRail
+from sweeps.snapshots import parts
+from sweeps.snapshots.parts import Part
+from sweeps.snapshots.reading import Snapshot
+
+
+def status_object(snapshot: Snapshot, rail: EvmRail) -> Part:
+    """Return the status object of a sweep of this rail."""
+    state = parts.state(snapshot)
+    execution = snapshot["executions"][0]
+    return {
+        **parts.facts(snapshot, mode=rail.mode),
+        **state,
+        "chainId": int(snapshot["network"].removeprefix("eip155:")),
+        "flags": snapshot["flags"],
+        "contractVersion": rail.contract_version,
+        "contractAddress": execution["venue"],
+        "feeAuthorization": {
+            **parts.checks(snapshot),
+            "status": snapshot["status"],
+            **_reported(state["transaction"]),
+            "confirmedAt": snapshot["completed_at"],
+            "nonce": rail.authorization_nonce(execution["id"]),
+            "deadline": snapshot["deadline"],
+            "totalFeeBps": snapshot["total_fee_bps"],
+            "partnerShareBps": snapshot["partner_share_bps"],
+            "expectedFees": parts.expected_fees(snapshot),
+            "actualFees": snapshot["paid"],
+        },
+    }
+
+
+def _reported(transaction: Part | None) -> Part:
+    if transaction is None:
+        return {"txHash": None, "submittedAt": None}
+    return {"txHash": transaction["txHash"], "submittedAt": transaction["submittedAt"]}

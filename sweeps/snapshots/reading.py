@@ -1,0 +1,139 @@
+"""Reads everything that is shown of a sweep by one statement, which PostgreSQL returns as one JSON object.
+
+Names and values are those of the answers wherever they do not depend on the rail or on words of ours.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from ledger.reading import POSTINGS_OF_SWEEP
+from partners.authentication import Requester
+from sweepapi import networks
+from sweepapi.errors import SweepNotFound
+from sweepapi.modes import Mode
+from sweepapi.postgres.prepared import fetch_json
+from sweepapi.sql import utc
+
+Snapshot = dict[str, Any]
+
+_TOKENS = """
+SELECT token.asset AS mint, token.symbol, token.decimals, token.amount::text AS amount,
+    CASE
+        WHEN left_out.reason = 'dropped' THEN 'dropped'
+        WHEN left_out.reason IS NOT NULL THEN 'skipped'
+        WHEN execution.status = 'executed' THEN 'swept'
+    END AS outcome,
+    NULLIF(left_out.reason, 'dropped') AS "skipReason"
+FROM sweeps_sweeptoken AS token
+JOIN sweeps_execution AS execution ON execution.id = token.execution_id
+LEFT JOIN sweeps_skippedtoken AS left_out ON left_out.execution_id = execution.id
+    AND left_out.booking_epoch = execution.booking_epoch AND left_out.token_id = token.id
+WHERE token.sweep_id = sweep.id
+ORDER BY token.position
+"""
+_TRANSACTIONS = f"""
+SELECT tx.tx_hash AS "txHash", tx.status, tx.source, tx.block_number AS "blockNumber",
+    NULLIF(tx.block_hash, '') AS "blockHash",
+    CASE
+        WHEN tx.status = 'accepted' THEN GREATEST(tx.confirmations, block.head_number - tx.block_number + 1)
+        ELSE tx.confirmations
+    END AS confirmations,
+    tx.finality, tx.gas_used::text AS "gasUsed", {utc("tx.submitted_at")} AS "submittedAt",
+    {utc("tx.confirmed_at")} AS "confirmedAt", tx.reason
+FROM sweeps_sweeptransaction AS tx
+WHERE tx.sweep_id = sweep.id
+ORDER BY tx.id
+"""
+_EVENTS = f"""
+SELECT event.kind, event.to_status, event.cause, {utc("event.at")} AS at, event.tx_hash, event.facts
+FROM sweeps_sweepevent AS event
+WHERE event.sweep_id = sweep.id
+ORDER BY event.sequence
+"""
+_EXECUTIONS = """
+SELECT execution.execution_id AS id, execution.venue, execution.status,
+    ARRAY(
+        SELECT token.asset FROM sweeps_sweeptoken AS token
+        WHERE token.execution_id = execution.id ORDER BY token.position
+    ) AS tokens,
+    shown.tx_hash AS "txHash", COALESCE(shown.reason, '') AS reason
+FROM sweeps_execution AS execution
+LEFT JOIN LATERAL (
+    SELECT tx.tx_hash, tx.reason FROM sweeps_sweeptransaction AS tx
+    WHERE tx.execution_id = execution.id ORDER BY tx.status <> 'accepted', tx.id DESC LIMIT 1
+) AS shown ON true
+WHERE execution.sweep_id = sweep.id
+ORDER BY execution.position
+"""
+_PAID = """
+SELECT COALESCE(sum(execution.gross_output), 0)::text AS "grossOutput",
+    COALESCE(sum(execution.total_fee), 0)::text AS "totalFee",
+    COALESCE(sum(execution.partner_fee), 0)::text AS "partnerFee",
+    COALESCE(sum(execution.protocol_fee), 0)::text AS "protocolFee",
+    COALESCE(sum(execution.user_amount), 0)::text AS "userAmount"
+FROM sweeps_execution AS execution
+WHERE execution.sweep_id = sweep.id
+"""
+
+
+def _array(rows: str) -> str:
+    return f"(SELECT COALESCE(json_agg(one), '[]') FROM ({rows}) AS one)"
+
+
+_STATEMENT = f"""
+SELECT json_build_object(
+    'id', sweep.id, 'client_reference', sweep.client_reference, 'network', sweep.network, 'rail', sweep.rail,
+    'status', sweep.status, 'is_open', sweep.is_open, 'wallet', sweep.wallet, 'output_asset', sweep.output_asset,
+    'output_symbol', sweep.output_symbol, 'output_decimals', sweep.output_decimals,
+    'created_at', {utc("sweep.created_at")}, 'deadline', {utc("sweep.deadline")},
+    'completed_at', {utc("sweep.completed_at")}, 'settlement', sweep.settlement, 'flags', sweep.flags,
+    'total_fee_bps', sweep.total_fee_bps, 'partner_share_bps', sweep.partner_share_bps,
+    'check_attempts', sweep.check_attempts, 'last_checked_at', {utc("sweep.last_checked_at")},
+    'next_look_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
+    'expected_gross', (
+        SELECT offer.expected_gross FROM sweeps_offer AS offer
+        WHERE offer.sweep_id = sweep.id ORDER BY offer.sequence DESC LIMIT 1
+    ),
+    'paid', CASE WHEN sweep.status = 'completed' THEN (SELECT row_to_json(one) FROM ({_PAID}) AS one) END,
+    'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},
+    'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
+)
+FROM sweeps_sweep AS sweep
+LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id
+WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s AND sweep.rail = ANY(%(rails)s)
+    AND (sweep.network = ANY(%(sandbox)s)) = %(is_test)s
+"""
+_EXECUTED_STATEMENT = f"""{_STATEMENT}
+AND sweep.status = 'completed' AND EXISTS (
+    SELECT FROM sweeps_sweeptransaction AS tx
+    WHERE tx.sweep_id = sweep.id AND tx.status = 'accepted' AND tx.tx_hash = ANY(%(tx_hashes)s)
+)
+"""
+
+
+def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
+    """Return a sweep on one of these rails; raises ``SweepNotFound``, for any that the key does not reach too."""
+    found: Snapshot | None = fetch_json(_STATEMENT, _parameters(requester, sweep_id, rails))
+    if found is None:
+        raise SweepNotFound
+    return found
+
+
+def read_executed(
+    requester: Requester, sweep_id: UUID, *, rails: Collection[str], tx_hashes: Sequence[str]
+) -> Snapshot | None:
+    """Return what ``read_snapshot`` does if one of these transactions executed the sweep and it is completed."""
+    parameters = _parameters(requester, sweep_id, rails) | {"tx_hashes": list(tx_hashes)}
+    found: Snapshot | None = fetch_json(_EXECUTED_STATEMENT, parameters)
+    return found
+
+
+def _parameters(requester: Requester, sweep_id: UUID, rails: Collection[str]) -> dict[str, Any]:
+    return {
+        "sweep_id": sweep_id,
+        "partner_id": requester.partner_id,
+        "rails": list(rails),
+        "sandbox": list(networks.current().sandbox),
+        "is_test": requester.mode == Mode.TEST,
+    }

@@ -1,0 +1,27 @@
+"""Compares a sweep as one statement reads it with the same sweep as models and serializers show it."""
+
+from uuid import UUID
+
+from rest_framework.renderers import JSONRenderer
+
+from partners.authentication import Requester
+from sweepapi.modes import mode_of
+from sweeps.models import Sweep
+from sweeps.rails.registry import RAILS, V1, V1_RAILS, V2, V2_RAILS
+from sweeps.snapshots.reading import read_snapshot
+from sweeps.state import SweepState
+
+VERSIONS = ((V2_RAILS, V2), (V1_RAILS, V1))
+
+
+def assert_shown_as_described(sweep_id: UUID) -> None:
+    """Fail unless both show the same bytes, in every version of the API that shows the sweep."""
+    partner_id, rail, network = Sweep.objects.values_list("partner_id", "rail", "network").get(id=sweep_id)
+    requester = Requester("", "", partner_id, mode_of(network), frozenset())
+    versions = [(rails, present) for rails, present in VERSIONS if rail in rails]
+    assert versions
+    for rails, present in versions:
+        snapshot = read_snapshot(requester, sweep_id, rails=rails)
+        described = present.state(SweepState.of(Sweep.objects.get(id=sweep_id))).data
+        shown = present.status_object(snapshot, RAILS[rail])
+        assert JSONRenderer().render(shown) == JSONRenderer().render(described)
