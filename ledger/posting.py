@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Q
 from uuid_utils.compat import uuid7
 
 from ledger.errors import PayoutProblem, PayoutRefusedError
@@ -20,6 +19,11 @@ from sweepapi.sets import as_row, insert_rows
 
 # What identifies an account: network, asset, name, and partner unless it is the platform's.
 AccountKey = tuple[str, str, str, UUID | None]
+_ACCOUNTS = """
+SELECT network, asset, name, partner_id, id FROM ledger_account
+WHERE network = ANY(%(networks)s) AND asset = ANY(%(assets)s) AND name = ANY(%(names)s)
+    AND (partner_id IS NULL OR partner_id = ANY(%(partners)s::uuid[]))
+"""
 _FINALIZE = """
 INSERT INTO ledger_finality (entry_id, final_at) SELECT unnest(%s), statement_timestamp() ON CONFLICT DO NOTHING
 """
@@ -247,11 +251,7 @@ def _accounts(keys: Collection[AccountKey], assets: Sequence[Asset]) -> Mapping[
 def _find_accounts(keys: Collection[AccountKey]) -> dict[AccountKey, int]:
     if not keys:
         return {}
-    networks, assets, names, partners = map(set, zip(*keys, strict=True))
-    accounts = Account.objects.filter(
-        Q(partner=None) | Q(partner_id__in=partners - {None}),
-        network__in=networks,
-        asset__in=assets,
-        name__in=names,
-    ).values_list("network", "asset", "name", "partner_id", "id")
-    return {(network, asset, name, of): account for network, asset, name, of, account in accounts}
+    networks, assets, names, partners = (list(set(values)) for values in zip(*keys, strict=True))
+    with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
+        cursor.execute(_ACCOUNTS, {"networks": networks, "assets": assets, "names": names, "partners": partners})
+        return {(network, asset, name, of): account for network, asset, name, of, account in cursor.fetchall()}

@@ -1,15 +1,15 @@
-"""Writes any number of rows of a table in one statement.
+"""Writes any number of rows of a table in one statement, and makes instances of rows that a statement returns.
 
 The rows travel as one parameter, a JSON array that PostgreSQL reads as rows of the table. Django's own bulk operations
-render an expression for each value, which takes several times as long. Values are written as they are: what a field
-would normalise or reject is left to the checks of the database.
+render an expression for each value, which takes several times as long, as do its queries. Values are written as they
+are: what a field would normalise or reject is left to the checks of the database.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import DatabaseError, connection, models
@@ -17,12 +17,26 @@ from django.db.models.expressions import DatabaseDefault
 from psycopg.sql import SQL, Identifier
 
 Row = Mapping[str, Any]  # by column
+M = TypeVar("M", bound=models.Model)
 
 
 def insert_rows(model: type[models.Model], rows: Sequence[Row]) -> None:
     """Insert rows, all with the same columns; what is not among them is left to the database's defaults."""
     if rows:
         _execute(_insert(model, tuple(rows[0])), rows)
+
+
+def insert_new(model: type[models.Model], instances: Sequence[models.Model], *, identity: Sequence[str]) -> None:
+    """Insert instances that have no key yet, and set their keys; these columns tell the rows apart."""
+    if not instances:
+        return
+    rows = [as_row(instance) for instance in instances]
+    statement = f"{_insert(model, tuple(rows[0]))} RETURNING id, {', '.join(identity)}"
+    with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
+        cursor.execute(statement, [as_json(rows)])
+        keys = {tuple(values): key for key, *values in cursor.fetchall()}
+    for instance in instances:
+        instance.pk = keys[tuple(getattr(instance, column) for column in identity)]
 
 
 def update_rows(model: type[models.Model], rows: Sequence[Row]) -> None:
@@ -46,13 +60,20 @@ def as_row(instance: models.Model) -> Row:
     }
 
 
+def instance_of(model: type[M], row: Row) -> M:
+    """Return the stored instance of a row as ``row_to_json`` gives it."""
+    names, decoders = _columns(model)
+    values = [None if (value := row[column]) is None else decode(value) for column, decode in decoders]
+    return model.from_db(connection.alias, names, values)
+
+
 def as_json(rows: Sequence[Row]) -> str:
     """Return the rows as the array that PostgreSQL reads."""
     return json.dumps(rows, default=_text)
 
 
 def _execute(statement: str, rows: Sequence[Row]) -> int:
-    with connection.cursor() as cursor:
+    with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
         cursor.execute(statement, [as_json(rows)])
         count: int = cursor.rowcount
         return count
@@ -64,6 +85,25 @@ def _text(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no form as JSON")
+
+
+@cache
+def _columns(model: type[models.Model]) -> tuple[Sequence[str], Sequence[tuple[str, Callable[[Any], Any]]]]:
+    """Return the names of an instance's values, and for each its column and what makes it of JSON."""
+    fields = model._meta.concrete_fields  # noqa: SLF001 - Django documents it
+    return [field.attname for field in fields], [(str(field.column), _decoder(field)) for field in fields]
+
+
+def _decoder(field: "models.Field[Any, Any]") -> Callable[[Any], Any]:
+    if isinstance(field, models.ForeignKey):
+        return _decoder(field.target_field)
+    if isinstance(field, models.UUIDField):
+        return UUID
+    return datetime.fromisoformat if isinstance(field, models.DateTimeField) else _unchanged
+
+
+def _unchanged(value: object) -> object:
+    return value
 
 
 @cache

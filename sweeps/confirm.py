@@ -28,7 +28,7 @@ from sweepapi.errors import (
     TransactionReverted,
 )
 from sweeps import schedule, transitions
-from sweeps.changes import Changes, lock
+from sweeps.changes import Changes, lock_one
 from sweeps.decided import already_confirmed, refuse_decided
 from sweeps.executions import REVERTED
 from sweeps.models import (
@@ -41,12 +41,11 @@ from sweeps.models import (
     SweepTransaction,
 )
 from sweeps.nudge import nudge
-from sweeps.parts import read_parts
 from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.settle import Look, Settled, settle_as_read
 from sweeps.snapshots.reading import Snapshot, read_executed, read_snapshot
-from sweeps.state import visible_to
+from sweeps.state import is_visible_to
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
@@ -64,12 +63,12 @@ def confirm_and_read(
 ) -> Snapshot:
     """Do what ``confirm_sweep`` does, and return the sweep as it is stored then.
 
-    If a hash that executed the sweep is reported again, nothing is written or locked: one statement finds that out and
-    reads the answer.
+    One statement finds out whether the key reaches such a sweep, so that no other is locked. It also reads the answer
+    if a hash that executed the sweep is reported again, for which nothing is locked or written.
     """
-    snapshot = read_executed(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
-    if snapshot is not None and network in (None, snapshot["network"]):
-        return snapshot
+    executed = read_executed(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
+    if executed is not None and network in (None, executed["network"]):
+        return executed
     confirm_sweep(requester=requester, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
     return read_snapshot(requester, sweep_id, rails=V2_RAILS)
 
@@ -104,13 +103,15 @@ def _admit(*, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], ne
     """Store the candidates and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
     with transaction.atomic():
         try:
-            sweep, changes = lock(visible_to(requester, rails=V2_RAILS), id=sweep_id)
+            sweep, changes = lock_one(sweep_id)
         except Sweep.DoesNotExist:
             raise SweepNotFound from None
+        if not is_visible_to(requester, sweep, rails=V2_RAILS):
+            raise SweepNotFound
         if network not in (None, sweep.network):
             problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
             raise InvalidRequest(details=[problem])
-        read_parts([sweep])
+        RAILS[sweep.rail].read_parts([sweep])
         (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
         candidates = execution.candidates
         known = {tx.tx_hash: tx.status for tx in candidates}

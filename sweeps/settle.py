@@ -23,7 +23,7 @@ from django.db import connection, transaction
 from ledger import posting
 from sweepapi.monitoring import metrics
 from sweeps.apply import apply, postpone
-from sweeps.changes import Changes, Mark, lock, lock_all
+from sweeps.changes import Changes, Mark, lock_all, lock_one
 from sweeps.executions import fee_of
 from sweeps.models import Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.rail import Depth, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
@@ -82,7 +82,7 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
     Without a lease, that of a check which is under way stays, so that its look is not lost.
     """
     with transaction.atomic():
-        sweep, changes = lock(id=sweep_id)
+        sweep, changes = lock_one(sweep_id)
         if lease is not None and sweep.lease_token != lease:
             raise LeaseLostError
         (watched,) = RAILS[sweep.rail].watch([sweep])

@@ -3,7 +3,7 @@
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, operations
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from django.db.backends.utils import CursorWrapper
 
@@ -13,8 +13,25 @@ from sweepapi.postgres.connection import Connection
 MIN_IDLE_SECONDS = 5.0
 
 
+class PreparingCursor(psycopg.Cursor[Any]):
+    """Has the server plan its statements once for each connection."""
+
+
+class Operations(operations.DatabaseOperations):
+    """Shows prepared statements to whoever logs queries, without their values, which are sent beside them."""
+
+    def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:  # noqa: ANN401 Django's signature
+        """Return the statement."""
+        if isinstance(cursor, PreparingCursor):
+            return sql
+        shown: str = super().last_executed_query(cursor, sql, params)
+        return shown
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Passes ``OPTIONS["deadline_seconds"]`` on to the connection and the server."""
+
+    ops_class = Operations
 
     def get_connection_params(self) -> dict[str, Any]:
         """Return what ``Connection.open`` takes."""
@@ -38,7 +55,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.close_if_health_check_failed()
         self.ensure_connection()
         with self.wrap_database_errors:
-            cursor: CursorWrapper = self._prepare_cursor(psycopg.Cursor(self.connection))  # type: ignore[attr-defined]  # missing in the stubs
+            cursor: CursorWrapper = self._prepare_cursor(PreparingCursor(self.connection))  # type: ignore[attr-defined]  # missing in the stubs
             return cursor
 
     def is_usable(self) -> bool:

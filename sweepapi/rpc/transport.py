@@ -43,7 +43,9 @@ class Endpoint:
         environment = session.merge_environment_settings(self._url, {}, None, None, None)
         session.proxies, session.verify = environment["proxies"], environment["verify"]
         session.trust_env = False
-        self._session = session
+        self._session, self._adapter = session, adapter
+        # Prepared once, and sent by the adapter, because the session prepares each request anew and looks for cookies.
+        self._prepared = session.prepare_request(requests.Request("POST", self._url, headers=JSON))
 
     def post(self, body: bytes, timeout_seconds: float) -> bytes:
         """Return the response's body; raises a ``BadResponseError`` that says what went wrong."""
@@ -58,9 +60,17 @@ class Endpoint:
 
     def _post(self, body: bytes, timeout_seconds: float) -> bytes:
         deadline = time.monotonic() + timeout_seconds
-        # A redirect would send the calls to another host.
-        with self._session.post(
-            self._url, data=body, headers=JSON, timeout=timeout_seconds, stream=True, allow_redirects=False
+        request = self._prepared.copy()
+        request.prepare_body(body, None)
+        session = self._session
+        # An adapter follows no redirect, which would send the calls to another host.
+        with self._adapter.send(
+            request,
+            stream=True,
+            timeout=timeout_seconds,
+            verify=session.verify or False,
+            cert=session.cert,
+            proxies=session.proxies,
         ) as response:
             if is_throttled(response.status_code, response.headers):
                 message = f"{self._name} limits our requests (HTTP {response.status_code})"

@@ -334,8 +334,12 @@ class Rail(Protocol):
         """Store the facts about an offer that only this rail knows, in the caller's transaction."""
         ...
 
+    def read_parts(self, sweeps: Sequence[Sweep]) -> None:
+        """Read what ``watch`` needs beside the rows, in a fixed number of queries, unless it was read before."""
+        ...
+
     def watch(self, sweeps: Sequence[Sweep]) -> list[Any]:
-        """Return what to look for, in the order of the sweeps; reads the database in a fixed number of queries."""
+        """Return what to look for, in the order of the sweeps, once their parts are read."""
         ...
 
     def see(

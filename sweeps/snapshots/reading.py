@@ -81,8 +81,7 @@ def _array(rows: str) -> str:
     return f"(SELECT COALESCE(json_agg(one), '[]') FROM ({rows}) AS one)"
 
 
-_STATEMENT = f"""
-SELECT json_build_object(
+_SNAPSHOT = f"""json_build_object(
     'id', sweep.id, 'client_reference', sweep.client_reference, 'network', sweep.network, 'rail', sweep.rail,
     'status', sweep.status, 'is_open', sweep.is_open, 'wallet', sweep.wallet, 'output_asset', sweep.output_asset,
     'output_symbol', sweep.output_symbol, 'output_decimals', sweep.output_decimals,
@@ -98,17 +97,22 @@ SELECT json_build_object(
     'paid', CASE WHEN sweep.status = 'completed' THEN (SELECT row_to_json(one) FROM ({_PAID}) AS one) END,
     'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},
     'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
-)
-FROM sweeps_sweep AS sweep
-LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id
+)"""
+_OF_PARTNER = """
+FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id
 WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s AND sweep.rail = ANY(%(rails)s)
     AND (sweep.network = ANY(%(sandbox)s)) = %(is_test)s
 """
-_EXECUTED_STATEMENT = f"""{_STATEMENT}
-AND sweep.status = 'completed' AND EXISTS (
-    SELECT FROM sweeps_sweeptransaction AS tx
-    WHERE tx.sweep_id = sweep.id AND tx.status = 'accepted' AND tx.tx_hash = ANY(%(tx_hashes)s)
-)
+_STATEMENT = f"SELECT {_SNAPSHOT} {_OF_PARTNER}"
+_EXECUTED_STATEMENT = f"""
+SELECT CASE
+    WHEN sweep.status = 'completed' AND EXISTS (
+        SELECT FROM sweeps_sweeptransaction AS tx
+        WHERE tx.sweep_id = sweep.id AND tx.status = 'accepted' AND tx.tx_hash = ANY(%(tx_hashes)s)
+    ) THEN {_SNAPSHOT}
+    ELSE json_build_object('id', NULL)
+END
+{_OF_PARTNER}
 """
 
 
@@ -123,10 +127,15 @@ def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str
 def read_executed(
     requester: Requester, sweep_id: UUID, *, rails: Collection[str], tx_hashes: Sequence[str]
 ) -> Snapshot | None:
-    """Return what ``read_snapshot`` does if one of these transactions executed the sweep and it is completed."""
+    """Return what ``read_snapshot`` does if the sweep is completed by one of these transactions, and None if not.
+
+    Raises ``SweepNotFound`` as it does.
+    """
     parameters = _parameters(requester, sweep_id, rails) | {"tx_hashes": list(tx_hashes)}
     found: Snapshot | None = fetch_json(_EXECUTED_STATEMENT, parameters)
-    return found
+    if found is None:
+        raise SweepNotFound
+    return found if found["id"] is not None else None
 
 
 def _parameters(requester: Requester, sweep_id: UUID, rails: Collection[str]) -> dict[str, Any]:

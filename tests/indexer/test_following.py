@@ -259,7 +259,7 @@ def test_what_one_poll_finds_is_settled_in_one_transaction(app: PartnerApp) -> N
     with CaptureQueriesContext(connection) as captured:
         tasks.follow()
     assert [sweep_of(one).status for one in builds] == ["completed"] * 2
-    assert sum('FROM "sweeps_sweep"' in query["sql"] and "FOR UPDATE" in query["sql"] for query in captured) == 1
+    assert sum("FROM sweeps_sweep" in query["sql"] and "FOR UPDATE" in query["sql"] for query in captured) == 1
 
 
 def test_what_was_found_before_an_error_is_settled_and_a_sweep_that_was_found_twice_only_once() -> None:

@@ -1,14 +1,19 @@
 """Rows are written in sets exactly as they are, and a write that misses a row is an error."""
 
+from typing import Any
+
 import pytest
 from django.db import DatabaseError, DataError, IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
-from sweepapi.sets import as_row, insert_rows, update_rows
-from sweeps.models import Execution, Sweep, SweepEvent, SweepTransaction
-from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
+from sweepapi.postgres.prepared import fetch_json
+from sweepapi.sets import as_row, insert_new, insert_rows, instance_of, update_rows
+from sweeps.models import EventKind, Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
+from sweeps.rails.evm.models import Permit
+from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, note
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +43,41 @@ def test_what_the_database_sets_is_left_to_it() -> None:
     assert "id" not in row
     insert_rows(SweepTransaction, [row])
     assert SweepTransaction.objects.get().tx_hash == tx.tx_hash
+
+
+def test_new_instances_are_inserted_by_one_statement_and_get_their_keys() -> None:
+    sweep = SweepFactory.create()
+    new = SweepTransactionFactory.build_batch(3, sweep=sweep, execution=sweep.executions.get())
+    with CaptureQueriesContext(connection) as statements:
+        insert_new(SweepTransaction, new, identity=("execution_id", "tx_hash"))
+    assert len(statements) == 1
+    assert {tx.pk: tx.tx_hash for tx in new} == dict(SweepTransaction.objects.values_list("pk", "tx_hash"))
+
+
+@pytest.mark.parametrize(
+    ("model", "table"),
+    [
+        (Partner, "partners_partner"),
+        (Sweep, "sweeps_sweep"),
+        (Execution, "sweeps_execution"),
+        (SweepToken, "sweeps_sweeptoken"),
+        (SweepTransaction, "sweeps_sweeptransaction"),
+        (Permit, "evm_permit"),
+        (SweepEvent, "sweeps_sweepevent"),
+    ],
+)
+def test_an_instance_of_a_row_has_the_values_that_a_query_gives(model: type[Any], table: str) -> None:
+    facts = {"flags": ["partial"], "last_checked_at": timezone.now(), "client_reference": AWKWARD}
+    tx = SweepTransactionFactory.create(sweep=SweepFactory.create(**facts), block_number=2**62)
+    note(tx.sweep, EventKind.REJECTED, tx_hash=tx.tx_hash, reason=AWKWARD)
+    instance = instance_of(model, fetch_json(f"SELECT row_to_json(one) FROM {table} AS one", {}))  # noqa: S608 - a table
+    stored = model.objects.get()
+    assert instance == stored
+    assert values_of(instance) == values_of(stored)
+
+
+def values_of(instance: Any) -> dict[str, tuple[type, object]]:
+    return {name: (type(value), value) for name, value in vars(instance).items() if name != "_state"}
 
 
 def test_each_row_is_updated_to_its_own_values() -> None:

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Prefetch
-
 from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
-from sweeps.parts import read_parts, read_tokens
-from sweeps.rails.evm import following, judging, reconciling, reverts, snapshots
+from sweeps.rails.evm import following, judging, reconciling, reverts, snapshots, sweep_parts
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
@@ -21,6 +18,7 @@ from sweeps.rails.rail import FinalSpan
 class EvmBase:
     """The part of an ``EvmRail`` that does not depend on the contract version."""
 
+    read_parts = staticmethod(sweep_parts.read_parts)
     see = staticmethod(following.see)
     judge = staticmethod(judging.judge)
     next_look = staticmethod(following.next_look)
@@ -28,8 +26,7 @@ class EvmBase:
     explain_revert = staticmethod(reverts.explain)
 
     def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[Watched]:
-        read_parts(sweeps, "permit", Prefetch("execution_list__skipped", to_attr="skipped_list"))
-        read_tokens(sweeps)
+        self.read_parts(sweeps)
         executions = [(sweep, sweep.execution_list[0]) for sweep in sweeps]
         return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
 

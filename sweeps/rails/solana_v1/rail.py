@@ -21,6 +21,7 @@ class SolanaV1:
     seal = staticmethod(sealing.seal)
     store = staticmethod(sealing.store)
     discover = staticmethod(discovery.discover)
+    read_parts = staticmethod(watching.read_built_parts)
     watch = staticmethod(watching.watch)
     see = staticmethod(following.see)
     find_executed = staticmethod(reconciling.find_executed)

@@ -111,9 +111,14 @@ def user_gain(landed: Landed, wallet: str, output_asset: str) -> int:
     return landed.token_gain(wallet, output_asset)
 
 
-def watch(sweeps: Sequence[Sweep]) -> list[Watched]:
-    """Return what to look for, in the order of the sweeps."""
+def read_built_parts(sweeps: Sequence[Sweep]) -> None:
+    """Read what belongs to sweeps, with their tokens and built transactions, unless it was read before."""
     read_parts(sweeps, "execution_list__tokens", "execution_list__built")
+
+
+def watch(sweeps: Sequence[Sweep]) -> list[Watched]:
+    """Return what to look for, in the order of the sweeps, once their parts are read."""
+    read_built_parts(sweeps)
     return [_watched(sweep) for sweep in sweeps]
 
 
