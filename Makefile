@@ -24,7 +24,7 @@ FAULT_TESTS := tests/resilience tests/races tests/dev/chaos
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test check pytest pytest-faults slither mutants concurrency-mutants forge \
-	invariants coverage openapi chaos bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
+	invariants coverage openapi chaos bench-api bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -101,6 +101,9 @@ chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; 
 	@$(PY) -m dev.chaos --seeds 3 --sweeps 500
 
 # Times are of a machine that does nothing else meanwhile.
+bench-api: $(CONTRACTS_READY) ## measure status and confirm beside a bare view, and 1,000 connections; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m dev.bench_api var/bench/api.json
+
 bench-build: $(CONTRACTS_READY) ## measure round trips, time and estimates of builds; fails if a target is missed
 	@$(PY) -m dev exec -- $(PY) -m dev.bench var/bench/build.json
 

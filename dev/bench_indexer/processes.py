@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,7 +52,12 @@ def waiting_messages() -> int:
 def cpu_seconds(child: Child) -> float:
     """Return what a program and its own children have used so far."""
     listed = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text(encoding="utf-8").split()
-    return sum(_used(pid) for pid in [child.pid, *map(int, listed)])
+    return cpu_seconds_of([child.pid, *map(int, listed)])
+
+
+def cpu_seconds_of(pids: Iterable[int]) -> float:
+    """Return what these processes have used so far."""
+    return sum(_used(pid) for pid in pids)
 
 
 def _used(pid: int) -> float:

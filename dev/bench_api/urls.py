@@ -1,0 +1,14 @@
+"""The service's endpoints and the bare view."""
+
+from django.urls import include, path
+
+from dev.bench_api.bare import BareView
+
+urlpatterns = [
+    path("v2/bare/<str:sweep_id>", BareView.as_view()),
+    path("", include("config.urls")),
+]
+handler400 = "sweepapi.api.handlers.bad_request"
+handler403 = "sweepapi.api.handlers.permission_denied"
+handler404 = "sweepapi.api.handlers.not_found"
+handler500 = "sweepapi.api.handlers.server_error"
