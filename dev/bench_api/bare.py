@@ -5,14 +5,16 @@ Everything around it is the service's: middleware, key check, permissions, parse
 
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
 
-from partners.authentication import partner_of
+from partners.authentication import requester_of
 from sweeps.models import Sweep
 
 
-class BareView(APIView):
-    def get(self, request: Request, sweep_id: str) -> Response:
+class BareViewSet(ViewSet):
+    scopes = {"retrieve": "read"}
+
+    def retrieve(self, request: Request, sweep_id: str) -> Response:
         """Return three fields of a sweep."""
-        sweep = Sweep.objects.get(id=sweep_id, partner=partner_of(request).id)
+        sweep = Sweep.objects.get(id=sweep_id, partner=requester_of(request).partner_id)
         return Response({"sweepId": sweep.id, "status": sweep.status, "createdAt": sweep.created_at})

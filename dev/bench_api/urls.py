@@ -2,10 +2,10 @@
 
 from django.urls import include, path
 
-from dev.bench_api.bare import BareView
+from dev.bench_api.bare import BareViewSet
 
 urlpatterns = [
-    path("v2/bare/<str:sweep_id>", BareView.as_view()),
+    path("v2/bare/<str:sweep_id>", BareViewSet.as_view({"get": "retrieve"})),
     path("", include("config.urls")),
 ]
 handler400 = "sweepapi.api.handlers.bad_request"
