@@ -1,5 +1,6 @@
 """What a key may do: its scopes, the addresses from which it works, and the networks that its mode reaches."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,26 +22,38 @@ from tests.factories.sweeps import LOCAL, SweepFactory
 
 pytestmark = pytest.mark.django_db
 
-SWEEP_ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
+ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
+WEBHOOK = f"/v2/webhooks/{ID}"
 # One request for each operation with a key, and the scope that it needs; None is any.
 OPERATIONS = [
     ("POST", "/v1/sweep/build", "build"),
     ("POST", "/v1/sweep/discover", "build"),
     ("GET", "/v1/sweep/history", "read"),
     ("GET", "/v1/sweep/output-tokens", "read"),
-    ("GET", f"/v1/sweep/status/{SWEEP_ID}", "read"),
+    ("GET", f"/v1/sweep/status/{ID}", "read"),
     ("GET", "/v2/ledger/balances", "ledger"),
     ("GET", "/v2/ledger/entries", "ledger"),
     ("GET", "/v2/partner", None),
-    ("POST", f"/v2/sweep/{SWEEP_ID}/cancel", "build"),
+    ("POST", f"/v2/sweep/{ID}/cancel", "build"),
     ("POST", "/v2/sweep/build", "build"),
-    ("POST", f"/v2/sweep/build/{SWEEP_ID}/refresh", "build"),
+    ("POST", f"/v2/sweep/build/{ID}/refresh", "build"),
     ("POST", "/v2/sweep/discover", "build"),
     ("GET", "/v2/sweep/history", "read"),
     ("POST", "/v2/sweep/quote", "build"),
-    ("GET", f"/v2/sweep/status/{SWEEP_ID}", "read"),
-    ("POST", f"/v2/sweep/status/{SWEEP_ID}/confirm", "confirm"),
+    ("GET", f"/v2/sweep/status/{ID}", "read"),
+    ("POST", f"/v2/sweep/status/{ID}/confirm", "confirm"),
+    ("GET", "/v2/webhooks", "webhooks"),
+    ("POST", "/v2/webhooks", "webhooks"),
+    ("GET", WEBHOOK, "webhooks"),
+    ("PATCH", WEBHOOK, "webhooks"),
+    ("DELETE", WEBHOOK, "webhooks"),
+    ("GET", f"{WEBHOOK}/deliveries", "webhooks"),
+    ("POST", f"{WEBHOOK}/ping", "webhooks"),
+    ("POST", f"{WEBHOOK}/replay", "webhooks"),
+    ("POST", f"{WEBHOOK}/rotate-secret", "webhooks"),
 ]
+WITH_BODY = ("POST", "PATCH")
+ID_IN_PATH = re.compile(r"<str:\w+>")
 
 
 def client_of(partner: Partner, *, mode: Mode = Mode.TEST, **limits: Any) -> Client:
@@ -49,7 +62,7 @@ def client_of(partner: Partner, *, mode: Mode = Mode.TEST, **limits: Any) -> Cli
 
 
 def send(client: Client, method: str, path: str) -> tuple[int, Any]:
-    response = client.generic(method, path, "{}" if method == "POST" else "", content_type="application/json")
+    response = client.generic(method, path, "{}" if method in WITH_BODY else "", content_type="application/json")
     error = response.json().get("error", {})
     return response.status_code, (error.get("code"), error.get("details"))
 
@@ -78,7 +91,7 @@ def test_an_operation_needs_no_other_scope(partner: Partner, method: str, path: 
 
 def test_every_operation_with_a_key_is_in_the_list() -> None:
     served = {
-        (method.upper(), pattern.replace("<str:sweep_id>", SWEEP_ID))
+        (method.upper(), ID_IN_PATH.sub(ID, pattern))
         for pattern, actions in keyed_actions()
         for method in actions
         if method != "head"
@@ -180,7 +193,7 @@ def test_sweeps_of_the_other_mode_look_exactly_like_missing_ones(partner: Partne
             live.generic(
                 method, path.format(sweep_id), body, content_type="application/json", headers={"x-request-id": "same"}
             ).content
-            for sweep_id in (sweep.id, SWEEP_ID)
+            for sweep_id in (sweep.id, ID)
         }
         assert len(answers) == 1
         assert b"sweep_not_found" in answers.pop()

@@ -12,9 +12,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from partners.models import Partner
+from partners.webhooks import endpoints
+from partners.webhooks.endpoints import Owner
+from partners.webhooks.models import WebhookDelivery, WebhookEndpoint
 from sweepapi.api.parsers import MAX_DEPTH
+from sweepapi.modes import Mode
 from sweeps.models import Sweep
+from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory, V4SweepFactory
+from tests.factories.webhooks import an_endpoint, owner_of
 from tests.partner_app import error_of
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +30,8 @@ HASH = {"txHash": "0x" + "ab" * 32}
 # In a statement: an id, a time, or the number of a savepoint.
 VALUE = re.compile(r"'[0-9a-f]{8}-?[0-9a-f-]{23,27}'|'\d{4}-\d\d-\d\dT[^']+'|\"s\d+_x\d+\"")
 PATH_PARAMETER = re.compile(r"\{\w+\}")
+# What is sent where an empty body is refused, by the end of the path.
+BODY_BY_ENDING: dict[str, dict[str, Any]] = {"confirm": HASH, "replay": {"since": "2026-01-31T12:00:00Z"}}
 
 
 class Operation(NamedTuple):
@@ -46,12 +54,15 @@ def send(api: Client, operation: Operation, path: str, body: bytes = b"{}", **he
 
 
 @pytest.mark.parametrize("text", ["%00", "a%00b", "%FF", "%ED%A0%80", "%E2%80%AE", "x" * 3_000])
-def test_no_query_parameter_takes_what_is_not_text(api: Client, operations: list[Operation], text: str) -> None:
-    tried = 0
+def test_no_query_parameter_takes_what_is_not_text(
+    api: Client, partner: Partner, operations: list[Operation], text: str
+) -> None:
+    webhook_id, tried = str(an_endpoint(partner).id), 0
     for operation in operations:
         for parameter in operation.facts.get("parameters", ()):
             if parameter["in"] == "query":
-                response = send(api, operation, f"{operation.path}?{parameter['name']}={text}")
+                path = PATH_PARAMETER.sub(webhook_id, operation.path)
+                response = send(api, operation, f"{path}?{parameter['name']}={text}")
                 assert error_of(response) in [(400, "invalid_request"), (400, "unsupported_chain")], parameter["name"]
                 tried += 1
     assert tried > 10
@@ -62,7 +73,7 @@ def test_an_id_that_was_never_given_out_is_not_found(api: Client, operations: li
     tried = 0
     for operation in operations:
         if "{" in operation.path:
-            body = json.dumps(HASH if operation.path.endswith("/confirm") else {}).encode()
+            body = json.dumps(BODY_BY_ENDING.get(operation.path.rpartition("/")[2], {})).encode()
             response = send(api, operation, PATH_PARAMETER.sub(text, operation.path), body, **{"Idempotency-Key": "k"})
             assert response.status_code == 404, operation
             assert "X-Injected" not in response.headers
@@ -145,3 +156,38 @@ def test_a_sweep_that_the_key_does_not_reach_is_answered_by_the_same_statements_
     assert missing[0][0] == 404
     assert list(statements(api, method, path.format(theirs.id), body)) == missing
     assert (theirs.transactions.count(), theirs.events.count()) == (0, 0)
+
+
+OF_A_WEBHOOK: list[tuple[str, str, dict[str, Any]]] = [
+    ("GET", "/v2/webhooks/{}", {}),
+    ("PATCH", "/v2/webhooks/{}", {"enabled": True}),
+    ("DELETE", "/v2/webhooks/{}", {}),
+    ("GET", "/v2/webhooks/{}/deliveries", {}),
+    ("POST", "/v2/webhooks/{}/ping", {}),
+    ("POST", "/v2/webhooks/{}/replay", {"since": "2026-01-31T12:00:00Z"}),
+    ("POST", "/v2/webhooks/{}/rotate-secret", {}),
+]
+
+
+@pytest.fixture(params=["of another partner", "of live keys", "deleted"])
+def their_webhook(request: pytest.FixtureRequest, partner: Partner) -> WebhookEndpoint:
+    """An endpoint that the key does not reach."""
+    match request.param:
+        case "of another partner":
+            return an_endpoint(PartnerFactory.create())
+        case "of live keys":
+            return endpoints.create(Owner(partner.id, Mode.LIVE), {"url": "https://partner.example/hooks"}).endpoint
+    return endpoints.delete(owner_of(partner), an_endpoint(partner).id)
+
+
+@pytest.mark.parametrize("sent", OF_A_WEBHOOK, ids=str)
+def test_a_webhook_that_the_key_does_not_reach_is_answered_by_the_same_statements_as_a_missing_one(
+    api: Client, their_webhook: WebhookEndpoint, sent: tuple[str, str, dict[str, Any]]
+) -> None:
+    method, path, body = sent
+    api.get("/v2/partner")
+    before = WebhookEndpoint.objects.values().get()
+    missing = list(statements(api, method, path.format(UNKNOWN), body))
+    assert missing[0][0] == 404
+    assert list(statements(api, method, path.format(their_webhook.id), body)) == missing
+    assert (WebhookEndpoint.objects.values().get(), WebhookDelivery.objects.count()) == (before, 0)
