@@ -1,6 +1,7 @@
 """What becomes of a sweep is written for its partner's webhooks, with the change or not at all."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from partners.webhooks.endpoints import KEPT, purge
 from partners.webhooks.models import MessageType, WebhookMessage
 from sweeps import reopening
 from sweeps.models import EventKind, Sweep
@@ -107,6 +109,30 @@ def test_a_completed_sweep_that_is_opened_and_closed_again_is_finalized_again() 
     reopening.reopen(sweep_id=scene.sweep.id, reason="We doubt it.", requested_by="ops")
     scenes.final(scene)
     assert messages(scene.sweep) == [COMPLETED, FINALIZED, FINALIZED]
+
+
+def test_the_sequence_goes_on_after_old_messages_were_deleted() -> None:
+    scene = scenes.closed()
+    assert messages(scene.sweep) == [COMPLETED, FINALIZED]
+    old = timezone.now() - KEPT - timedelta(seconds=1)
+    WebhookMessage.objects.update(occurred_at=old, dispatched_at=old)
+    purge()
+    assert messages(scene.sweep) == []
+    reopening.reopen(sweep_id=scene.sweep.id, reason="We doubt it.", requested_by="ops")
+    scenes.gone(scene)
+    scenes.executed(scene)
+    numbered = WebhookMessage.objects.filter(sweep_ref=scene.sweep.id).order_by("sequence")
+    assert list(numbered.values_list("sequence", "type")) == [(3, "sweep.reversed"), (4, "sweep.completed")]
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_the_sequence_is_the_same_whichever_messages_were_deleted(kept: int) -> None:
+    scene = scenes.reported()
+    for step in (scenes.executed, scenes.gone, scenes.executed):
+        step(scene)
+    WebhookMessage.objects.exclude(sequence=kept).delete()
+    scenes.final(scene)
+    assert set(WebhookMessage.objects.values_list("sequence", flat=True)) == {kept, 4}
 
 
 def test_a_change_that_is_rolled_back_leaves_no_message() -> None:
