@@ -7,18 +7,23 @@ import pytest
 from django.db import connection
 from kombu import Producer
 
+from partners.webhooks import attempts
+from partners.webhooks.deliverer import Deliverer
 from sweepapi.evm.signers.aws_kms import KmsFeeSigner
 from sweepapi.evm.signers.web3signer import Web3SignerFeeSigner
 from sweepapi.rpc import Provider
 from sweepapi.solana.swap_api import SwapApi
 
-# The swap API's requests run in threads of their own, so the call that starts them is watched.
+# The swap API's requests run in threads of their own, so the call that starts them is watched; as do deliveries of
+# webhooks, for which the database's thread waits.
 IO = (
     (Provider, "_post"),
     (SwapApi, "quotes"),
     (KmsFeeSigner, "_ask"),
     (Web3SignerFeeSigner, "_ask"),
     (Producer, "publish"),
+    (attempts, "post"),
+    (Deliverer, "_collect"),
 )
 
 

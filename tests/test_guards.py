@@ -1,9 +1,14 @@
 """The transaction guard allows calls outside of database transactions and fails calls inside."""
 
+from threading import Event
+
 import pytest
 from celery import current_app
 from django.db import transaction
 
+from partners.webhooks import attempts
+from partners.webhooks.deliverer import Deliverer
+from partners.webhooks.targets import Target
 from sweepapi import networks
 from sweepapi.evm import responses
 from sweepapi.evm.addresses import ZERO_ADDRESS
@@ -69,6 +74,25 @@ def test_a_message_to_the_broker_inside_a_transaction_is_caught(io_inside_transa
     with pytest.raises(AssertionError, match=r"Producer\.publish"), transaction.atomic():
         send_a_message()
     assert io_inside_transactions == ["Producer.publish"]
+    io_inside_transactions.clear()
+
+
+def test_a_webhook_that_is_sent_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
+    nobody = Target("http", "127.0.0.1", 1, "/")
+    assert attempts.post(nobody, {}, b"{}").error
+    with pytest.raises(AssertionError, match=r"attempts\.post"), transaction.atomic():
+        attempts.post(nobody, {}, b"{}")
+    assert io_inside_transactions == ["partners.webhooks.attempts.post"]
+    io_inside_transactions.clear()
+
+
+def test_a_wait_for_endpoints_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
+    stopped, deliverer = Event(), Deliverer(lambda _: {})
+    stopped.set()
+    deliverer.run(stopped, beat=stopped.set)
+    with pytest.raises(AssertionError, match=r"Deliverer\._collect"), transaction.atomic():
+        deliverer.run(stopped, beat=stopped.set)
+    assert io_inside_transactions == ["Deliverer._collect"]
     io_inside_transactions.clear()
 
 
