@@ -35,7 +35,7 @@ demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, a
 rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restore a backup, repair the books; check every step
 	@$(PY) -m dev.restore
 
-dev: $(CONTRACTS_READY) ## run web, worker, beat and a local chain until Ctrl-C; see var/dev/world.json
+dev: $(CONTRACTS_READY) ## run web, worker, beat, webhooks and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
 # Two jobs at a time, the longest first; each prints its output when it is done.

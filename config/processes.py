@@ -11,9 +11,10 @@ from celery.signals import beat_init, celeryd_init, task_postrun, task_prerun, w
 from celery.utils.log import current_process_index  # type: ignore[attr-defined] # missing in the stubs
 from django.conf import settings
 
-from config import probes, task_log
+from config import task_log
 from indexer import figures
 from sweepapi.monitoring import metrics, sharing
+from sweeps import probes
 from sweeps.heartbeats import WORKER, Heart
 
 _heart = Heart(WORKER)

@@ -176,7 +176,7 @@ RATE_LIMIT_FACTOR = env.float("RATE_LIMIT_FACTOR", default=1.0)
 # Addresses and networks of the proxies in front of web, whose X-Forwarded-For says where a request comes from.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 
-# Where each of web, worker and beat serves /healthz, /readyz and /metrics; blank: nowhere.
+# Where each of web, worker, beat and webhooks serves /healthz, /readyz and /metrics; blank: nowhere.
 HEALTH_BIND = env.str("HEALTH_BIND", default="")
 
 SECURE_SSL_REDIRECT = not INSECURE_HTTP

@@ -14,4 +14,4 @@ application = get_wsgi_application()
 # If this raises, gunicorn's worker fails to boot, and the master exits instead of starting another.
 refuse_wrong_configuration()
 if settings.HEALTH_BIND:
-    import_module("config.probes").start()  # it needs the models, which are loaded by now
+    import_module("sweeps.probes").start()  # it needs the models, which are loaded by now

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core import checks
 from django.db import connections
 
-# The worker's probe and its figures; beat's heartbeat and its probe.
-WATCHING_CONNECTIONS = 4
+# The worker's probe and its figures; beat's heartbeat and its probe; those of webhooks, which delivers over the first.
+WATCHING_CONNECTIONS = 6
 # Migrations, a shell, a monitor, and what PostgreSQL keeps for its superuser.
 RESERVED_CONNECTIONS = 10
 

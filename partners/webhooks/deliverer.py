@@ -55,18 +55,25 @@ class Deliverer:
     _finished: SimpleQueue[Attempted] = field(default_factory=SimpleQueue)
     _unrecorded: list[Attempted] = field(default_factory=list)
 
-    def run(self, stopping: Event) -> None:
-        """Deliver until the event is set; then record what is under way, which takes seconds at most."""
+    def run(self, stopping: Event, *, beat: Callable[[], None]) -> None:
+        """Deliver until the event is set, with a beat after each round; then record what is under way.
+
+        The end takes as long as an attempt can. What can't be recorded then is sent again once its lease has ended.
+        """
         with ThreadPoolExecutor(self.threads, thread_name_prefix="webhook") as executor:
             while not stopping.is_set():
                 try:
                     self._step(executor)
+                    beat()
                 except db.Error as error:
-                    log.warning("webhooks_without_database", error=type(error).__name__)
-                    db.connection.close()
+                    _forget_database(error)
                     stopping.wait(PAUSE_WITHOUT_DATABASE_SECONDS)
+            log.info("webhooks_stopping", under_way=self._under_way)
         self._collect(0)
-        self._record()
+        try:
+            self._record()
+        except db.Error as error:
+            _forget_database(error)
 
     def _step(self, executor: ThreadPoolExecutor) -> None:
         self._start(executor)
@@ -129,6 +136,12 @@ class Deliverer:
         for attempted in self._unrecorded:
             metrics.WEBHOOK_ATTEMPTS.labels(attempted.outcome.error or "delivered").inc()
         self._unrecorded = []
+
+
+def _forget_database(error: db.Error) -> None:
+    """Have the next statement connect again."""
+    log.warning("webhooks_without_database", error=type(error).__name__)
+    db.connection.close()
 
 
 def _raise(attempt: Future[None]) -> None:

@@ -1,37 +1,68 @@
-"""Serves /healthz, /readyz and /metrics from a thread of the first process of a group.
+"""Serves /healthz, /readyz and /metrics from a thread of the first process of a group, or of a process of its own.
 
-The answers come from memory and from the group's files, so they take no longer while PostgreSQL, Redis or a provider is
+The answers come from memory, or from the group's files, so they take no longer while PostgreSQL, Redis or a provider is
 down. ``/healthz`` says only that the process is alive.
 """
 
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import TCPServer
 from threading import Thread
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from sweepapi.monitoring import readiness, sharing
+from sweepapi.monitoring.readiness import Readiness
 
 JSON = "application/json"
 CLIENT_TIMEOUT_SECONDS = 5
 Answer = tuple[HTTPStatus, str, bytes]  # with the content type
 
 
+@dataclass(frozen=True)
+class Health:
+    """Where the answers come from."""
+
+    readiness: Callable[[], Readiness]
+    registry: Callable[[], CollectorRegistry]
+
+
 def start(bind: str) -> None:
-    """Listen on ``host:port``; call this before any metric is defined, and before any fork.
+    """Listen on ``host:port`` for a group; call this before any metric is defined, and before any fork.
 
     Raises ``ValueError`` if that is malformed, and ``OSError`` if it is taken.
     """
+    place = _place(bind)
+    folder = sharing.share()
+    _serve(place, Health(lambda: readiness.read(folder), lambda: _registry_of(folder)))
+
+
+def start_alone(bind: str) -> None:
+    """Listen for a process that is no group, whose metrics are in its memory; raises as ``start``."""
+    _serve(_place(bind), Health(lambda: readiness.judge(REGISTRY.collect()), lambda: REGISTRY))
+
+
+def _place(bind: str) -> tuple[str, int]:
     host, separator, port = bind.rpartition(":")
     if not separator or not port.isdecimal():
         raise ValueError(f"HEALTH_BIND is {bind!r}; it must be host:port.")
-    server = _Server((host, int(port)), _handler(sharing.share()))
+    return host, int(port)
+
+
+def _registry_of(folder: Path) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
+    return registry
+
+
+def _serve(place: tuple[str, int], health: Health) -> None:
+    server = _Server(place, _handler(health))
     # A child would keep the port after its parent's end, and not answer.
     os.register_at_fork(after_in_child=server.socket.close)
     Thread(target=server.serve_forever, name="health", daemon=True).start()
@@ -45,31 +76,29 @@ class _Server(ThreadingHTTPServer):
         TCPServer.server_bind(self)
 
 
-def _healthz(_folder: Path) -> Answer:
+def _healthz(_health: Health) -> Answer:
     return HTTPStatus.OK, JSON, _encoded({"status": "alive"})
 
 
-def _readyz(folder: Path) -> Answer:
-    found = readiness.read(folder)
+def _readyz(health: Health) -> Answer:
+    found = health.readiness()
     checks = {name: "passed" if passed else "failed" for name, passed in found.checks.items()}
     status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
     return status, JSON, _encoded({"status": found.status, "checks": checks})
 
 
-def _metrics(folder: Path) -> Answer:
-    registry = CollectorRegistry()
-    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
-    return HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(registry)
+def _metrics(health: Health) -> Answer:
+    return HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(health.registry())
 
 
-ENDPOINTS: dict[str, Callable[[Path], Answer]] = {"/healthz": _healthz, "/readyz": _readyz, "/metrics": _metrics}
+ENDPOINTS: dict[str, Callable[[Health], Answer]] = {"/healthz": _healthz, "/readyz": _readyz, "/metrics": _metrics}
 
 
 def _encoded(content: object) -> bytes:
     return json.dumps(content).encode()
 
 
-def _handler(folder: Path) -> type[BaseHTTPRequestHandler]:
+def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = CLIENT_TIMEOUT_SECONDS
         server_version, sys_version = "sweepapi", ""
@@ -79,7 +108,7 @@ def _handler(folder: Path) -> type[BaseHTTPRequestHandler]:
             if endpoint is None:
                 self.send_error(HTTPStatus.NOT_FOUND)
                 return
-            status, content_type, body = endpoint(folder)
+            status, content_type, body = endpoint(health)
             self.send_response(status)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))

@@ -57,7 +57,7 @@ CHECKS = Gauge(
 )
 HEARTBEATS = Gauge(
     "sweepapi_heartbeat_timestamp_seconds",
-    "When worker and beat were last at work.",
+    "When worker, beat and webhooks were last at work.",
     ["process"],
     multiprocess_mode="max",
 )

@@ -1,14 +1,15 @@
-"""Judges from the shared gauges whether a group of processes is ready: all checks passed, and did so just now.
+"""Judges from gauges whether a process, or a group of them, is ready: all checks passed, and did so just now.
 
 Gauges hold the times at which checks passed, so a check that hangs fails by itself, and nothing has to wait for it.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.samples import Sample
 
@@ -17,7 +18,7 @@ ANSWERED = "sweepapi_provider_answer_timestamp_seconds"
 FAILED = "sweepapi_provider_failure_timestamp_seconds"
 
 ESSENTIAL = ("database", "migrations")  # without these nothing works; without the others, some things do
-CHECKS = (*ESSENTIAL, "redis", "worker", "beat")
+CHECKS = (*ESSENTIAL, "redis", "worker", "beat", "webhooks")
 FRESH_SECONDS = 5.0
 
 
@@ -41,8 +42,13 @@ class Readiness:
 
 def read(folder: Path) -> Readiness:
     """Return what the processes that share this folder reported in the last seconds."""
+    return judge(MultiProcessCollector.merge(map(str, folder.glob("gauge_max_*.db"))))  # type: ignore[no-untyped-call]
+
+
+def judge(metrics: Iterable[Metric]) -> Readiness:
+    """Return what these gauges, among other metrics, say of the last seconds."""
     gauges = defaultdict[str, list[Sample]](list)
-    for metric in MultiProcessCollector.merge(map(str, folder.glob("gauge_max_*.db"))):  # type: ignore[no-untyped-call]
+    for metric in metrics:
         gauges[metric.name] = metric.samples
     passed_at = {sample.labels["check"]: sample.value for sample in gauges[CHECK]}
     oldest = time.time() - FRESH_SECONDS

@@ -13,6 +13,7 @@ PROCESSES = {
     "web": ["-m", "gunicorn", "--config", "python:config.gunicorn", "--bind", "127.0.0.1:0", "config.wsgi"],
     "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "1"],
     "beat": ["-m", "celery", "-A", "config", "beat"],
+    "webhooks": [str(settings.BASE_DIR / "manage.py"), "deliver_webhooks"],
     "a command": [str(settings.BASE_DIR / "manage.py"), "migrate", "--check"],
 }
 WRONG = {

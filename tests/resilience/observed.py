@@ -1,7 +1,8 @@
-"""Web, worker and beat as those see them who watch over them: by the port on which each serves its health."""
+"""Web, worker, beat and webhooks as those see them who watch over them: by the port on which each serves its health."""
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from dev.supervisor import START_SECONDS
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, connect
 
-GROUPS = ("web", "worker", "beat")
+GROUPS = ("web", "worker", "beat", "webhooks")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Observed:
             "web": [str(BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"],
             "worker": [*celery, "worker", "--concurrency", "2", "--without-gossip", "--without-mingle", "-l", "INFO"],
             "beat": [*celery, "beat", "--schedule", str(self.engines.folder / "beat-schedule"), "--pidfile", ""],
+            "webhooks": [sys.executable, "manage.py", "deliver_webhooks"],
         }
         web = {"BIND": self.api_url.removeprefix("http://"), "WEB_PROCESSES": "2", "WEB_THREADS": "2"}
         for name, argv in argvs.items():

@@ -1,4 +1,4 @@
-"""Whether web, worker and beat are alive and ready is answered at once, whatever is down, and they can be scraped."""
+"""Whether web, worker, beat and webhooks are alive and ready is answered at once, whatever is down, and scraped."""
 
 import pytest
 import requests
@@ -136,3 +136,12 @@ def test_a_worker_that_was_killed_degrades_web_and_is_away_in_the_status_of_the_
     assert '"event": "check_failed"' in (engines.folder / "web.log").read_text()
     engines.start_again("worker")
     observed.wait_for_status("ready")
+
+
+def test_webhooks_that_hang_degrade_web_and_are_scraped_once_they_go_on(observed: Observed, engines: Engines) -> None:
+    with frozen(engines, "webhooks"):
+        observed.wait_for_status("degraded", "web", "worker", "beat", failed={"webhooks"})
+    observed.wait_for_status("ready")
+    webhooks = observed.samples("webhooks")
+    assert webhooks["sweepapi_heartbeat_timestamp_seconds", ("webhooks",)] > 0
+    assert webhooks["sweepapi_check_timestamp_seconds", ("database",)] > 0

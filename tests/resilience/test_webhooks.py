@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from threading import Event, Thread
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,7 +13,7 @@ from partners.webhooks import signing
 from tests import webhook_receiver
 from tests.factories.sweeps import LOCAL
 from tests.resilience.databases import Database
-from tests.resilience.engines import Engines, connect
+from tests.resilience.engines import STEP_SECONDS, Engines, connect
 from tests.webhook_receiver import Receiver, answers
 
 PROCESS = "webhooks"
@@ -95,12 +97,22 @@ def test_a_message_whose_process_is_killed_while_it_is_sent_arrives_again(
 def test_a_process_that_is_stopped_records_what_it_is_sending(
     receiver: Receiver, engines: Engines, database: Database
 ) -> None:
-    receiver.behave = receiver.gather(1)
-    message_id = a_message(database)
+    may_answer = Event()
+
+    def answer_later(handler: BaseHTTPRequestHandler) -> None:
+        may_answer.wait(STEP_SECONDS)
+        answers(204)(handler)
+
+    receiver.behave = answer_later
+    message_id, log = a_message(database), engines.folder / f"{PROCESS}.log"
     engines.wait_for(lambda: bool(receiver.received), "the request")
-    engines.stop_named(PROCESS)
+    stop = Thread(target=engines.stop_named, args=[PROCESS])
+    stop.start()
+    engines.wait_for(lambda: "webhooks_stopping" in log.read_text(), "its noticing the signal")
+    may_answer.set()
+    stop.join()
     wait_until_nothing_is_left(engines, database)
-    assert arrived(receiver) == [str(message_id)]
+    assert (arrived(receiver), "webhooks_stopped" in log.read_text()) == ([str(message_id)], True)
     engines.start_again(PROCESS)
 
 

@@ -34,7 +34,7 @@ def start() -> None:
 
 @dataclass
 class DatabaseProbe:
-    """Probes PostgreSQL, and reads there what worker and beat wrote."""
+    """Probes PostgreSQL, and reads there what worker, beat and webhooks wrote."""
 
     _is_migrated: bool = False  # which no later migration of this release can change
 
@@ -73,7 +73,7 @@ def _is_migrated() -> bool:
 
 
 def _report_presences(seen: Mapping[str, Presence]) -> None:
-    for name in (heartbeats.WORKER, heartbeats.BEAT):
+    for name in heartbeats.NAMES:
         presence = seen.get(name, heartbeats.UNSEEN)
         _report(name, passed=presence.is_at_work)
         if presence.last_seen_at is not None:
