@@ -15,7 +15,7 @@ from partners.models import FeeShare, IdempotencyRecord, Partner
 from sweepapi.errors import IdempotencyInProgress
 from sweepapi.modes import Mode
 from tests.factories.partners import FeeShareFactory, PartnerFactory
-from tests.races.interleaving import Race, assert_serial
+from tests.races.interleaving import Race, Rival, assert_serial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,3 +104,13 @@ def test_a_request_that_fails_after_it_was_overtaken_releases_nothing() -> None:
 
 def test_a_key_that_is_claimed_again_is_not_purged() -> None:
     assert_serial(Race(died_a_day_ago, sent, purged, effects))
+
+
+def test_a_key_that_is_claimed_while_a_purge_selects_it_is_kept() -> None:
+    sender, purge = died_a_day_ago(), Rival(idempotency.purge)
+    with transaction.atomic():
+        sender.claim()
+        purge.run_until_it_waits()
+    purge.end()
+    assert purge.has_waited
+    assert IdempotencyRecord.objects.count() == 1
