@@ -37,7 +37,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
     try:
         return Chain(
             name=name,
-            sandbox=_boolean(table.get("sandbox", False)),
+            sandbox=_sandbox(table.get("sandbox", False)),
             chain_id=int(table["chain_id"]),
             genesis_hash=_optional_hash(table.get("genesis_hash")),
             native_symbol=str(table["native_symbol"]),
@@ -67,10 +67,10 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
         raise ChainsFileError(message) from error
 
 
-def _boolean(value: object) -> bool:
+def _sandbox(value: object) -> bool:
     if isinstance(value, bool):
         return value
-    raise TypeError(f"{value!r} is neither true nor false")
+    raise TypeError(f"sandbox is true or false, not {value!r}")
 
 
 def _reference_token(table: Mapping[str, Any]) -> str:

@@ -70,7 +70,7 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
             recheck_seconds=int(table["recheck_seconds"]),
             payout_senders=_keys(table.get("payout_senders", [])),
             max_head_age_seconds=table.get("max_head_age_seconds"),
-            sandbox=_boolean(table.get("sandbox", False)),
+            sandbox=_sandbox(table.get("sandbox", False)),
         )
     except KeyError as error:
         message = f"cluster {name!r}: {error.args[0]!r} is missing"
@@ -80,10 +80,10 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
         raise ClustersFileError(message) from error
 
 
-def _boolean(value: object) -> bool:
+def _sandbox(value: object) -> bool:
     if isinstance(value, bool):
         return value
-    raise TypeError(f"{value!r} is neither true nor false")
+    raise TypeError(f"sandbox is true or false, not {value!r}")
 
 
 def _output_token(table: Mapping[str, Any]) -> OutputToken:

@@ -209,6 +209,17 @@ def test_entries_of_the_other_mode_are_not_listed(partner: Partner, change_netwo
         assert {entries[item["entryId"]] for item in items} == {network}
 
 
+def test_balances_of_the_other_mode_are_not_counted(partner: Partner, change_networks: Callable[..., Any]) -> None:
+    local = networks.current().chains["local"]
+    change_networks(chains={"local": local, "base": replace(local, name="base", chain_id=8453, sandbox=False)})
+    for network in (LOCAL, BASE):
+        book_fee(partner, network=network)
+    number_by_time()
+    for mode, chain in ((Mode.LIVE, "base"), (Mode.TEST, "local")):
+        balances = client_of(partner, mode=mode).get("/v2/ledger/balances").json()["data"]["balances"]
+        assert [(balance["chain"], balance["earned"]) for balance in balances] == [(chain, "400")]
+
+
 @pytest.mark.usefixtures("one_of_each", "unmeasured")
 def test_the_status_says_which_chains_are_sandbox_chains(anonymous: Client) -> None:
     chains = anonymous.get("/v2/status").json()["data"]["chains"]

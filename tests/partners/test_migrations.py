@@ -8,6 +8,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import StateApps
 from django.utils import timezone
 
+from partners.models import ApiKey
+from sweepapi.modes import Mode
 from tests.factories.partners import FeeShareFactory, PartnerFactory
 
 pytestmark = pytest.mark.django_db
@@ -37,3 +39,17 @@ def test_shares_move_into_the_history_and_the_current_one_back() -> None:
         (partner, share_bps, created_at[partner], created_at[partner])
         for partner, share_bps in ((first.pk, 1000), (second.pk, 4000))
     }
+
+
+def test_keys_from_before_modes_are_live_and_may_do_what_they_could() -> None:
+    rights = {"mode": Mode.TEST, "scopes": ["read"], "allowed_ips": ["198.51.100.7"]}
+    issued, _ = ApiKey.issue(partner=PartnerFactory.create(), name="old", **rights)
+    issued.revoke()
+
+    before = migrate("0006_fewer_indexes").get_model("partners", "ApiKey").objects.values().get()
+    assert not {"mode", "scopes", "allowed_ips", "replaced_by_id"} & before.keys()
+
+    after = migrate("0009_rate_limits").get_model("partners", "ApiKey").objects.values().get()
+    all_so_far = ["build", "read", "confirm", "ledger"]
+    assert after == before | {"mode": "live", "scopes": all_so_far, "allowed_ips": [], "replaced_by_id": None}
+    assert (after["digest"], after["revoked_at"]) == (issued.digest, issued.revoked_at)

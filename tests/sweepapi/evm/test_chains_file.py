@@ -99,6 +99,16 @@ def test_the_hash_of_the_first_block_tells_a_chain_from_others_with_its_id(tmp_p
     assert all(chain.genesis_hash is not None for chain in load_chains(SHIPPED).values())
 
 
+@pytest.mark.parametrize("value", ['"false"', "0", "1", "[]"])
+def test_a_chain_is_a_sandbox_only_if_the_file_says_true(tmp_path: Path, value: str) -> None:
+    assert not load(tmp_path, GOOD)["mars"].sandbox
+    for said, sandbox in (("true", True), ("false", False)):
+        text = GOOD.replace("chain_id = 4\n", f"chain_id = 4\nsandbox = {said}\n")
+        assert load(tmp_path, text)["mars"].sandbox is sandbox
+    with pytest.raises(ChainsFileError, match="chain 'mars': sandbox is true or false, not "):
+        load(tmp_path, GOOD.replace("chain_id = 4\n", f"chain_id = 4\nsandbox = {value}\n"))
+
+
 DEPLOYED = f"""
 [chains.mars.roles]
 guardian = ["{ADDRESS.lower()}", "{ADDRESS}"]

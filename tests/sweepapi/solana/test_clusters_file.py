@@ -55,6 +55,8 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         ("payout_senders", [""]),
         ("output_tokens", [{"mint": "USDC", "symbol": "USDC", "decimals": 6}]),
         ("recheck_seconds", "soon"),
+        ("sandbox", "false"),
+        ("sandbox", 1),
     ],
 )
 def test_a_wrong_value_is_refused(tmp_path: Path, key: str, value: Any) -> None:
