@@ -71,10 +71,6 @@ class InsufficientScope(SweepApiError):
     """The API key lacks the scope that this request needs; details names it."""
 
 
-class PermissionDenied(SweepApiError):
-    """The API key does not permit this request."""
-
-
 class NotFound(SweepApiError):
     """No such endpoint."""
 

@@ -9,6 +9,5 @@ urlpatterns = [
     path("", include("config.urls")),
 ]
 handler400 = "sweepapi.api.handlers.bad_request"
-handler403 = "sweepapi.api.handlers.permission_denied"
 handler404 = "sweepapi.api.handlers.not_found"
 handler500 = "sweepapi.api.handlers.server_error"

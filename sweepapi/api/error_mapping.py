@@ -15,13 +15,11 @@ DATABASE_RETRY_AFTER_SECONDS = 2
 _EQUIVALENTS: tuple[tuple[type[Exception], type[errors.SweepApiError]], ...] = (
     (drf.NotAuthenticated, errors.MissingApiKey),
     (drf.AuthenticationFailed, errors.InvalidApiKey),
-    (drf.PermissionDenied, errors.PermissionDenied),
     (drf.NotFound, errors.NotFound),
     (drf.MethodNotAllowed, errors.MethodNotAllowed),
     (drf.NotAcceptable, errors.NotAcceptable),
     (drf.UnsupportedMediaType, errors.UnsupportedMediaType),
     (Http404, errors.NotFound),
-    (django.PermissionDenied, errors.PermissionDenied),
     (django.RequestDataTooBig, errors.PayloadTooLarge),
     (django.SuspiciousOperation, errors.InvalidRequest),
     (MultiPartParserError, errors.InvalidRequest),

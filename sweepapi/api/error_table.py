@@ -80,7 +80,6 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=WITH_SCOPE,
         example=FieldError("x-api-key", "required_scope", "build"),
     ),
-    errors.PermissionDenied: ErrorRow("permission_denied", 403),
     errors.NotFound: ErrorRow("not_found", 404),
     errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),
     errors.WebhookNotFound: ErrorRow("webhook_not_found", 404, operations=OF_WEBHOOK),

@@ -89,13 +89,6 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _failure(request, exception)
 
 
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer for PermissionDenied outside the API views."""
-    if request.path.startswith(_HTML_PREFIXES):
-        return defaults.permission_denied(request, exception)
-    return _failure(request, exception)
-
-
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for a path that is not an endpoint."""
     if request.path.startswith(_HTML_PREFIXES):

@@ -27,7 +27,6 @@ EXCEPTIONS: dict[str, Exception] = {
     "drf-parse": drf.ParseError("Malformed."),
     "drf-authentication-failed": drf.AuthenticationFailed(),
     "drf-not-authenticated": drf.NotAuthenticated(),
-    "drf-permission-denied": drf.PermissionDenied(),
     "drf-not-found": drf.NotFound(),
     "drf-method-not-allowed": drf.MethodNotAllowed("GET"),
     "drf-not-acceptable": drf.NotAcceptable(),
@@ -35,7 +34,6 @@ EXCEPTIONS: dict[str, Exception] = {
     "drf-throttled": drf.Throttled(wait=6.2),
     "drf-throttled-without-end": drf.Throttled(),
     "http404": Http404(),
-    "permission-denied": django.PermissionDenied(),
     "suspicious": django.SuspiciousOperation(SECRET_DETAIL),
     "data-too-big": django.RequestDataTooBig(SECRET_DETAIL),
     "too-many-fields": django.TooManyFieldsSent(SECRET_DETAIL),
@@ -138,6 +136,5 @@ urlpatterns = [
     path("", include("config.urls")),
 ]
 handler400 = "sweepapi.api.handlers.bad_request"
-handler403 = "sweepapi.api.handlers.permission_denied"
 handler404 = "sweepapi.api.handlers.not_found"
 handler500 = "sweepapi.api.handlers.server_error"
