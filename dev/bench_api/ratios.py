@@ -19,7 +19,7 @@ from dev.bench_api.scene import Scene, Server
 COMPLETED = 300
 CONNECTIONS = 16  # as many as the server has threads
 WARM_UP, ROUNDS = 64, 7
-# Requests in a round; together with the warm-up fewer than those after which gunicorn starts a process anew.
+# Requests in a round; together with the warm-up fewer than those after which gunicorn starts a process again.
 COUNTS = {"bare view": 600, "status": 600, "repeated confirm": 600, "fresh confirm": 200}
 # Each round waits for its slowest answer, and what else the machine does may hold up the database for seconds.
 _PATIENT = {"DATABASE_CONNECTION_MAX_AGE_SECONDS": "600", "DATABASE_DEADLINE_SECONDS": "30"}

@@ -67,7 +67,7 @@ class Scene:
         self.completed = {**self.completed, **hashes}
 
     def execute_unreported(self, count: int) -> Sequence[tuple[UUID, str]]:
-        """Have that many new copies executed, which nobody reported; return their ids and hashes."""
+        """Have that many new copies executed, which no one reported; return their ids and hashes."""
         built = self.build_unreported(count)
         for height, number in enumerate(sorted(built), start=self.bench.node.head - count):
             self.bench.node.execute(range(number, number + 1), height=height)  # sweeps in one block wait for each other

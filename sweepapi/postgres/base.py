@@ -18,7 +18,7 @@ class PreparingCursor(psycopg.Cursor[Any]):
 
 
 class Operations(operations.DatabaseOperations):
-    """Shows prepared statements to whoever logs queries, without their values, which are sent beside them."""
+    """Shows prepared statements to what logs queries, without their values, which are sent beside them."""
 
     def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:  # noqa: ANN401 Django's signature
         """Return the statement."""

@@ -44,7 +44,7 @@ class Endpoint:
         session.proxies, session.verify = environment["proxies"], environment["verify"]
         session.trust_env = False
         self._session, self._adapter = session, adapter
-        # Prepared once, and sent by the adapter, because the session prepares each request anew and looks for cookies.
+        # Prepared once, and sent by the adapter, because the session prepares each request again and looks for cookies.
         self._prepared = session.prepare_request(requests.Request("POST", self._url, headers=JSON))
 
     def post(self, body: bytes, timeout_seconds: float) -> bytes:
