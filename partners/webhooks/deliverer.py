@@ -152,13 +152,12 @@ def _raise(attempt: Future[None]) -> None:
 def send(letter: Letter) -> Outcome:
     """Sign a message and post it; raises ``ValueError`` and ``UndecryptableError`` where that is impossible."""
     delivery, now = letter.claimed.delivery, timezone.now()
-    message_id, timestamp = str(delivery.message_id), int(now.timestamp())
-    secrets = signing.current_secrets(delivery.endpoint, now=now)
+    message_id, secrets = str(delivery.message_id), signing.current_secrets(delivery.endpoint, now=now)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
         "webhook-id": message_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": signing.signature(secrets, message_id=message_id, timestamp=timestamp, body=letter.body),
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": signing.signature(secrets, message_id=message_id, at=now, body=letter.body),
     }
     return attempts.post(target_of(delivery.endpoint.url), headers, letter.body)

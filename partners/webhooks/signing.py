@@ -4,14 +4,13 @@ A stored secret is bound to the id of its endpoint.
 """
 
 import base64
-import hashlib
-import hmac
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
+from standardwebhooks import Webhook
 
 from partners.webhooks.models import WebhookEndpoint
 from sweepapi import encryption
@@ -46,15 +45,12 @@ def current_secrets(endpoint: WebhookEndpoint, *, now: datetime) -> list[str]:
     return [decrypt(one, endpoint_id=endpoint.id) for one in stored]
 
 
-def signature(current: Sequence[str], *, message_id: str, timestamp: int, body: bytes) -> str:
-    """Return the ``webhook-signature`` header: one signature of version 1 for each secret, separated by spaces."""
-    content = f"{message_id}.{timestamp}.".encode() + body
-    return " ".join(f"v1,{_mac(secret, content)}" for secret in current)
+def signature(current: Sequence[str], *, message_id: str, at: datetime, body: bytes) -> str:
+    """Return the ``webhook-signature`` header: a signature of version 1 under each secret, separated by spaces.
 
-
-def _mac(secret: str, content: bytes) -> str:
-    key = base64.b64decode(secret.removeprefix(PREFIX))
-    return base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
+    The time is in UTC; its whole seconds are signed, which the header ``webhook-timestamp`` has.
+    """
+    return " ".join(Webhook(secret).sign(message_id, at, body.decode()) for secret in current)
 
 
 def _keys() -> list[bytes]:

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from partners.models import Partner
-from partners.webhooks import attempts, claims, endpoints, outbox, signing
+from partners.webhooks import attempts, claims, endpoints, outbox
 from partners.webhooks.attempts import Outcome
 from partners.webhooks.claims import Attempted
 from partners.webhooks.models import (
@@ -71,8 +72,7 @@ def test_a_message_arrives_signed_with_what_happened(
     assert received.headers["webhook-id"] == str(message.id)
     timestamp = int(received.headers["webhook-timestamp"])
     assert abs(timestamp - time.time()) < 60
-    expected = signing.signature([created.secret], message_id=str(message.id), timestamp=timestamp, body=received.body)
-    assert received.headers["webhook-signature"] == expected
+    assert Webhook(created.secret).verify(received.body, received.headers) == received.json
     assert received.headers["content-type"] == "application/json"
     delivery = WebhookDelivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.next_attempt_at, delivery.lease_token) == (
@@ -392,13 +392,12 @@ def test_messages_are_signed_with_both_secrets_for_a_day_after_a_rotation(
     WebhookEndpoint.objects.update(former_secret_until=timezone.now())
     a_message(partner)
     deliverer.deliver_due()
-    for received, secrets in zip(receiver.received, [[new.secret, old.secret], [new.secret]], strict=True):
-        assert received.headers["webhook-signature"] == signing.signature(
-            secrets,
-            message_id=received.headers["webhook-id"],
-            timestamp=int(received.headers["webhook-timestamp"]),
-            body=received.body,
-        )
+    during, after = receiver.received
+    for secret, received in ((old.secret, during), (new.secret, during), (new.secret, after)):
+        assert Webhook(secret).verify(received.body, received.headers) == received.json
+    for secret, body in ((old.secret, after.body), (new.secret, after.body + b" "), (new.secret, during.body)):
+        with pytest.raises(WebhookVerificationError):
+            Webhook(secret).verify(body, after.headers)
 
 
 def test_a_secret_that_no_key_reads_is_a_failure_and_holds_up_no_other(

@@ -1,7 +1,8 @@
 """Signatures as Standard Webhooks specifies them, and secrets that only our own keys reveal."""
 
 import base64
-from datetime import timedelta
+import hmac
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -20,7 +21,7 @@ def test_a_signature_is_that_of_the_specifications_example() -> None:
     shown = signing.signature(
         ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
         message_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
-        timestamp=1614265330,
+        at=datetime.fromtimestamp(1614265330.9, UTC),
         body=b'{"test": 2432232314}',
     )
     assert shown == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
@@ -75,6 +76,15 @@ def test_both_secrets_sign_until_the_former_one_ends() -> None:
     )
     assert signing.current_secrets(endpoint, now=until - timedelta(seconds=1)) == ["whsec_bmV3", "whsec_b2xk"]
     assert signing.current_secrets(endpoint, now=until) == ["whsec_bmV3"]
-    both = signing.signature(["whsec_bmV3", "whsec_b2xk"], message_id="m", timestamp=1, body=b"{}")
-    alone = [signing.signature([one], message_id="m", timestamp=1, body=b"{}") for one in ("whsec_bmV3", "whsec_b2xk")]
+    both = signing.signature(["whsec_bmV3", "whsec_b2xk"], message_id="m", at=until, body=b"{}")
+    alone = [signing.signature([one], message_id="m", at=until, body=b"{}") for one in ("whsec_bmV3", "whsec_b2xk")]
     assert both.split(" ") == alone
+
+
+@pytest.mark.parametrize("body", [b"{}", '{"url":"https://partner.example/\u00e4\u20ac\U0001f600"}'.encode()])
+def test_a_signature_is_the_mac_that_the_specification_says(body: bytes) -> None:
+    secret, now = signing.generate(), timezone.now()
+    content = f"msg.{int(now.timestamp())}.".encode() + body
+    mac = hmac.digest(base64.b64decode(secret.removeprefix("whsec_")), content, "sha256")
+    shown = signing.signature([secret], message_id="msg", at=now, body=body)
+    assert shown == "v1," + base64.b64encode(mac).decode()
