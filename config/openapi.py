@@ -23,7 +23,20 @@ SPECTACULAR: dict[str, Any] = {
         "but `getPartner` needs the scope that its security requirement names.\n\n"
         "Build, refresh and cancel can be repeated under an `Idempotency-Key`. The codes of failures are explained "
         "at [/docs/errors](/docs/errors).\n\n"
-        "Instead of polling, add an endpoint with `POST /v2/webhooks`, which receives what becomes of your sweeps.\n\n"
+        "Instead of polling, add an endpoint with `POST /v2/webhooks`, which receives what becomes of your sweeps: the "
+        "messages under `webhooks` in this document, signed as [Standard Webhooks](https://www.standardwebhooks.com) "
+        "says. Verify the signature over the body as it arrived, with a library from there, or in Python:\n\n"
+        "```python\n"
+        "content = f\"{headers['webhook-id']}.{headers['webhook-timestamp']}.\".encode() + body\n"
+        'mac = hmac.digest(base64.b64decode(secret.removeprefix("whsec_")), content, "sha256")\n'
+        'expected = "v1," + base64.b64encode(mac).decode()\n'
+        'genuine = any(hmac.compare_digest(expected, one) for one in headers["webhook-signature"].split(" "))\n'
+        "```\n\n"
+        "Refuse a `webhook-timestamp` that is more than five minutes away. A message is delivered *at least once*: "
+        "remember each `webhook-id`, and ignore one that you know. Messages can overtake each other: `sequence` orders "
+        "those about a sweep, and an older one than you know says nothing new. With the timing `instant` you are told "
+        "at once, also what a reorganisation may reverse (`sweep.reversed` follows then); with `final` only what can't "
+        "be reversed. `final` in a message says which it is.\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
@@ -89,5 +102,9 @@ SPECTACULAR: dict[str, Any] = {
         "WebhookPayload": "partners.webhooks.models.WebhookEndpoint.Payload",
         "WebhookDeliveryStatus": "partners.webhooks.models.WebhookDelivery.Status",
     },
+    "WEBHOOKS": [
+        f"sweeps.serializers.webhooks.{name}"
+        for name in ("COMPLETED", "FINALIZED", "REVERSED", "FAILED", "EXPIRED", "VOIDED", "PING", "DISABLED")
+    ],
     "SCHEMA_PATH_PREFIX": "/v[12]",
 }

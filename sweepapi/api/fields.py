@@ -273,6 +273,14 @@ class UtcDateTimeField(serializers.DateTimeField):
         return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
+class ConstantField(serializers.CharField):
+    """A word in a response that is always the same."""
+
+    def __init__(self, *, value: str, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
+        super().__init__(**kwargs)
+        extend_schema_field({"type": "string", "const": value})(self)  # type: ignore[type-var]  # any object will do
+
+
 class OpenEnumField(serializers.CharField):
     """A word in a response from a set that may grow: clients learn today's values, and must accept others."""
 

@@ -113,6 +113,7 @@ def _failure(error: type[errors.SweepApiError]) -> OpenApiExample:
 
 # Answers that are given before a request is counted.
 _UNCOUNTED = ("401", "403")
+_RETRIED_LATER = ("429", "503")
 _RATE_LIMIT_FIELDS = {
     "RateLimit-Policy": {
         "description": "The tightest limit that counts this request, by draft-ietf-httpapi-ratelimit-headers-10: `q` "
@@ -124,6 +125,32 @@ _RATE_LIMIT_FIELDS = {
         "schema": {"type": "string", "examples": ['"build";r=59;t=1']},
     },
 }
+_RETRY_AFTER = {
+    "Retry-After": {
+        "description": "After how many seconds to repeat the request; absent where the service does not know.",
+        "schema": {"type": "integer", "minimum": 1},
+    }
+}
+# Of the messages to partners, by Standard Webhooks.
+_MESSAGE_HEADERS = [
+    {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
+    for name, description, schema in (
+        ("webhook-id", "Of the message; the same whenever it is sent again.", {"type": "string", "format": "uuid"}),
+        (
+            "webhook-timestamp",
+            "When this was sent, in seconds since 1970; refuse what is more than five minutes away from your time.",
+            {"type": "integer", "examples": [1772443872]},
+        ),
+        (
+            "webhook-signature",
+            (
+                "`v1,` and, in base64, HMAC-SHA256 under your secret (decoded, without `whsec_`) over "
+                "`{webhook-id}.{webhook-timestamp}.{body}`. After a rotation two, with a space between: one must match."
+            ),
+            {"type": "string", "examples": ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="]},
+        ),
+    )
+]
 
 
 def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
@@ -140,7 +167,17 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
                 _wrap(response, schemas, ok=status.startswith("2"))
                 if operation["security"] and status not in _UNCOUNTED:
                     response["headers"] = {**response.get("headers", {}), **_RATE_LIMIT_FIELDS}
+                if _may_say_when_to_retry(status, response):
+                    response["headers"] = {**response.get("headers", {}), **_RETRY_AFTER}
+    for webhook in result["webhooks"].values():
+        webhook["post"] |= {"security": [], "parameters": _MESSAGE_HEADERS}
     return result
+
+
+def _may_say_when_to_retry(status: str, response: dict[str, Any]) -> bool:
+    examples = response["content"]["application/json"].get("examples", {}).values()
+    codes = {example["value"].get("error", {}).get("code") for example in examples}
+    return status in _RETRIED_LATER or ERROR_TABLE[errors.IdempotencyInProgress].code in codes
 
 
 def _problem(error: dict[str, Any]) -> dict[str, Any]:

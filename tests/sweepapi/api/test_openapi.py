@@ -1,16 +1,27 @@
 """The OpenAPI document is valid for strict tools, agrees with the service, and has valid examples."""
 
+import base64
+import hmac
+import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from partners.models import Partner
+from partners.webhooks import endpoints, signing
+from partners.webhooks.attempts import Outcome
+from partners.webhooks.health import note_outcomes
+from partners.webhooks.models import MessageType, WebhookEndpoint, WebhookMessage
+from partners.webhooks.payloads import body_of
 from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY
 from sweepapi.evm.addresses import NATIVE_COIN
 from sweepapi.evm.v5 import Authorization
@@ -18,6 +29,10 @@ from sweepapi.fields import UINT256_MAX, checksum_address
 from sweepapi.modes import Mode
 from sweeps.rails.evm_v4.terms import sweep_ref_of
 from sweeps.serializers.requests import BuildRequestSerializer
+from sweeps.status_objects import status_objects
+from tests.factories.solana_sweeps import SolanaSweepFactory
+from tests.factories.sweeps import SweepFactory, V4SweepFactory
+from tests.factories.webhooks import a_message, an_endpoint, owner_of
 from tests.openapi import assert_documented, problems
 from tests.partner_app import error_of
 
@@ -335,3 +350,78 @@ def test_the_example_on_v4_is_the_same_sweep_under_its_own_reference(document: d
     assert order == [witness[name] for name in ("outputToken", "feeBps", "sweepRef")]
     assert ([leg[2] for leg in route[0]], route[2]) == (witness["floors"], witness["maxSkipped"])
     assert [nonce, deadline] == [built["permit2"]["message"][name] for name in ("nonce", "deadline")]
+
+
+# --- messages to webhooks ---------------------------------------------------------------------------------------------
+
+
+def message_of(document: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return the media type object of a message's body."""
+    media: dict[str, Any] = document["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]
+    return media
+
+
+def test_every_type_of_message_is_described_with_its_headers_and_examples_that_fit(document: dict[str, Any]) -> None:
+    assert document["webhooks"].keys() == set(MessageType)
+    for kind, webhook in document["webhooks"].items():
+        headers = {parameter["name"] for parameter in webhook["post"]["parameters"]}
+        assert headers == {"webhook-id", "webhook-timestamp", "webhook-signature"}
+        assert (webhook["post"]["security"], webhook["post"]["summary"] != "") == ([], True)
+        media = message_of(document, kind)
+        assert media["examples"]
+        for example in media["examples"].values():
+            assert example["value"]["type"] == kind
+            assert problems(document, media["schema"], example["value"]) == []
+            assert problems(document, media["schema"], {**example["value"], "type": "sweep.built"}) != []
+
+
+@pytest.mark.parametrize("payload", ["thin", "full"])
+def test_messages_about_sweeps_of_every_rail_are_as_documented(document: dict[str, Any], payload: str) -> None:
+    sweeps = [SweepFactory.create(), V4SweepFactory.create(), SolanaSweepFactory.create()]
+    shown = status_objects([sweep.id for sweep in sweeps]) if payload == "full" else {}
+    for sweep in sweeps:
+        message = a_message(sweep.partner, network=sweep.network, sweep_ref=sweep.id)
+        body = json.loads(body_of(message, shown.get(sweep.id)))
+        assert ("sweep" in body["data"]) == (payload == "full")
+        assert problems(document, message_of(document, "sweep.completed")["schema"], body) == []
+
+
+def test_a_ping_and_a_notice_are_as_documented(document: dict[str, Any], partner: Partner) -> None:
+    one, other = an_endpoint(partner), an_endpoint(partner)
+    endpoints.ping(owner_of(partner), one.id)
+    WebhookEndpoint.objects.filter(id=other.id).update(failures=99, failing_since=timezone.now() - timedelta(days=4))
+    other.refresh_from_db()
+    note_outcomes(other, [Outcome(1, 500, "status")], now=timezone.now())
+    kinds = set()
+    for message in WebhookMessage.objects.all():
+        body = json.loads(body_of(message, None))
+        assert problems(document, message_of(document, message.type)["schema"], body) == []
+        kinds.add(message.type)
+    assert kinds == {"webhook.ping", "webhook.disabled"}
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_answers_after_which_to_try_again_later_say_when(document: dict[str, Any]) -> None:
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            in_progress = "idempotency_in_progress" in CODE_LINE.findall(response["description"])
+            named = set(response.get("headers", {}))
+            assert ("Retry-After" in named) == (status in ("429", "503") or in_progress), operation["operationId"]
+            counted = bool(operation["security"]) and status not in ("401", "403")
+            assert ({"RateLimit", "RateLimit-Policy"} <= named) == counted, operation["operationId"]
+
+
+def test_the_introduction_verifies_a_signature(document: dict[str, Any]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", document["info"]["description"], re.DOTALL)
+    now, secrets = timezone.now(), [signing.generate(), signing.generate()]
+    for secret, body, genuine in ((secrets[1], b"{}", True), (signing.generate(), b"{}", False)):
+        headers = {
+            "webhook-id": "m",
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": signing.signature(secrets, message_id="m", at=now, body=body),
+        }
+        names = {"headers": headers, "body": body, "secret": secret, "hmac": hmac, "base64": base64}
+        exec(code, names)  # noqa: S102 - what partners read
+        assert names["genuine"] is genuine
