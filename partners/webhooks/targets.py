@@ -6,9 +6,10 @@ The URL is checked when it is stored, the addresses of its host before each atte
 import ipaddress
 import re
 import socket
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
+from threading import BoundedSemaphore, Thread
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from django.conf import settings
 PORTS = (443, 8443)
 RESOLVING_SECONDS = 3.0
 # Lookups of names whose servers don't answer keep their threads for longer than anyone waits for them.
-_RESOLVERS = 32
+_MAX_LOOKUPS = 32
 _URL = re.compile(r"[!-~]+", re.ASCII)
 _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+", re.ASCII)
 _MAX_NAME_LENGTH = 253
@@ -24,7 +25,7 @@ _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
 # Global by their prefix, and yet they lead elsewhere: 6to4 to the IPv4 address inside, its relays, documentation.
 _ELSEWHERE = [ipaddress.ip_network(block) for block in ("2002::/16", "3fff::/20", "192.88.99.0/24", "192.0.0.0/24")]
 
-_resolvers = ThreadPoolExecutor(_RESOLVERS, thread_name_prefix="resolver")
+_lookups = BoundedSemaphore(_MAX_LOOKUPS)
 
 
 class UnresolvedError(Exception):
@@ -88,18 +89,28 @@ def _require_public(target: Target) -> None:
 
 def addresses_of(target: Target) -> list[str]:
     """Return the addresses of a host, all of them public; raises ``UnresolvedError`` and ``ForbiddenAddressError``."""
-    lookup = _resolvers.submit(
-        socket.getaddrinfo, target.host, target.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-    )
+    answer = Future[list[str]]()
+    if not _lookups.acquire(timeout=RESOLVING_SECONDS):
+        raise UnresolvedError(target.host)
+    # A daemon, so that the end of the process waits for no name server.
+    Thread(target=_look_up, args=(target, answer), name="resolver", daemon=True).start()
     try:
-        found = lookup.result(timeout=RESOLVING_SECONDS)
+        addresses = answer.result(timeout=RESOLVING_SECONDS)
     except (OSError, UnicodeError, TooLate) as error:
-        lookup.cancel()
         raise UnresolvedError(target.host) from error
-    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
     if not settings.WEBHOOK_ALLOW_PRIVATE and not all(map(is_public, addresses)):
         raise ForbiddenAddressError(target.host)
     return addresses
+
+
+def _look_up(target: Target, answer: Future[list[str]]) -> None:
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        answer.set_result(list(dict.fromkeys(str(address[0]) for *_, address in found)))
+    except (OSError, UnicodeError) as error:
+        answer.set_exception(error)
+    finally:
+        _lookups.release()
 
 
 def is_public(text: str) -> bool:

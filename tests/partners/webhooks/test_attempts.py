@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -123,6 +124,23 @@ def test_a_name_is_looked_up_once_and_its_checked_address_is_used(
     outcome = post_to(receiver.url.replace("127.0.0.1", "nowhere.example"))
     assert (outcome.http_status, looked_up) == (204, ["nowhere.example"])
     assert receiver.received[0].headers["host"].startswith("nowhere.example:")
+
+
+def test_a_name_that_leads_elsewhere_after_its_check_is_connected_to_where_it_led(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The resolver rebinds: after the lookup that is checked it answers with another host's address."""
+    resolve, elsewhere = socket.getaddrinfo, list[str]()
+
+    def rebind(host: str, *arguments: Any, **options: Any) -> Any:
+        if host != "rebinding.example":  # an address, which a connection looks up as well
+            return resolve(host, *arguments, **options)
+        elsewhere.append(host)
+        return resolve("127.0.0.1" if len(elsewhere) == 1 else "192.0.2.1", *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebind)
+    assert post_to(receiver.url.replace("127.0.0.1", "rebinding.example")).succeeded
+    assert len(elsewhere) == 1
 
 
 def test_the_next_address_is_tried_if_the_first_does_not_answer(

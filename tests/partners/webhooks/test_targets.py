@@ -2,7 +2,7 @@
 
 import socket
 import time
-from threading import Event
+from threading import BoundedSemaphore, Event
 from typing import Any
 
 import pytest
@@ -71,6 +71,25 @@ def test_a_public_https_url_is_taken(url: str, host: str, port: int, path: str) 
         "https://127.0.0.1./",
         "https://[::1]/",
         "https://[::ffff:127.0.0.1]/",
+        "https://[2002:7f00:1::]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://[fc00::1]/",
+        "https://10.0.0.1/",
+        "https://100.64.0.1/",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://017700000001/",
+        "https://0x7f000001/",
+        "https://0x7f.1/",
+        "https://1.2.3.0x4/",
+        "https://127.0.0.1.:443/",
+        "https://partner.example./",
+        "https://localhost./",
+        "https://partner..example/",
+        "https://partner.example:080/",
+        "https://partner.example:8080/",
+        "https://@partner.example/",
+        "https://partner.example%2eevil/",
+        "https://127\u30020\u30020\u30021/",
         "https://[::1/",
         f"https://{'a' * 64}.example/",
         f"https://{'a.' * 130}example/",
@@ -110,6 +129,40 @@ def test_one_private_address_among_public_ones_is_enough_to_refuse_a_host(monkey
         addresses_of(target)
 
 
+@pytest.mark.parametrize(
+    "private", ["127.0.0.1", "100.64.0.1", "::ffff:10.0.0.1", "2002:a00:1::", "64:ff9b::a00:1", "fd00::1", "ff02::1"]
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_it_does_not_matter_which_of_the_addresses_is_private(
+    monkeypatch: pytest.MonkeyPatch, private: str, *, is_first: bool
+) -> None:
+    resolve_to(monkeypatch, *((private, PUBLIC) if is_first else (PUBLIC, private)))
+    with pytest.raises(ForbiddenAddressError):
+        addresses_of(target_of("https://partner.example/"))
+
+
+def test_names_whose_servers_do_not_answer_take_no_more_than_their_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    lookups = BoundedSemaphore(1)
+    monkeypatch.setattr(targets, "_lookups", lookups)
+    monkeypatch.setattr(targets, "RESOLVING_SECONDS", 0.05)
+    answered, asked = Event(), list[str]()
+
+    def hang(host: str, *_arguments: Any, **_options: Any) -> list[Any]:
+        asked.append(host)
+        answered.wait()
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    try:
+        for _ in range(3):
+            with pytest.raises(UnresolvedError):
+                addresses_of(target_of("https://partner.example/"))
+    finally:
+        answered.set()
+        assert lookups.acquire(timeout=5), "the thread that hung has ended"
+    assert asked == ["partner.example"]
+
+
 def test_a_host_that_is_not_known_is_unresolved(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_arguments: Any, **_options: Any) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "not known")
@@ -121,7 +174,7 @@ def test_a_host_that_is_not_known_is_unresolved(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait())
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait() and [])
     monkeypatch.setattr(targets, "RESOLVING_SECONDS", 0.05)
     started = time.monotonic()
     try:
