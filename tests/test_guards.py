@@ -78,10 +78,10 @@ def test_a_message_to_the_broker_inside_a_transaction_is_caught(io_inside_transa
 
 
 def test_a_webhook_that_is_sent_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
-    nobody = Target("http", "127.0.0.1", 1, "/")
-    assert attempts.post(nobody, {}, b"{}").error
+    unreachable = Target("http", "127.0.0.1", 1, "/")
+    assert attempts.post(unreachable, {}, b"{}").error
     with pytest.raises(AssertionError, match=r"attempts\.post"), transaction.atomic():
-        attempts.post(nobody, {}, b"{}")
+        attempts.post(unreachable, {}, b"{}")
     assert io_inside_transactions == ["partners.webhooks.attempts.post"]
     io_inside_transactions.clear()
 

@@ -44,7 +44,7 @@ def start(bind: str) -> None:
 
 
 def start_alone(bind: str) -> None:
-    """Listen for a process that is no group, whose metrics are in its memory; raises as ``start``."""
+    """Listen for a single process, whose metrics are in its memory; raises as ``start``."""
     _serve(_place(bind), Health(lambda: readiness.judge(REGISTRY.collect()), lambda: REGISTRY))
 
 

@@ -15,7 +15,7 @@ def test_a_malformed_place_is_named_in_the_error(bind: str) -> None:
         listener.start(bind)
 
 
-def test_a_process_that_is_no_group_answers_from_its_memory() -> None:
+def test_a_single_process_answers_from_its_memory() -> None:
     bind = f"127.0.0.1:{free_port()}"
     listener.start_alone(bind)
     assert requests.get(f"http://{bind}/healthz", timeout=5).json() == {"status": "alive"}
