@@ -199,6 +199,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AcceptNegotiation",
     "EXCEPTION_HANDLER": "sweepapi.api.handlers.envelope_exception",
     "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,  # the Accept header alone says in which format to answer
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = SPECTACULAR

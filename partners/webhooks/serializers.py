@@ -17,7 +17,7 @@ from partners.webhooks.models import (
     WebhookEndpoint,
 )
 from partners.webhooks.targets import target_of
-from sweepapi.api.fields import OpenEnumField, StrictBooleanField, StrictCharField, UtcDateTimeField
+from sweepapi.api.fields import OpenEnumField, StrictBooleanField, StrictCharField, UtcDateTimeField, UuidTextField
 from sweepapi.api.pagination import PageQuery
 from sweepapi.api.schema import example
 from sweepapi.api.serializers import StrictSerializer
@@ -30,8 +30,19 @@ _TIMING = (
 )
 _PAYLOAD = "`full` adds the sweep's status object, as it is when the message is sent, as `sweep` to the data."
 _DESCRIPTION = "Yours, shown as you sent it."
+_REST = "[a-zA-Z0-9-]{0,61}[a-zA-Z0-9]"
+_CHARACTER = "([a-zA-Z0-9._~:/?@!$&'()*+,;=-]|%[0-9a-fA-F]{2})"
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "format": "uri",
+        "pattern": rf"^https://([a-zA-Z0-9]({_REST})?\.)+[a-zA-Z]({_REST})?(:(443|8443))?([/?]{_CHARACTER}*)?$",
+        "maxLength": MAX_URL_LENGTH,
+        "examples": ["https://partner.example/webhooks"],
+    }
+)
 class TargetField(StrictCharField):
     """A URL to which messages can be sent."""
 
@@ -110,8 +121,9 @@ class WebhookChangeRequestSerializer(WebhookRequestSerializer):
 class WebhookReplayRequestSerializer(StrictSerializer):
     """From where on to send messages again: exactly one of both."""
 
+    has_one_field = True
     since = UtcDateTimeField(required=False, help_text="Messages that occurred at or after this time.")
-    fromMessageId = serializers.UUIDField(
+    fromMessageId = UuidTextField(
         required=False, source="from_message_id", help_text="This message, and those that occurred after it."
     )
 

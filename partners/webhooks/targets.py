@@ -18,7 +18,8 @@ PORTS = (443, 8443)
 RESOLVING_SECONDS = 3.0
 # Lookups of names whose servers don't answer keep their threads for longer than anyone waits for them.
 _MAX_LOOKUPS = 32
-_URL = re.compile(r"[!-~]+", re.ASCII)
+# The characters of RFC 3986, without the brackets of IPv6 addresses.
+_URL = re.compile(r"([A-Za-z0-9._~:/?#@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+", re.ASCII)
 _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+", re.ASCII)
 _MAX_NAME_LENGTH = 253
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
@@ -49,7 +50,7 @@ class Target:
 def target_of(url: str) -> Target:
     """Take a URL apart; raises ``ValueError``, with a sentence for the partner, if messages can't be sent to it."""
     if not _URL.fullmatch(url):
-        raise ValueError("A URL consists of printable ASCII characters.")
+        raise ValueError("A URL consists of the characters that RFC 3986 names.")
     try:
         parts = urlsplit(url)
         port = _default_port(parts) if parts.port is None else parts.port

@@ -100,11 +100,21 @@ class QuerySerializer(StrictSerializer):
         return validated
 
 
+class LimitField(serializers.IntegerField):
+    """A number of items, in decimal digits and nothing else: Python reads more as a number, such as ``1_0``."""
+
+    def to_internal_value(self, data: str) -> int:  # type: ignore[override]  # a query has text only
+        """Return the number."""
+        if not (data.isascii() and data.removeprefix("-").isdigit()):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class PageQuery(QuerySerializer):
     """The query parameters of every listing; a listing adds its filters."""
 
     cursor = StrictCharField(required=False, help_text="nextCursor of the previous page; omit for the newest.")
-    limit = serializers.IntegerField(
+    limit = LimitField(
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Items per page."
     )
 

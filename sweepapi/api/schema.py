@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
@@ -14,6 +14,7 @@ from sweepapi import errors
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.fields import OpenEnumField
+from sweepapi.api.links import add_links
 from sweepapi.api.negotiation import PROBLEM_JSON
 from sweepapi.api.serializers import MAX_FOREIGN_FIELDS
 
@@ -44,7 +45,19 @@ class StrictObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call
     match_subclasses = True
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
-        return {**_with_bounds(self.target, auto_schema, direction), "additionalProperties": False}
+        count = {"minProperties": 1, "maxProperties": 1} if self.target.has_one_field else {}
+        return {**_with_bounds(self.target, auto_schema, direction), **count, "additionalProperties": False}
+
+
+class PlainStrings(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """Excludes the character that PostgreSQL can't store, and the empty text unless it is allowed, as the fields do."""
+
+    target_class = "sweepapi.api.fields.StrictCharField"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
+        schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)  # noqa: SLF001 as documented
+        return {**({} if self.target.allow_blank else {"minLength": 1}), **schema, "pattern": r"^[^\x00]*$"}
 
 
 class ForeignObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
@@ -171,6 +184,7 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
                     response["headers"] = {**response.get("headers", {}), **_RETRY_AFTER}
     for webhook in result["webhooks"].values():
         webhook["post"] |= {"security": [], "parameters": _MESSAGE_HEADERS}
+    add_links(result["paths"])
     return result
 
 

@@ -1,7 +1,7 @@
 """Serializers of requests, which refuse unknown fields: a misspelt one must never fall back to a default."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
@@ -36,6 +36,8 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     Forbidden fields at any depth are refused first, whatever else is wrong.
     """
+
+    has_one_field: ClassVar[bool] = False  # exactly one of its fields; ``validate`` requires that
 
     def run_validation(self, data: Any = empty) -> Any:  # noqa: ANN401 DRF's own
         """Raise ForbiddenField or ValidationError, or return the validated data."""

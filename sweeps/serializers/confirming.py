@@ -69,6 +69,7 @@ class CallsStatusSerializer(ForeignSerializer):
 class ConfirmRequestSerializer(StrictSerializer):
     """What the user sent: either a hash or the status of a batch."""
 
+    has_one_field = True
     txHash = HashField(required=False, help_text="0x and 64 hex digits, in any case.")
     callsStatus = CallsStatusSerializer(
         required=False,

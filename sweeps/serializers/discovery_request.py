@@ -20,8 +20,10 @@ _CHAIN_ID = re.compile(r"0x[1-9a-fA-F][0-9a-fA-F]{0,15}")
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"}
 _ASSET = {
     "type": "object",
-    "properties": {"address": {"type": "string"}, "type": {"type": "string"}},
-    "required": ["address", "type"],
+    "anyOf": [
+        {"properties": {"type": {"const": "erc20"}, "address": _ADDRESS}, "required": ["type", "address"]},
+        {"not": {"properties": {"type": {"const": "erc20"}}, "required": ["type"]}},
+    ],
     "additionalProperties": True,
 }
 _DISCOVER = {
@@ -49,6 +51,7 @@ _ASSETS = {
             {
                 "type": "object",
                 "additionalProperties": {"type": "array", "items": _ASSET},
+                "propertyNames": {"pattern": f"^{_CHAIN_ID.pattern}$"},
                 "description": "The answer of `wallet_getAssets` (ERC-7811), by chain id.",
             },
         ]

@@ -42,8 +42,9 @@ def test_shares_move_into_the_history_and_the_current_one_back() -> None:
 
 
 def test_keys_from_before_modes_are_live_and_may_do_what_they_could() -> None:
-    rights = {"mode": Mode.TEST, "scopes": ["read"], "allowed_ips": ["198.51.100.7"]}
-    issued, _ = ApiKey.issue(partner=PartnerFactory.create(), name="old", **rights)
+    issued, _ = ApiKey.issue(
+        partner=PartnerFactory.create(), name="old", mode=Mode.TEST, scopes=["read"], allowed_ips=["198.51.100.7"]
+    )
     issued.revoke()
 
     before = migrate("0006_fewer_indexes").get_model("partners", "ApiKey").objects.values().get()

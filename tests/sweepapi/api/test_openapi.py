@@ -140,6 +140,18 @@ def test_every_operation_says_whether_it_needs_the_key(document: dict[str, Any])
     assert all(len(requirement["apiKey"]) == 1 for [requirement] in security.values())
 
 
+def test_every_answer_that_is_counted_shows_the_limit_and_every_operation_with_a_key_can_be_refused_by_it(
+    document: dict[str, Any],
+) -> None:
+    shown = {"RateLimit-Policy", "RateLimit"}
+    for operation in operations(document):
+        responses = operation["responses"]
+        assert ("429" in responses) == bool(operation["security"]), operation["operationId"]
+        for status, response in responses.items():
+            is_counted = bool(operation["security"]) and status not in {"401", "403"}
+            assert (shown & response.get("headers", {}).keys()) == (shown if is_counted else set())
+
+
 def test_the_server_is_the_one_that_serves_the_document(document: dict[str, Any]) -> None:
     assert [server["url"] for server in document["servers"]] == ["/"]
 
@@ -202,6 +214,30 @@ def test_the_groups_of_the_table_are_the_operations_that_need_a_key_and_that_tak
     assert set(EVERY) == by_id.keys()
     assert set(WITH_KEY) == {name for name, operation in by_id.items() if operation["security"]}
     assert set(WITH_BODY) == {name for name, operation in by_id.items() if "requestBody" in operation}
+
+
+def test_every_operation_that_takes_an_id_is_linked_from_an_answer_with_that_id(document: dict[str, Any]) -> None:
+    by_id = {operation["operationId"]: path for path, each in document["paths"].items() for operation in each.values()}
+    linked: set[str] = set()
+    for path, each in document["paths"].items():
+        for operation in each.values():
+            for status, response in operation["responses"].items():
+                for name, link in response.get("links", {}).items():
+                    ((parameter, expression),) = link["parameters"].items()
+                    assert f"{{{parameter}}}" in by_id[link["operationId"]]
+                    assert by_id[link["operationId"]].split("/")[1] == path.split("/")[1]
+                    pointer = expression.removeprefix("$response.body#/").split("/")
+                    answer = example_of(response["content"]["application/json"])
+                    assert status.startswith("2")
+                    assert UUID(value_at(answer, pointer))
+                    linked.add(name)
+    assert linked == {name for name, path in by_id.items() if "{" in path}
+
+
+def value_at(node: Any, pointer: list[str]) -> Any:
+    for step in pointer:
+        node = node[int(step)] if isinstance(node, list) else node[step]
+    return node
 
 
 def test_codes_are_an_open_set(document: dict[str, Any]) -> None:

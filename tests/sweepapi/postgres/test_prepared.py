@@ -22,6 +22,7 @@ def sessions() -> Iterator[tuple[DatabaseWrapper, DatabaseWrapper]]:
     first, second = connection.copy(), connection.copy()
     assert isinstance(first, DatabaseWrapper)
     assert isinstance(second, DatabaseWrapper)
+    first.settings_dict["CONN_MAX_AGE"] = 600  # as the service has it: a session is kept, and checked when it is used
     execute(second, "CREATE TABLE prepared_scratch (id integer NOT NULL, dropped integer)")
     yield first, second
     execute(second, "DROP TABLE prepared_scratch")
@@ -74,6 +75,6 @@ def test_a_new_session_prepares_them_again(sessions: tuple[DatabaseWrapper, Data
     pid = serving.connection.info.backend_pid
     execute(ending, f"SELECT pg_terminate_backend({pid})")
     wait_until(lambda: not serving.connection.is_surely_alive(), within_seconds=10, what="the end of the session")
-    serving.health_check_enabled, serving.health_check_done = True, False  # as at the start of a request
+    serving.close_if_unusable_or_obsolete()  # as at the start of a request
     assert read(serving) == [{"id": 1, "dropped": None}]
     assert prepared(serving) == 1
