@@ -24,7 +24,7 @@ FAULT_TESTS := tests/resilience tests/races tests/dev/chaos
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test check pytest pytest-faults slither mutants concurrency-mutants forge \
-	invariants coverage openapi chaos bench-api bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
+	invariants coverage openapi fuzz-api chaos bench-api bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -99,6 +99,9 @@ openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript 
 # `python -m dev.chaos --help` lists the choices; `test` runs one short seed.
 chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; compare the books with the chain (20 minutes)
 	@$(PY) -m dev.chaos --seeds 3 --sweeps 500
+
+fuzz-api: $(CONTRACTS_READY) ## send the API thousands of requests made up from its OpenAPI document; see var/fuzz-api.json
+	FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/test_fuzzed_api.py
 
 # Times are of a machine that does nothing else meanwhile.
 bench-api: $(CONTRACTS_READY) ## measure status and confirm beside a bare view, and 1,000 connections; fails if a target is missed
