@@ -20,7 +20,7 @@ SPECTACULAR: dict[str, Any] = {
         "and `POST /v2/sweep/{sweep_id}/cancel` withdraws one that the user declined.\n\n"
         "API keys are secrets of your server: no CORS header is sent, and a page calls your own back end. Test keys "
         "(`swp_test_…`) reach only the chains that the status marks as `sandbox`, live keys all others. Each operation "
-        "but `getPartner` needs the scope that its security requirement names.\n\n"
+        "but `getPartner` and `getSandbox` needs the scope that its security requirement names.\n\n"
         "Build, refresh and cancel can be repeated under an `Idempotency-Key`. The codes of failures are explained "
         "at [/docs/errors](/docs/errors).\n\n"
         "Instead of polling, add an endpoint with `POST /v2/webhooks`, which receives what becomes of your sweeps: the "
@@ -37,6 +37,10 @@ SPECTACULAR: dict[str, Any] = {
         "those about a sweep, and an older one than you know says nothing new. With the timing `instant` you are told "
         "at once, also what a reorganisation may reverse (`sweep.reversed` follows then); with `final` only what can't "
         "be reversed. `final` in a message says which it is.\n\n"
+        "To try every branch of a client, read `GET /v2/sandbox` with a test key: it lists tokens and amounts that "
+        "force outcomes on a sandbox chain, and the path of the chain's JSON-RPC, with the methods of `eth_`, `net_` "
+        "and `web3_` that read or send. `POST /v2/sandbox/fund` gives a wallet these tokens, and "
+        "`POST /v2/sandbox/advance` mines blocks and moves the clock.\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
@@ -59,6 +63,7 @@ SPECTACULAR: dict[str, Any] = {
         {"name": "Partner", "description": "The partner that an API key belongs to."},
         {"name": "Webhooks", "description": "Where we report what becomes of your sweeps."},
         {"name": "Ledger", "description": "The fees that were booked."},
+        {"name": "Sandbox", "description": "For test keys: fund wallets, mine blocks, force outcomes."},
     ],
     "VERSION": "v2",
     "LICENSE": {"name": "MIT", "identifier": "MIT"},

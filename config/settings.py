@@ -36,6 +36,12 @@ CHAINS_FILE = Path(env.str("CHAINS_FILE", default=str(BASE_DIR / "config" / "cha
 RPC_URLS = {
     name.removeprefix("RPC_URLS_").lower(): env.list(name) for name in env.ENVIRON if name.startswith("RPC_URLS_")
 }
+# Of nodes that the service may control, by the names of sandbox chains.
+SANDBOX_RPC_URLS = {
+    name.removeprefix("SANDBOX_RPC_URL_").lower(): env.str(name)
+    for name in env.ENVIRON
+    if name.startswith("SANDBOX_RPC_URL_")
+}
 CLUSTERS_FILE = Path(env.str("CLUSTERS_FILE", default=str(BASE_DIR / "config" / "clusters.toml")))
 SOLANA_FEE_WALLET = env.str("SOLANA_FEE_WALLET", default="")
 SWAP_API_URL = env.str("SWAP_API_URL", default="")

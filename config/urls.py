@@ -10,6 +10,7 @@ from sweepapi.provider_page import providers
 
 urlpatterns = [
     path("", include("sweeps.urls")),
+    path("", include("sweeps.sandbox.urls")),
     path("v2/partner", PartnerViewSet.as_view({"get": "retrieve"})),
     path("", include("partners.webhooks.urls")),
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),

@@ -49,6 +49,7 @@ class World:
             "WEBHOOK_KEYS": self.keys.webhook_key,
             "WEBHOOK_ALLOW_PRIVATE": "true",
             f"RPC_URLS_{CHAIN.upper()}": self.rpc_url,
+            f"SANDBOX_RPC_URL_{CHAIN.upper()}": self.rpc_url,
             "CHAINS_FILE": str(self.chains_file),
             "SERVICE_EVM_BUILD_MODE": "v5_partner_fees",
             "RATE_LIMIT_FACTOR": "1000",

@@ -71,6 +71,10 @@ class InsufficientScope(SweepApiError):
     """The API key lacks the scope that this request needs; details names it."""
 
 
+class TestKeyRequired(SweepApiError):
+    """The sandbox is for test keys only."""
+
+
 class NotFound(SweepApiError):
     """No such endpoint."""
 

@@ -42,8 +42,29 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         return [Error(f"{settings.CLUSTERS_FILE}: {error}.", id="sweeps.E008")]
     except OSError as error:
         return [Error(f"{error.filename}: {error.strerror}.", id="sweeps.E011")]
-    checks = (_unknown_modes, _unknown_chains, _missing_contracts, _differing_fees, _fee_signer, _incomplete_clusters)
+    checks = (
+        _sandbox_nodes,
+        _unknown_modes,
+        _unknown_chains,
+        _missing_contracts,
+        _differing_fees,
+        _fee_signer,
+        _incomplete_clusters,
+    )
     return [problem for check in checks for problem in check(configured)]
+
+
+def _sandbox_nodes(configured: Networks) -> Iterator[CheckMessage]:
+    """Yield an error for each node that the service could control on a chain where it must not, or could not read."""
+    for name in settings.SANDBOX_RPC_URLS:
+        chain, variable = configured.chains.get(name), f"SANDBOX_RPC_URL_{name.upper()}"
+        if chain is None:
+            continue
+        if not chain.sandbox:
+            yield Error(f"{variable} is set for a chain that is not marked sandbox = true.", id="sweeps.E015")
+        elif chain.finality.max_head_age_seconds is not None:
+            problem = f"{name} must have no max_head_age_seconds: its clock can be moved"
+            yield Error(f"{variable} is set, and {problem}.", id="sweeps.E016")
 
 
 def _unknown_modes(configured: Networks) -> Iterator[CheckMessage]:

@@ -13,11 +13,13 @@ from sweepapi.evm.signers.aws_kms import KmsFeeSigner
 from sweepapi.evm.signers.web3signer import Web3SignerFeeSigner
 from sweepapi.rpc import Provider
 from sweepapi.solana.swap_api import SwapApi
+from sweeps.sandbox.node import SandboxNode
 
 # The swap API's requests run in threads of their own, so the call that starts them is watched; as do deliveries of
 # webhooks, for which the database's thread waits.
 IO = (
     (Provider, "_post"),
+    (SandboxNode, "_post"),
     (SwapApi, "quotes"),
     (KmsFeeSigner, "_ask"),
     (Web3SignerFeeSigner, "_ask"),

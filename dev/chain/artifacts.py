@@ -36,6 +36,7 @@ _FILES = {
             "NoReturnToken",
             "OwnedWallet",
             "PermitToken",
+            "SandboxToken",
             "SigningBatchAccount",
             "TransferFeeToken",
             "TrapToken",

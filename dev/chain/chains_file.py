@@ -12,10 +12,11 @@ V4_FEE_BPS = 75  # the default of TOTAL_FEE_BPS
 LISTED_TOKENS = ("USDC", "USDT", "DAI", "WBTC", "LINK", "UNI")
 
 
-def chain_facts(keys: Keys, at: Mapping[str, str]) -> str:
+def chain_facts(keys: Keys, at: Mapping[str, str], sandbox_tokens: Mapping[str, str]) -> str:
     """Return the file without the batch contracts; `at` has addresses by contract and token."""
     owner, guardian, ops = (address_of(key) for key in (keys.owner, keys.guardian, keys.ops))
     tokens = "\n".join(f'{symbol} = "{at[symbol]}"' for symbol in LISTED_TOKENS)
+    forcing = "\n".join(f'{name} = "{token}"' for name, token in sandbox_tokens.items())
     return f"""# The local chain, written at every start.
 [chains.{CHAIN}]
 sandbox = true
@@ -38,6 +39,9 @@ ops = ["{ops}"]
 [chains.{CHAIN}.tokens]
 WETH = "{at["weth"]}"
 {tokens}
+
+[chains.{CHAIN}.sandbox_tokens]
+{forcing}
 
 [chains.{CHAIN}.finality]
 safe = "safe"

@@ -14,6 +14,7 @@ from dev.chain.batch_contracts import deploy_batch_contracts
 from dev.chain.catalog import TOKENS
 from dev.chain.chains_file import chain_facts
 from dev.chain.rpc import Rpc
+from dev.chain.sandbox_tokens import deploy_sandbox_tokens
 from dev.chain.sender import Sender
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.errors import NodeError
@@ -51,10 +52,11 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
             token.symbol: sender.create(token.contract, token.name, token.symbol, token.decimals) for token in TOKENS
         }
         market.open_pools(sender, contracts, tokens)
+        sandbox_tokens = deploy_sandbox_tokens(sender, contracts)
         rpc.call("anvil_setBalance", address_of(keys.fee_signer), hex(_COIN))  # for cancellations
         _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
     tokens |= {"WETH": contracts["weth"]}
-    chains_file.write_text(chain_facts(keys, {**contracts, **tokens}))
+    chains_file.write_text(chain_facts(keys, {**contracts, **tokens}, sandbox_tokens))
     contracts |= deploy_batch_contracts(rpc, keys, chains_file)
     rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # finalizes the deployment
     _require_code(rpc, [*contracts.values(), *tokens.values()])

@@ -31,6 +31,7 @@ _VENUES = (
 CHAIN = Chain(
     name="model",
     sandbox=True,
+    sandbox_tokens={},
     chain_id=1,
     genesis_hash=None,
     native_symbol="ETH",

@@ -14,14 +14,18 @@ DISCOVERIES = ("discoverWalletTokens", "discoverTokens")
 OF_WEBHOOK_WITH_BODY = ("updateWebhook", "pingWebhook", "rotateWebhookSecret", "replayWebhook")
 OF_WEBHOOK = (*OF_WEBHOOK_WITH_BODY, "getWebhook", "deleteWebhook", "listWebhookDeliveries")
 WEBHOOKS_WITH_BODY = ("createWebhook", *OF_WEBHOOK_WITH_BODY)
-WITH_BODY = (*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep", *DISCOVERIES, *WEBHOOKS_WITH_BODY)
+SANDBOX_WITH_BODY = ("advanceSandbox", "fundSandboxWallet")
+WITH_BODY = (
+    *(*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep"),
+    *(*DISCOVERIES, *WEBHOOKS_WITH_BODY, *SANDBOX_WITH_BODY),
+)
 OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
 REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
 QUERIES = (*LISTING, "getLedgerBalances", "listWebhookDeliveries")
 WEBHOOKS_WITHOUT_BODY = ("listWebhooks", "getWebhook", "deleteWebhook")
 WITH_SCOPE = (*WITH_BODY, *QUERIES, "getSweep", "getSweepV1", "listOutputTokens", *WEBHOOKS_WITHOUT_BODY)
-WITH_KEY = (*WITH_SCOPE, "getPartner")
+WITH_KEY = (*WITH_SCOPE, "getPartner", "getSandbox")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
 
@@ -45,7 +49,7 @@ class ErrorRow:
         groups = {
             EVERY: "all",
             WITH_KEY: "all that need an API key",
-            WITH_SCOPE: "all that need an API key, but getPartner",
+            WITH_SCOPE: "all that need an API key, but getPartner and getSandbox",
             (): "none",
         }
         return groups.get(self.operations) or ", ".join(self.operations)
@@ -67,7 +71,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.UnsupportedChain: ErrorRow(
         "unsupported_chain",
         400,
-        operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *LISTING),
+        operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *LISTING, *SANDBOX_WITH_BODY),
         example=FieldError("chain", "unsupported", "GET /v2/status lists the chains."),
     ),
     errors.MissingApiKey: ErrorRow("missing_api_key", 401, operations=WITH_KEY),
@@ -80,6 +84,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=WITH_SCOPE,
         example=FieldError("x-api-key", "required_scope", "build"),
     ),
+    errors.TestKeyRequired: ErrorRow("test_key_required", 403, operations=("getSandbox", *SANDBOX_WITH_BODY)),
     errors.NotFound: ErrorRow("not_found", 404),
     errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),
     errors.WebhookNotFound: ErrorRow("webhook_not_found", 404, operations=OF_WEBHOOK),
@@ -151,7 +156,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
     errors.TooManyExports: ErrorRow("too_many_exports", 503, retryable=True, operations=("listLedgerEntries",)),
     errors.ChainUnavailable: ErrorRow(
-        "chain_unavailable", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES)
+        "chain_unavailable", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *SANDBOX_WITH_BODY)
     ),
     errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True, operations=("buildSolanaSweep",)),
     errors.BuildDisabled: ErrorRow(

@@ -17,8 +17,8 @@ MAX_INTEGER_DIGITS = 78
 MAX_NAME_LENGTH = 64
 
 
-class StrictJSONParser(BaseParser):
-    """One JSON object in UTF-8, of at most 256 KiB and 16 levels, without duplicate names, NaN or lone surrogates."""
+class RawJSONParser(BaseParser):
+    """The bytes of a body of at most 256 KiB, for views that answer in their own way what is wrong with it."""
 
     media_type = "application/json"
 
@@ -27,19 +27,37 @@ class StrictJSONParser(BaseParser):
         stream: IO[Any],
         media_type: str | None = None,  # noqa: ARG002 DRF passes both
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
-    ) -> dict[str, Any]:
-        """Return the body's object. Raises PayloadTooLarge and InvalidRequest."""
+    ) -> Any:  # noqa: ANN401 as DRF's own
+        """Return the body. Raises PayloadTooLarge and InvalidRequest."""
         try:
             raw = stream.read(MAX_BODY_BYTES + 1)
         except UnreadablePostError as error:
             raise InvalidRequest("The body ended before it was complete.") from error
         if len(raw) > MAX_BODY_BYTES:
             raise PayloadTooLarge
-        return parse_object(raw)
+        return raw
+
+
+class StrictJSONParser(RawJSONParser):
+    """One JSON object in UTF-8, of at most 256 KiB and 16 levels, without duplicate names, NaN or lone surrogates."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the body's object. Raises PayloadTooLarge and InvalidRequest."""
+        return parse_object(super().parse(stream, media_type, parser_context))
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """Return the JSON object in these bytes; raise InvalidRequest with a sentence on what is wrong with them."""
+    """Return the JSON object in these bytes; raise InvalidRequest as ``parse_value`` does."""
+    value = parse_value(raw)
+    if not isinstance(value, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    return value
+
+
+def parse_value(raw: bytes) -> Any:  # noqa: ANN401 JSON of any shape
+    """Return the JSON value in these bytes; raise InvalidRequest with a sentence on what is wrong with them."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -55,8 +73,6 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         )
     except json.JSONDecodeError as error:
         raise InvalidRequest(f"The body is not valid JSON: line {error.lineno}, column {error.colno}.") from error
-    if not isinstance(value, dict):
-        raise InvalidRequest("The body must be a JSON object.")
     _refuse_lone_surrogates(value)
     return value
 

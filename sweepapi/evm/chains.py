@@ -70,6 +70,7 @@ class Chain:
     wrapped_native: str
     reference_token: str  # the stablecoin in which values are stated
     tokens: Mapping[str, str]  # well-known ones, by symbol
+    sandbox_tokens: Mapping[str, str]  # that force outcomes, by their names in sweeps/sandbox/outcomes.py
     connectors: tuple[str, ...]  # tokens, in addition to the wrapped coin, over which routers may swap
     l1_fee_oracle: str | None  # the GasPriceOracle of an OP-stack rollup; None where the gas price covers everything
     permit2: str

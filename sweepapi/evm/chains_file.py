@@ -44,6 +44,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             wrapped_native=_address(table["wrapped_native"]),
             reference_token=_reference_token(table),
             tokens=_tokens(table.get("tokens", {})),
+            sandbox_tokens=_sandbox_tokens(table),
             connectors=_connectors(table),
             l1_fee_oracle=_optional_address(table.get("l1_fee_oracle")),
             permit2=_address(table["permit2"]),
@@ -84,6 +85,13 @@ def _tokens(table: Mapping[str, Any]) -> dict[str, str]:
     tokens = {str(symbol): _address(token) for symbol, token in table.items()}
     if len(set(tokens.values())) < len(tokens):
         raise ValueError("a token is listed twice")
+    return tokens
+
+
+def _sandbox_tokens(table: Mapping[str, Any]) -> dict[str, str]:
+    tokens = _tokens(table.get("sandbox_tokens", {}))
+    if tokens and not table.get("sandbox"):
+        raise ValueError("only a chain with sandbox = true has sandbox_tokens")
     return tokens
 
 

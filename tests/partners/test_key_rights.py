@@ -34,6 +34,10 @@ OPERATIONS = [
     ("GET", "/v2/ledger/balances", "ledger"),
     ("GET", "/v2/ledger/entries", "ledger"),
     ("GET", "/v2/partner", None),
+    ("GET", "/v2/sandbox", None),
+    ("POST", "/v2/sandbox/advance", "build"),
+    ("POST", "/v2/sandbox/fund", "build"),
+    ("POST", "/v2/sandbox/rpc/local", "build"),
     ("POST", f"/v2/sweep/{ID}/cancel", "build"),
     ("POST", "/v2/sweep/build", "build"),
     ("POST", f"/v2/sweep/build/{ID}/refresh", "build"),
@@ -91,7 +95,7 @@ def test_an_operation_needs_no_other_scope(partner: Partner, method: str, path: 
 
 def test_every_operation_with_a_key_is_in_the_list() -> None:
     served = {
-        (method.upper(), ID_IN_PATH.sub(ID, pattern))
+        (method.upper(), ID_IN_PATH.sub(ID, pattern.replace("<str:chain>", "local")))
         for pattern, actions in keyed_actions()
         for method in actions
         if method != "head"

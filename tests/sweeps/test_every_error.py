@@ -109,8 +109,13 @@ def insufficient_scope(fixture: Fixture) -> Any:
 
 
 def limited_client(fixture: Fixture, **limits: Any) -> Client:
-    _, plaintext = ApiKey.issue(partner=fixture("partner"), name="tests", mode=Mode.TEST, **limits)
+    _, plaintext = ApiKey.issue(partner=fixture("partner"), **{"name": "tests", "mode": Mode.TEST, **limits})
     return Client(headers={"x-api-key": plaintext})
+
+
+@provokes
+def test_key_required(fixture: Fixture) -> Any:
+    return limited_client(fixture, mode=Mode.LIVE).get("/v2/sandbox")
 
 
 @provokes

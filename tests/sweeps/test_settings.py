@@ -50,6 +50,23 @@ def test_a_mode_that_does_not_exist_is_refused_for_all_chains_and_for_one(
     ]
 
 
+def test_a_node_to_control_is_refused_on_a_live_chain_and_where_the_clock_is_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = settings.CHAINS_FILE.read_text(encoding="utf-8")
+    for change, problem in (
+        (("sandbox = true\n", ""), "sweeps.E004"),  # it has tokens of the sandbox
+        (("recheck_seconds = 3", "recheck_seconds = 3\nmax_head_age_seconds = 60"), "sweeps.E016"),
+    ):
+        changed = tmp_path / "chains.toml"
+        changed.write_text(text.replace(*change), encoding="utf-8")
+        monkeypatch.setattr(settings, "CHAINS_FILE", changed)
+        assert [found.id for found in problems()] == [problem]
+    monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
+    monkeypatch.setattr(settings, "SANDBOX_RPC_URLS", {"base": "http://127.0.0.1:1"})
+    assert [found.id for found in problems()] == ["sweeps.E015"]
+
+
 def test_a_mode_for_a_chain_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
     monkeypatch.setattr(settings, "EVM_BUILD_MODES", {"base": "v4_fallback", "bse": "v4_fallback"})

@@ -49,6 +49,15 @@ def test_connectors_are_listed(tmp_path: Path) -> None:
     assert load(tmp_path, GOOD.replace("chain_id = 4", listed, 1))["mars"].connectors == (OTHER,)
 
 
+def test_tokens_that_force_outcomes_are_for_sandbox_chains_only(tmp_path: Path) -> None:
+    forcing = f'[chains.mars.sandbox_tokens]\nno_route = "{OTHER.lower()}"\n[chains.mars.finality]'
+    text = GOOD.replace("[chains.mars.finality]", forcing)
+    with pytest.raises(ChainsFileError, match="only a chain with sandbox = true has sandbox_tokens"):
+        load(tmp_path, text)
+    mars = load(tmp_path, text.replace("chain_id = 4", "chain_id = 4\nsandbox = true"))["mars"]
+    assert mars.sandbox_tokens == {"no_route": OTHER}
+
+
 def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)

@@ -1,0 +1,45 @@
+"""Gives wallets on a sandbox chain what sweeps need: coins for gas, and the documented tokens."""
+
+from dataclasses import dataclass
+
+from sweepapi import networks
+from sweepapi.evm.abi import Function
+from sweeps.sandbox.blocks import Heads, heads_of
+from sweeps.sandbox.node import node_of
+from sweeps.sandbox.outcomes import DECIMALS
+from sweeps.sandbox.script import chain_locked
+
+COIN = 10**18
+WHOLE_TOKENS = 1_000
+GAS = 200_000
+MINT = Function("mint(address,uint256)")
+
+
+@dataclass(frozen=True)
+class Funded:
+    """What a wallet was given, in one block."""
+
+    coins: int  # in wei
+    token_amount: int  # of each documented token, in its smallest unit
+    heads: Heads
+
+
+def fund(network: str, wallet: str) -> Funded:
+    """Fill the wallet up to one coin, and mint a thousand of each documented token to it.
+
+    The node's first account pays, by transactions that survive a reorganisation. Raises ``UnsupportedChain``,
+    ``ChainUnavailable`` and ``ServiceUnavailable``.
+    """
+    chain, node = networks.current().chain(network), node_of(network)
+    amount = WHOLE_TOKENS * 10**DECIMALS
+    mint = f"0x{MINT.encode(wallet, amount).hex()}"
+    with chain_locked(network):
+        payer = node.ask("eth_accounts")[0]
+        coins = max(0, COIN - node.number("eth_getBalance", wallet, "latest"))
+        calls = [{"to": wallet, "value": hex(coins)}] if coins else []
+        calls += [{"to": token, "data": mint} for token in chain.sandbox_tokens.values()]
+        with node.mining_paused():
+            for call in calls:
+                node.ask("eth_sendTransaction", {"from": payer, "gas": hex(GAS), **call})
+            node.ask("anvil_mine", hex(1))
+        return Funded(coins, amount, heads_of(node, chain))

@@ -1,0 +1,87 @@
+"""The node of a sandbox chain that lets the service mine blocks and move the clock: anvil, mining each transaction."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import structlog
+from django.conf import settings
+
+from sweepapi import networks
+from sweepapi.errors import ChainUnavailable, FieldError, UnsupportedChain
+from sweepapi.rpc.errors import BadResponseError
+from sweepapi.rpc.transport import Endpoint
+
+TIMEOUT_SECONDS = 5.0
+RETRY_AFTER_SECONDS = 2
+MAX_RESPONSE_BYTES = 4 * 2**20
+
+log = structlog.get_logger(__name__)
+
+
+class NodeRefusedError(Exception):
+    """The node answered with an error, whose JSON-RPC object this has."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        self.error = error
+        super().__init__(error.get("message"))
+
+
+class SandboxNode:
+    """A connection to one node; its URL never shows."""
+
+    def __init__(self, url: str, chain: str) -> None:
+        self._endpoint = Endpoint(url=url, name=f"<sandbox node of {chain}>")
+
+    def ask(self, method: str, *params: object) -> Any:  # noqa: ANN401 a result has any JSON type
+        """Return the result of one call; raises ``NodeRefusedError`` and ``ChainUnavailable``."""
+        response = self._post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        if "error" in response:
+            raise NodeRefusedError(response["error"])
+        return response["result"]
+
+    def number(self, method: str, *params: object) -> int:
+        """Return a result that is a quantity."""
+        return int(self.ask(method, *params), 16)
+
+    @contextmanager
+    def mining_paused(self) -> Iterator[None]:
+        """Mine on demand only; at the end, the node mines each transaction again."""
+        self.ask("evm_setAutomine", False)  # noqa: FBT003 JSON-RPC
+        try:
+            yield
+        finally:
+            self.ask("evm_setAutomine", True)  # noqa: FBT003 JSON-RPC
+
+    def _post(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            raw = self._endpoint.post(json.dumps(request).encode(), TIMEOUT_SECONDS)
+            response = json.loads(raw)
+        except BadResponseError as error:
+            log.warning("sandbox_node_failed", method=request["method"], error=str(error))
+            raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
+        except (ValueError, RecursionError) as error:
+            log.warning("sandbox_node_failed", method=request["method"], error=type(error).__name__)
+            raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
+        if len(raw) > MAX_RESPONSE_BYTES:
+            raise NodeRefusedError({"code": -32000, "message": "The result is too large; ask for less."})
+        if not isinstance(response, dict) or not {"result", "error"} & response.keys():
+            raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
+        return response
+
+
+def node_of(network: str) -> SandboxNode:
+    """Return the node of a sandbox chain; raises ``UnsupportedChain`` if the service has no such node of it."""
+    chain = networks.current().chain(network)
+    url = settings.SANDBOX_RPC_URLS.get(chain.name)
+    if not chain.sandbox or not url:
+        problem = FieldError("chain", "unsupported", "The service has no node of this chain that it may control.")
+        raise UnsupportedChain(details=[problem])
+    return _node(url, chain.name)
+
+
+@lru_cache
+def _node(url: str, chain: str) -> SandboxNode:
+    return SandboxNode(url, chain)

@@ -1,0 +1,122 @@
+"""Changes a sandbox chain for a partner: mines, moves the clock, sends transactions, and does what these force."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from eth_utils.crypto import keccak
+
+from sweepapi import networks
+from sweepapi.errors import FieldError, InvalidRequest
+from sweeps.models import Sweep
+from sweeps.sandbox.blocks import Heads, heads_of, replace_blocks, send_if_valid
+from sweeps.sandbox.node import NodeRefusedError, SandboxNode, node_of
+from sweeps.sandbox.outcomes import SCRIPT, Outcome, outcome_of
+from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted, chain_locked
+
+MAX_BLOCKS = 64
+MAX_SECONDS = 3_600
+MAX_AHEAD = timedelta(days=365)
+LATE_FINALITY_MOVES = 2
+
+
+def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Heads:
+    """Do what the partner's transactions force, move the clock, mine these blocks, and return the chain's heads.
+
+    Raises ``UnsupportedChain``, ``InvalidRequest`` if the clock would be too far ahead, ``ChainUnavailable`` and
+    ``ServiceUnavailable``.
+    """
+    chain, node, script = networks.current().chain(network), node_of(network), Script(network, partner_id)
+    with chain_locked(network):
+        before = heads_of(node, chain)
+        if before.head.timestamp + timedelta(seconds=seconds) > timezone.now() + MAX_AHEAD:
+            problem = FieldError("seconds", "out_of_range", f"The clock can be {MAX_AHEAD.days} days ahead at most.")
+            raise InvalidRequest(details=[problem])
+        held = [one for one in script.read() if one.is_held]
+        with node.mining_paused():
+            _reorganise(node, script, before)
+            if seconds:
+                node.ask("evm_increaseTime", seconds)
+            for one in held:
+                send_if_valid(node, one.raw)
+                script.drop(one)
+            node.ask("anvil_mine", hex(blocks))
+        after = heads_of(node, chain)
+    _make_due(network)
+    return after
+
+
+def send(network: str, partner_id: UUID, raw: str) -> str:
+    """Give a signed transaction to the chain, or keep it back if it says so, and return its hash.
+
+    Raises ``NodeRefusedError``, and what ``advance`` raises.
+    """
+    node, script = node_of(network), Script(network, partner_id)
+    token = networks.current().chain(network).sandbox_tokens.get(SCRIPT)
+    outcome = outcome_of(bytes.fromhex(raw[2:]), token) if token else None
+    with chain_locked(network):
+        if outcome is None:
+            return str(node.ask("eth_sendRawTransaction", raw))
+        if len(script.read()) >= MAX_SCRIPTED:
+            message = "Too many of your transactions wait for an advance of the sandbox."
+            raise NodeRefusedError({"code": -32000, "message": message})
+        is_held = outcome is Outcome.DELAYED_MINING
+        tx_hash = f"0x{keccak(hexstr=raw).hex()}" if is_held else str(node.ask("eth_sendRawTransaction", raw))
+        script.keep(Scripted(tx_hash, raw, outcome, time.time(), is_held))
+        return tx_hash
+
+
+def _reorganise(node: SandboxNode, script: Script, heads: Heads) -> None:
+    """Replace the blocks of the transactions that want that, unless they are final."""
+    removed: list[Scripted] = []
+    moved: list[Scripted] = []
+    heights: list[int] = []
+    for one in script.read():
+        height = None if one.is_held else _height(node, one)
+        if height is None:
+            continue
+        if height <= heads.final.number:
+            script.drop(one)
+            continue
+        (moved if one.outcome is Outcome.LATE_FINALITY else removed).append(one)
+        heights.append(height)
+    # What is in the newest block already can't be moved there.
+    if removed or any(height < heads.head.number for height in heights):
+        hashes = {one.tx_hash for one in (*removed, *moved)}
+        replace_blocks(node, first=min(heights), removed=hashes, last=[one.raw for one in moved])
+    _note(script, removed, moved)
+
+
+def _note(script: Script, removed: Sequence[Scripted], moved: Sequence[Scripted]) -> None:
+    for one in removed:
+        if one.outcome is Outcome.REORGANISED:
+            script.keep(replace(one, is_held=True))
+        else:
+            script.drop(one)
+    for one in moved:
+        if one.moves + 1 < LATE_FINALITY_MOVES:
+            script.keep(replace(one, moves=one.moves + 1))
+        else:
+            script.drop(one)
+
+
+def _height(node: SandboxNode, one: Scripted) -> int | None:
+    """Return the height of the block with the transaction, None if it waits in the node's pool."""
+    receipt = node.ask("eth_getTransactionReceipt", one.tx_hash)
+    return None if receipt is None else int(receipt["blockNumber"], 16)
+
+
+def _make_due(network: str) -> None:
+    """Have the worker look at the chain's open sweeps now: it plans its looks by the server's clock.
+
+    Rows that are locked are being looked at.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        waiting = Sweep.objects.filter(network=network, is_open=True, next_check_at__gt=now)
+        due = list(waiting.select_for_update(skip_locked=True).values_list("id", flat=True))
+        Sweep.objects.filter(id__in=due).update(next_check_at=now)

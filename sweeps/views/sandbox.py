@@ -1,0 +1,124 @@
+"""The endpoints of the sandbox, for test keys only: they change a test chain that all partners share."""
+
+from functools import partial
+
+from django.http import JsonResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from partners.authentication import Requester, requester_of
+from partners.limits import BUILD
+from sweepapi import networks
+from sweepapi.api.parsers import RawJSONParser, parse_value
+from sweepapi.api.schema import failures
+from sweepapi.errors import InvalidRequest, TestKeyRequired
+from sweepapi.modes import Mode
+from sweeps.sandbox.door import PARSE_ERROR, Door, failure
+from sweeps.sandbox.faucet import fund
+from sweeps.sandbox.node import node_of
+from sweeps.sandbox.offered import offered_chains
+from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS, advance, send
+from sweeps.sandbox.serializers import (
+    AdvancedSerializer,
+    AdvanceRequestSerializer,
+    FundedSerializer,
+    FundRequestSerializer,
+    SandboxPlaceSerializer,
+    SandboxSerializer,
+)
+
+TAG = "Sandbox"
+
+
+def tester_of(request: Request) -> Requester:
+    """Return who sent the request; raises TestKeyRequired for a live key."""
+    requester = requester_of(request)
+    if requester.mode is not Mode.TEST:
+        raise TestKeyRequired
+    return requester
+
+
+class SandboxViewSet(ViewSet):
+    scopes = {"retrieve": None, "advance": "build", "fund": "build"}
+    policies = {"advance": BUILD, "fund": BUILD}
+
+    @extend_schema(
+        operation_id="getSandbox",
+        summary="List the tokens and amounts that force outcomes",
+        tags=[TAG],
+        responses={200: SandboxSerializer, **failures("getSandbox")},
+    )
+    def retrieve(self, request: Request) -> Response:
+        """Return each sandbox chain that you can control, and how to force every outcome of a sweep on it."""
+        tester_of(request)
+        offered = {"maxBlocks": MAX_BLOCKS, "maxSeconds": MAX_SECONDS, "chains": offered_chains()}
+        return Response(SandboxSerializer(offered).data)
+
+    @extend_schema(
+        operation_id="advanceSandbox",
+        summary="Mine blocks and move the clock of a sandbox chain",
+        tags=[TAG],
+        request=AdvanceRequestSerializer,
+        responses={200: AdvancedSerializer, **failures("advanceSandbox")},
+    )
+    def advance(self, request: Request) -> Response:
+        """Do what your transactions force, move the clock, mine, and return the chain's heads.
+
+        The chain is shared: everyone sees its clock move, and blocks that your transactions replace are mined again
+        with the transactions of others. Only your own advances count for your transactions.
+        """
+        requester = tester_of(request)
+        body = AdvanceRequestSerializer(data=request.data, context={"mode": requester.mode})
+        body.is_valid(raise_exception=True)
+        moved = body.validated_data
+        network = moved["chain"]
+        heads = advance(network, requester.partner_id, blocks=moved["blocks"], seconds=moved["seconds"])
+        return Response(AdvancedSerializer({"chain": networks.current().name_of(network), **vars(heads)}).data)
+
+    @extend_schema(
+        operation_id="fundSandboxWallet",
+        summary="Give a wallet coins and the documented tokens",
+        tags=[TAG],
+        request=FundRequestSerializer,
+        responses={200: FundedSerializer, **failures("fundSandboxWallet")},
+    )
+    def fund(self, request: Request) -> Response:
+        """Fill the wallet up to one native coin, and mint a thousand of each documented token to it, in one block."""
+        body = FundRequestSerializer(data=request.data, context={"mode": tester_of(request).mode})
+        body.is_valid(raise_exception=True)
+        network, wallet = body.validated_data["chain"], body.validated_data["wallet"]
+        given = fund(network, wallet)
+        chain = networks.current().chain(network)
+        answer = {
+            "chain": chain.name,
+            "wallet": wallet,
+            "coins": given.coins,
+            "tokens": chain.sandbox_tokens.values(),
+            "tokenAmount": given.token_amount,
+            **vars(given.heads),
+        }
+        return Response(FundedSerializer(answer).data)
+
+
+class SandboxRpcViewSet(ViewSet):
+    """The RPC door; it speaks JSON-RPC instead of the API's envelope, so docs/sandbox.md describes it."""
+
+    scopes = {"call": "build"}
+    policies = {"call": BUILD}
+    parser_classes = [RawJSONParser]
+
+    @extend_schema(exclude=True)
+    def call(self, request: Request, chain: str) -> JsonResponse:
+        """Answer a call of JSON-RPC, or a batch."""
+        requester = tester_of(request)
+        place = SandboxPlaceSerializer(data={"chain": chain}, context={"mode": requester.mode})
+        place.is_valid(raise_exception=True)
+        network = place.validated_data["chain"]
+        door = Door(node_of(network), partial(send, network, requester.partner_id))
+        try:
+            body = parse_value(request.data or b"")  # DRF parses no empty body
+        except InvalidRequest as error:
+            return JsonResponse(failure(None, PARSE_ERROR, error.message))
+        return JsonResponse(door.answer(body), safe=False)

@@ -1,0 +1,34 @@
+"""A partner who tries the sandbox, and the keys of others."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from redis import Redis
+
+from partners.models import ApiKey, Partner
+from sweepapi.modes import Mode
+from tests.partner_app import PartnerApp
+from tests.sweeps.sandbox.tester import SandboxUser
+
+
+@pytest.fixture
+def empty_script(app: PartnerApp) -> Iterator[None]:
+    """Nothing of the script of other tests is left: rolling the chain back does not reach Redis."""
+    redis = Redis.from_url(settings.REDIS_URL)
+    yield
+    for key in redis.scan_iter(f"sandbox:eip155:{app.chain.world['chainId']}*"):
+        redis.delete(key)
+
+
+@pytest.fixture
+def tester(app: PartnerApp, empty_script: None) -> SandboxUser:  # noqa: ARG001 it cleans up
+    return SandboxUser(app)
+
+
+@pytest.fixture
+def live_api(partner: Partner) -> Client:
+    """A client with a live key of the same partner."""
+    _, plaintext = ApiKey.issue(partner=partner, name="live", mode=Mode.LIVE)
+    return Client(headers={"x-api-key": plaintext})

@@ -1,0 +1,192 @@
+"""POST /v2/sandbox/advance and /fund: blocks are mined, the clock moves, and builds and expiries follow the chain."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from sweepapi import networks
+from sweeps.models import Sweep
+from sweeps.sandbox import operating
+from tests.factories.sweeps import LOCAL, SweepFactory
+from tests.partner_app import details_of, error_of
+from tests.scenarios.scene import Scene, status_of
+from tests.sweeps.sandbox.tester import COIN, SandboxUser
+
+pytestmark = pytest.mark.django_db
+
+
+def time_of(block: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(block["timestamp"])
+
+
+def test_it_mines_the_blocks_and_moves_the_clock_before_the_first(tester: SandboxUser) -> None:
+    before = tester.advance()
+    after = tester.advance(blocks=9, seconds=3600)
+    assert after["head"]["number"] == before["head"]["number"] + 9
+    moved = time_of(after["head"]) - time_of(before["head"])
+    assert timedelta(seconds=3600) <= moved < timedelta(seconds=3720)
+    shown = tester.rpc("eth_getBlockByNumber", hex(after["head"]["number"]), False)  # noqa: FBT003 JSON-RPC
+    assert after["head"]["hash"] == shown["hash"]
+    assert after["final"]["number"] < after["safe"]["number"] < after["head"]["number"]
+
+
+def test_the_clock_goes_on_from_where_it_was_moved_to(tester: SandboxUser) -> None:
+    moved = time_of(tester.advance(seconds=3600)["head"])
+    assert tester.clock() >= moved
+    assert time_of(tester.advance()["head"]) >= moved > timezone.now() + timedelta(seconds=3000)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"blocks": 0}, ("blocks", "out_of_range")),
+        ({"blocks": 65}, ("blocks", "out_of_range")),
+        ({"blocks": "1"}, ("blocks", "invalid_type")),
+        ({"seconds": 3601}, ("seconds", "out_of_range")),
+        ({"seconds": -1}, ("seconds", "out_of_range")),
+        ({"seconds": True}, ("seconds", "invalid_type")),
+        ({"minutes": 1}, ("minutes", "unknown_field")),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused(
+    tester: SandboxUser, change: dict[str, Any], problem: tuple[str, str]
+) -> None:
+    head = tester.rpc("eth_blockNumber")
+    response = tester.post("/advance", {"chain": "local", **change})
+    assert (error_of(response), details_of(response)) == ((400, "invalid_request"), {problem})
+    assert tester.rpc("eth_blockNumber") == head
+
+
+def test_the_clock_is_never_a_year_ahead(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operating, "MAX_AHEAD", timedelta(minutes=30))
+    response = tester.post("/advance", {"chain": "local", "seconds": 3600})
+    assert details_of(response) == {("seconds", "out_of_range")}
+
+
+def test_two_advances_at_once_both_count(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The part that needs the database, in which another connection would not see the test's rows.
+    monkeypatch.setattr(operating, "_make_due", lambda _network: None)
+    before = tester.advance()["head"]
+    network = f"eip155:{tester.app.chain.world['chainId']}"
+    with ThreadPoolExecutor(2) as pool:
+        moves = [pool.submit(operating.advance, network, uuid4(), blocks=5, seconds=100) for _ in range(4)]
+        numbers = sorted(move.result().head.number for move in moves)
+    assert numbers == [before["number"] + 5 * count for count in (1, 2, 3, 4)]
+    moved = tester.clock() - time_of(before)
+    assert timedelta(seconds=400) <= moved < timedelta(seconds=520)
+
+
+# --- expiries ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_build_after_an_advance_is_valid_by_the_clock_of_the_chain(tester: SandboxUser) -> None:
+    tester.fund()
+    tester.advance(seconds=3600)
+    built = tester.build({"script": COIN})
+    assert datetime.fromisoformat(built["expiresAt"]) >= tester.clock() + timedelta(seconds=890)
+    tester.approve(built)
+    tx_hash = tester.execute(built)
+    response = tester.app.post_confirm(built["sweepId"], tx_hash)
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "completed")
+
+
+def test_an_advance_past_the_deadline_expires_a_sweep_at_once(tester: SandboxUser) -> None:
+    tester.fund()
+    built = tester.build({"script": COIN})
+    assert Sweep.objects.get().next_check_at > timezone.now() + timedelta(seconds=600)
+    tester.advance(blocks=6, seconds=1000)
+    assert Sweep.objects.get().next_check_at <= timezone.now()
+    Scene(tester.app).look()
+    assert status_of(built) == ("expired", False)
+
+
+def test_an_advance_does_not_touch_sweeps_of_other_chains(tester: SandboxUser) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    other = SweepFactory.create(network="eip155:8453", next_check_at=later)
+    mine = SweepFactory.create(network=LOCAL, next_check_at=later)
+    tester.advance()
+    assert Sweep.objects.get(id=other.id).next_check_at == later
+    assert Sweep.objects.get(id=mine.id).next_check_at < later
+
+
+# --- the faucet -------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_wallet_gets_a_coin_and_each_token_in_one_block(tester: SandboxUser) -> None:
+    head = tester.advance()["head"]["number"]
+    given = tester.fund()
+    assert (given["coins"], given["tokenAmount"]) == (str(COIN), str(1000 * COIN))
+    assert given["head"]["number"] == head + 1
+    assert set(given["tokens"]) == set(tester.tokens().values())
+    for mint in given["tokens"]:
+        assert tester.app.chain.balance_of(tester.wallet.address, mint) == 1000 * COIN
+    assert int(tester.rpc("eth_getBalance", tester.wallet.address, "latest"), 16) == COIN
+    assert tester.fund()["coins"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("wallet", "code"), [("0x" + "00" * 20, "zero_address"), ("0x12", "invalid_format"), (7, "invalid_type")]
+)
+def test_a_wallet_that_is_none_is_refused(tester: SandboxUser, wallet: object, code: str) -> None:
+    response = tester.post("/fund", {"chain": "local", "wallet": wallet})
+    assert (error_of(response), details_of(response)) == ((400, "invalid_request"), {("wallet", code)})
+
+
+# --- who, and where ---------------------------------------------------------------------------------------------------
+
+REQUESTS = [
+    ("/advance", {"chain": "local"}),
+    ("/fund", {"chain": "local", "wallet": "0x" + "11" * 20}),
+    ("/rpc/local", {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), REQUESTS)
+def test_a_live_key_is_refused_everywhere(live_api: Client, path: str, body: dict[str, Any]) -> None:
+    response = live_api.post(f"/v2/sandbox{path}", body, content_type="application/json")
+    assert error_of(response) == (403, "test_key_required")
+    assert error_of(live_api.get("/v2/sandbox")) == (403, "test_key_required")
+
+
+@pytest.mark.parametrize(("path", "body"), REQUESTS)
+def test_a_chain_without_a_node_to_control_is_named(
+    tester: SandboxUser, settings: Settings, path: str, body: dict[str, Any]
+) -> None:
+    settings.SANDBOX_RPC_URLS = {}
+    response = tester.post(path, body)
+    assert (error_of(response), details_of(response)) == ((400, "unsupported_chain"), {("chain", "unsupported")})
+    assert tester.app.api.get("/v2/sandbox").json()["data"]["chains"] == []
+
+
+@pytest.mark.parametrize(("path", "body"), REQUESTS)
+def test_a_live_chain_is_out_of_reach_even_if_a_node_of_it_is_configured(
+    tester: SandboxUser, change_networks: Callable[..., Any], path: str, body: dict[str, Any]
+) -> None:
+    local = networks.current().chains["local"]
+    change_networks(chains={"local": replace(local, sandbox=False)})
+    assert error_of(tester.post(path, body)) == (400, "unsupported_chain")
+
+
+@pytest.mark.parametrize(("path", "body"), REQUESTS)
+def test_a_node_that_is_away_is_unavailable_and_its_url_stays_secret(
+    tester: SandboxUser, settings: Settings, caplog: pytest.LogCaptureFixture, path: str, body: dict[str, Any]
+) -> None:
+    settings.SANDBOX_RPC_URLS = {"local": "http://127.0.0.1:1/secret-of-the-node"}
+    response = tester.post(path, body)
+    assert error_of(response) == (503, "chain_unavailable")
+    assert response.headers["Retry-After"] == "2"
+    assert b"secret-of-the-node" not in response.content
+    assert "secret-of-the-node" not in caplog.text
+
+
+def test_redis_that_is_away_is_unavailable(tester: SandboxUser, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert error_of(tester.post("/advance", {"chain": "local"})) == (503, "service_unavailable")
