@@ -1,6 +1,7 @@
 """The endpoints of the sandbox, for test keys only: they change a test chain that all partners share."""
 
 from functools import partial
+from typing import Any
 
 from django.http import JsonResponse
 from drf_spectacular.utils import extend_schema
@@ -117,8 +118,9 @@ class SandboxRpcViewSet(ViewSet):
         place.is_valid(raise_exception=True)
         network = place.validated_data["chain"]
         door = Door(node_of(network), partial(send, network, requester.partner_id))
+        raw: Any = request.data or b""  # DRF parses no empty body
         try:
-            body = parse_value(request.data or b"")  # DRF parses no empty body
+            body = parse_value(raw)
         except InvalidRequest as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
         return JsonResponse(door.answer(body), safe=False)

@@ -21,6 +21,8 @@ REFUSED = [
     *("eth_sendRawTransactionSync", "wallet_sendCalls", "ETH_CALL", "eth_call ", "erigon_getHeaderByNumber", ""),
 ]
 
+UNUSABLE_IDS: list[object] = [None, True, 1.5, [], {}, "x" * 65]
+
 
 def call(method: object, *params: Any, **fields: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params} | fields
@@ -78,7 +80,7 @@ def test_a_batch_is_bounded(tester: SandboxUser, body: list[Any]) -> None:
         {"jsonrpc": "1.0", "id": 1, "method": "eth_chainId"},
         {"jsonrpc": "2.0", "method": "eth_chainId"},
         *(call(method) for method in (None, 1, ["eth_chainId"], {"eth_chainId": 1})),
-        *(call("eth_chainId", id=call_id) for call_id in (None, True, 1.5, [], {}, "x" * 65)),
+        *(call("eth_chainId", id=unusable) for unusable in UNUSABLE_IDS),
     ],
 )
 def test_what_is_no_call_is_an_invalid_request(tester: SandboxUser, body: object) -> None:

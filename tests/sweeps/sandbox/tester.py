@@ -11,7 +11,7 @@ from sweeps.sandbox.outcomes import DECIMALS
 from tests.local_chain import GAS, signed_data
 from tests.partner_app import PartnerApp
 
-COIN = 10**DECIMALS
+COIN: int = 10**DECIMALS
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SandboxUser:
 
     def sign(self, to: str, data: str, *, gas: int = GAS) -> str:
         """Return a signed transaction of the wallet."""
-        transaction = {
+        transaction: Any = {
             "to": to,
             "data": data,
             "value": 0,
