@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {MintableToken} from "./MintableToken.sol";
 
 /// @title SandboxToken
-/// @notice A token of the sandbox that always fails in the same way, so that a partner can try that way. Anyone may mint, and nobody
+/// @notice A token of the sandbox that always fails in the same way, so that a partner can try that way. Anyone may mint, and no one
 /// can change how it behaves, since all partners share it.
 contract SandboxToken is MintableToken {
     enum Failure {

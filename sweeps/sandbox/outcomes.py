@@ -69,7 +69,7 @@ AMOUNTS: Mapping[Outcome, MagicAmount] = {
     Outcome.REORGANISED_AWAY: MagicAmount(103, "As 102, but it is never mined again."),
     Outcome.LATE_FINALITY: MagicAmount(
         104,
-        "It is mined. Each of your next two advances first moves it into the newest block, so finality starts anew.",
+        "It is mined. Each of your next two advances first moves it into the newest block, so finality starts again.",
     ),
 }
 

@@ -35,7 +35,7 @@ class AdvanceRequestSerializer(StrictSerializer):
 
 
 class SandboxPlaceSerializer(StrictSerializer):
-    """The chain in the path of the RPC door."""
+    """The chain in the path of the RPC proxy."""
 
     chain = EvmChainField()
 

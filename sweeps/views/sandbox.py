@@ -16,11 +16,11 @@ from sweepapi.api.parsers import RawJSONParser, parse_value
 from sweepapi.api.schema import failures
 from sweepapi.errors import InvalidRequest, TestKeyRequired
 from sweepapi.modes import Mode
-from sweeps.sandbox.door import PARSE_ERROR, Door, failure
 from sweeps.sandbox.faucet import fund
 from sweeps.sandbox.node import node_of
 from sweeps.sandbox.offered import offered_chains
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS, advance, send
+from sweeps.sandbox.rpc_proxy import PARSE_ERROR, RpcProxy, failure
 from sweeps.sandbox.serializers import (
     AdvancedSerializer,
     AdvanceRequestSerializer,
@@ -104,7 +104,7 @@ class SandboxViewSet(ViewSet):
 
 
 class SandboxRpcViewSet(ViewSet):
-    """The RPC door; it speaks JSON-RPC instead of the API's envelope, so docs/sandbox.md describes it."""
+    """The RPC proxy; it speaks JSON-RPC instead of the API's envelope, so docs/sandbox.md describes it."""
 
     scopes = {"call": "build"}
     policies = {"call": BUILD}
@@ -117,10 +117,10 @@ class SandboxRpcViewSet(ViewSet):
         place = SandboxPlaceSerializer(data={"chain": chain}, context={"mode": requester.mode})
         place.is_valid(raise_exception=True)
         network = place.validated_data["chain"]
-        door = Door(node_of(network), partial(send, network, requester.partner_id))
+        proxy = RpcProxy(node_of(network), partial(send, network, requester.partner_id))
         raw: Any = request.data or b""  # DRF parses no empty body
         try:
             body = parse_value(raw)
         except InvalidRequest as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
-        return JsonResponse(door.answer(body), safe=False)
+        return JsonResponse(proxy.answer(body), safe=False)

@@ -129,7 +129,7 @@ def test_every_operation_says_whether_it_needs_the_key(document: dict[str, Any])
     assert document["components"]["securitySchemes"]["apiKey"]["name"] == "x-api-key"
     security = {operation["operationId"]: operation["security"] for operation in operations(document)}
     assert security.pop("getServiceStatus") == security.pop("getServiceStatusV1") == []
-    assert security.pop("getPartner") == [{"apiKey": []}]
+    assert security.pop("getPartner") == security.pop("getSandbox") == [{"apiKey": []}]
     assert {scope for [requirement] in security.values() for scope in requirement["apiKey"]} == {
         "build",
         "confirm",
@@ -259,7 +259,8 @@ def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: di
     of_v2 = of_builds | {"ConfirmRequest", "CancelRequest", "EmptyRequest"}
     of_webhooks = {"WebhookRequest", "WebhookChangeRequest", "WebhookReplayRequest"}
     of_v1 = {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest"}
-    assert closed == of_v1 | of_v2 | of_webhooks | {"EvmDiscoverRequest"}
+    of_sandbox = {"AdvanceRequest", "FundRequest"}
+    assert closed == of_v1 | of_v2 | of_webhooks | of_sandbox | {"EvmDiscoverRequest"}
 
 
 USDC = {"mint": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1"}

@@ -172,7 +172,7 @@ def test_a_sweep_that_is_reorganised_away_fails_once_its_deadline_is_past(tester
     assert state_of(tester, built)[:2] == ("failed", False)
 
 
-def test_late_finality_starts_anew_with_each_of_two_advances(tester: SandboxUser) -> None:
+def test_late_finality_starts_again_with_each_of_two_advances(tester: SandboxUser) -> None:
     built, tx_hash = sent(tester, amount_of(Outcome.LATE_FINALITY))
     tester.app.confirm(built, tx_hash)
     tester.app.chain.mine(6)

@@ -42,7 +42,7 @@ class SandboxUser:
         return {token["name"]: token["mint"] for token in chain["tokens"]}
 
     def rpc(self, method: str, *params: Any) -> Any:
-        """Return the result of a call through the RPC door."""
+        """Return the result of a call through the RPC proxy."""
         answer = self.answer({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         assert "error" not in answer, answer
         return answer["result"]
@@ -84,7 +84,7 @@ class SandboxUser:
         return str(self.wallet.sign_transaction(transaction).raw_transaction.to_0x_hex())
 
     def send(self, to: str, data: str, *, gas: int = GAS) -> str:
-        """Send a transaction of the wallet through the door; returns its hash."""
+        """Send a transaction of the wallet through the proxy; returns its hash."""
         tx_hash: str = self.rpc("eth_sendRawTransaction", self.sign(to, data, gas=gas))
         return tx_hash
 
@@ -94,7 +94,7 @@ class SandboxUser:
             self.app.chain.receipt(self.send(approval["to"], approval["data"], gas=200_000))
 
     def execute(self, built: dict[str, Any]) -> str:
-        """Sign a built sweep and send it through the door; returns its hash."""
+        """Sign a built sweep and send it through the proxy; returns its hash."""
         transaction = built["transaction"]
         return self.send(transaction["to"], signed_data(self.wallet, built), gas=int(transaction["gas"]))
 

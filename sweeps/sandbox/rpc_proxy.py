@@ -1,4 +1,4 @@
-"""The RPC door: JSON-RPC to a sandbox chain's node with the methods that wallets and clients need, and no others.
+"""The RPC proxy: JSON-RPC to a sandbox chain's node with the methods that wallets and clients need, and no others.
 
 anvil holds unlocked accounts and offers to change the chain in eth_ methods as well, so each method is named here.
 """
@@ -35,7 +35,7 @@ METHODS = frozenset(
 _RUNNING_CODE = ("eth_call", "eth_createAccessList", "eth_estimateGas")
 
 
-class Door:
+class RpcProxy:
     """Answers one body of JSON-RPC."""
 
     def __init__(self, node: SandboxNode, send: Callable[[str], str]) -> None:

@@ -1,12 +1,12 @@
-"""The RPC door: it passes what wallets and clients need, and nothing that changes the chain or spends its accounts."""
+"""The RPC proxy: it passes what wallets and clients need, and nothing that changes the chain or spends its accounts."""
 
 import json
 from typing import Any
 
 import pytest
 
-from sweeps.sandbox import door, node
-from sweeps.sandbox.door import MAX_CALLS, METHODS
+from sweeps.sandbox import node, rpc_proxy
+from sweeps.sandbox.rpc_proxy import MAX_CALLS, METHODS
 from tests.partner_app import error_of
 from tests.sweeps.sandbox.tester import SandboxUser
 
@@ -83,12 +83,12 @@ def test_a_batch_is_bounded(tester: SandboxUser, body: list[Any]) -> None:
         *(call("eth_chainId", id=unusable) for unusable in UNUSABLE_IDS),
     ],
 )
-def test_what_is_no_call_is_an_invalid_request(tester: SandboxUser, body: object) -> None:
+def test_anything_but_a_call_is_an_invalid_request(tester: SandboxUser, body: object) -> None:
     assert code_of(tester.answer(body)) == -32600
 
 
 @pytest.mark.parametrize("raw", [b"{", b"", b"\xff", b'{"id":1,"id":2}', b"[" * 50 + b"]" * 50, b"NaN"])
-def test_what_is_no_json_is_a_parse_error(tester: SandboxUser, raw: bytes) -> None:
+def test_malformed_json_is_a_parse_error(tester: SandboxUser, raw: bytes) -> None:
     response = tester.app.api.post("/v2/sandbox/rpc/local", raw, content_type="application/json")
     assert (response.status_code, code_of(response.json())) == (200, -32700)
 
@@ -135,7 +135,7 @@ def test_logs_are_read_over_a_bounded_range(
 ) -> None:
     assert isinstance(tester.rpc("eth_getLogs", {"fromBlock": "latest"}), list)
     assert isinstance(tester.rpc("eth_getLogs", {"blockHash": tester.advance()["head"]["hash"]}), list)
-    monkeypatch.setattr(door, "MAX_LOG_BLOCKS", 3)
+    monkeypatch.setattr(rpc_proxy, "MAX_LOG_BLOCKS", 3)
     assert code_of(tester.answer(call("eth_getLogs", wanted))) == -32602
 
 
@@ -145,5 +145,5 @@ def test_a_large_result_is_refused(tester: SandboxUser, monkeypatch: pytest.Monk
 
 
 def test_calls_after_the_time_is_up_are_not_made(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "TIMEOUT_SECONDS", -1.0)
+    monkeypatch.setattr(rpc_proxy, "TIMEOUT_SECONDS", -1.0)
     assert code_of(tester.answer(call("eth_chainId"))) == -32000
