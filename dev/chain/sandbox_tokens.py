@@ -1,4 +1,4 @@
-"""Deploys the tokens that force outcomes in the sandbox, with pools against the wrapped coin; no wallet holds any yet."""
+"""Deploys the tokens that force outcomes in the sandbox, with pools against the wrapped coin."""
 
 from collections.abc import Mapping
 from enum import IntEnum

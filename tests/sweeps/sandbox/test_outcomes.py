@@ -96,7 +96,8 @@ def test_a_stale_token_reverts_on_chain_and_is_swept_again_once_it_is_fresh(test
 
 
 def test_a_token_whose_price_fell_since_the_build_is_left_out_if_the_build_allowed_that(tester: SandboxUser) -> None:
-    built = tester.build({"script": COIN, "price_impact": 5 * COIN}, onLegFailure="skip", maxSkipped=1)
+    choices = {"onLegFailure": "skip", "maxSkipped": 1, "approvals": "unlimited"}  # for both sweeps
+    built = tester.build({"script": COIN, "price_impact": 5 * COIN}, **choices)
     tester.approve(built)
     falling = tester.build({"price_impact": 20 * COIN})
     tester.app.confirm(falling, tester.execute(falling))
