@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("mode", models.CharField(choices=[("live", "Live"), ("test", "Test")], max_length=4)),
-                ("url", models.CharField(max_length=2000)),
+                ("url", models.CharField(max_length=2000, verbose_name="URL")),
                 ("description", models.CharField(blank=True, max_length=200)),
                 (
                     "types",
@@ -163,6 +163,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "webhook deliveries",
                 "ordering": ["-created_at", "-id"],
             },
         ),
@@ -172,8 +173,8 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.PositiveIntegerField()),
                 ("at", models.DateTimeField()),
-                ("duration_ms", models.PositiveIntegerField()),
-                ("http_status", models.PositiveSmallIntegerField(null=True)),
+                ("duration_ms", models.PositiveIntegerField(verbose_name="duration in ms")),
+                ("http_status", models.PositiveSmallIntegerField(null=True, verbose_name="HTTP status")),
                 (
                     "error",
                     models.CharField(

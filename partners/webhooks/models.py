@@ -56,7 +56,7 @@ class WebhookEndpoint(models.Model):
         "partners.Partner", on_delete=models.PROTECT, related_name="webhook_endpoints", db_index=False
     )
     mode = models.CharField(max_length=4, choices=Mode)  # that of the keys that manage it
-    url = models.CharField(max_length=MAX_URL_LENGTH)
+    url = models.CharField("URL", max_length=MAX_URL_LENGTH)
     description = models.CharField(max_length=200, blank=True)
     types = ArrayField(models.CharField(max_length=32), default=list, blank=True)  # empty: all about sweeps
     timing = models.CharField(max_length=8, choices=Timing, default=Timing.INSTANT)
@@ -152,6 +152,7 @@ class WebhookDelivery(models.Model):
     completed_at = models.DateTimeField(null=True)  # null while pending
 
     class Meta:
+        verbose_name_plural = "webhook deliveries"
         ordering: ClassVar = ["-created_at", "-id"]
         indexes: ClassVar = [
             models.Index(
@@ -188,8 +189,8 @@ class WebhookAttempt(models.Model):
     delivery = models.ForeignKey(WebhookDelivery, on_delete=models.CASCADE, related_name="made", db_index=False)
     number = models.PositiveIntegerField()  # from 1, also across replays
     at = models.DateTimeField()  # when it ended
-    duration_ms = models.PositiveIntegerField()
-    http_status = models.PositiveSmallIntegerField(null=True)  # null without a response
+    duration_ms = models.PositiveIntegerField("duration in ms")
+    http_status = models.PositiveSmallIntegerField("HTTP status", null=True)  # null without a response
     error = models.CharField(max_length=24, choices=AttemptError, blank=True)  # blank if it succeeded
 
     class Meta:
