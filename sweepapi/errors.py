@@ -71,7 +71,7 @@ class InsufficientScope(SweepApiError):
     """The API key lacks the scope that this request needs; details names it."""
 
 
-class TestKeyRequired(SweepApiError):
+class LiveKeyRefused(SweepApiError):
     """The sandbox is for test keys only."""
 
 

@@ -84,7 +84,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=WITH_SCOPE,
         example=FieldError("x-api-key", "required_scope", "build"),
     ),
-    errors.TestKeyRequired: ErrorRow("test_key_required", 403, operations=("getSandbox", *SANDBOX_WITH_BODY)),
+    errors.LiveKeyRefused: ErrorRow("live_key_refused", 403, operations=("getSandbox", *SANDBOX_WITH_BODY)),
     errors.NotFound: ErrorRow("not_found", 404),
     errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),
     errors.WebhookNotFound: ErrorRow("webhook_not_found", 404, operations=OF_WEBHOOK),

@@ -14,7 +14,7 @@ from partners.limits import BUILD
 from sweepapi import networks
 from sweepapi.api.parsers import RawJSONParser, parse_value
 from sweepapi.api.schema import failures
-from sweepapi.errors import InvalidRequest, TestKeyRequired
+from sweepapi.errors import InvalidRequest, LiveKeyRefused
 from sweepapi.modes import Mode
 from sweeps.sandbox.faucet import fund
 from sweeps.sandbox.node import node_of
@@ -34,10 +34,10 @@ TAG = "Sandbox"
 
 
 def tester_of(request: Request) -> Requester:
-    """Return who sent the request; raises TestKeyRequired for a live key."""
+    """Return who sent the request; raises LiveKeyRefused for a live key."""
     requester = requester_of(request)
     if requester.mode is not Mode.TEST:
-        raise TestKeyRequired
+        raise LiveKeyRefused
     return requester
 
 

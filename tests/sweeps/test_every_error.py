@@ -114,7 +114,7 @@ def limited_client(fixture: Fixture, **limits: Any) -> Client:
 
 
 @provokes
-def test_key_required(fixture: Fixture) -> Any:
+def live_key_refused(fixture: Fixture) -> Any:
     return limited_client(fixture, mode=Mode.LIVE).get("/v2/sandbox")
 
 

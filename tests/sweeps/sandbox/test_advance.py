@@ -152,8 +152,8 @@ REQUESTS = [
 @pytest.mark.parametrize(("path", "body"), REQUESTS)
 def test_a_live_key_is_refused_everywhere(live_api: Client, path: str, body: dict[str, Any]) -> None:
     response = live_api.post(f"/v2/sandbox{path}", body, content_type="application/json")
-    assert error_of(response) == (403, "test_key_required")
-    assert error_of(live_api.get("/v2/sandbox")) == (403, "test_key_required")
+    assert error_of(response) == (403, "live_key_refused")
+    assert error_of(live_api.get("/v2/sandbox")) == (403, "live_key_refused")
 
 
 @pytest.mark.parametrize(("path", "body"), REQUESTS)
