@@ -41,6 +41,9 @@ SPECTACULAR: dict[str, Any] = {
         "force outcomes on a sandbox chain, and the path of the chain's JSON-RPC, with the methods of `eth_`, `net_` "
         "and `web3_` that read or send. `POST /v2/sandbox/fund` gives a wallet these tokens, and "
         "`POST /v2/sandbox/advance` mines blocks and moves the clock.\n\n"
+        "Once a sweep is final, `GET /v2/sweep/status/{sweep_id}/receipt` says who was paid what and why, signed, and "
+        "in a form that you can check on chain without us. The keys are at "
+        "[/.well-known/jwks.json](/.well-known/jwks.json).\n\n"
         "Amounts are decimal strings in the token's smallest unit; the native coin is "
         "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`.\n\n"
         "On Solana, `/v1` has the same keys, errors and amounts:\n\n"
@@ -92,6 +95,7 @@ SPECTACULAR: dict[str, Any] = {
         "TransactionSource": "sweeps.models.SweepTransaction.Source",
         "ExecutionStatus": "sweeps.models.Execution.Status",
         "TransactionFinality": "sweeps.models.SweepTransaction.Finality",
+        "Settlement": "ledger.models.Settlement",
         "FeeMode": ["onchain_partner_fees", "offchain_accounting"],
         "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
         "SolanaBuildMode": ["v1_solana"],

@@ -58,6 +58,10 @@ API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 
 # Webhook secrets are encrypted under the first and can be read under all of them.
 WEBHOOK_KEYS = env.list("WEBHOOK_KEYS", default=[])
+# Signs receipts and statements; the public keys that did before stay published.
+PROOF_KEY = env.str("PROOF_KEY", default="")
+PROOF_RETIRED_KEYS = env.list("PROOF_RETIRED_KEYS", default=[])
+
 # Send webhooks to any host and port, without TLS too: local development only.
 WEBHOOK_ALLOW_PRIVATE = env.bool("WEBHOOK_ALLOW_PRIVATE", default=False)
 

@@ -6,6 +6,7 @@ from django.urls import include, path
 from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
 from sweepapi.api.docs import OpenApiView, errors, reference
+from sweepapi.api.jwks import jwks
 from sweepapi.provider_page import providers
 
 urlpatterns = [
@@ -16,6 +17,7 @@ urlpatterns = [
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/ledger/balances", LedgerBalanceViewSet.as_view({"get": "retrieve"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
+    path(".well-known/jwks.json", jwks, name="jwks"),
     path("docs/", reference),
     path("docs/errors", errors, name="errors"),
     path("admin/providers/", admin.site.admin_view(providers), name="providers"),

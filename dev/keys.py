@@ -26,6 +26,7 @@ class Keys:
     redis_password: str
     admin_password: str
     webhook_key: str
+    proof_key: str
     fee_signer: str
     deployer: str  # admin of the contracts until the handover
     owner: str  # and configurator
@@ -84,6 +85,7 @@ def _generate() -> Keys:
         redis_password=secrets.token_hex(16),
         admin_password=secrets.token_urlsafe(12),
         webhook_key=secrets.token_hex(32),
+        proof_key=secrets.token_hex(32),
         fee_signer=key(),
         deployer=key(),
         owner=key(),

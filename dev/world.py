@@ -47,6 +47,7 @@ class World:
             "API_KEY_PEPPER": self.keys.api_key_pepper,
             "FEE_SIGNER_KEY": self.keys.fee_signer,
             "WEBHOOK_KEYS": self.keys.webhook_key,
+            "PROOF_KEY": self.keys.proof_key,
             "WEBHOOK_ALLOW_PRIVATE": "true",
             f"RPC_URLS_{CHAIN.upper()}": self.rpc_url,
             f"SANDBOX_RPC_URL_{CHAIN.upper()}": self.rpc_url,

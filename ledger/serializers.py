@@ -1,4 +1,4 @@
-"""The JSON of postings, in lists and on a sweep, and of balances."""
+"""The JSON of postings, in lists and on a sweep, of balances, and of the records that are signed."""
 
 from pathlib import Path
 from typing import Any
@@ -182,3 +182,29 @@ class BalancesSerializer(serializers.Serializer[Any]):
         source="last", allow_null=True, help_text="Of the last entry that counts, among yours. Null if none does."
     )
     balances = BalanceSerializer(source="assets", many=True)
+
+
+class RecordPostingSerializer(serializers.Serializer[Any]):
+    """A posting of a record."""
+
+    id = serializers.UUIDField()
+    account = serializers.ChoiceField(choices=Account.Name.choices)
+    direction = serializers.ChoiceField(choices=["debit", "credit"])
+    amount = AmountOutputField()
+
+
+class RecordSerializer(serializers.Serializer[Any]):
+    """An entry as it is a leaf of your tree: nothing in it can change."""
+
+    number = serializers.IntegerField(help_text="Its position in your tree.")
+    numberedAt = serializers.DateTimeField(help_text="Decides to which month it belongs.")
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=JournalEntry.Kind.choices)
+    sweepId = serializers.UUIDField(allow_null=True, help_text="Null for payouts.")
+    network = serializers.CharField(help_text="As CAIP-2 spells it, such as eip155:8453.")
+    token = AccountAddressField()
+    wallet = AccountAddressField(allow_null=True, help_text="The sweep's. Null for payouts.")
+    txHash = serializers.CharField()
+    postedAt = serializers.DateTimeField()
+    reverses = serializers.UUIDField(allow_null=True, help_text="The entry that this one reverses.")
+    postings = RecordPostingSerializer(many=True)

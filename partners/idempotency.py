@@ -5,7 +5,6 @@ only under the claim's token, so that both happen or neither does: if the claim 
 rolled back. All times are the database's.
 """
 
-import json
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -15,6 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from partners.models import IdempotencyRecord
+from sweepapi.canonical_json import canonical
 from sweepapi.errors import IdempotencyInProgress, IdempotencyKeyReused
 from sweepapi.modes import Mode
 
@@ -82,4 +82,4 @@ def purge() -> None:
 
 def _digest(body: Any) -> str:  # noqa: ANN401 any JSON
     """Return a digest that is the same for the same JSON, however it was written."""
-    return sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return sha256(canonical(body)).hexdigest()

@@ -1,5 +1,6 @@
-"""A system check that sums the connections which all processes may open against what the database server allows."""
+"""System checks of the key that signs proofs, and of the connections that all processes together may open."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from django.db import connections
 WATCHING_CONNECTIONS = 6
 # Migrations, a shell, a monitor, and what PostgreSQL keeps for its superuser.
 RESERVED_CONNECTIONS = 10
+
+_KEY = re.compile(r"[0-9a-f]{64}", re.ASCII | re.IGNORECASE)
 
 
 @checks.register(checks.Tags.database)
@@ -26,3 +29,14 @@ def connections_fit(databases: Sequence[str] | None = None, **_kwargs: Any) -> l
     if needed <= allowed:
         return []
     return [checks.Warning(f"Up to {needed} connections are needed, the server allows {allowed}.", id="sweepapi.W001")]
+
+
+@checks.register()
+def proof_keys_are_keys(**_kwargs: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - as above
+    """Report missing or malformed keys as errors; Django does not start then."""
+    problems: list[checks.CheckMessage] = []
+    if not _KEY.fullmatch(settings.PROOF_KEY):
+        problems.append(checks.Error("PROOF_KEY must be 64 hex digits.", id="sweepapi.E001"))
+    if not all(_KEY.fullmatch(key) for key in settings.PROOF_RETIRED_KEYS):
+        problems.append(checks.Error("PROOF_RETIRED_KEYS must be keys of 64 hex digits.", id="sweepapi.E002"))
+    return problems

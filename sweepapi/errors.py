@@ -135,6 +135,10 @@ class SweepNotVoidable(SweepApiError):
     """The sweep is not pending, or a transaction was submitted for it that may still be mined."""
 
 
+class ReceiptNotReady(SweepApiError):
+    """The sweep has no final execution, or its entries have no numbers yet; details shows its status and finality."""
+
+
 class SweepNotCancellable(SweepApiError):
     """The sweep was executed or is closed, so there is nothing to cancel."""
 

@@ -40,6 +40,7 @@ class Adopted:
     settlement: Settlement
     tx_hash: str
     inclusion: Inclusion  # in a final block
+    log_index: int | None  # the position of its event there; None without logs
     amounts: Split
     circumstances: Mapping[str, str]  # for its history, such as who adopted it
 
@@ -74,6 +75,7 @@ def store(adopted: Adopted) -> Sweep:
         block_number=block.block_number,
         block_hash=block.block_hash,
         gas_used=block.gas_used,
+        log_index=adopted.log_index,
         confirmed_at=changes.now,
     )
     changes.write()

@@ -42,7 +42,7 @@ Changed = SweepTransaction | Execution | Sweep
 _STATE: Mapping[type[Changed], Sequence[str]] = {
     SweepTransaction: [
         *("status", "finality", "block_number", "block_hash", "confirmations", "gas_used"),
-        *("submitted_at", "confirmed_at", "reason", "logs_digest"),
+        *("submitted_at", "confirmed_at", "reason", "logs_digest", "log_index"),
     ],
     Execution: ["status", "closed_at", "booking_epoch", "ledger_entry_id", "search_cursor", *AMOUNTS],
     Sweep: [

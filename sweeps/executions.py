@@ -143,7 +143,7 @@ class ExecutionSettlement:
                 other.status, other.reason = Tx.REPLACED, "Another transaction executed the sweep."
                 self.changes.add(other)
         tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.changes.now, ""
-        tx.logs_digest = executed.logs_digest
+        tx.logs_digest, tx.log_index = executed.logs_digest, executed.log_index
         self.changes.add(tx)
         transitions.note(self.changes, sweep, EventKind.ACCEPTED, tx_hash=tx.tx_hash, block=tx.block_number)
         self._record_skipped(tx, executed.skipped)
@@ -207,6 +207,7 @@ class ExecutionSettlement:
         if tx.finality != before:
             transitions.note(self.changes, self.sweep, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
         if depth is Depth.FINAL:
+            tx.log_index = self.verdict.log_index
             self._finish()
 
     def _finish(self) -> None:
@@ -240,7 +241,8 @@ class ExecutionSettlement:
         for flag in (Flag.BELOW_MINIMUM, Flag.EXECUTED_AFTER_VOID, Flag.EXECUTED_AFTER_CLOSE, Flag.PARTIAL):
             transitions.clear_flag(self.changes, sweep, flag)
         tx.status, tx.confirmed_at, tx.reason = Tx.SUBMITTED, None, "Its block left the chain."
-        tx.block_number, tx.block_hash, tx.gas_used, tx.logs_digest = None, "", None, ""
+        tx.block_number, tx.block_hash, tx.gas_used = None, "", None
+        tx.logs_digest, tx.log_index = "", None
         tx.finality, tx.confirmations = Finality.NONE, 0
         self.changes.add(tx)
         for other in self._with(Tx.REPLACED):  # the accepted one is gone, so these may be mined

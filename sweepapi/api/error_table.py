@@ -24,7 +24,9 @@ REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
 QUERIES = (*LISTING, "getLedgerBalances", "listWebhookDeliveries")
 WEBHOOKS_WITHOUT_BODY = ("listWebhooks", "getWebhook", "deleteWebhook")
-WITH_SCOPE = (*WITH_BODY, *QUERIES, "getSweep", "getSweepV1", "listOutputTokens", *WEBHOOKS_WITHOUT_BODY)
+RECEIPTS = ("getSweepReceipt", "getSweepReceiptV1")
+STORED = ("getSweep", "getSweepV1", *RECEIPTS)
+WITH_SCOPE = (*WITH_BODY, *QUERIES, *STORED, "listOutputTokens", *WEBHOOKS_WITHOUT_BODY)
 WITH_KEY = (*WITH_SCOPE, "getPartner", "getSandbox")
 EVERY = (*WITH_KEY, "getServiceStatus", "getServiceStatusV1")
 
@@ -86,7 +88,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     ),
     errors.LiveKeyRefused: ErrorRow("live_key_refused", 403, operations=("getSandbox", *SANDBOX_WITH_BODY)),
     errors.NotFound: ErrorRow("not_found", 404),
-    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, "getSweep", "getSweepV1")),
+    errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, *STORED)),
     errors.WebhookNotFound: ErrorRow("webhook_not_found", 404, operations=OF_WEBHOOK),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
@@ -106,6 +108,13 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.TooManyCandidates: ErrorRow("too_many_candidates", 409, operations=("confirmSweep",)),
     errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409, operations=("cancelSweep",)),
     errors.SweepNotCancellable: ErrorRow("sweep_not_cancellable", 409, operations=("cancelSweep",)),
+    errors.ReceiptNotReady: ErrorRow(
+        "receipt_not_ready",
+        409,
+        retryable=True,
+        operations=RECEIPTS,
+        example=FieldError("finality", "current", "included"),
+    ),
     errors.IdempotencyKeyReused: ErrorRow("idempotency_key_reused", 409, operations=REPEATABLE),
     errors.IdempotencyInProgress: ErrorRow("idempotency_in_progress", 409, retryable=True, operations=REPEATABLE),
     errors.TooManyWebhooks: ErrorRow("too_many_webhooks", 409, operations=("createWebhook",)),

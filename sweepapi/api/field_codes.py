@@ -42,6 +42,7 @@ FIELD_CODES = {
     "simulation_failed": "The sweep was simulated, and the token made it fail; `message` says why.",
     "price_impact_too_high": "The amount would be sold far below its price; `message` shows the impact.",
     "fee_wallet": "The wallet is the one that is paid the platform fee, so it cannot sweep.",
+    "current": "`message` is the value that the field has now.",
     "required_scope": "`message` is the scope that the key needs.",
     "other_chain": "The transactions are on another chain than the sweep.",
     "accepted_hash": "`message` is the hash of the transaction that was accepted.",

@@ -5,10 +5,10 @@ that show the same decide, where there are two (decision 36).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from sweepapi.evm import log_query, responses
 from sweepapi.evm.chains import Chain
@@ -32,20 +32,13 @@ class Heights:
     hashes: Sequence[str | None]  # of the blocks at the heights that were queried; None above the head
 
 
-class Emitted(NamedTuple):
-    """The logs of one contract in one transaction."""
-
-    digest: str  # without their positions
-    positions: tuple[int, ...]  # in the block
-
-
 @dataclass(frozen=True)
 class View:
     """What a provider shows at a block's height."""
 
     hash: str
     is_final: bool
-    emitted: Mapping[Source, Emitted] | None  # None if it refused to show the logs
+    emitted: Mapping[Source, str] | None  # digests of logs; None if it refused to show the logs
 
 
 @dataclass(frozen=True)
@@ -102,7 +95,7 @@ def conclude(block_hash: str, shown: Sequence[View], *, needed: int) -> Consensu
     return Consensus(is_disputed=bool(same and against))
 
 
-def _proven(emitted: Sequence[Mapping[Source, Emitted]], needed: int) -> Iterator[tuple[Source, str]]:
+def _proven(emitted: Sequence[Mapping[Source, str]], needed: int) -> Iterator[tuple[Source, str]]:
     """Yield where enough providers show the same logs at the same positions, with the digest of these."""
     for source in {source for one in emitted for source in one}:
         shown = [one.get(source) for one in emitted]
@@ -111,7 +104,7 @@ def _proven(emitted: Sequence[Mapping[Source, Emitted]], needed: int) -> Iterato
             first = max(shown, key=shown.count)
         votes = shown.count(first)
         if first is not None and votes >= needed and votes > len(shown) - votes:
-            yield source, first.digest
+            yield source, first
 
 
 def _block_call(number: int) -> Call:
@@ -136,15 +129,10 @@ def _logs_call(contracts: Collection[str], number: int) -> Call:
     return Call("eth_getLogs", (query,), decode, ErrorPolicy.ANY)
 
 
-def _emitted_in(block: Block, logs: Any) -> Mapping[Source, Emitted] | None:  # noqa: ANN401 - the logs, or a failure
+def _emitted_in(block: Block, logs: Any) -> Mapping[Source, str] | None:  # noqa: ANN401 - the logs, or a failure
     if not isinstance(logs, list) or any(one.block_hash != block.hash for one in logs):
         return None
     by_source: dict[Source, list[tuple[int, Log]]] = defaultdict(list)
     for one in logs:
         by_source[one.log.address, one.tx_hash].append((one.index, one.log))
-    return {source: _emitted(sorted(some, key=itemgetter(0))) for source, some in by_source.items()}
-
-
-def _emitted(logs: Iterable[tuple[int, Log]]) -> Emitted:
-    positions, emitted = zip(*logs, strict=True)
-    return Emitted(digest(emitted), positions)
+    return {source: digest(sorted(some, key=itemgetter(0))) for source, some in by_source.items()}

@@ -5,7 +5,8 @@ from typing import Any, Protocol
 
 from rest_framework.serializers import Serializer
 
-from sweeps.models import Sweep
+from sweeps.models import Execution, Sweep
+from sweeps.rails.evidence import Evidence
 from sweeps.snapshots.parts import Part
 from sweeps.snapshots.reading import Snapshot
 
@@ -33,6 +34,11 @@ class Presentation(Protocol):
     @property
     def status_object(self) -> Callable[[Snapshot, Any], Part]:
         """Returns the JSON of a snapshot of a sweep, given its rail: what ``state`` makes of its ``SweepState``."""
+        ...
+
+    @property
+    def evidence(self) -> Callable[[Sweep, Execution], Evidence]:
+        """Returns what a receipt shows of an executed execution."""
         ...
 
     @property

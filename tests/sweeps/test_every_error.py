@@ -221,6 +221,11 @@ def new_build_required(fixture: Fixture) -> Any:
 
 
 @provokes
+def receipt_not_ready(fixture: Fixture) -> Any:
+    return fixture("api").get(f"/v2/sweep/status/{SweepFactory.create(partner=fixture('partner')).id}/receipt")
+
+
+@provokes
 def too_many_offers(fixture: Fixture) -> Any:
     fixture("monkeypatch").setattr(build, "MAX_OFFERS", 1)
     return refresh(fixture("app"), fixture("app").build())

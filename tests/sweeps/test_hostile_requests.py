@@ -116,7 +116,9 @@ def test_no_operation_takes_a_body_that_is_not_strict_json(
 
 OF_A_SWEEP: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/v1/sweep/status/{}", {}),
+    ("GET", "/v1/sweep/status/{}/receipt", {}),
     ("GET", "/v2/sweep/status/{}", {}),
+    ("GET", "/v2/sweep/status/{}/receipt", {}),
     ("POST", "/v2/sweep/status/{}/confirm", HASH),
     ("POST", "/v2/sweep/build/{}/refresh", {}),
     ("POST", "/v2/sweep/{}/cancel", {}),

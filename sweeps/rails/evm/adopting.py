@@ -93,6 +93,7 @@ def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Adopted:
         settlement=owner.settlement,
         tx_hash=receipt.tx_hash,
         inclusion=Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used),
+        log_index=orphan.mined.index,
         amounts=owner.amounts,
         circumstances={"adopted_by": by, "token_count": emitted.facts["token_count"]},
     )

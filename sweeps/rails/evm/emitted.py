@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sweepapi.evm.batch import SkippedLeg, SkipReason, decode_skipped
 from sweepapi.evm.responses import Log
-from sweeps.models import SkippedToken
+from sweeps.models import Cause, SkippedToken, Sweep
 from sweeps.rails.rail import Skipped
 
 if TYPE_CHECKING:
@@ -87,3 +87,11 @@ def total_floor(floors: Sequence[int], skipped: Iterable[Skipped]) -> int:
     """Return the least that the user receives for the tokens that were not left out."""
     left_out = {one.position for one in skipped}
     return sum(floor for position, floor in enumerate(floors) if position not in left_out)
+
+
+def token_count(sweep: Sweep) -> str:
+    """Return how many tokens the event of a sweep counts; of an adopted one that is all that is known of them."""
+    if not sweep.is_adopted:
+        return str(len(sweep.input_tokens))
+    count: str = sweep.events.get(cause=Cause.ADOPTED).facts["token_count"]
+    return count

@@ -13,6 +13,7 @@ from sweeps.rails.rail import (
     Depth,
     Ended,
     Ending,
+    Executed,
     ExecutionVerdict,
     Inclusion,
     TransactionVerdict,
@@ -56,20 +57,22 @@ def _accepted(watched: Watched, accepted: Accepted, sighting: Sighting) -> Execu
     is_unused = watched.is_left_unused(sighting)
     if receipt is None and not is_unused:
         return ExecutionVerdict(sighting.head_number, obstacle="No provider shows the accepted transaction any more.")
-    if receipt is None or not _shows(watched, receipt, accepted):
+    executed = None if receipt is None else _shown(watched, receipt, accepted)
+    if executed is None:
         message = "The final block does not show the execution that was accepted."
         return ExecutionVerdict(sighting.head_number, accepted=Depth.GONE, obstacle=message)
     if is_unused:
         message = f"The final block shows the execution that was accepted, but its {watched.terms.identity} is unused."
         return ExecutionVerdict(sighting.head_number, obstacle=message)
-    return ExecutionVerdict(sighting.head_number, accepted=depth)
+    return ExecutionVerdict(sighting.head_number, accepted=depth, log_index=executed.log_index)
 
 
-def _shows(watched: Watched, receipt: Receipt, accepted: Accepted) -> bool:
-    """Whether a receipt shows in that very block what was accepted."""
+def _shown(watched: Watched, receipt: Receipt, accepted: Accepted) -> Executed | None:
+    """Return what a receipt shows in that very block; None unless it is what was accepted."""
     is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
     executed = _transaction(watched, receipt).executed if is_in_block else None
-    return executed is not None and (executed.amounts, executed.skipped) == (accepted.paid, accepted.skipped)
+    is_same = executed is not None and (executed.amounts, executed.skipped) == (accepted.paid, accepted.skipped)
+    return executed if is_same else None
 
 
 def _transactions(watched: Watched, seen: Seen) -> Iterator[TransactionVerdict]:

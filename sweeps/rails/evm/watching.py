@@ -156,11 +156,12 @@ class Watched:
         All logs of the sweep's contract count, because a bundler may put several sweeps into one transaction. Logs of
         other contracts don't, because anyone can emit the same bytes.
         """
-        emitted = [log for log in receipt.logs if log.address == self.contract]
-        match = self.terms.match(emitted)
+        emitted = receipt.emitted_by(self.contract)
+        match = self.terms.match([log for _, log in emitted])
         if match.executed is None:
             return match
-        return replace(match, executed=replace(match.executed, logs_digest=digest(emitted)))
+        log_index = next(index for index, log in emitted if (event := self.terms.read(log)) and event.is_hint)
+        return replace(match, executed=replace(match.executed, logs_digest=digest(emitted), log_index=log_index))
 
     def search(self, sighting: Sighting) -> Search | None:
         """Return where to search for what used the identity; None if it is unused, or a known transaction used it."""

@@ -5,10 +5,13 @@ from collections.abc import Iterable, Iterator
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts
 from sweeps.rails.evm.base import EvmPresentation
+from sweeps.rails.evm_v4.evidence import evidence
 
 
 class V4Presentation(EvmPresentation):
     """The shapes of the V4 rail."""
+
+    evidence = staticmethod(evidence)
 
     def obstacles(self, _sweep: Sweep) -> Iterable[str]:
         """Return nothing: V4 sweeps can't be cancelled on chain."""

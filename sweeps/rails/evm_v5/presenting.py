@@ -8,11 +8,14 @@ from sweepapi.explorer import transaction_link
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts
 from sweeps.rails.evm.base import EvmPresentation
+from sweeps.rails.evm_v5.evidence import evidence
 from sweeps.rails.evm_v5.models import Cancellation, FeeAuthorization
 
 
 class V5Presentation(EvmPresentation):
     """The shapes of the V5 rail."""
+
+    evidence = staticmethod(evidence)
 
     def obstacles(self, sweep: Sweep) -> Iterable[str]:
         """Return why a cancellation on chain is not sent or not mined."""

@@ -205,6 +205,7 @@ def _adopted(network: str, venue: str, paid: Paid, partner: Partner | None, by: 
         settlement=Settlement.PAYABLE,
         tx_hash=paid.signature,
         inclusion=Inclusion(landed.slot, paid.found.block_hash, landed.units),
+        log_index=None,
         amounts=paid.split(partner.share_bps_at(datetime.fromtimestamp(seconds, UTC))),
         circumstances={"adopted_by": by},
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sweeps.models import Sweep
 from sweeps.rails.solana_v1.availability import cluster_statuses
+from sweeps.rails.solana_v1.evidence import evidence
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
 from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
@@ -23,6 +24,7 @@ class SolanaPresentation:
     discovery = DiscoverySerializer
     state = OffchainStateSerializer
     status_object = staticmethod(offchain.status_object)
+    evidence = staticmethod(evidence)
     network = ClusterSerializer
     networks = staticmethod(cluster_statuses)
     hard_cap_bps = HARD_CAP_BPS

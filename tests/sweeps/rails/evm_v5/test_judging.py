@@ -66,9 +66,9 @@ def of_transaction(*logs: Log, watched: Watched = WATCHED) -> TransactionVerdict
 
 
 def seen_of(judged: TransactionVerdict) -> Executed:
-    """Return the execution that was seen, without the digest of its logs."""
+    """Return the execution that was seen, without the digest of its logs and its position."""
     assert judged.executed is not None
-    return replace(judged.executed, logs_digest="")
+    return replace(judged.executed, logs_digest="", log_index=None)
 
 
 def mismatches(*logs: Log) -> list[tuple[str, str]]:
@@ -292,7 +292,7 @@ def test_there_is_no_search_without_need() -> None:
 )
 def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[str, Any], depth: Depth) -> None:
     judged = verdict(receipt(executed_log()), watched=COMPLETED, **RAN_OUT, **facts)
-    assert judged == ExecutionVerdict(100, accepted=depth)
+    assert judged == ExecutionVerdict(100, accepted=depth, log_index=0 if depth is Depth.FINAL else None)
 
 
 @pytest.mark.parametrize("canonical", [block_at(100), block_at(100, fork=1)], ids=["final", "gone"])
