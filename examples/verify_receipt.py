@@ -1,0 +1,354 @@
+"""Checks a receipt that you saved against the chain itself; our service is not needed, and can be switched off.
+
+    pip install cryptography eth-account
+    curl -H "x-api-key: $KEY" $API/v2/sweep/status/$ID/receipt > receipt.json
+    curl $API/.well-known/jwks.json > jwks.json
+    python verify_receipt.py receipt.json --keys jwks.json --rpc https://any-node.example --contract 0x…
+
+Take the address of our contract, on Solana of our fee wallet, from where you trust it, such as your own records:
+without --contract that of the receipt is used, which proves nothing about whose it is. Prints what was checked and what
+only we say; exits with 1 at the first difference.
+"""
+
+import argparse
+import base64
+import json
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from eth_account import Account
+from eth_account.messages import SignableMessage, encode_typed_data
+from eth_keys.exceptions import BadSignature, ValidationError
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
+
+KIND = "sweep.receipt"
+TIMEOUT_SECONDS = 30
+WITHOUT_TRANSACTIONS = False  # what a block is asked for
+WORD_DIGITS = 66  # of a word, with its 0x
+V5_EVENT = (
+    "SweepExecutedV5(uint256 indexed nonce, address indexed user, bytes32 indexed partnerId, address partnerRecipient, "
+    "address protocolRecipient, address outputToken, uint256 tokenCount, uint256 grossOutput, uint256 totalFee, "
+    "uint256 partnerFee, uint256 protocolFee, uint256 userAmount)"
+)
+V4_EVENT = (
+    "SweepExecutedV4(bytes32 indexed sweepRef, address indexed user, address outputToken, uint256 tokenCount, "
+    "uint256 grossOutput, uint256 fee, uint256 userAmount)"
+)
+AUTHORIZATION = (
+    "address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,"
+    "uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash"
+)
+DOMAIN = "string name,string version,uint256 chainId,address verifyingContract"
+FEE_SIGNER = keccak(b"feeSigner()")[:4]
+PREVIOUS_FEE_SIGNER = keccak(b"previousFeeSigner()")[:4]
+WRAPPED_SOL = "So11111111111111111111111111111111111111112"
+
+Json = dict[str, Any]
+
+
+class DifferenceError(Exception):
+    """The receipt is not what was signed, or not what the chain shows."""
+
+
+def same(what: str, shown: object, receipt: object) -> None:
+    """Raise unless both are equal."""
+    if shown != receipt:
+        raise DifferenceError(f"{what}: {shown!r} is right, and the receipt has {receipt!r}")
+
+
+# --- the signature ----------------------------------------------------------------------------------------------------
+
+
+def canonical(value: object) -> bytes:
+    """Return the one spelling that is signed."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def decode(text: str) -> bytes:
+    """Return the bytes of base64url, of which only the one spelling is taken."""
+    decoded = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    same("base64url", base64.urlsafe_b64encode(decoded).decode().rstrip("="), text)
+    return decoded
+
+
+def check_signature(answer: Json, keys: list[Json]) -> None:
+    """Raise unless one of the keys signed exactly this receipt."""
+    try:
+        header_text, payload, signature = answer["jws"].split(".")
+        header = json.loads(decode(header_text))
+        key = next(decode(one["x"]) for one in keys if one["kid"] == header["kid"])
+    except (ValueError, KeyError, StopIteration) as error:
+        raise DifferenceError("the signature is malformed, or by none of the keys") from error
+    same("the algorithm and kind of the signature", ("EdDSA", KIND), (header.get("alg"), header.get("typ")))
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(decode(signature), f"{header_text}.{payload}".encode())
+    except (InvalidSignature, ValueError) as error:
+        raise DifferenceError("the signature does not match") from error
+    same("what was signed", decode(payload), canonical(answer["receipt"]))
+
+
+# --- EVM chains -------------------------------------------------------------------------------------------------------
+
+
+class Node:
+    """Any node of the chain."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def ask(self, method: str, *params: object) -> Any:  # noqa: ANN401 - any JSON
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+            answer = json.load(response)
+        if "error" in answer:
+            raise DifferenceError(f"the node refuses {method}: {answer['error']}")
+        return answer["result"]
+
+
+def fields_of(event: str) -> list[tuple[str, bool, str]]:
+    """Return type, whether it is indexed, and name of each field of an event."""
+    inside = event[event.index("(") + 1 : -1].split(", ")
+    return [(parts[0], "indexed" in parts, parts[-1]) for parts in (field.split() for field in inside)]
+
+
+def topic_of(event: str) -> str:
+    types = ",".join(kind for kind, _, _ in fields_of(event))
+    return "0x" + keccak(f"{event[: event.index('(')]}({types})".encode()).hex()
+
+
+def values_of(event: str, log: Json) -> dict[str, str]:
+    """Return the values of a log of this event; all of them have one word."""
+    data = log["data"][2:]
+    topics, words = iter(log["topics"][1:]), iter([data[at : at + 64] for at in range(0, len(data), 64)])
+    values = {}
+    for kind, is_indexed, name in fields_of(event):
+        word = next(topics)[2:] if is_indexed else next(words)
+        if kind == "address":
+            values[name] = to_checksum_address("0x" + word[-40:])
+        else:
+            values[name] = str(int(word, 16)) if kind == "uint256" else "0x" + word
+    return values
+
+
+def check_execution(node: Node, receipt: Json, execution: Json) -> Json:
+    """Compare one execution with the log that the chain shows; return the log's transaction receipt."""
+    at, event = execution["transaction"], execution["event"]
+    if event["signature"] not in (V5_EVENT, V4_EVENT):
+        raise DifferenceError("the event is not one of our contracts'")
+    found = node.ask("eth_getTransactionReceipt", at["txHash"])
+    if found is None:
+        raise DifferenceError(f"the node has no transaction {at['txHash']}")
+    block = node.ask("eth_getBlockByNumber", hex(at["blockNumber"]), WITHOUT_TRANSACTIONS)
+    same("the transaction's success", "0x1", found["status"])
+    same("the block", (int(found["blockNumber"], 16), found["blockHash"]), (at["blockNumber"], at["blockHash"]))
+    same("the block at that height", block["hash"], at["blockHash"])
+    logs = [log for log in found["logs"] if log["topics"][:1] == [topic_of(event["signature"])]]
+    ours = [log for log in logs if to_checksum_address(log["address"]) == execution["venue"]]
+    if at["logIndex"] is None:
+        chosen = [log for log in ours if values_of(event["signature"], log) == event["fields"]]
+    else:
+        chosen = [log for log in ours if int(log["logIndex"], 16) == at["logIndex"]]
+    if len(chosen) != 1:
+        raise DifferenceError("the contract emitted no such event at that position")
+    shown = values_of(event["signature"], chosen[0])
+    same("the names of the event's fields", sorted(shown), sorted(event["fields"]))
+    for name, value in shown.items():
+        same(f"the event's {name}", value, event["fields"][name])
+    same("the execution's id", next(iter(shown.values())), execution["executionId"])
+    same("the wallet", shown["user"], receipt["wallet"])
+    same("the output token", shown["outputToken"], receipt["outputToken"])
+    return dict(found)
+
+
+def check_amounts(receipt: Json, execution: Json) -> None:
+    """Compare the amounts with the event, and compute the split again, where the fee's terms are known."""
+    amounts, shown, fee = execution["amounts"], execution["event"]["fields"], receipt["fee"]
+    gross, total = int(shown["grossOutput"]), int(shown.get("totalFee", shown.get("fee")))
+    same("grossOutput", str(gross), amounts["grossOutput"])
+    same("totalFee", str(total), amounts["totalFee"])
+    same("userAmount", shown["userAmount"], amounts["userAmount"])
+    same("the user's part", gross - total, int(amounts["userAmount"]))
+    same("the parts of the fee", total, int(amounts["partnerFee"]) + int(amounts["protocolFee"]))
+    for name in ("partnerFee", "protocolFee", "partnerRecipient", "protocolRecipient"):
+        if name in shown:  # V4 pays the whole fee to the protocol
+            same(name, shown[name], amounts.get(name, fee.get(name)))
+    if fee["totalFeeBps"] is not None:  # otherwise the sweep is known from its event alone
+        same("totalFee by its basis points", gross * fee["totalFeeBps"] // 10_000, total)
+        same("partnerFee by its share", total * fee["partnerShareBps"] // 10_000, int(amounts["partnerFee"]))
+
+
+def check_authorizations(node: Node, receipt: Json, execution: Json) -> None:
+    """Recompute each authorization, and compare it with the event and with the signer that the contract names."""
+    shown, at = execution["event"]["fields"], execution["transaction"]
+    signers = signers_of(node, execution["venue"], at["blockNumber"])
+    sent = node.ask("eth_getTransactionByHash", at["txHash"])["input"]
+    contained = 0
+    for one in receipt["authorizations"]:
+        typed, message = one["typedData"], one["typedData"]["message"]
+        expected = {"EIP712Domain": members(DOMAIN), "FeeAuthorization": members(AUTHORIZATION)}
+        same("the types that were signed", (expected, "FeeAuthorization"), (typed["types"], typed["primaryType"]))
+        domain = {"name": "ServiceBatchV5PartnerFees", "version": "5", "verifyingContract": execution["venue"]}
+        same("the domain", domain | {"chainId": int(receipt["network"].partition(":")[2])}, typed["domain"])
+        signable = encode_typed_data(full_message=typed)
+        digest = "0x" + keccak(b"\x19" + signable.version + signable.header + signable.body).hex()
+        same("the digest", digest, one["digest"])
+        recovered = recover(signable, one["signature"])
+        same("the signer of the authorization", recovered, one["signer"])
+        if recovered not in signers:
+            raise DifferenceError(f"the contract's fee signer is {' or '.join(signers)}, not {recovered}")
+        for name in ("user", "partnerId", "partnerRecipient", "protocolRecipient", "outputToken", "nonce"):
+            same(f"the authorization's {name}", shown[name], message[name])
+        for name in ("totalFeeBps", "partnerShareBps"):
+            same(f"the authorization's {name}", message[name], str(receipt["fee"][name]))
+        contained += one["signature"][2:] in sent
+    if contained != 1:
+        raise DifferenceError("the transaction contains the signature of none of these authorizations")
+
+
+def recover(signable: SignableMessage, signature: str) -> str:
+    try:
+        signer: str = Account.recover_message(signable, signature=signature)
+    except (BadSignature, ValidationError) as error:
+        raise DifferenceError(f"the signature of the authorization is malformed: {error}") from error
+    return signer
+
+
+def members(text: str) -> list[dict[str, str]]:
+    pairs = (member.split(" ") for member in text.split(","))
+    return [{"name": name, "type": kind} for kind, name in pairs]
+
+
+def signers_of(node: Node, contract: str, block: int) -> list[str]:
+    """Return the fee signer at that block and the one before, or today's if the node keeps no old states."""
+    for tag in (hex(block), "latest"):
+        try:
+            words = [
+                node.ask("eth_call", {"to": contract, "data": "0x" + selector.hex()}, tag)
+                for selector in (FEE_SIGNER, PREVIOUS_FEE_SIGNER)
+            ]
+        except DifferenceError:
+            continue
+        return [to_checksum_address("0x" + word[26:66]) for word in words if len(word) >= WORD_DIGITS]
+    raise DifferenceError("the node does not answer what the contract's fee signer is")
+
+
+def check_evm(node: Node, receipt: Json, contract: str | None) -> None:
+    """Compare all that a receipt calls verifiable with an EVM chain."""
+    same("the chain", f"eip155:{int(node.ask('eth_chainId'), 16)}", receipt["network"])
+    for execution in receipt["executions"]:
+        if contract is not None:
+            same("the contract", to_checksum_address(contract), execution["venue"])
+        check_execution(node, receipt, execution)
+        check_amounts(receipt, execution)
+        if receipt["authorizations"]:
+            check_authorizations(node, receipt, execution)
+        final = node.ask("eth_getBlockByNumber", "finalized", WITHOUT_TRANSACTIONS)
+        if int(final["number"], 16) < execution["transaction"]["blockNumber"]:
+            raise DifferenceError("the node does not call the block final")
+
+
+# --- Solana -----------------------------------------------------------------------------------------------------------
+
+
+def check_solana(node: Node, receipt: Json, fee_wallet: str | None) -> None:
+    """Compare the transactions with a Solana cluster, and what the fee wallet and the user got in them."""
+    same("the cluster", f"solana:{node.ask('getGenesisHash')[:32]}", receipt["network"])
+    for execution in receipt["executions"]:
+        if fee_wallet is not None:
+            same("the fee wallet", fee_wallet, execution["venue"])
+        at, amounts = execution["transaction"], execution["amounts"]
+        choices = {"commitment": "finalized", "maxSupportedTransactionVersion": 0, "encoding": "base64"}
+        found = node.ask("getTransaction", at["txHash"], choices)
+        if found is None or found["meta"]["err"] is not None:
+            raise DifferenceError(f"the node has no successful, final transaction {at['txHash']}")
+        same("the slot", found["slot"], at["blockNumber"])
+        block = node.ask("getBlock", at["blockNumber"], {"transactionDetails": "none", "rewards": False})
+        same("the block", block["blockhash"], at["blockHash"])
+        same("totalFee", str(gain(found["meta"], execution["venue"], receipt["outputToken"])), amounts["totalFee"])
+        if receipt["outputToken"] != WRAPPED_SOL:  # which is unwrapped, and mixed with what the user paid for fees
+            shown = gain(found["meta"], receipt["wallet"], receipt["outputToken"])
+            same("userAmount", str(shown), amounts["userAmount"])
+        total, gross = int(amounts["totalFee"]), int(amounts["grossOutput"])
+        same("the user's part", gross - total, int(amounts["userAmount"]))
+        same("the partner's part", total * receipt["fee"]["partnerShareBps"] // 10_000, int(amounts["partnerFee"]))
+        same("the parts of the fee", total, int(amounts["partnerFee"]) + int(amounts["protocolFee"]))
+
+
+def gain(meta: Json, owner: str, mint: str) -> int:
+    def held(balances: list[Json]) -> int:
+        mine = [one for one in balances if (one["owner"], one["mint"]) == (owner, mint)]
+        return sum(int(one["uiTokenAmount"]["amount"]) for one in mine)
+
+    return held(meta["postTokenBalances"]) - held(meta["preTokenBalances"])
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+def check_sums(receipt: Json) -> None:
+    """Compare the sums with the executions, and the booked fee with both; that needs no chain."""
+    for name, amount in receipt["amounts"].items():
+        same(f"the sum of {name}", sum(int(one["amounts"][name]) for one in receipt["executions"]), int(amount))
+    booked: dict[str, int] = {}
+    for entry in receipt["entries"]:
+        same("an entry's sweep, network and token", (receipt["sweepId"], receipt["network"], receipt["outputToken"]), (
+            entry["sweepId"], entry["network"], entry["token"],
+        ))  # fmt: skip
+        for posting in entry["postings"]:
+            sign = {"debit": 1, "credit": -1}[posting["direction"]]
+            booked[posting["account"]] = booked.get(posting["account"], 0) + sign * int(posting["amount"])
+    partner = "partner_settled" if receipt["fee"]["settlement"] == "on_chain" else "partner_payable"
+    due = {"fees_charged": (1, "totalFee"), partner: (-1, "partnerFee"), "protocol_revenue": (-1, "protocolFee")}
+    for account, (sign, name) in due.items():
+        same(f"what is booked as {account}", booked.pop(account, 0), sign * int(receipt["amounts"][name]))
+    same("what else is booked", {}, {account: amount for account, amount in booked.items() if amount})
+
+
+def verify(answer: Json, keys: list[Json], node: Node, contract: str | None = None) -> None:
+    """Raise ``DifferenceError`` unless the receipt is signed by one of the keys and is what the chain shows."""
+    check_signature(answer, keys)
+    receipt = answer["receipt"]
+    same("the kind of the receipt", (KIND, 1), (receipt["type"], receipt["version"]))
+    check_sums(receipt)
+    if receipt["network"].startswith("eip155:"):
+        check_evm(node, receipt, contract)
+    else:
+        check_solana(node, receipt, contract)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Checks a saved receipt against the chain.")
+    parser.add_argument("receipt", type=Path)
+    parser.add_argument("--keys", type=Path, required=True, help="the saved /.well-known/jwks.json, or your copy of it")
+    parser.add_argument("--rpc", required=True, help="any node of the chain")
+    parser.add_argument("--contract", help="the address of our contract, on Solana of our fee wallet")
+    arguments = parser.parse_args()
+    saved = json.loads(arguments.receipt.read_text(encoding="utf-8"))
+    answer = saved.get("data", saved)
+    try:
+        verify(
+            answer,
+            json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"],
+            Node(arguments.rpc),
+            arguments.contract,
+        )
+    except (DifferenceError, KeyError, TypeError, ValueError, OSError) as error:
+        print(f"NOT VERIFIED: {type(error).__name__}: {error}")
+        return 1
+    receipt = answer["receipt"]
+    print(f"Sweep {receipt['sweepId']}: the signature and the sums are right.")
+    print("The chain shows: " + ", ".join(receipt["verifiable"]))
+    print("Only the service says: " + ", ".join(receipt["attested"]))
+    if arguments.contract is None:
+        print("You named no --contract: the address in the receipt was taken as ours.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

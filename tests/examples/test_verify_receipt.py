@@ -1,0 +1,248 @@
+"""A saved receipt is checked against a node alone: what the chain does not show is refused, although it is signed."""
+
+import copy
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dev.bench_sweeps.numbers import number_by_time
+from indexer import checks, tasks
+from sweepapi.canonical_json import canonical
+from sweepapi.proof_keys import SigningKey
+from sweeps.models import Sweep, WatchedBlock
+from tests.local_chain import FINAL_AFTER
+from tests.partner_app import PartnerApp
+from tests.solana_user import DOLLAR, SolanaUser
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "verify_receipt.py"
+SECONDS = 120
+# What only the service says, and what describes the receipt: a service that lies about these is believed.
+BELIEVED = {
+    *("sweepId", "partnerId", "mode", "outputSymbol", "outputDecimals", "createdAt", "completedAt"),
+    *("recomputation", "verifiable", "attested"),
+}
+BELIEVED_OF_ENTRIES = {"number", "numberedAt", "id", "kind", "wallet", "txHash", "postedAt", "reverses", "account"}
+
+
+def load() -> Any:
+    spec = importlib.util.spec_from_file_location("verify_receipt", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+verifier = load()
+
+
+@pytest.fixture
+def keys(anonymous: Client) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = anonymous.get("/.well-known/jwks.json").json()["keys"]
+    return found
+
+
+@pytest.fixture
+def answer(app: PartnerApp) -> dict[str, Any]:
+    """The receipt of a sweep, as it is downloaded."""
+    built = app.build()
+    app.confirm(built, app.execute(built))
+    app.chain.mine(FINAL_AFTER)
+    WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
+    tasks.watch_blocks()
+    number_by_time()
+    response = app.api.get(f"/v2/sweep/status/{built['sweepId']}/receipt")
+    assert response.status_code == 200, response.content
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def run(folder: Path, answer: Any, keys: Any, *more: str) -> tuple[int, str]:
+    """Run the script as it is shipped, which knows no more than the files and the node."""
+    receipt, jwks = folder / "receipt.json", folder / "jwks.json"
+    receipt.write_text(json.dumps(answer))
+    jwks.write_text(json.dumps({"keys": keys}))
+    command = [sys.executable, str(SCRIPT), str(receipt), "--keys", str(jwks), *more]
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=folder
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+@pytest.mark.usefixtures("each_mode")
+def test_a_receipt_is_verified_without_the_service(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    venue = answer["data"]["receipt"]["executions"][0]["venue"]
+    node = ["--rpc", app.chain.world["rpcUrl"]]
+    code, said = run(tmp_path, answer, keys, *node, "--contract", venue)
+    assert code == 0, said
+    assert "The chain shows: network, wallet" in said
+    assert "Only the service says: sweepId" in said
+    code, said = run(tmp_path, answer, keys, *node, "--contract", app.user.address)
+    assert (code, "NOT VERIFIED: DifferenceError: the contract" in said) == (1, True)
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each plain value."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from paths(inner, (*path, name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from paths(inner, (*path, index))
+    else:
+        yield path
+
+
+def changed(value: Any, path: tuple[Any, ...]) -> Any:
+    """Return a copy in which the value at this path is another one of its kind."""
+    copied = copy.deepcopy(value)
+    inner = copied
+    for name in path[:-1]:
+        inner = inner[name]
+    old = inner[path[-1]]
+    inner[path[-1]] = other(old)
+    return copied
+
+
+def signed_by_us(receipt: Any) -> dict[str, Any]:
+    return {"receipt": receipt, "jws": SigningKey.from_settings().jws(canonical(receipt), kind="sweep.receipt")}
+
+
+def other(old: Any) -> Any:
+    if isinstance(old, int):
+        return old + 1
+    if isinstance(old, str) and old.isdecimal():
+        return str(int(old) + 1)
+    if isinstance(old, str):
+        return old[:-1] + ("0" if old[-1:] != "0" else "1")
+    return "something"
+
+
+@pytest.mark.usefixtures("each_mode")
+def test_a_change_anywhere_breaks_the_signature(answer: dict[str, Any], keys: list[dict[str, str]]) -> None:
+    data = answer["data"]
+    verifier.check_signature(data, keys)
+    for path in paths(data):
+        with pytest.raises(verifier.DifferenceError):
+            verifier.check_signature(changed(data, path), keys)
+    forged = {**data, "jws": SigningKey.from_settings().jws(canonical(data["receipt"]), kind="other")}
+    with pytest.raises(verifier.DifferenceError, match="kind"):
+        verifier.check_signature(forged, keys)
+
+
+@pytest.mark.usefixtures("each_mode")
+def test_what_a_lying_service_signs_is_refused_where_the_chain_shows_otherwise(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]]
+) -> None:
+    receipt, node = answer["data"]["receipt"], verifier.Node(app.chain.world["rpcUrl"])
+    believed = []
+    for path in paths(receipt):
+        lie = changed(receipt, path)
+        try:
+            verifier.verify(signed_by_us(lie), keys, node)
+        except (verifier.DifferenceError, ValueError, KeyError, TypeError):
+            continue
+        believed.append(path)
+    is_on_chain = receipt["mode"] == "v5_partner_fees"
+    assert {path for path in believed if not is_believed(path, is_on_chain=is_on_chain)} == set()
+
+
+TAMPERED: list[tuple[tuple[Any, ...], str]] = [
+    (("wallet",), "the wallet"),
+    (("outputToken",), "an entry's sweep, network and token"),
+    (("executions", 0, "transaction", "txHash"), "the node has no transaction"),
+    (("executions", 0, "transaction", "blockHash"), "the block"),
+    (("executions", 0, "transaction", "logIndex"), "the contract emitted no such event at that position"),
+    (("executions", 0, "event", "fields", "userAmount"), "the event's userAmount"),
+    (("executions", 0, "amounts", "partnerFee"), "the sum of partnerFee"),
+    (("amounts", "userAmount"), "the sum of userAmount"),
+    (("fee", "totalFeeBps"), "totalFee by its basis points"),
+    (("authorizations", 0, "digest"), "the digest"),
+    (("authorizations", 0, "signer"), "the signer of the authorization"),
+    (("authorizations", 0, "typedData", "message", "deadline"), "the digest"),
+    (("entries", 0, "postings", 0, "amount"), "what is booked as"),
+]
+
+
+def test_each_lie_is_named(app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]]) -> None:
+    receipt, node = answer["data"]["receipt"], verifier.Node(app.chain.world["rpcUrl"])
+    for path, problem in TAMPERED:
+        lie = changed(receipt, path)
+        with pytest.raises(verifier.DifferenceError, match=problem):
+            verifier.verify(signed_by_us(lie), keys, node)
+    elsewhere = json.loads(json.dumps(receipt).replace(receipt["network"], "eip155:1"))
+    with pytest.raises(verifier.DifferenceError, match="the chain"):
+        verifier.verify(signed_by_us(elsewhere), keys, node)
+
+
+def test_a_receipt_that_is_signed_by_another_key_is_refused(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    node = ["--rpc", app.chain.world["rpcUrl"]]
+    assert run(tmp_path, answer, [], *node) == (
+        1,
+        "NOT VERIFIED: DifferenceError: the signature is malformed, or by none of the keys\n",
+    )
+    claimed = {**keys[0], "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
+    assert run(tmp_path, answer, [claimed], *node) == (
+        1,
+        "NOT VERIFIED: DifferenceError: the signature does not match\n",
+    )
+
+
+@pytest.mark.parametrize("output", ["USDC", "SOL"])
+def test_a_receipt_of_a_sweep_on_solana_is_verified_without_the_service(
+    api: Client, user: SolanaUser, keys: list[dict[str, str]], tmp_path: Path, output: str
+) -> None:
+    asset = {"USDC": str(user.cluster.usdc), "SOL": verifier.WRAPPED_SOL}[output]
+    built = user.build({user.hold(150 * DOLLAR): 150 * DOLLAR}, output_asset=asset)
+    user.send(built)
+    look()
+    user.cluster.finalize()
+    look()
+    number_by_time()
+    answer = api.get(f"/v1/sweep/status/{built['sweepId']}/receipt").json()
+    node = ["--rpc", user.cluster.url]
+    code, said = run(tmp_path, answer, keys, *node, "--contract", str(user.cluster.fee_wallet))
+    assert code == 0, said
+    assert "fee.partnerShareBps" in said.partition("Only the service says: ")[2]
+    code, said = run(tmp_path, answer, keys, *node, "--contract", str(user.key))
+    assert (code, "NOT VERIFIED: DifferenceError: the fee wallet" in said) == (1, True)
+    receipt, local = answer["data"]["receipt"], verifier.Node(user.cluster.url)
+    lie = changed(receipt, ("executions", 0, "transaction", "blockHash"))
+    with pytest.raises(verifier.DifferenceError, match="the block"):
+        verifier.verify(signed_by_us(lie), keys, local)
+    elsewhere = json.loads(json.dumps(receipt).replace(receipt["network"], "solana:" + "1" * 32))
+    with pytest.raises(verifier.DifferenceError, match="the cluster"):
+        verifier.verify(signed_by_us(elsewhere), keys, local)
+
+
+def look() -> None:
+    """Have the worker look at the only sweep."""
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
+    checks.check_due()
+
+
+def is_believed(path: tuple[Any, ...], *, is_on_chain: bool) -> bool:
+    """Whether no chain shows it; on V4 that is also whom the contract pays."""
+    if path[0] == "entries":
+        return path[-1] in BELIEVED_OF_ENTRIES
+    if path[0] == "fee":
+        return not is_on_chain and path[-1] in {"protocolRecipient", "partnerRecipient", "settlement"}
+    return path[0] in BELIEVED or path[-1] == "offer"
