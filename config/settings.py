@@ -256,6 +256,7 @@ _PERIODS_SECONDS = {
     "send_cancellations": DUE_SWEEP_SECONDS,
     "follow": FOLLOW_SECONDS,
     "number_entries": 1.0,
+    "sign_months": 60.0,  # little is left to do then when a month ends
     "reconcile": 60.0,  # final blocks are minutes old, and a span of any length takes the same round trips
     "compare_books": 600.0,  # rows say when each network is due, once a day, because beat forgets that when it restarts
     "measure_signer": 60.0,

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from ledger.proofs.views import StatementViewSet
 from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
 from sweepapi.api.docs import OpenApiView, errors, reference
@@ -16,6 +17,8 @@ urlpatterns = [
     path("", include("partners.webhooks.urls")),
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/ledger/balances", LedgerBalanceViewSet.as_view({"get": "retrieve"})),
+    path("v2/statements/<str:month>", StatementViewSet.as_view({"get": "retrieve"})),
+    path("v2/statements/<str:month>/proof", StatementViewSet.as_view({"get": "proof"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
     path(".well-known/jwks.json", jwks, name="jwks"),
     path("docs/", reference),

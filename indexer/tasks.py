@@ -6,6 +6,7 @@ from celery import shared_task
 
 from indexer import books, checks, claims, following, reconciliation, signer_balance, watching
 from ledger import numbering
+from ledger.proofs import signing
 from partners import idempotency
 from partners.webhooks.endpoints import purge
 from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, publish
@@ -66,6 +67,12 @@ def follow() -> None:
 def number_entries() -> None:
     """Give their numbers to the entries that were committed since the last time."""
     numbering.number_entries()
+
+
+@shared_task(name="indexer.sign_months")
+def sign_months() -> None:
+    """Store what partners' trees have grown by, and sign the months that are over."""
+    signing.sign_months()
 
 
 @shared_task(name="indexer.reconcile")

@@ -2,7 +2,8 @@
 
 An entry gets its time, and the id of its transaction, before it is committed. It is numbered only when every
 transaction with a lower id, or its own, has ended: so no entry can appear later that would belong before it. Entries
-are numbered by the ids of their transactions, then by their own.
+are numbered by the ids of their transactions, then by their own. None gets a time in a month that was signed, whatever
+becomes of the clock.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from sweepapi.modes import Mode
 ENTRIES_AT_ONCE = 2_000  # in one transaction, of about a tenth of a second
 
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('numbering of entries', 0))"
+_HOLD = "SELECT pg_advisory_xact_lock(hashtextextended('numbering of entries', 0))"
 _STATE = """
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
     last.posted_in, last.entry_id
@@ -50,7 +52,8 @@ SELECT
         WHERE former.partner_id = fresh.partner_id AND former.mode = fresh.mode
     ), -1) + row_number() OVER (PARTITION BY partner_id, mode ORDER BY posted_in, id),
     (SELECT greatest(
-        clock_timestamp(), (SELECT numbered_at FROM ledger_entrynumber ORDER BY number DESC LIMIT 1)
+        clock_timestamp(), (SELECT numbered_at FROM ledger_entrynumber ORDER BY number DESC LIMIT 1),
+        (SELECT (to_date(max(month), 'YYYY-MM') + interval '1 month') AT TIME ZONE 'UTC' FROM ledger_checkpoint)
     ))
 FROM fresh ORDER BY posted_in, id
 """
@@ -99,6 +102,11 @@ def oldest_waits() -> timedelta:
         cursor.execute(_OLDEST, [*(_START if state.is_restored else state.last), state.xmax])
         waits: timedelta = cursor.fetchone()[0]
     return waits
+
+
+def hold_numbers(cursor: CursorWrapper) -> None:
+    """Wait until no entry is being numbered, and let none be until the caller's transaction ends."""
+    cursor.execute(_HOLD)
 
 
 @transaction.atomic

@@ -87,6 +87,14 @@ class WebhookNotFound(SweepApiError):
     """No such webhook endpoint."""
 
 
+class StatementNotFound(SweepApiError):
+    """No such statement; a month is written as YYYY-MM."""
+
+
+class EntryNotFound(SweepApiError):
+    """The statement's tree has no such entry."""
+
+
 class MethodNotAllowed(SweepApiError):
     """Method not allowed."""
 
@@ -137,6 +145,10 @@ class SweepNotVoidable(SweepApiError):
 
 class ReceiptNotReady(SweepApiError):
     """The sweep has no final execution, or its entries have no numbers yet; details shows its status and finality."""
+
+
+class StatementNotReady(SweepApiError):
+    """The month is not over, or was over only minutes ago."""
 
 
 class SweepNotCancellable(SweepApiError):

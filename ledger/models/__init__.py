@@ -4,10 +4,12 @@ from ledger.models.books import PartnerBooks
 from ledger.models.journal import Account, Asset, JournalEntry, Posting, Settlement
 from ledger.models.numbers import EntryNumber
 from ledger.models.payouts import Finality, Payout
+from ledger.models.proofs import Checkpoint, StatementEra, SubtreeHash
 
 __all__ = [
     "Account",
     "Asset",
+    "Checkpoint",
     "EntryNumber",
     "Finality",
     "JournalEntry",
@@ -15,4 +17,6 @@ __all__ = [
     "Payout",
     "Posting",
     "Settlement",
+    "StatementEra",
+    "SubtreeHash",
 ]

@@ -22,7 +22,8 @@ WITH_BODY = (
 OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
 REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
-QUERIES = (*LISTING, "getLedgerBalances", "listWebhookDeliveries")
+STATEMENTS = ("getStatement", "getStatementProof")
+QUERIES = (*LISTING, "getLedgerBalances", "listWebhookDeliveries", *STATEMENTS)
 WEBHOOKS_WITHOUT_BODY = ("listWebhooks", "getWebhook", "deleteWebhook")
 RECEIPTS = ("getSweepReceipt", "getSweepReceiptV1")
 STORED = ("getSweep", "getSweepV1", *RECEIPTS)
@@ -90,6 +91,8 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.NotFound: ErrorRow("not_found", 404),
     errors.SweepNotFound: ErrorRow("sweep_not_found", 404, operations=(*OF_PENDING, *STORED)),
     errors.WebhookNotFound: ErrorRow("webhook_not_found", 404, operations=OF_WEBHOOK),
+    errors.StatementNotFound: ErrorRow("statement_not_found", 404, operations=STATEMENTS),
+    errors.EntryNotFound: ErrorRow("entry_not_found", 404, operations=("getStatementProof",)),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
     errors.SweepAlreadyConfirmed: ErrorRow(
@@ -115,6 +118,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=RECEIPTS,
         example=FieldError("finality", "current", "included"),
     ),
+    errors.StatementNotReady: ErrorRow("statement_not_ready", 409, retryable=True, operations=STATEMENTS),
     errors.IdempotencyKeyReused: ErrorRow("idempotency_key_reused", 409, operations=REPEATABLE),
     errors.IdempotencyInProgress: ErrorRow("idempotency_in_progress", 409, retryable=True, operations=REPEATABLE),
     errors.TooManyWebhooks: ErrorRow("too_many_webhooks", 409, operations=("createWebhook",)),

@@ -12,6 +12,7 @@ _SOURCES = {
         "listSweeps": "/items/0/sweepId",
         "listSweepsV1": "/items/0/sweepId",
     },
+    "month": {"getStatement": "/month"},
     "webhook_id": {"createWebhook": "/endpoint/id", "listWebhooks": "/items/0/id"},
 }
 

@@ -51,6 +51,9 @@ def test_the_runtime_role_records_and_reverses_payouts(partner: Partner) -> None
         ("ledger_posting", "id"),
         ("ledger_finality", "entry_id"),
         ("ledger_payout", "entry_id"),
+        ("ledger_checkpoint", "id"),
+        ("ledger_subtreehash", "id"),
+        ("ledger_statementera", "id"),
     ],
 )
 @pytest.mark.parametrize("statement", ["UPDATE {0} SET {1} = {1}", "DELETE FROM {0}", "TRUNCATE {0} CASCADE"])

@@ -22,7 +22,7 @@ from tests.factories.sweeps import LOCAL, SweepFactory
 
 pytestmark = pytest.mark.django_db
 
-ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
+ID, MONTH = "019bb286-3ae0-7b00-811c-fdc880dd81d4", "2026-01"
 WEBHOOK = f"/v2/webhooks/{ID}"
 # One request for each operation with a key, and the scope that it needs; None is any.
 OPERATIONS = [
@@ -39,6 +39,8 @@ OPERATIONS = [
     ("POST", "/v2/sandbox/advance", "build"),
     ("POST", "/v2/sandbox/fund", "build"),
     ("POST", "/v2/sandbox/rpc/local", "build"),
+    ("GET", f"/v2/statements/{MONTH}", "ledger"),
+    ("GET", f"/v2/statements/{MONTH}/proof", "ledger"),
     ("POST", f"/v2/sweep/{ID}/cancel", "build"),
     ("POST", "/v2/sweep/build", "build"),
     ("POST", f"/v2/sweep/build/{ID}/refresh", "build"),
@@ -97,12 +99,17 @@ def test_an_operation_needs_no_other_scope(partner: Partner, method: str, path: 
 
 def test_every_operation_with_a_key_is_in_the_list() -> None:
     served = {
-        (method.upper(), ID_IN_PATH.sub(ID, pattern.replace("<str:chain>", "local")))
+        (method.upper(), path_of(pattern))
         for pattern, actions in keyed_actions()
         for method in actions
         if method != "head"
     }
     assert served == {(method, path) for method, path, _ in OPERATIONS}
+
+
+def path_of(pattern: str) -> str:
+    """Return the path of a pattern with the parameters that the list has."""
+    return ID_IN_PATH.sub(ID, pattern.replace("<str:chain>", "local").replace("<str:month>", MONTH))
 
 
 def keyed_actions(resolver: URLResolver | None = None) -> Iterator[tuple[str, dict[str, str]]]:

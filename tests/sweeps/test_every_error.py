@@ -1,6 +1,7 @@
 """Every code of the table is provoked by a request to the real API, and answered as it is documented."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -12,6 +13,7 @@ from solders.pubkey import Pubkey
 
 from dev.solana.swap_api.server import Response as SwapResponse
 from ledger import exports
+from ledger.proofs.signing import sign_months
 from partners import idempotency
 from partners.models import ApiKey, Partner
 from partners.webhooks.endpoints import MAX_ENDPOINTS
@@ -22,6 +24,7 @@ from sweepapi.modes import Mode
 from sweeps import build
 from sweeps.confirm import MAX_STORED_CANDIDATES
 from sweeps.models import Sweep
+from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory, V4SweepFactory
 from tests.openapi import assert_documented
 from tests.partner_app import BUILD, PartnerApp
@@ -223,6 +226,23 @@ def new_build_required(fixture: Fixture) -> Any:
 @provokes
 def receipt_not_ready(fixture: Fixture) -> Any:
     return fixture("api").get(f"/v2/sweep/status/{SweepFactory.create(partner=fixture('partner')).id}/receipt")
+
+
+@provokes
+def statement_not_found(fixture: Fixture) -> Any:
+    return fixture("api").get("/v2/statements/2026-13")
+
+
+@provokes
+def statement_not_ready(fixture: Fixture) -> Any:
+    return fixture("api").get("/v2/statements/2999-12")
+
+
+@provokes
+def entry_not_found(fixture: Fixture) -> Any:
+    fee_at(datetime(2025, 1, 1, tzinfo=UTC), fixture("partner"), 1, network=LOCAL)
+    sign_months()
+    return fixture("api").get("/v2/statements/2025-01/proof?entry=1")
 
 
 @provokes

@@ -1,0 +1,334 @@
+r"""Checks monthly statements that you saved, and proofs in them; our service is not needed, and can be switched off.
+
+    pip install cryptography eth-utils
+    curl -H "x-api-key: $KEY" "$API/v2/statements/2026-11?limit=200" > page-1.json    # then cursor=nextCursor, …
+    curl $API/.well-known/jwks.json > jwks.json
+    python verify_statement.py page-1.json page-2.json --keys jwks.json \
+        --proof proof.json --rpc eip155:8453=https://any-node.example --contract eip155:8453=0x…
+
+The pages are those of one month, all of them. A proof is an answer of /v2/statements/:month/proof for that month. With
+a node and the address of our V5 contract of a network, each fee that V5 paid is compared with the chain. Keep the
+checkpoints: that of this month has to continue that of the month before, which a proof (`?from=`) and `--former
+page.json` show. Exits with 1 at the first difference.
+"""
+
+import argparse
+import base64
+import json
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
+
+TIMEOUT_SECONDS = 30
+EXECUTED_TYPES = "uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256"
+EXECUTED = "0x" + keccak(f"SweepExecutedV5({EXECUTED_TYPES})".encode()).hex()
+OUTPUT_TOKEN, TOTAL_FEE, PARTNER_FEE, PROTOCOL_FEE = 2, 5, 6, 7  # words of its data
+
+Json = dict[str, Any]
+
+
+class DifferenceError(Exception):
+    """The statement is not what was signed, or not what the chain shows."""
+
+
+def same(what: str, right: object, shown: object) -> None:
+    """Raise unless both are equal."""
+    if right != shown:
+        raise DifferenceError(f"{what}: {right!r} is right, and the file has {shown!r}")
+
+
+# --- trees (RFC 9162) -------------------------------------------------------------------------------------------------
+
+
+def leaf_hash(record: Json) -> bytes:
+    canonical = json.dumps(record, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return sha256(b"\x00" + canonical).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return sha256(b"\x01" + left + right).digest()
+
+
+class Tree:
+    """A tree that grows: the hashes of the complete subtrees that it consists of, with their levels."""
+
+    def __init__(self, size: int, hashes: Sequence[bytes]) -> None:
+        levels = [level for level in reversed(range(size.bit_length())) if size >> level & 1]
+        same("the number of hashes before the month", len(levels), len(hashes))
+        self.subtrees = list(zip(levels, hashes, strict=True))
+        self.size = size
+
+    def append(self, leaf: bytes) -> None:
+        self.subtrees.append((0, leaf))
+        self.size += 1
+        while len(self.subtrees) > 1 and self.subtrees[-1][0] == self.subtrees[-2][0]:
+            (level, left), (_, right) = self.subtrees[-2:]
+            self.subtrees[-2:] = [(level + 1, node_hash(left, right))]
+
+    @property
+    def root(self) -> bytes:
+        if not self.subtrees:
+            return sha256().digest()
+        *left, (_, root) = self.subtrees
+        for _, one in reversed(left):
+            root = node_hash(one, root)
+        return root
+
+
+def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], root: bytes) -> None:
+    """Raise unless the leaf is in the tree (section 2.1.3.2)."""
+    if not 0 <= index < size:
+        raise DifferenceError("the tree has no such entry")
+    position, last, found = index, size - 1, leaf
+    for one in path:
+        if last == 0:
+            raise DifferenceError("the proof has too many hashes")
+        if position & 1 or position == last:
+            found = node_hash(one, found)
+            while not position & 1 and position:
+                position, last = position >> 1, last >> 1
+        else:
+            found = node_hash(found, one)
+        position, last = position >> 1, last >> 1
+    same("the root by the proof of inclusion", (0, found.hex()), (last, root.hex()))
+
+
+def check_consistency(old: tuple[int, bytes], new: tuple[int, bytes], path: Sequence[bytes]) -> None:
+    """Raise unless the new tree, of a size and root, continues the old one (section 2.1.4.2)."""
+    (old_size, old_root), (size, root) = old, new
+    if old_size in (0, size):
+        same("the earlier root", sha256().digest() if old_size == 0 else root, old_root)
+        same("the proof", [], list(path))
+        return
+    hashes = [old_root, *path] if old_size & (old_size - 1) == 0 else list(path)
+    if not hashes or old_size > size:
+        raise DifferenceError("the proof is of no earlier tree")
+    position, last = old_size - 1, size - 1
+    while position & 1:
+        position, last = position >> 1, last >> 1
+    first = second = hashes[0]
+    for one in hashes[1:]:
+        if last == 0:
+            raise DifferenceError("the proof has too many hashes")
+        if position & 1 or position == last:
+            first, second = node_hash(one, first), node_hash(one, second)
+            while not position & 1 and position:
+                position, last = position >> 1, last >> 1
+        else:
+            second = node_hash(second, one)
+        position, last = position >> 1, last >> 1
+    same("the roots by the proof of consistency", (0, first.hex(), second.hex()), (last, old_root.hex(), root.hex()))
+
+
+# --- checkpoints (c2sp.org/tlog-checkpoint) ---------------------------------------------------------------------------
+
+
+def check_note(statement: Json, keys: Sequence[Json]) -> str:
+    """Raise unless one of the keys signed the size and root of the statement's tree; return the tree's origin."""
+    text, _, signatures = statement["checkpoint"].partition("\n\n")
+    text += "\n"
+    origin, size, root, month = text.splitlines()
+    dash, name, signature = signatures.removesuffix("\n").split(" ")
+    same("the name of the key", ("\N{EM DASH}", origin), (dash, name))
+    signed = base64.b64decode(signature, validate=True)
+    same("base64", base64.b64encode(signed).decode(), signature)
+    for key in keys:
+        raw = base64.urlsafe_b64decode(key["x"] + "=")
+        if sha256(origin.encode() + b"\n\x01" + raw).digest()[:4] == signed[:4]:
+            break
+    else:
+        raise DifferenceError("the checkpoint is signed by none of the keys")
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(signed[4:], text.encode())
+    except InvalidSignature as error:
+        raise DifferenceError("the signature of the checkpoint does not match") from error
+    same("the month", month, f"month {statement['month']}")
+    same("the size", int(size), statement["tree"]["size"])
+    same("the root", base64.b64decode(root).hex(), statement["tree"]["root"])
+    return origin
+
+
+# --- the statement ----------------------------------------------------------------------------------------------------
+
+
+def check_records(pages: Sequence[Json]) -> list[Json]:
+    """Raise unless the pages are all records of the month and give the signed root; return the records."""
+    first = pages[0]
+    for page in pages:
+        for name in ("month", "checkpoint", "tree", "before", "totals"):
+            same(f"{name} of all pages", first[name], page[name])
+    same("the end of the last page", None, pages[-1]["nextCursor"])
+    before = first["before"]
+    tree = Tree(before["size"], [bytes.fromhex(one) for one in before["hashes"]])
+    same("the root before the month", tree.root.hex(), before["root"])
+    records = [record for page in pages for record in page["records"]]
+    for record in records:
+        same("the number of an entry", tree.size, record["number"])
+        same("the month of an entry", first["month"], record["numberedAt"][:7])
+        same("the sum of an entry's postings", 0, sum(signed_amount(one) for one in record["postings"]))
+        tree.append(leaf_hash(record))
+    same("the size at the end", tree.size, first["tree"]["size"])
+    same("the root at the end", tree.root.hex(), first["tree"]["root"])
+    return records
+
+
+def signed_amount(posting: Json) -> int:
+    return {"debit": 1, "credit": -1}[posting["direction"]] * int(posting["amount"])
+
+
+def check_totals(records: Sequence[Json], totals: Sequence[Json]) -> None:
+    """Raise unless the totals are the sums of the records."""
+    sums: Counter[tuple[str, str, str, str]] = Counter()
+    for record in records:
+        for posting in record["postings"]:
+            key = (record["network"], record["token"], posting["account"], posting["direction"])
+            sums[key] += int(posting["amount"])
+    shown = {
+        (one["network"], one["token"], one["account"], side): int(one[side])
+        for one in totals
+        for side in ("debit", "credit")
+    }
+    same("the totals", dict(sums), {key: amount for key, amount in shown.items() if amount})
+
+
+def check_proof(proof: Json, statement: Json) -> list[str]:
+    """Raise unless a proof holds for the statement's tree; return what it proves."""
+    for name in ("month", "checkpoint", "tree"):
+        same(f"{name} of the proof", statement[name], proof[name])
+    size, root = statement["tree"]["size"], bytes.fromhex(statement["tree"]["root"])
+    proven = []
+    if (shown := proof["inclusion"]) is not None:
+        same("the entry's number", shown["index"], shown["record"]["number"])
+        path = [bytes.fromhex(one) for one in shown["hashes"]]
+        check_inclusion(shown["index"], size, leaf_hash(shown["record"]), path, root)
+        proven.append(f"Entry {shown['record']['id']} is in the tree.")
+    if (shown := proof["consistency"]) is not None:
+        old = shown["size"], bytes.fromhex(shown["root"])
+        check_consistency(old, (size, root), [bytes.fromhex(one) for one in shown["hashes"]])
+        proven.append(f"The tree continues that of {shown['size']} entries with the root {shown['root']}.")
+    if not proven:
+        raise DifferenceError("the proof proves nothing")
+    return proven
+
+
+# --- the chain --------------------------------------------------------------------------------------------------------
+
+
+def ask(url: str, method: str, *params: object) -> Any:  # noqa: ANN401 - any JSON
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+        answer = json.load(response)
+    if "error" in answer:
+        raise DifferenceError(f"the node refuses {method}: {answer['error']}")
+    return answer["result"]
+
+
+def check_chain(records: Sequence[Json], network: str, url: str, contract: str) -> int:
+    """Compare each fee that V5 paid on a network, unless it was reversed, with its event; return how many."""
+    same("the node's chain", f"eip155:{int(ask(url, 'eth_chainId'), 16)}", network)
+    reversed_ones = {record["reverses"] for record in records}
+    checked = 0
+    for record in records:
+        booked = {one["account"]: int(one["amount"]) for one in record["postings"]}
+        is_paid = record["kind"] == "sweep_fee" and "partner_settled" in booked
+        if record["network"] == network and is_paid and record["id"] not in reversed_ones:
+            due = {
+                (
+                    record["wallet"],
+                    record["token"],
+                    booked["fees_charged"],
+                    booked["partner_settled"],
+                    booked.get("protocol_revenue", 0),
+                )
+            }
+            if not due <= paid_by(ask(url, "eth_getTransactionReceipt", record["txHash"]), contract):
+                raise DifferenceError(f"entry {record['id']} is not what {record['txHash']} paid")
+            checked += 1
+    return checked
+
+
+def paid_by(receipt: Json | None, contract: str) -> set[tuple[str, str, int, int, int]]:
+    """Return user, output token and fees of each sweep that a transaction executed at the contract."""
+    found = set()
+    for log in receipt["logs"] if receipt is not None and receipt["status"] == "0x1" else ():
+        if to_checksum_address(log["address"]) == to_checksum_address(contract) and log["topics"][0] == EXECUTED:
+            data = log["data"][2:]
+            words = [data[at : at + 64] for at in range(0, len(data), 64)]
+            fees = [int(words[position], 16) for position in (TOTAL_FEE, PARTNER_FEE, PROTOCOL_FEE)]
+            user, token = (to_checksum_address("0x" + one[-40:]) for one in (log["topics"][2], words[OUTPUT_TOKEN]))
+            found.add((user, token, *fees))
+    return found
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+def read(path: Path) -> Json:
+    saved: Json = json.loads(path.read_text(encoding="utf-8"))
+    return dict(saved.get("data", saved))
+
+
+def named(pairs: Sequence[str]) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def check_former(former: Json, statement: Json, origin: str, keys: Sequence[Json]) -> str:
+    """Raise unless the statement begins where the one of the month before ended; return what that proves."""
+    owner, _, era = origin.rpartition("/")
+    former_owner, _, former_era = check_note(former, keys).rpartition("/")
+    same("the tree's owner in the former statement", owner, former_owner)
+    if former["tree"] != {name: statement["before"][name] for name in ("size", "root")}:
+        reason = "another statement lies between" if era == former_era else f"era {era} began, compare their entries"
+        raise DifferenceError(f"the tree of the former statement is not the one that is continued: {reason}")
+    return f"It continues the checkpoint of {former['month']}."
+
+
+def verify(arguments: argparse.Namespace) -> list[str]:
+    """Check everything that was named; return what was proven, raise DifferenceError otherwise."""
+    keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
+    pages = [read(path) for path in arguments.pages]
+    origin = check_note(pages[0], keys)
+    records = check_records(pages)
+    check_totals(records, pages[0]["totals"])
+    proven = [f"The checkpoint of {origin} covers exactly these {len(records)} entries; the totals are theirs."]
+    if arguments.former is not None:
+        proven.append(check_former(read(arguments.former), pages[0], origin, keys))
+    for path in arguments.proof:
+        proven += check_proof(read(path), pages[0])
+    contracts = named(arguments.contract)
+    for network, url in named(arguments.rpc).items():
+        count = check_chain(records, network, url, contracts[network])
+        proven.append(f"{network} shows {count} of these entries, to the unit.")
+    return proven
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Checks a saved statement, and proofs in it.")
+    parser.add_argument("pages", type=Path, nargs="+", help="all pages of one month, in their order")
+    parser.add_argument("--keys", type=Path, required=True, help="the saved /.well-known/jwks.json, or your copy of it")
+    parser.add_argument("--former", type=Path, help="a page of the statement of the month before")
+    parser.add_argument("--proof", type=Path, action="append", default=[])
+    parser.add_argument("--rpc", action="append", default=[], metavar="NETWORK=URL")
+    parser.add_argument("--contract", action="append", default=[], metavar="NETWORK=ADDRESS")
+    try:
+        proven = verify(parser.parse_args())
+    except (DifferenceError, KeyError, TypeError, ValueError, OSError) as error:
+        print(f"NOT VERIFIED: {type(error).__name__}: {error}")
+        return 1
+    print("\n".join(proven))
+    print("Only the service says: wallets, kinds and times of entries, V4's and V1's shares of partners, and payouts.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The checkpoints of months: the size of a tree at the end of a month, its root, and what the month moved, once signed.
+
+They are signed by a task, when the month is over by the database's clock. Requests only read them.
+"""
+
+from datetime import datetime
+
+import structlog
+from django.db import connection, transaction
+
+from ledger.listing import numbers_of
+from ledger.models import Checkpoint
+from ledger.numbering import hold_numbers
+from ledger.proofs.trees import Tree
+from ledger.statements.month import Month
+from ledger.statements.reading import database_time
+from ledger.statements.values import ENTRIES_ARRIVE_WITHIN
+from sweepapi.errors import StatementNotFound, StatementNotReady
+
+log = structlog.get_logger(__name__)
+
+
+class RootDiffersError(Exception):
+    """The entries of a month are not those that were signed."""
+
+
+def checkpoint_of(tree: Tree, month: Month) -> Checkpoint:
+    """Return the checkpoint of a month.
+
+    Raises ``StatementNotFound`` for a past month before the first entry, ``StatementNotReady`` until it is signed, and
+    ``RootDiffersError``, with an alert, if the entries are not those that were signed.
+    """
+    stored = Checkpoint.objects.filter(partner=tree.partner_id, mode=tree.mode, month=str(month)).first()
+    if stored is not None:
+        check_intact(tree, stored)
+        return stored
+    if is_over(month) and size_before(tree, month.end) == 0:
+        raise StatementNotFound
+    raise StatementNotReady
+
+
+def check_intact(tree: Tree, checkpoint: Checkpoint) -> None:
+    """Raise ``RootDiffersError``, with an alert, unless the tree has the entries that were signed."""
+    size = size_before(tree, Month.parse(checkpoint.month).end)
+    if (size, tree.root(checkpoint.size)) != (checkpoint.size, bytes(checkpoint.root)):
+        log.error("statement_differs", partner_id=str(tree.partner_id), mode=tree.mode, month=checkpoint.month)
+        raise RootDiffersError(f"The entries until {checkpoint.month} are not those of the checkpoint.")
+
+
+def size_before(tree: Tree, moment: datetime) -> int:
+    """Return how many entries were numbered before a moment."""
+    numbers = numbers_of(tree.partner_id, tree.mode).filter(numbered_at__lt=moment)
+    last = numbers.order_by("-numbered_at", "-partner_number").values_list("partner_number", flat=True).first()
+    return 0 if last is None else last + 1
+
+
+def is_over(month: Month) -> bool:
+    """Whether nothing can be added to a month any more."""
+    return database_time() >= month.end + ENTRIES_ARRIVE_WITHIN
+
+
+@transaction.atomic
+def last_month() -> Month:
+    """Return the last month that is over, once no entry is being numbered that could belong to it."""
+    with connection.cursor() as cursor:
+        hold_numbers(cursor)
+    return Month.of(database_time() - ENTRIES_ARRIVE_WITHIN).shifted(-1)

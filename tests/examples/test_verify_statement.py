@@ -1,0 +1,249 @@
+"""Saved statements and proofs are checked without the service: what differs from what was signed is refused."""
+
+import copy
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dev.bench_sweeps.numbers import number_by_time
+from indexer import tasks
+from ledger.models import StatementEra
+from ledger.proofs import checkpoints
+from ledger.statements.month import Month
+from partners.models import Partner
+from sweepapi.proof_keys import SigningKey
+from tests.factories.past import fee_at
+from tests.factories.sweeps import LOCAL
+from tests.local_chain import FINAL_AFTER
+from tests.partner_app import PartnerApp
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "verify_statement.py"
+EXAMPLES = Path(__file__).parents[2] / "ledger" / "examples"
+SECONDS = 120
+Files = dict[str, Any]
+
+
+def load() -> Any:
+    spec = importlib.util.spec_from_file_location("verify_statement", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+verifier = load()
+
+
+def get(api: Client, path: str) -> Any:
+    response = api.get(path)
+    assert response.status_code == 200, response.content
+    return response.json()["data"]
+
+
+def end(month: Month, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a month end, and be signed."""
+    monkeypatch.setattr(checkpoints, "database_time", lambda: month.end + timedelta(minutes=6))
+    tasks.sign_months()
+
+
+@pytest.fixture
+def files(app: PartnerApp, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> Files:
+    """What a partner saves: a month with two sweeps, the month before, and proofs."""
+    now = Month.of(timezone.now())
+    fee_at(now.start - timedelta(days=3), partner, 7, network=LOCAL)
+    for _ in range(2):
+        built = app.build()
+        app.confirm(built, app.execute(built))
+        app.chain.mine(FINAL_AFTER)
+    tasks.watch_blocks()
+    number_by_time()
+    end(now, monkeypatch)
+    path = f"/v2/statements/{now}"
+    first = get(app.api, f"{path}?limit=1")
+    return {
+        "page-1": first,
+        "page-2": get(app.api, f"{path}?limit=1&cursor={first['nextCursor']}"),
+        "proof": get(app.api, f"{path}/proof?entry=1&from={now.shifted(-1)}"),
+        "former": get(app.api, f"/v2/statements/{now.shifted(-1)}"),
+        "jwks": app.api.get("/.well-known/jwks.json").json(),
+        "venue": built["transaction"]["to"],
+    }
+
+
+def run(folder: Path, files: Files, *more: str) -> tuple[int, str]:
+    """Run the script as it is shipped, which knows no more than the files and the node."""
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "page-1.json", "page-2.json", "--keys", "jwks.json", *more],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        env={"PATH": os.environ["PATH"]},
+        cwd=folder,
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_a_statement_and_its_proofs_are_verified_without_the_service(
+    app: PartnerApp, files: Files, tmp_path: Path
+) -> None:
+    chain = ["--rpc", f"{LOCAL}={app.chain.world['rpcUrl']}", "--contract", f"{LOCAL}={files['venue']}"]
+    code, said = run(tmp_path, files, "--former", "former.json", "--proof", "proof.json", *chain)
+    assert code == 0, said
+    assert "covers exactly these 2 entries; the totals are theirs." in said
+    assert f"It continues the checkpoint of {files['former']['month']}." in said
+    assert f"Entry {files['page-1']['records'][0]['id']} is in the tree." in said
+    assert "The tree continues that of 1 entries" in said
+    assert f"{LOCAL} shows 2 of these entries, to the unit." in said
+
+
+def test_the_examples_in_the_documentation_hold() -> None:
+    statement, proof = (
+        json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8")) for name in ("statement", "statement_proof")
+    )
+    (record,) = verifier.check_records([statement])
+    verifier.check_totals([record], statement["totals"])
+    assert len(verifier.check_proof(proof, statement)) == 2
+
+
+def changed(files: Files, *path: Any, value: Any) -> Files:
+    """Return a copy with another value at a path; that of ``pages`` is in each page."""
+    copied = copy.deepcopy(files)
+    for file in ("page-1", "page-2") if path[0] == "pages" else path[:1]:
+        inner = copied[file]
+        for name in path[1:-1]:
+            inner = inner[name]
+        inner[path[-1]] = value
+    return copied
+
+
+def forged(files: Files, find: str, replace: str, *, name: str = "page-1") -> Files:
+    return changed(files, name, "checkpoint", value=files[name]["checkpoint"].replace(find, replace, 1))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (("page-1", "records", 0, "postings", 0, "amount"), "1", "the sum of an entry's postings"),
+        (("page-1", "records", 0, "wallet"), "0x" + "11" * 20, "the root at the end"),
+        (("page-1", "records", 0, "sweepId"), None, "the root at the end"),
+        (("page-1", "records", 0, "number"), 2, "the number of an entry"),
+        (("page-1", "records", 0, "numberedAt"), "2026-01-01T00:00:00.000000Z", "the month of an entry"),
+        (("page-1", "records"), [], "the number of an entry"),
+        (("page-2", "records"), [], "the size at the end"),
+        (("page-2", "nextCursor"), "more", "the end of the last page"),
+        (("page-2", "tree", "size"), 9, "tree of all pages"),
+        (("page-2", "before", "hashes"), [], "before of all pages"),
+        (("pages", "before", "hashes"), [], "the number of hashes before the month"),
+        (("pages", "before", "root"), "00" * 32, "the root before the month"),
+        (("pages", "before", "size"), 2, "the number of an entry"),
+        (("pages", "totals", 0, "debit"), "5", "the totals"),
+        (("page-1", "tree", "size"), 9, "the size"),
+        (("page-1", "tree", "root"), "00" * 32, "the root"),
+        (("page-1", "month"), "2026-01", "the month"),
+        (("former", "tree", "root"), "00" * 32, "the root"),
+        (("proof", "inclusion", "record", "txHash"), "0x" + "11" * 32, "the root by the proof of inclusion"),
+        (("proof", "inclusion", "index"), 2, "the entry's number"),
+        (("proof", "inclusion", "hashes"), [], "the root by the proof of inclusion"),
+        (("proof", "inclusion", "hashes"), ["00" * 32] * 9, "the proof has too many hashes"),
+        (("proof", "consistency", "root"), "00" * 32, "the roots by the proof of consistency"),
+        (("proof", "consistency", "size"), 2, "the proof has too many hashes"),
+        (("proof", "consistency", "hashes"), ["00" * 32] * 9, "the proof has too many hashes"),
+        (("proof", "tree", "size"), 2, "tree of the proof"),
+        (("jwks", "keys"), [], "the checkpoint is signed by none of the keys"),
+    ],
+    ids=str,
+)
+def test_each_change_of_a_file_is_found(
+    files: Files, tmp_path: Path, path: tuple[Any, ...], value: Any, problem: str
+) -> None:
+    code, said = run(tmp_path, changed(files, *path, value=value), "--former", "former.json", "--proof", "proof.json")
+    assert (code, said.startswith(f"NOT VERIFIED: DifferenceError: {problem}")) == (1, True), said
+
+
+def test_each_change_of_the_checkpoint_is_found(files: Files, tmp_path: Path) -> None:
+    for altered in (
+        forged(files, "\n3\n", "\n4\n"),
+        forged(files, "month 2", "month 3"),
+        forged(files, "sweepapi/", "sweepapj/"),
+        forged(files, "\N{EM DASH}", "-"),
+        forged(files, "\n\n", "\n"),
+        changed(files, "page-1", "checkpoint", value=""),
+    ):
+        code, said = run(tmp_path, altered)
+        assert (code, said.startswith("NOT VERIFIED: ")) == (1, True), said
+
+
+def test_of_two_trees_that_were_signed_the_one_that_does_not_continue_is_found(
+    files: Files, partner: Partner, tmp_path: Path
+) -> None:
+    """A service that rewrote the month before can sign both, but not make one continue the other."""
+    key, former = SigningKey.from_settings(), files["former"]
+    origin = former["checkpoint"].partition("\n")[0]
+    assert origin == f"sweepapi/{partner.id}/test/0"
+    root = verifier.leaf_hash({"another": "entry"})
+    signed = signed_note(key, origin, root, former["month"])
+    rewritten = former | {"checkpoint": signed, "tree": {"size": 1, "root": root.hex()}}
+    code, said = run(tmp_path, files | {"former": rewritten}, "--former", "former.json")
+    assert (code, "is not the one that is continued: another statement lies between" in said) == (1, True), said
+    restored = rewritten | {"checkpoint": signed_note(key, origin + "1", root, former["month"])}
+    code, said = run(tmp_path, files | {"former": restored}, "--former", "former.json")
+    assert (code, "is not the one that is continued: era 0 began" in said) == (1, True), said
+    others = rewritten | {"checkpoint": signed_note(key, "sweepapi/another/test/0", root, former["month"])}
+    code, said = run(tmp_path, files | {"former": others}, "--former", "former.json")
+    assert (code, "the tree's owner in the former statement" in said) == (1, True), said
+
+
+def signed_note(key: SigningKey, origin: str, root: bytes, month: str) -> str:
+    """Sign a checkpoint of one entry, written down here once more."""
+    base64, sha256 = verifier.base64.b64encode, verifier.sha256
+    text = f"{origin}\n1\n{base64(root).decode()}\nmonth {month}\n"
+    key_id = sha256(origin.encode() + b"\n\x01" + key.public.raw).digest()[:4]
+    return f"{text}\n\N{EM DASH} {origin} {base64(key_id + key.sign(text.encode())).decode()}\n"
+
+
+def test_a_fee_that_the_chain_does_not_show_is_found(app: PartnerApp, files: Files) -> None:
+    records = files["page-1"]["records"]
+    node = app.chain.world["rpcUrl"]
+    assert verifier.check_chain(records, LOCAL, node, files["venue"]) == 1
+    for name, value in (("wallet", files["venue"]), ("txHash", "0x" + "11" * 32), ("token", app.user.address)):
+        lie = copy.deepcopy(records)
+        lie[0][name] = value
+        with pytest.raises(verifier.DifferenceError, match="is not what"):
+            verifier.check_chain(lie, LOCAL, node, files["venue"])
+    with pytest.raises(verifier.DifferenceError, match="is not what"):
+        verifier.check_chain(records, LOCAL, node, app.user.address)
+    with pytest.raises(verifier.DifferenceError, match="the node's chain"):
+        verifier.check_chain(records, "eip155:1", node, files["venue"])
+
+
+def test_the_origin_names_the_era_that_began_last(
+    app: PartnerApp, files: Files, partner: Partner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What was signed before stays as it was, and is still continued."""
+    era = StatementEra.objects.create(reason="a backup was restored")
+    era.refresh_from_db()
+    month = Month.parse(files["page-1"]["month"]).shifted(1)
+    end(month, monkeypatch)
+    later = get(app.api, f"/v2/statements/{month}")
+    assert later["checkpoint"].startswith(f"sweepapi/{partner.id}/test/{era.name}\n")
+    assert era.name == f"{era.begun_at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}"
+    assert get(app.api, f"/v2/statements/{files['former']['month']}") == files["former"]
+    continued = files | {"page-1": later, "page-2": later, "former": files["page-1"]}
+    code, said = run(tmp_path, continued, "--former", "former.json")
+    assert (code, f"It continues the checkpoint of {files['page-1']['month']}." in said) == (0, True), said

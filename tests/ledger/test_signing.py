@@ -1,0 +1,211 @@
+"""Each month of a tree is signed once, when it is over; nothing is added to it then, whatever is committed late."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError
+from django.utils import timezone
+from structlog.testing import capture_logs
+
+from dev.bench_sweeps.copies import without_triggers
+from ledger.models import Checkpoint, EntryNumber, JournalEntry, StatementEra, SubtreeHash
+from ledger.numbering import number_entries
+from ledger.proofs import checkpoints, trees
+from ledger.proofs.checkpoints import RootDiffersError, checkpoint_of
+from ledger.proofs.signing import sign_months
+from ledger.proofs.trees import Tree
+from ledger.statements.month import Month
+from partners.models import Partner
+from sweepapi.modes import Mode
+from tests.factories.ledger import book_fee
+from tests.factories.partners import PartnerFactory
+from tests.factories.past import fee_at
+from tests.factories.sweeps import LOCAL
+from tests.ledger.test_numbering import posted_and_not_committed
+from tests.sessions import at_once, rival_after_query
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MARCH, APRIL, MAY, JUNE = (Month(2026, number) for number in (3, 4, 5, 6))
+Clock = Callable[[datetime], None]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Sets the time by which months end."""
+    return lambda time: monkeypatch.setattr(checkpoints, "database_time", lambda: time)
+
+
+def signed(partner: Partner, mode: Mode = Mode.LIVE) -> list[tuple[str, int]]:
+    """Return the months that were signed, with the sizes of the tree."""
+    return list(Checkpoint.objects.filter(partner=partner, mode=mode).order_by("month").values_list("month", "size"))
+
+
+def test_each_month_since_the_first_entry_is_signed_once_also_those_without_entries(
+    partner: Partner, clock: Clock
+) -> None:
+    other = PartnerFactory.create()
+    fee_at(MARCH.start, partner, 1)
+    fee_at(MARCH.end - timedelta(microseconds=1), partner, 1)
+    fee_at(APRIL.start, other, 1, network=LOCAL)
+    fee_at(MAY.start, partner, 1)
+    clock(MAY.end + timedelta(minutes=5))
+    sign_months()
+    assert signed(partner) == [("2026-03", 2), ("2026-04", 2), ("2026-05", 3)]
+    assert (signed(partner, Mode.TEST), signed(other)) == ([], [])
+    assert signed(other, Mode.TEST) == [("2026-04", 1), ("2026-05", 1)]
+    before = list(Checkpoint.objects.order_by("id").values())
+    sign_months()
+    assert list(Checkpoint.objects.order_by("id").values()) == before
+
+
+def test_a_month_is_signed_only_when_no_entry_can_be_added_to_it(partner: Partner, clock: Clock) -> None:
+    fee_at(APRIL.start, partner, 1)
+    clock(APRIL.end + timedelta(minutes=5) - timedelta(microseconds=1))
+    sign_months()
+    assert signed(partner) == []
+    clock(APRIL.end + timedelta(minutes=5))
+    sign_months()
+    assert signed(partner) == [("2026-04", 1)]
+
+
+def test_an_entry_that_is_committed_after_its_month_was_signed_belongs_to_the_next(
+    partner: Partner, clock: Clock
+) -> None:
+    """Also if the clock is set back, or was fast when the month was signed, as it is here."""
+    month = Month.of(timezone.now())
+    book_fee(partner)
+    number_entries()
+    with posted_and_not_committed(partner) as slow:
+        clock(month.end + timedelta(minutes=6))
+        sign_months()
+    book_fee(partner)
+    assert number_entries() == 2
+    late = EntryNumber.objects.select_related("entry").get(entry=slow)
+    assert (Month.of(late.entry.posted_at), late.numbered_at, late.partner_number) == (month, month.end, 1)
+    assert checkpoint_of(Tree(partner.id, Mode.LIVE), month).size == 1
+    clock(month.end + timedelta(days=40))
+    sign_months()
+    assert signed(partner) == [(str(month), 1), (str(month.shifted(1)), 3)]
+
+
+@pytest.mark.parametrize("query", [1, 2])  # once it has the lock; once it knows the time
+def test_no_entry_is_numbered_while_the_end_of_a_month_is_decided(partner: Partner, query: int) -> None:
+    book_fee(partner)
+    counts: list[int] = []
+    with rival_after_query(lambda: counts.append(number_entries()), number=query):
+        checkpoints.last_month()
+    assert counts == [0]
+    assert number_entries() == 1
+
+
+def test_sessions_that_sign_at_the_same_time_sign_each_month_once(
+    partner: Partner, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "LEVELS", (1, 2))
+    for month in (APRIL, MAY):
+        for minutes in range(4):
+            fee_at(month.start + timedelta(minutes=minutes), partner, 1)
+    clock(MAY.end + timedelta(days=1))
+    assert at_once(sign_months, sessions=4) == [None] * 4
+    assert signed(partner) == [("2026-04", 4), ("2026-05", 8)]
+    assert SubtreeHash.objects.count() == 6
+    assert checkpoint_of(Tree(partner.id, Mode.LIVE), MAY).size == 8
+
+
+def test_a_tree_that_has_much_to_grow_is_signed_once_it_has_grown(
+    partner: Partner, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "LEVELS", (1, 2))
+    monkeypatch.setattr(trees, "SUBTREES_AT_ONCE", 2)
+    other = PartnerFactory.create()
+    for minutes in range(8):
+        fee_at(APRIL.start + timedelta(minutes=minutes), partner, 1)
+    fee_at(APRIL.end - timedelta(days=1), other, 1)
+    clock(APRIL.end + timedelta(days=1))
+    counts = []
+    for _ in range(4):
+        sign_months()
+        counts.append((SubtreeHash.objects.count(), len(signed(partner)), len(signed(other))))
+    assert counts == [(2, 0, 1), (4, 0, 1), (6, 1, 1), (6, 1, 1)]
+
+
+# --- entries that are not those that were signed ----------------------------------------------------------------------
+
+
+def rewrite(entry: JournalEntry) -> None:
+    """Change an entry as only the owner of the tables can."""
+    with without_triggers():
+        JournalEntry.objects.filter(pk=entry.pk).update(tx_hash="0x" + "11" * 32)
+
+
+def test_a_tree_that_was_rewritten_is_reported_and_not_signed_any_more_and_the_others_are(
+    partner: Partner, clock: Clock
+) -> None:
+    other = PartnerFactory.create()
+    entry = fee_at(APRIL.start, partner, 1)
+    fee_at(APRIL.start, other, 1)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    rewrite(entry)
+    clock(MAY.end + timedelta(days=1))
+    with capture_logs() as logs:
+        sign_months()
+    assert [(one["event"], one["partner_id"], one["month"]) for one in logs] == [
+        ("statement_differs", str(partner.id), "2026-04")
+    ]
+    assert (signed(partner), signed(other)) == ([("2026-04", 1)], [("2026-04", 1), ("2026-05", 1)])
+    with pytest.raises(RootDiffersError):
+        checkpoint_of(Tree(partner.id, Mode.LIVE), APRIL)
+
+
+def test_an_entry_that_appeared_in_a_signed_month_is_reported(partner: Partner, clock: Clock) -> None:
+    fee_at(APRIL.start, partner, 1)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    fee_at(APRIL.end - timedelta(seconds=1), partner, 1)  # by hand; the sequencer does not
+    with pytest.raises(RootDiffersError):
+        checkpoint_of(Tree(partner.id, Mode.LIVE), APRIL)
+
+
+def test_a_checkpoint_is_never_changed(partner: Partner, clock: Clock) -> None:
+    fee_at(APRIL.start, partner, 1)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    with pytest.raises(IntegrityError, match="append-only"):
+        Checkpoint.objects.update(note="another")
+    with pytest.raises(IntegrityError, match="append-only"):
+        Checkpoint.objects.all().delete()
+
+
+# --- eras -------------------------------------------------------------------------------------------------------------
+
+
+def origins(partner: Partner) -> list[str]:
+    notes = Checkpoint.objects.filter(partner=partner).order_by("month").values_list("note", flat=True)
+    return [note.partition("\n")[0] for note in notes]
+
+
+def test_after_an_era_was_begun_months_are_signed_under_its_name(partner: Partner, clock: Clock) -> None:
+    fee_at(APRIL.start, partner, 1)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    call_command("begin_statement_era", reason="the backup of the night was restored")
+    clock(MAY.end + timedelta(days=1))
+    sign_months()
+    call_command("begin_statement_era", reason="another one")
+    clock(JUNE.end + timedelta(days=1))
+    sign_months()
+    names = [f"{era.begun_at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}" for era in StatementEra.objects.order_by("id")]
+    assert origins(partner) == [f"sweepapi/{partner.id}/live/{era}" for era in ["0", *names]]
+    assert len(set(names)) == 2
+
+
+def test_the_command_says_the_name_and_wants_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("begin_statement_era", reason="a backup")
+    assert StatementEra.objects.get().name in capsys.readouterr().out
+    with pytest.raises(CommandError, match="Say which backup"):
+        call_command("begin_statement_era", reason=" ")
+    assert StatementEra.objects.count() == 1
