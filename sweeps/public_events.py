@@ -35,7 +35,8 @@ _SEQUENCE = f"""GREATEST(
         (SELECT max(earlier.sequence) FROM partners_webhookmessage AS earlier WHERE earlier.sweep_ref = sweep.id), 0
     )
 )"""  # noqa: S608 - of constants
-# The transaction that executed a sweep is known by its candidates when it closes.
+# The transaction that executed a sweep is known by its candidates when it closes. OFFSET 0 has PostgreSQL look up each
+# sweep: a session plans this once, perhaps for thousands of events by a scan of all sweeps, and keeps the plan for one.
 _MESSAGES = f"""
 INSERT INTO partners_webhookmessage (
     id, partner_id, type, network, sweep_ref, sequence, is_final, occurred_at, facts
@@ -51,7 +52,9 @@ SELECT {_UUID7}, sweep.partner_id, public.type, sweep.network, sweep.id, {_SEQUE
         ))
     )
 FROM new_events AS event
-JOIN sweeps_sweep AS sweep ON sweep.id = event.sweep_id
+CROSS JOIN LATERAL (
+    SELECT id, partner_id, network, status, client_reference FROM sweeps_sweep WHERE id = event.sweep_id OFFSET 0
+) AS sweep
 CROSS JOIN LATERAL (SELECT CASE
     WHEN NOT {_IS_PUBLIC.format(event="event")} THEN NULL
     WHEN event.kind = 'closed' THEN CASE sweep.status

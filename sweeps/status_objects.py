@@ -4,13 +4,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from sweeps.models import Sweep
-from sweeps.rails.registry import V1, V2, V2_RAILS
-from sweeps.serializers.rendering import rendered
-from sweeps.state import SweepState
+from sweeps.rails.registry import RAILS, V1, V2, V2_RAILS
+from sweeps.snapshots.parts import Part
+from sweeps.snapshots.reading import Snapshot, read_snapshots
 
 
 def status_objects(sweep_ids: Collection[UUID]) -> Mapping[UUID, Mapping[str, Any]]:
     """Return the status object of each of these sweeps, by its id."""
-    sweeps = Sweep.objects.filter(id__in=sweep_ids).select_related("partner")
-    return {sweep.id: rendered((V2 if sweep.rail in V2_RAILS else V1).state, SweepState.of(sweep)) for sweep in sweeps}
+    return {UUID(snapshot["id"]): _status_object(snapshot) for snapshot in read_snapshots(sweep_ids)}
+
+
+def _status_object(snapshot: Snapshot) -> Part:
+    rail = snapshot["rail"]
+    return (V2 if rail in V2_RAILS else V1).status_object(snapshot, RAILS[rail])

@@ -25,7 +25,7 @@ MAX_ENDPOINTS = 10  # of a partner and mode
 ROTATION_OVERLAP = timedelta(hours=24)
 KEPT = timedelta(days=30)  # messages, for replays
 MAX_REPLAYED = 10_000  # messages, by one request
-_PURGED_AT_ONCE = 5_000
+_PURGED_AT_ONCE = 250  # messages, each with up to ten deliveries and their attempts, in one statement
 
 _REPLAY = f"""
 WITH message AS MATERIALIZED (

@@ -98,8 +98,9 @@ _SNAPSHOT = f"""json_build_object(
     'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},
     'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
 )"""
-_OF_PARTNER = """
-FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id
+_SWEEPS = "FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id"
+_OF_PARTNER = f"""
+{_SWEEPS}
 WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s AND sweep.rail = ANY(%(rails)s)
     AND (sweep.network = ANY(%(sandbox)s)) = %(is_test)s
 """
@@ -114,6 +115,7 @@ SELECT CASE
 END
 {_OF_PARTNER}
 """
+_MANY_STATEMENT = f"SELECT COALESCE(json_agg({_SNAPSHOT}), '[]') {_SWEEPS} WHERE sweep.id = ANY(%(sweep_ids)s)"
 
 
 def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
@@ -136,6 +138,12 @@ def read_executed(
     if found is None:
         raise SweepNotFound
     return found if found["id"] is not None else None
+
+
+def read_snapshots(sweep_ids: Collection[UUID]) -> list[Snapshot]:
+    """Return those of these sweeps that exist, of any partner, in any order."""
+    found: list[Snapshot] = fetch_json(_MANY_STATEMENT, {"sweep_ids": list(sweep_ids)})
+    return found
 
 
 def _parameters(requester: Requester, sweep_id: UUID, rails: Collection[str]) -> dict[str, Any]:

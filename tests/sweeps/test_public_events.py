@@ -181,3 +181,42 @@ def test_the_status_objects_of_webhooks_are_those_of_the_api(api: Any, partner: 
     assert shown.keys() == {v5.id, v4.id}
     for sweep in (v5, v4):
         assert shown[sweep.id] == api.get(f"/v2/sweep/status/{sweep.id}").json()["data"]
+
+
+def test_the_status_objects_of_any_number_of_sweeps_take_one_query(django_assert_num_queries: Any) -> None:
+    sweeps = [SweepTransactionFactory.create().sweep for _ in range(5)]
+    with django_assert_num_queries(1):
+        assert len(status_objects([sweep.id for sweep in sweeps])) == len(sweeps)
+
+
+CLOSE = """
+INSERT INTO sweeps_sweepevent (sweep_id, sequence, kind, from_status, to_status, cause, at, facts)
+SELECT id, 1000, 'closed', '', '', '', clock_timestamp(), '{}' FROM unnest(%s::uuid[]) AS one (id)
+"""
+
+
+def test_one_message_is_written_without_a_scan_of_all_sweeps_in_a_session_that_wrote_thousands() -> None:
+    sweep = scenes.closed().sweep
+    names = [str(field.column) for field in Sweep._meta.concrete_fields]  # noqa: SLF001 Django's documented API
+    columns = ", ".join(names)
+    values = ", ".join("gen_random_uuid()" if name == "id" else name for name in names)
+    copies = f"INSERT INTO sweeps_sweep ({columns}) SELECT {values} FROM sweeps_sweep, generate_series(1, 20000)"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")  # no trigger and no foreign key
+        cursor.execute(copies)
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+        cursor.execute("ANALYZE sweeps_sweep, sweeps_sweepevent, partners_webhookmessage")
+        *many, one = Sweep.objects.exclude(id=sweep.id).values_list("id", flat=True)[:2501]
+        cursor.execute("DISCARD PLANS")  # as in a new session
+        cursor.execute(CLOSE, [many])
+        before = _scanned_sweeps()
+        cursor.execute(CLOSE, [[one]])
+    assert _scanned_sweeps() - before < 10
+
+
+def _scanned_sweeps() -> int:
+    """Return how many sweeps this transaction has read by scans of the table."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_get_xact_tuples_returned('sweeps_sweep'::regclass)")
+        (count,) = cursor.fetchone()
+    return int(count)
