@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from dev.bench_sweeps.numbers import number_by_time
+from ledger.models import Checkpoint, SubtreeHash
 from ledger.posting import reverse
 from partners import idempotency
 from partners.models import ApiKey
@@ -34,10 +35,17 @@ def store_rows() -> None:
     book_payable(sweep.partner, 100)
     book_payout(sweep.partner, 100)
     number_by_time()
+    _store_proven(sweep)
     _store_offered(sweep)
     _store_executed(sweep.executions.get())
     _store_scanned()
     _store_delivered(sweep)
+
+
+def _store_proven(sweep: Sweep) -> None:
+    of_tree = {"partner": sweep.partner, "mode": Mode.LIVE}
+    SubtreeHash.objects.create(**of_tree, level=8, index=0, hash=bytes(32))
+    Checkpoint.objects.create(**of_tree, month="2026-01", size=0, root=bytes(32), totals=[], note="signed")
 
 
 def _store_offered(sweep: Sweep) -> None:
