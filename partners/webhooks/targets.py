@@ -9,15 +9,13 @@ import socket
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
-from threading import BoundedSemaphore, Thread
+from threading import Lock, Thread
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
 PORTS = (443, 8443)
 RESOLVING_SECONDS = 3.0
-# Lookups of names whose servers don't answer keep their threads for longer than anyone waits for them.
-_MAX_LOOKUPS = 32
 # The characters of RFC 3986, without the brackets of IPv6 addresses.
 _URL = re.compile(r"([A-Za-z0-9._~:/?#@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+", re.ASCII)
 _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+", re.ASCII)
@@ -26,7 +24,9 @@ _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
 # Global by their prefix, and yet they lead elsewhere: 6to4 to the IPv4 address inside, its relays, documentation.
 _ELSEWHERE = [ipaddress.ip_network(block) for block in ("2002::/16", "3fff::/20", "192.88.99.0/24", "192.0.0.0/24")]
 
-_lookups = BoundedSemaphore(_MAX_LOOKUPS)
+_Lookup = Future[list[str]]
+_lookups: dict[str, _Lookup] = {}  # under way, by host
+_changing_lookups = Lock()
 
 
 class UnresolvedError(Exception):
@@ -90,13 +90,8 @@ def _require_public(target: Target) -> None:
 
 def addresses_of(target: Target) -> list[str]:
     """Return the addresses of a host, all of them public; raises ``UnresolvedError`` and ``ForbiddenAddressError``."""
-    answer = Future[list[str]]()
-    if not _lookups.acquire(timeout=RESOLVING_SECONDS):
-        raise UnresolvedError(target.host)
-    # A daemon, so that the end of the process waits for no name server.
-    Thread(target=_look_up, args=(target, answer), name="resolver", daemon=True).start()
     try:
-        addresses = answer.result(timeout=RESOLVING_SECONDS)
+        addresses = lookup_of(target.host).result(timeout=RESOLVING_SECONDS)
     except (OSError, UnicodeError, TooLate) as error:
         raise UnresolvedError(target.host) from error
     if not settings.WEBHOOK_ALLOW_PRIVATE and not all(map(is_public, addresses)):
@@ -104,14 +99,32 @@ def addresses_of(target: Target) -> list[str]:
     return addresses
 
 
-def _look_up(target: Target, answer: Future[list[str]]) -> None:
+def lookup_of(host: str) -> _Lookup:
+    """Return the lookup of a host that is under way, or begin one.
+
+    If its name servers don't answer, a lookup takes longer than anyone waits for it, and more of them would be of no
+    use. So a host has one at a time, and none waits for those of other hosts.
+    """
+    with _changing_lookups:
+        lookup = _lookups.get(host)
+        if lookup is None:
+            lookup = _Lookup()
+            # A daemon, so that the end of the process waits for no name server.
+            Thread(target=_look_up, args=(host, lookup), name="resolver", daemon=True).start()
+            _lookups[host] = lookup
+        return lookup
+
+
+def _look_up(host: str, lookup: _Lookup) -> None:
     try:
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-        answer.set_result(list(dict.fromkeys(str(address[0]) for *_, address in found)))
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        finally:
+            with _changing_lookups:
+                del _lookups[host]
+        lookup.set_result(list(dict.fromkeys(str(address[0]) for *_, address in found)))
     except (OSError, UnicodeError) as error:
-        answer.set_exception(error)
-    finally:
-        _lookups.release()
+        lookup.set_exception(error)
 
 
 def is_public(text: str) -> bool:

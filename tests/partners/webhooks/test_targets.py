@@ -2,7 +2,7 @@
 
 import socket
 import time
-from threading import BoundedSemaphore, Event
+from threading import Event
 from typing import Any
 
 import pytest
@@ -144,26 +144,46 @@ def test_it_does_not_matter_which_of_the_addresses_is_private(
         addresses_of(target_of("https://partner.example/"))
 
 
-def test_names_whose_servers_do_not_answer_take_no_more_than_their_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    lookups = BoundedSemaphore(1)
-    monkeypatch.setattr(targets, "_lookups", lookups)
+def test_a_host_whose_name_servers_do_not_answer_has_one_lookup_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(targets, "RESOLVING_SECONDS", 0.05)
     answered, asked = Event(), list[str]()
 
     def hang(host: str, *_arguments: Any, **_options: Any) -> list[Any]:
         asked.append(host)
-        answered.wait()
-        return []
+        if host != "well.example":
+            answered.wait()
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (PUBLIC, 443))]
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
+    dead = [f"dead-{number}.example" for number in range(50)]
     try:
-        for _ in range(3):
+        for host in (*dead, *dead[:3]):
             with pytest.raises(UnresolvedError):
-                addresses_of(target_of("https://partner.example/"))
+                addresses_of(target_of(f"https://{host}/"))
+        monkeypatch.setattr(targets, "RESOLVING_SECONDS", 5.0)
+        assert addresses_of(target_of("https://well.example/")) == [PUBLIC]
     finally:
         answered.set()
-        assert lookups.acquire(timeout=5), "the thread that hung has ended"
-    assert asked == ["partner.example"]
+    assert sorted(asked) == sorted([*dead, "well.example"])
+
+
+def test_those_who_wait_for_the_same_host_share_its_lookup_and_the_next_ones_make_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_answer, asked = Event(), list[str]()
+
+    def answer_later(host: str, *_arguments: Any, **_options: Any) -> list[Any]:
+        asked.append(host)
+        may_answer.wait()
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"93.184.216.{len(asked)}", 443))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer_later)
+    one, other = (targets.lookup_of("shared.example") for _ in range(2))
+    may_answer.set()
+    assert one.result(5) == other.result(5) == ["93.184.216.1"]
+    assert addresses_of(target_of("https://shared.example/")) == ["93.184.216.2"]
 
 
 def test_a_host_that_is_not_known_is_unresolved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +202,7 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytes
     started = time.monotonic()
     try:
         with pytest.raises(UnresolvedError):
-            addresses_of(target_of("https://partner.example/"))
+            addresses_of(target_of("https://silent.example/"))
     finally:
         answered.set()
     assert time.monotonic() - started < 2
