@@ -104,7 +104,11 @@ class WebhookViewSet(ViewSet):
         responses={200: WebhookSerializer, **failures("updateWebhook")},
     )
     def partial_update(self, request: Request, webhook_id: str) -> Response:
-        """Change what the body has. What waits for a paused or disabled endpoint is sent once it is enabled."""
+        """Change what the body has.
+
+        What waits for a disabled endpoint is sent once it is enabled. One that is paused resumes by itself: it is
+        tried every five minutes.
+        """
         body = WebhookChangeRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = endpoints.change(owner_of(request), id_of(webhook_id), choices_of(body.validated_data))

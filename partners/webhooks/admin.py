@@ -91,7 +91,7 @@ class WebhookEndpointAdmin(ReadOnly, ModelAdmin):
         if endpoint.deleted_at is not None:
             messages.error(request, "The partner deleted this endpoint.")
         else:
-            endpoints.change(_owner_of(endpoint), endpoint.id, {"is_enabled": True})
+            endpoints.enable(_owner_of(endpoint), endpoint.id)
             self.log_change(request, endpoint, "Enabled.")
             messages.success(request, "The endpoint is enabled.")
         return _back_to(object_id)

@@ -1,8 +1,9 @@
 """Leases due deliveries to this process, and records how their attempts ended.
 
-An endpoint has at most four deliveries in flight, over all processes, and one while it fails, so that an endpoint that
-hangs keeps few threads from the others. Its row is locked for the time of a claim or a record, before those of its
-deliveries. A delivery whose process died is due again when its lease ends, so a message may arrive twice.
+An endpoint has at most four deliveries in flight, over all processes, and one while it fails; all endpoints of a
+partner together have eight. So endpoints that hang keep few threads from the others. The row of an endpoint is locked
+for the time of a claim or a record, before those of its deliveries. A delivery whose process died is due again when
+its lease ends, so a message may arrive twice.
 """
 
 import random
@@ -24,40 +25,54 @@ from sweepapi.sets import as_json, insert_rows
 
 log = structlog.get_logger(__name__)
 
-IN_FLIGHT = 4
+IN_FLIGHT = 4  # to one endpoint
+IN_FLIGHT_OF_PARTNER = 8  # to all its endpoints of both modes
 LEASE = timedelta(seconds=30)  # more than an attempt takes, with the lookup before and the record after it
 RETRY_SECONDS = (5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800)  # the last one again and again
 JITTER = 0.1  # of the delay, either way
 RETRIED_FOR = timedelta(days=3)
 MAX_COUNTED = 10_000
 
-# With all that a claim reads. Only their rows are locked: those of an endpoint that another process claims are left.
+# With all that a claim reads. Only their rows are locked: those of an endpoint that another process claims are left. A
+# partner's first endpoint is locked with each of them, so that two processes don't claim for one partner at once.
 _LOCK_ENDPOINTS = """
 SELECT endpoint.id FROM partners_webhookendpoint AS endpoint JOIN partners_partner AS partner ON partner.id = partner_id
+JOIN partners_webhookendpoint AS first ON first.id = (
+    SELECT id FROM partners_webhookendpoint WHERE partner_id = partner.id ORDER BY id LIMIT 1
+)
 WHERE endpoint.is_enabled AND partner.status = 'active'
   AND (endpoint.paused_until IS NULL OR endpoint.paused_until <= statement_timestamp())
   AND EXISTS (
       SELECT FROM partners_webhookdelivery
       WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= statement_timestamp()
   )
-FOR NO KEY UPDATE OF endpoint SKIP LOCKED
+FOR NO KEY UPDATE OF endpoint, first SKIP LOCKED
 """
+# What is in flight to endpoints that were disabled or deleted meanwhile counts as well.
 _CLAIM = """
-WITH due AS MATERIALIZED (
-    SELECT due.id
+WITH endpoint AS MATERIALIZED (
+    SELECT endpoint.id, partner_id, failures, held, sum(held) OVER (PARTITION BY partner_id) AS held_of_partner
     FROM partners_webhookendpoint AS endpoint
     CROSS JOIN LATERAL (
         SELECT count(*) AS held FROM partners_webhookdelivery
         WHERE endpoint_id = endpoint.id AND lease_token IS NOT NULL AND next_attempt_at > statement_timestamp()
     ) AS flight
-    CROSS JOIN LATERAL (
-        SELECT id, next_attempt_at FROM partners_webhookdelivery
-        WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= statement_timestamp()
-        ORDER BY next_attempt_at
-        LIMIT GREATEST(CASE WHEN endpoint.failures = 0 THEN %(in_flight)s ELSE 1 END - flight.held, 0)
+    WHERE partner_id IN (SELECT partner_id FROM partners_webhookendpoint WHERE id = ANY(%(endpoints)s))
+      AND (deleted_at IS NULL OR deleted_at > statement_timestamp() - %(lease_for)s)
+), due AS MATERIALIZED (
+    SELECT id FROM (
+        SELECT due.*, held_of_partner + row_number() OVER (PARTITION BY partner_id ORDER BY next_attempt_at) AS place
+        FROM endpoint
+        CROSS JOIN LATERAL (
+            SELECT id, next_attempt_at FROM partners_webhookdelivery
+            WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= statement_timestamp()
+            ORDER BY next_attempt_at
+            LIMIT GREATEST(CASE WHEN failures = 0 THEN %(in_flight)s ELSE 1 END - held, 0)
+        ) AS due
+        WHERE endpoint.id = ANY(%(endpoints)s)
     ) AS due
-    WHERE endpoint.id = ANY(%(endpoints)s)
-    ORDER BY due.next_attempt_at LIMIT %(rows)s
+    WHERE place <= %(in_flight_of_partner)s
+    ORDER BY next_attempt_at LIMIT %(rows)s
 )
 UPDATE partners_webhookdelivery AS delivery
 SET lease_token = %(lease)s, next_attempt_at = statement_timestamp() + %(lease_for)s
@@ -148,6 +163,7 @@ def claim(rows: int) -> list[Claimed]:
         parameters: dict[str, Any] = {
             "endpoints": endpoints,
             "in_flight": IN_FLIGHT,
+            "in_flight_of_partner": IN_FLIGHT_OF_PARTNER,
             "rows": rows,
             "lease": lease,
             "lease_for": LEASE,

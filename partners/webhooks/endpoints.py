@@ -117,20 +117,35 @@ def create(owner: Owner, choices: Choices) -> Issued:
 
 
 def change(owner: Owner, endpoint_id: UUID, choices: Choices) -> WebhookEndpoint:
-    """Change what is given; raises ``WebhookNotFound``. One that is enabled again, or gets another URL, starts afresh.
+    """Change what is given; raises ``WebhookNotFound``.
 
-    What waited while it was disabled is delivered then.
+    One that was disabled and is enabled, or gets another URL, starts afresh. What waited while it was disabled is
+    delivered then.
     """
     with transaction.atomic():
         endpoint = owner.lock(endpoint_id)
-        if choices.get("is_enabled") or "url" in choices:
-            endpoint.failures, endpoint.failing_since, endpoint.paused_until = 0, None, None
-        if choices.get("is_enabled"):
+        is_enabled_again = not endpoint.is_enabled and choices.get("is_enabled", False)
+        if is_enabled_again or choices.get("url", endpoint.url) != endpoint.url:
+            _start_afresh(endpoint)
+        if is_enabled_again:
             endpoint.disabled_reason = ""
         for name, value in choices.items():
             setattr(endpoint, name, value)
         endpoint.save()
     return endpoint
+
+
+def enable(owner: Owner, endpoint_id: UUID) -> None:
+    """Send to an endpoint again that was disabled or is paused; raises ``WebhookNotFound``."""
+    with transaction.atomic():
+        endpoint = owner.lock(endpoint_id)
+        _start_afresh(endpoint)
+        endpoint.is_enabled, endpoint.disabled_reason = True, ""
+        endpoint.save()
+
+
+def _start_afresh(endpoint: WebhookEndpoint) -> None:
+    endpoint.failures, endpoint.failing_since, endpoint.paused_until = 0, None, None
 
 
 def delete(owner: Owner, endpoint_id: UUID) -> WebhookEndpoint:

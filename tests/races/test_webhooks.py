@@ -18,6 +18,8 @@ from tests.races.interleaving import Race, assert_all_serial, assert_serial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+FAILED = Outcome(1, 500, "status")
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -58,7 +60,7 @@ def claim(scene: Scene) -> None:
 
 
 def record_failures(scene: Scene) -> None:
-    claims.record([Attempted(one, Outcome(1, 500, "status")) for one in scene.claimed[:2]])
+    claims.record([Attempted(one, FAILED) for one in scene.claimed[:2]])
 
 
 def disable(scene: Scene) -> None:
@@ -90,6 +92,43 @@ def test_each_message_is_dispatched_once() -> None:
 
 def test_two_claims_share_the_deliveries_and_the_limit() -> None:
     assert_serial(Race(due, claim, claim, is_within_limits, is_restored=False))
+
+
+def test_two_processes_share_the_limit_of_a_partner() -> None:
+    """One claims for an endpoint that the other did not lock, as it was disabled then."""
+
+    def one_disabled() -> Scene:
+        scene = undispatched()
+        for _ in range(2):
+            an_endpoint(scene.partner)
+        outbox.dispatch()
+        WebhookEndpoint.objects.filter(id=scene.endpoint.id).update(is_enabled=False)
+        return scene
+
+    def claim_all(scene: Scene) -> None:
+        scene.claimed.extend(claims.claim(64))
+
+    def enable_and_claim(scene: Scene) -> None:
+        endpoints.enable(owner_of(scene.partner), scene.endpoint.id)
+        scene.claimed.extend(claims.claim(64))
+
+    def leased(_scene: Scene) -> int:
+        return WebhookDelivery.objects.filter(lease_token__isnull=False).count()
+
+    assert_serial(Race(one_disabled, claim_all, enable_and_claim, leased, is_restored=False))
+
+
+def test_each_failure_counts_if_two_processes_record_at_once() -> None:
+    def record_first(scene: Scene) -> None:
+        claims.record([Attempted(scene.claimed[0], FAILED)])
+
+    def record_second(scene: Scene) -> None:
+        claims.record([Attempted(scene.claimed[1], FAILED)])
+
+    def failures(scene: Scene) -> int:
+        return WebhookEndpoint.objects.get(id=scene.endpoint.id).failures
+
+    assert_serial(Race(claimed, record_first, record_second, failures, is_restored=False))
 
 
 def test_a_record_a_claim_a_replay_and_a_change_do_not_wait_for_each_other_in_a_circle() -> None:

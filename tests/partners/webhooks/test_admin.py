@@ -78,6 +78,14 @@ def test_an_operator_enables_an_endpoint(ops: Client, endpoint: WebhookEndpoint)
     assert LogEntry.objects.get().get_change_message() == "Enabled."
 
 
+def test_an_operator_ends_a_pause(ops: Client, endpoint: WebhookEndpoint) -> None:
+    now = timezone.now()
+    WebhookEndpoint.objects.update(is_enabled=True, failures=10, failing_since=now, paused_until=now)
+    assert act(ops, endpoint, "enable") == 200
+    endpoint.refresh_from_db()
+    assert (endpoint.failures, endpoint.paused_until) == (0, None)
+
+
 def test_an_operator_replays_the_messages_of_the_last_hours(ops: Client, endpoint: WebhookEndpoint) -> None:
     WebhookDelivery.objects.update(status="failed", next_attempt_at=None, completed_at=timezone.now())
     a_message(endpoint.partner, occurred_at=timezone.now() - timedelta(hours=3))

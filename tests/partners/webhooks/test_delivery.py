@@ -1,6 +1,7 @@
 """From a message to its arrival, whatever goes wrong in between: it arrives, and others are not held up."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -243,6 +244,55 @@ def test_several_processes_share_the_four(partner: Partner) -> None:
     assert (len(first), len(second), claims.claim(10)) == (3, 1, [])
     claims.record([Attempted(one, SUCCEEDED) for one in first])
     assert len(claims.claim(10)) == 3
+
+
+def test_four_deliveries_whose_leases_ended_are_claimed_again(partner: Partner) -> None:
+    an_endpoint(partner)
+    for _ in range(4):
+        a_message(partner)
+    outbox.dispatch()
+    assert len(claims.claim(10)) == 4
+    make_due()
+    assert len(claims.claim(10)) == 4
+
+
+def test_all_endpoints_of_a_partner_have_eight_deliveries_in_flight(partner: Partner) -> None:
+    live = [an_endpoint(partner).id for _ in range(5)]
+    WebhookEndpoint.objects.filter(id__in=live).update(mode="live")
+    for _ in range(5):
+        an_endpoint(partner)
+    before = timezone.now() - timedelta(minutes=1)
+    for _ in range(4):
+        a_message(partner, occurred_at=before)
+        a_message(partner, occurred_at=before, network=BASE)
+    outbox.dispatch()
+    other = an_endpoint(PartnerFactory.create())
+    for _ in range(4):
+        a_message(other.partner)
+    outbox.dispatch()
+    claimed = claims.claim(64)
+    counted = Counter(one.delivery.endpoint.partner_id for one in claimed)
+    assert counted == {partner.id: 8, other.partner_id: 4}
+    assert claims.claim(64) == []
+    ended = [one for one in claimed if one.delivery.endpoint.partner_id == partner.id][:3]
+    claims.record([Attempted(one, SUCCEEDED) for one in ended])
+    assert len(claims.claim(64)) == 3
+
+
+def test_what_is_in_flight_to_a_deleted_endpoint_counts_for_its_partner(partner: Partner) -> None:
+    gone = [an_endpoint(partner) for _ in range(2)]
+    for _ in range(4):
+        a_message(partner)
+    outbox.dispatch()
+    assert len(claims.claim(64)) == 8
+    for endpoint in gone:
+        endpoints.delete(owner_of(partner), endpoint.id)
+    an_endpoint(partner)
+    a_message(partner)
+    outbox.dispatch()
+    assert claims.claim(64) == []
+    make_due()
+    assert len(claims.claim(64)) == 1
 
 
 def test_an_endpoint_that_fails_has_one_delivery_in_flight_until_it_succeeds(partner: Partner) -> None:

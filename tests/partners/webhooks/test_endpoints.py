@@ -198,6 +198,26 @@ def test_an_endpoint_that_is_enabled_again_starts_afresh(api: Client) -> None:
     assert response.json()["data"] == endpoint
 
 
+@pytest.mark.parametrize(
+    ("choices", "failures"), [({"enabled": True}, 99), ({"url": TARGET}, 99), ({"url": f"{TARGET}/new"}, 0)]
+)
+def test_an_enabled_endpoint_starts_afresh_only_with_another_url(
+    api: Client, choices: dict[str, Any], failures: int
+) -> None:
+    path = f"{URL}/{created(api)['endpoint']['id']}"
+    now = timezone.now()
+    WebhookEndpoint.objects.update(failures=99, failing_since=now, paused_until=now)
+    health = api.patch(path, choices, content_type=JSON).json()["data"]["health"]
+    assert (health["failures"], health["pausedUntil"] is None) == (failures, failures == 0)
+
+
+def test_a_disabled_endpoint_with_another_url_still_says_why_it_was_disabled(api: Client) -> None:
+    path = f"{URL}/{created(api)['endpoint']['id']}"
+    WebhookEndpoint.objects.update(is_enabled=False, disabled_reason="It failed.")
+    data = api.patch(path, {"url": f"{TARGET}/new"}, content_type=JSON).json()["data"]
+    assert (data["enabled"], data["disabledReason"]) == (False, "It failed.")
+
+
 def test_a_deleted_endpoint_is_gone(api: Client) -> None:
     endpoint = created(api)["endpoint"]
     response = api.delete(f"{URL}/{endpoint['id']}")
