@@ -1,10 +1,11 @@
-"""One request to an endpoint: to a checked address, without redirects or proxies, within bounds of time.
+"""One request to an endpoint: to a checked address, without redirects or proxies, within bounds of time and size.
 
 ``http.client`` runs over a connection that is opened here, so that its address is the one that was checked, while the
 certificate is checked for the name.
 """
 
 import http.client
+import io
 import socket
 import ssl
 import time
@@ -14,13 +15,18 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from threading import Timer
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import TextChoices
 
 from partners.webhooks.targets import ForbiddenAddressError, Target, UnresolvedError, addresses_of
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 CONNECTING_SECONDS = 3.0
 TOTAL_SECONDS = 10.0
+MAX_RESPONSE_BYTES = 65_536  # up to the end of its headers, with the interim responses before it
 
 
 class AttemptError(TextChoices):
@@ -31,7 +37,7 @@ class AttemptError(TextChoices):
     CONNECTION = "connection"
     TLS = "tls"
     TIMEOUT = "timeout"
-    BAD_RESPONSE = "bad_response"  # not HTTP
+    BAD_RESPONSE = "bad_response"  # not HTTP, or too much before the end of its headers
     STATUS = "status"  # not 2xx
 
 
@@ -99,6 +105,7 @@ def _send(target: Target, connected: socket.socket, headers: Mapping[str, str], 
     with _cut_at(connected, deadline):
         connected.settimeout(TOTAL_SECONDS)
         connection = http.client.HTTPConnection(target.host, target.port)
+        connection.response_class = _BoundedResponse
         connection.default_port = {"http": 80, "https": 443}[target.scheme]  # which the Host header leaves out
         try:
             connection.sock = connected
@@ -109,6 +116,31 @@ def _send(target: Target, connected: socket.socket, headers: Mapping[str, str], 
         finally:
             connection.close()
             connected.close()
+
+
+class _BoundedResponse(http.client.HTTPResponse):
+    """A response of which only so many bytes are read: ``http.client`` itself skips interim ones without end."""
+
+    def __init__(self, connected: socket.socket, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(connected, *arguments, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_BoundedSocket(connected))
+
+
+class _BoundedSocket(io.RawIOBase):
+    def __init__(self, connected: socket.socket) -> None:
+        self._connected, self._left = connected, MAX_RESPONSE_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Receive into the buffer; raises ``HTTPException`` if that would be too much."""
+        if not self._left:
+            raise http.client.HTTPException
+        count = self._connected.recv_into(memoryview(buffer)[: self._left])
+        self._left -= count
+        return count
 
 
 @contextmanager

@@ -86,11 +86,18 @@ def test_an_answer_that_comes_byte_by_byte_is_given_up_in_time(
         b"nonsense\r\n\r\n",
         b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
         b"HTTP/1.1 200 OK\r\nX:" + b"y" * 100_000,
+        b"HTTP/1.1 200 OK\r\n" + (b"X:" + b"y" * 10_000 + b"\r\n") * 10 + b"\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 3_000 + b"HTTP/1.1 204 No Content\r\n\r\n",
     ],
 )
-def test_what_is_not_http_or_has_endless_headers_is_a_bad_response(receiver: Receiver, answer: bytes) -> None:
+def test_what_is_not_http_or_goes_on_before_its_body_is_a_bad_response(receiver: Receiver, answer: bytes) -> None:
     receiver.behave = raw(answer)
     assert post_to(receiver.url).error == "bad_response"
+
+
+def test_an_interim_response_may_come_first_and_a_body_of_any_size_after(receiver: Receiver) -> None:
+    receiver.behave = raw(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000)
+    assert post_to(receiver.url).succeeded
 
 
 def test_a_refused_and_a_closed_connection_are_failures_of_the_connection(receiver: Receiver) -> None:
