@@ -19,6 +19,7 @@ PAUSED_AFTER_FAILURES = 10  # in a row
 PAUSED_AFTER = timedelta(minutes=1)  # since the first of them, so that a restart of the endpoint is not enough
 PROBED_EVERY = timedelta(minutes=5)
 DISABLED_AFTER = timedelta(days=3)  # of failures alone
+LONGEST_SILENCE = timedelta(hours=9)  # between failures in a row: more than the longest retry with its jitter
 _STATE = ["failures", "failing_since", "paused_until", "is_enabled", "disabled_reason"]
 
 
@@ -38,9 +39,20 @@ def _count(endpoint: WebhookEndpoint, outcome: Outcome, now: datetime) -> None:
         if endpoint.paused_until is not None:
             log.info("webhook_endpoint_resumed", endpoint_id=str(endpoint.id))
         endpoint.failures, endpoint.failing_since, endpoint.paused_until = 0, None, None
+    elif endpoint.failing_since is None or _was_silent(endpoint, endpoint.failing_since, now):
+        endpoint.failures, endpoint.failing_since, endpoint.paused_until = 1, now, None
     else:
         endpoint.failures += 1
-        endpoint.failing_since = endpoint.failing_since or now
+
+
+def _was_silent(endpoint: WebhookEndpoint, failing_since: datetime, now: datetime) -> bool:
+    """Return whether the last failure is too old to count, because nothing was sent since.
+
+    Its time is known once the endpoint was paused. One that was not paused in three days was hardly tried.
+    """
+    if endpoint.paused_until is None:
+        return now - failing_since >= DISABLED_AFTER
+    return now - (endpoint.paused_until - PROBED_EVERY) > LONGEST_SILENCE
 
 
 def _judge(endpoint: WebhookEndpoint, failing_since: datetime, last: Outcome, now: datetime) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from partners.models import Partner
-from partners.webhooks import attempts, claims, endpoints, outbox
+from partners.webhooks import attempts, claims, endpoints, health, outbox
 from partners.webhooks.attempts import Outcome
 from partners.webhooks.claims import Attempted
 from partners.webhooks.models import (
@@ -386,7 +386,7 @@ def test_an_endpoint_is_disabled_after_three_days_and_the_partners_others_are_no
 ) -> None:
     broken = an_endpoint(partner, "https://gone.example/")
     fail(broken, 10)
-    WebhookEndpoint.objects.update(failing_since=timezone.now() - 3 * DAY)
+    WebhookEndpoint.objects.update(failing_since=timezone.now() - 3 * DAY, paused_until=timezone.now())
     well, other_partners, test = start_receiver(), start_receiver(), start_receiver()
     an_endpoint(partner, well.url, types=["sweep.finalized"])
     an_endpoint(PartnerFactory.create(), other_partners.url)
@@ -405,6 +405,33 @@ def test_an_endpoint_is_disabled_after_three_days_and_the_partners_others_are_no
         {"endpointId": str(broken.id), "url": "https://gone.example/", "reason": broken.disabled_reason},
     )
     assert (other_partners.received, test.received) == ([], [])
+
+
+@pytest.mark.parametrize("was_paused", [True, False])
+def test_a_failure_weeks_after_the_last_one_is_the_first_of_its_row(partner: Partner, *, was_paused: bool) -> None:
+    """All deliveries were given up, and nothing was sent in between."""
+    endpoint, now = an_endpoint(partner), timezone.now()
+    WebhookEndpoint.objects.update(
+        failures=40 if was_paused else 9,
+        failing_since=now - 23 * DAY,
+        paused_until=now - 20 * DAY if was_paused else None,
+    )
+    fail(endpoint, 1)
+    endpoint.refresh_from_db()
+    assert (endpoint.is_enabled, endpoint.failures, endpoint.paused_until) == (True, 1, None)
+    assert endpoint.failing_since is not None
+    assert endpoint.failing_since >= now
+
+
+def test_failures_with_the_longest_retry_between_them_are_in_a_row(partner: Partner) -> None:
+    endpoint, now = an_endpoint(partner), timezone.now()
+    retry = timedelta(seconds=claims.RETRY_SECONDS[-1] * (1 + claims.JITTER))
+    WebhookEndpoint.objects.update(failures=12, failing_since=now - DAY, paused_until=now - retry + health.PROBED_EVERY)
+    fail(endpoint, 1)
+    endpoint.refresh_from_db()
+    assert (endpoint.failures, endpoint.failing_since) == (13, now - DAY)
+    assert endpoint.paused_until is not None
+    assert endpoint.paused_until > now
 
 
 def test_what_waits_for_a_disabled_endpoint_is_sent_once_it_is_enabled(
