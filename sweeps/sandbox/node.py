@@ -11,7 +11,9 @@ from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, FieldError, UnsupportedChain
-from sweepapi.rpc.errors import BadResponseError
+from sweepapi.evm import responses
+from sweepapi.rpc import Call
+from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweepapi.rpc.transport import Endpoint
 
 TIMEOUT_SECONDS = 5.0
@@ -73,15 +75,34 @@ class SandboxNode:
 
 
 def node_of(network: str) -> SandboxNode:
-    """Return the node of a sandbox chain; raises ``UnsupportedChain`` if the service has no such node of it."""
+    """Return the node of a sandbox chain, which has shown to this process that it is on that chain.
+
+    Raises ``UnsupportedChain`` if the service has no such node of the chain, and ``ChainUnavailable``.
+    """
     chain = networks.current().chain(network)
     url = settings.SANDBOX_RPC_URLS.get(chain.name)
     if not chain.sandbox or not url:
         problem = FieldError("chain", "unsupported", "The service has no node of this chain that it may control.")
         raise UnsupportedChain(details=[problem])
-    return _node(url, chain.name)
+    return proven_node(url, network)
 
 
 @lru_cache
-def _node(url: str, chain: str) -> SandboxNode:
-    return SandboxNode(url, chain)
+def proven_node(url: str, network: str) -> SandboxNode:
+    """Refuse a node of another chain, on which a wrong URL would have the service spend and change what is not its own.
+
+    Its first block must be that which the chain's providers have, as all chains of anvil have the same id by default.
+    """
+    registry = networks.current()
+    chain, node = registry.chain(network), SandboxNode(url, registry.name_of(network))
+    first = Call("eth_getBlockByNumber", ("0x0", False), responses.block)
+    try:
+        (known,) = registry.pool(network).batch([first])
+        shown = node.number("eth_chainId"), node.ask(first.method, *first.params)
+    except (ChainUnavailableError, NodeRefusedError) as error:
+        log.warning("sandbox_node_not_proven", chain=chain.name, error=str(error))
+        raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
+    if shown[0] != chain.chain_id or not shown[1] or shown[1]["hash"] != known.hash:
+        log.error("sandbox_node_of_another_chain", chain=chain.name, chain_id=shown[0])
+        raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
+    return node
