@@ -14,6 +14,7 @@ from ledger.csv_files import Echo, inert
 from ledger.listing import Entries
 from ledger.serializers import EntryPostingSerializer
 from sweepapi.errors import TooManyExports
+from sweepapi.places import taking_place
 
 ENTRIES_PER_PAGE = 500
 RETRY_AFTER_SECONDS = 5
@@ -29,10 +30,8 @@ class Export(Iterator[str]):
     """
 
     def __init__(self, entries: Entries) -> None:
-        if not _places.acquire(blocking=False):
-            raise TooManyExports(retry_after_seconds=RETRY_AFTER_SECONDS)
         with ExitStack() as stack:
-            stack.callback(_places.release)
+            stack.enter_context(taking_place(_places, TooManyExports(retry_after_seconds=RETRY_AFTER_SECONDS)))
             pieces = _pieces(entries)
             self._pieces = chain([next(pieces)], pieces)
             self._place = stack.pop_all()

@@ -23,6 +23,10 @@ class NoAnswerError(BadResponseError):
     outcome = "no_answer"
 
 
+class TooLargeError(BadResponseError):
+    """A response is larger than the caller reads."""
+
+
 class BatchRefusedError(BadResponseError):
     """A provider did not answer all calls of a batch, which may be too large for it."""
 

@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 
 PROOF_RECHECK_SECONDS = 600.0
 MAX_RESPONSE_DEPTH = 32
+MAX_RESPONSE_BYTES = 2**26
 # Nodes limit the calls of a batch: geth and Alchemy to a thousand, Erigon to a hundred, some to twenty.
 MOST_CALLS, LEAST_CALLS = 1_000, 20
 # The latency of a provider is that of requests which ask for little; of others it says more about the calls.
@@ -137,7 +138,7 @@ class Provider:
         # A codec of its own numbers the calls of each batch from zero.
         body = JSONBaseProvider().encode_batch_rpc_request([(RPCEndpoint(call.method), call.params) for call in calls])
         started = time.monotonic()
-        answer = self._endpoint.post(body, timeout_seconds)
+        answer = self._endpoint.post(body, timeout_seconds, max_bytes=MAX_RESPONSE_BYTES)
         if len(body) <= SMALL_REQUEST_BYTES:
             self.health.note_latency(time.monotonic() - started)
         return self._in_order(answer, len(calls))

@@ -13,12 +13,11 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as HttpTimeoutError
 
-from sweepapi.http_body import read_body
-from sweepapi.rpc.errors import BadResponseError, BatchRefusedError, NoAnswerError, ThrottledError
+from sweepapi.http_body import BodyTooLongError, read_body
+from sweepapi.rpc.errors import BadResponseError, BatchRefusedError, NoAnswerError, ThrottledError, TooLargeError
 from sweepapi.rpc.throttling import is_throttled, retry_after_seconds
 
 MAX_CONNECTIONS = 16
-MAX_RESPONSE_BYTES = 2**26
 JSON = {"Content-Type": "application/json"}
 TOO_LARGE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
@@ -47,18 +46,20 @@ class Endpoint:
         # Prepared once, and sent by the adapter, because the session prepares each request again and looks for cookies.
         self._prepared = session.prepare_request(requests.Request("POST", self._url, headers=JSON))
 
-    def post(self, body: bytes, timeout_seconds: float) -> bytes:
+    def post(self, body: bytes, timeout_seconds: float, *, max_bytes: int) -> bytes:
         """Return the response's body; raises a ``BadResponseError`` that says what went wrong."""
         failure: BadResponseError
         try:
-            return self._post(body, timeout_seconds)
+            return self._post(body, timeout_seconds, max_bytes)
+        except BodyTooLongError as error:
+            failure = TooLargeError(self._message(error))
         except (requests.Timeout, requests.ConnectionError, HttpTimeoutError) as error:
             failure = NoAnswerError(self._message(error))
         except (requests.RequestException, HTTPError, ValueError) as error:
             failure = BadResponseError(self._message(error))
         raise failure  # not chained: the text of these errors contains the URL
 
-    def _post(self, body: bytes, timeout_seconds: float) -> bytes:
+    def _post(self, body: bytes, timeout_seconds: float, max_bytes: int) -> bytes:
         deadline = time.monotonic() + timeout_seconds
         request = self._prepared.copy()
         request.prepare_body(body, None)
@@ -78,7 +79,7 @@ class Endpoint:
             if response.status_code != HTTPStatus.OK:
                 refused = BatchRefusedError if response.status_code in TOO_LARGE else BadResponseError
                 raise refused(f"{self._name} answered with HTTP {response.status_code}")
-            return read_body(response, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
+            return read_body(response, deadline=deadline, max_bytes=max_bytes)
 
     def _message(self, error: Exception) -> str:
         return f"{self._name} did not answer ({type(error).__name__})"

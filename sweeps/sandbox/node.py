@@ -13,7 +13,7 @@ from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, FieldError, UnsupportedChain
 from sweepapi.evm import responses
 from sweepapi.rpc import Call
-from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
+from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, TooLargeError
 from sweepapi.rpc.transport import Endpoint
 
 TIMEOUT_SECONDS = 5.0
@@ -59,16 +59,16 @@ class SandboxNode:
 
     def _post(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            raw = self._endpoint.post(json.dumps(request).encode(), TIMEOUT_SECONDS)
+            raw = self._endpoint.post(json.dumps(request).encode(), TIMEOUT_SECONDS, max_bytes=MAX_RESPONSE_BYTES)
             response = json.loads(raw)
+        except TooLargeError:
+            raise NodeRefusedError({"code": -32000, "message": "The result is too large; ask for less."}) from None
         except BadResponseError as error:
             log.warning("sandbox_node_failed", method=request["method"], error=str(error))
             raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
         except (ValueError, RecursionError) as error:
             log.warning("sandbox_node_failed", method=request["method"], error=type(error).__name__)
             raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
-        if len(raw) > MAX_RESPONSE_BYTES:
-            raise NodeRefusedError({"code": -32000, "message": "The result is too large; ask for less."})
         if not isinstance(response, dict) or not {"result", "error"} & response.keys():
             raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
         return response

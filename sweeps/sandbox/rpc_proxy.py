@@ -3,6 +3,7 @@
 anvil holds unlocked accounts and offers to change the chain in eth_ methods as well, so each method is named here.
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,11 +14,13 @@ MAX_CALLS = 20
 TIMEOUT_SECONDS = 10.0
 MAX_LOG_BLOCKS = 2_000
 MAX_FEE_BLOCKS = 1_024
+MAX_FEE_PERCENTILES = 100
+MAX_ANSWER_BYTES = 4 * 2**20
 MAX_CALL_GAS = 30_000_000
 MAX_ID_LENGTH = 64
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
-TIMED_OUT = -32000
+TIMED_OUT = TOO_LARGE = -32000
 
 SEND = "eth_sendRawTransaction"
 METHODS = frozenset(
@@ -42,14 +45,24 @@ class RpcProxy:
         self._node = node
         self._send = send  # gives a signed transaction to the chain, as hex, and returns its hash
         self._deadline = time.monotonic() + TIMEOUT_SECONDS
+        self._answered_bytes = 0
 
-    def answer(self, body: object) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return the response, or those of a batch; raises ``ChainUnavailable`` and ``ServiceUnavailable``."""
+    def answer(self, body: object) -> str:
+        """Return the response, or those of a batch, as JSON; raises ``ChainUnavailable`` and ``ServiceUnavailable``."""
         if not isinstance(body, list):
-            return self._response(body)
+            return self._text(body)
         if not 1 <= len(body) <= MAX_CALLS:
-            return failure(None, INVALID_REQUEST, f"A batch has from 1 to {MAX_CALLS} calls.")
-        return [self._response(call) for call in body]
+            return json.dumps(failure(None, INVALID_REQUEST, f"A batch has from 1 to {MAX_CALLS} calls."))
+        return f"[{','.join([self._text(call) for call in body])}]"
+
+    def _text(self, call: object) -> str:
+        """Return the response as JSON, which takes less memory than the objects, unless the answer gets too long."""
+        response = self._response(call)
+        text = json.dumps(response)
+        if self._answered_bytes + len(text) > MAX_ANSWER_BYTES:
+            text = json.dumps(failure(response["id"], TOO_LARGE, "The results are too large; ask for less."))
+        self._answered_bytes += len(text)
+        return text
 
     def _response(self, call: object) -> dict[str, Any]:
         if not isinstance(call, Mapping) or call.get("jsonrpc") != "2.0" or not isinstance(call.get("method"), str):
@@ -81,8 +94,8 @@ class RpcProxy:
         """Raise ``ValueError`` for what would take the node long."""
         if method == "eth_getLogs":
             self._bound_logs(params)
-        if method == "eth_feeHistory" and _quantity(params[0] if params else None) > MAX_FEE_BLOCKS:
-            raise ValueError(f"At most {MAX_FEE_BLOCKS} blocks.")
+        if method == "eth_feeHistory":
+            _bound_fees(params)
         if method in _RUNNING_CODE:
             _bound_gas(params)
 
@@ -120,6 +133,13 @@ def _bound_gas(params: Sequence[object]) -> None:
     request = params[0] if params else None
     if isinstance(request, Mapping) and request.get("gas") is not None and _quantity(request["gas"]) > MAX_CALL_GAS:
         raise ValueError(f"At most {MAX_CALL_GAS} gas.")
+
+
+def _bound_fees(params: Sequence[object]) -> None:
+    if _quantity(params[0] if params else None) > MAX_FEE_BLOCKS:
+        raise ValueError(f"At most {MAX_FEE_BLOCKS} blocks.")
+    if any(isinstance(one, list) and len(one) > MAX_FEE_PERCENTILES for one in params):
+        raise ValueError(f"At most {MAX_FEE_PERCENTILES} percentiles.")
 
 
 def _height(reference: object, head: int) -> int:

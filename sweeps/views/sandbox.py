@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from django.http import JsonResponse
+from django.http import HttpResponse, JsonResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +20,7 @@ from sweeps.sandbox.faucet import fund
 from sweeps.sandbox.node import node_of
 from sweeps.sandbox.offered import offered_chains
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS, advance, send
+from sweeps.sandbox.places import sandbox_place
 from sweeps.sandbox.rpc_proxy import PARSE_ERROR, RpcProxy, failure
 from sweeps.sandbox.serializers import (
     AdvancedSerializer,
@@ -75,7 +76,8 @@ class SandboxViewSet(ViewSet):
         body.is_valid(raise_exception=True)
         moved = body.validated_data
         network = moved["chain"]
-        heads = advance(network, requester.partner_id, blocks=moved["blocks"], seconds=moved["seconds"])
+        with sandbox_place():
+            heads = advance(network, requester.partner_id, blocks=moved["blocks"], seconds=moved["seconds"])
         return Response(AdvancedSerializer({"chain": networks.current().name_of(network), **vars(heads)}).data)
 
     @extend_schema(
@@ -90,7 +92,8 @@ class SandboxViewSet(ViewSet):
         body = FundRequestSerializer(data=request.data, context={"mode": tester_of(request).mode})
         body.is_valid(raise_exception=True)
         network, wallet = body.validated_data["chain"], body.validated_data["wallet"]
-        given = fund(network, wallet)
+        with sandbox_place():
+            given = fund(network, wallet)
         chain = networks.current().chain(network)
         answer = {
             "chain": chain.name,
@@ -111,16 +114,17 @@ class SandboxRpcViewSet(ViewSet):
     parser_classes = [RawJSONParser]
 
     @extend_schema(exclude=True)
-    def call(self, request: Request, chain: str) -> JsonResponse:
+    def call(self, request: Request, chain: str) -> HttpResponse:
         """Answer a call of JSON-RPC, or a batch."""
         requester = tester_of(request)
         place = SandboxPlaceSerializer(data={"chain": chain}, context={"mode": requester.mode})
         place.is_valid(raise_exception=True)
         network = place.validated_data["chain"]
-        proxy = RpcProxy(node_of(network), partial(send, network, requester.partner_id))
         raw: Any = request.data or b""  # DRF parses no empty body
         try:
             body = parse_value(raw)
         except InvalidRequest as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
-        return JsonResponse(proxy.answer(body), safe=False)
+        with sandbox_place():
+            answer = RpcProxy(node_of(network), partial(send, network, requester.partner_id)).answer(body)
+        return HttpResponse(answer, content_type="application/json")

@@ -10,7 +10,7 @@ import pytest
 
 from sweepapi.evm import responses
 from sweepapi.evm.providers import target_of
-from sweepapi.rpc import Call, ErrorPolicy, Provider, transport
+from sweepapi.rpc import Call, ErrorPolicy, Provider, provider
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 from tests import fake_node
 from tests.fake_node import FakeNode
@@ -168,9 +168,9 @@ def test_a_node_that_trickles_times_out() -> None:
 
 
 def test_a_response_over_the_limit_is_not_read_to_the_end(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MAX_RESPONSE_BYTES", 1_000)
+    monkeypatch.setattr(provider, "MAX_RESPONSE_BYTES", 1_000)
     node.raw = lambda _batch: (200, b" " * 1_001)
-    with pytest.raises(BadResponseError, match="ValueError"):
+    with pytest.raises(BadResponseError, match="BodyTooLongError"):
         provider_of(node.url).batch([NUMBER], timeout_seconds=2)
 
 

@@ -18,7 +18,7 @@ from sweeps.sandbox import operating
 from tests.factories.sweeps import LOCAL, SweepFactory
 from tests.partner_app import details_of, error_of
 from tests.scenarios.scene import Scene, status_of
-from tests.sweeps.sandbox.tester import COIN, SandboxUser
+from tests.sweeps.sandbox.tester import COIN, REQUESTS, SandboxUser
 
 pytestmark = pytest.mark.django_db
 
@@ -141,12 +141,6 @@ def test_a_wallet_that_is_none_is_refused(tester: SandboxUser, wallet: object, c
 
 
 # --- who, and where ---------------------------------------------------------------------------------------------------
-
-REQUESTS = [
-    ("/advance", {"chain": "local"}),
-    ("/fund", {"chain": "local", "wallet": "0x" + "11" * 20}),
-    ("/rpc/local", {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber"}),
-]
 
 
 @pytest.mark.parametrize(("path", "body"), REQUESTS)

@@ -12,7 +12,7 @@ from sweeps.sandbox import node
 from sweeps.sandbox.node import SandboxNode, node_of
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import error_of
-from tests.sweeps.sandbox.tester import SandboxUser
+from tests.sweeps.sandbox.tester import REQUESTS, SandboxUser
 
 pytestmark = pytest.mark.django_db
 
@@ -39,13 +39,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
         return methods
 
     return answering
-
-
-REQUESTS = [
-    ("/advance", {"chain": "local"}),
-    ("/fund", {"chain": "local", "wallet": "0x" + "11" * 20}),
-    ("/rpc/local", {"jsonrpc": "2.0", "id": 1, "method": "eth_sendRawTransaction", "params": ["0x00"]}),
-]
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,7 @@ def test_a_transaction_that_is_none_is_refused(tester: SandboxUser, params: Any)
         ("eth_estimateGas", [{"gas": 30_000_001}]),
         ("eth_feeHistory", ["0x401", "latest", []]),
         ("eth_feeHistory", []),
+        ("eth_feeHistory", ["0x1", "latest", [50] * 101]),
     ],
 )
 def test_what_takes_the_node_long_or_is_malformed_is_refused(
@@ -142,6 +143,19 @@ def test_logs_are_read_over_a_bounded_range(
 def test_a_large_result_is_refused(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node, "MAX_RESPONSE_BYTES", 100)
     assert code_of(tester.answer(call("eth_getBlockByNumber", "latest", True))) == -32000  # noqa: FBT003 JSON-RPC
+
+
+def test_the_results_of_a_batch_are_bounded_together(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = call("eth_getBlockByNumber", "latest", False)  # noqa: FBT003 JSON-RPC
+    monkeypatch.setattr(rpc_proxy, "MAX_ANSWER_BYTES", 2 * len(json.dumps(tester.answer(block))))
+    answers = tester.answer([block, block | {"id": 8}, block | {"id": 9}, call("eth_chainId")])
+    assert ["result" in answer for answer in answers] == [True, True, False, False]
+    assert (answers[2]["id"], code_of(answers[2])) == (9, -32000)
+
+
+def test_as_many_percentiles_as_wallets_ask_for_are_answered(tester: SandboxUser) -> None:
+    history = tester.rpc("eth_feeHistory", "0x2", "latest", list(range(100)))
+    assert [len(rewards) for rewards in history["reward"]] == [100, 100]
 
 
 def test_calls_after_the_time_is_up_are_not_made(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,12 @@ from tests.local_chain import GAS, signed_data
 from tests.partner_app import PartnerApp
 
 COIN: int = 10**DECIMALS
+# One of each kind that needs the node.
+REQUESTS: list[tuple[str, dict[str, Any]]] = [
+    ("/advance", {"chain": "local"}),
+    ("/fund", {"chain": "local", "wallet": "0x" + "11" * 20}),
+    ("/rpc/local", {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber"}),
+]
 
 
 @dataclass(frozen=True)
