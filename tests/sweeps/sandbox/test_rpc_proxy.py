@@ -130,9 +130,16 @@ def test_what_takes_the_node_long_or_is_malformed_is_refused(
     assert code_of(tester.answer(call(method, *params))) == -32602
 
 
-@pytest.mark.parametrize("wanted", [{"fromBlock": "earliest"}, {"fromBlock": "0x0", "toBlock": "latest"}])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"fromBlock": "earliest"},
+        {"fromBlock": "0x0", "toBlock": "latest"},
+        {"blockHash": None, "fromBlock": "0x0", "toBlock": "latest"},
+    ],
+)
 def test_logs_are_read_over_a_bounded_range(
-    tester: SandboxUser, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, str]
+    tester: SandboxUser, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, str | None]
 ) -> None:
     assert isinstance(tester.rpc("eth_getLogs", {"fromBlock": "latest"}), list)
     assert isinstance(tester.rpc("eth_getLogs", {"blockHash": tester.advance()["head"]["hash"]}), list)
