@@ -11,6 +11,7 @@ from sweepapi.evm.chains import Chain
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode
 
 WITHOUT_TRANSACTIONS = False
+PAYER_COINS = 10_000 * 10**18
 
 log = structlog.get_logger(__name__)
 
@@ -64,10 +65,19 @@ def replace_blocks(node: SandboxNode, *, first: int, removed: Collection[str], l
     node.ask("anvil_rollback", len(blocks))
     for block, transactions in zip(blocks, mined_again, strict=True):
         node.ask("evm_setNextBlockTimestamp", int(block["timestamp"], 16))
+        fill_payer(node)  # which may have paid by what was lost with the former blocks
         for raw in transactions:
             send_if_valid(node, raw)
         node.ask("evm_mine")
     log.info("sandbox_reorganised", first=first, head=head, removed=sorted(removed))
+
+
+def fill_payer(node: SandboxNode) -> str:
+    """Give coins to the node's first account, which pays for funding, and return it: anyone may know its key."""
+    payer = str(node.ask("eth_accounts")[0])
+    if node.number("eth_getBalance", payer, "latest") < PAYER_COINS // 2:
+        node.ask("anvil_setBalance", payer, hex(PAYER_COINS))
+    return payer
 
 
 def send_if_valid(node: SandboxNode, raw: str) -> bool:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sweepapi import networks
 from sweepapi.evm.abi import Function
-from sweeps.sandbox.blocks import Heads, heads_of
-from sweeps.sandbox.node import node_of
+from sweeps.sandbox.blocks import Heads, fill_payer, heads_of
+from sweeps.sandbox.node import node_of, refusals_as_failures
 from sweeps.sandbox.outcomes import DECIMALS
 from sweeps.sandbox.script import chain_locked
 
@@ -33,8 +33,8 @@ def fund(network: str, wallet: str) -> Funded:
     chain, node = networks.current().chain(network), node_of(network)
     amount = WHOLE_TOKENS * 10**DECIMALS
     mint = f"0x{MINT.encode(wallet, amount).hex()}"
-    with chain_locked(network):
-        payer = node.ask("eth_accounts")[0]
+    with chain_locked(network), refusals_as_failures():
+        payer = fill_payer(node)
         coins = max(0, COIN - node.number("eth_getBalance", wallet, "latest"))
         calls = [{"to": wallet, "value": hex(coins)}] if coins else []
         calls += [{"to": token, "data": mint} for token in chain.sandbox_tokens.values()]

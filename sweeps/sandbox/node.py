@@ -74,6 +74,16 @@ class SandboxNode:
         return response
 
 
+@contextmanager
+def refusals_as_failures() -> Iterator[None]:
+    """Raise ``ChainUnavailable`` if the node refuses what it must do, whatever the caller sent."""
+    try:
+        yield
+    except NodeRefusedError as error:
+        log.warning("sandbox_node_refused", error=str(error))
+        raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
+
+
 def node_of(network: str) -> SandboxNode:
     """Return the node of a sandbox chain, which has shown to this process that it is on that chain.
 

@@ -14,7 +14,7 @@ from sweepapi import networks
 from sweepapi.errors import FieldError, InvalidRequest
 from sweeps.models import Sweep
 from sweeps.sandbox.blocks import Heads, heads_of, replace_blocks, send_if_valid
-from sweeps.sandbox.node import NodeRefusedError, SandboxNode, node_of
+from sweeps.sandbox.node import NodeRefusedError, SandboxNode, node_of, refusals_as_failures
 from sweeps.sandbox.outcomes import SCRIPT, Outcome, outcome_of
 from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted, chain_locked
 
@@ -31,7 +31,7 @@ def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Hea
     ``ServiceUnavailable``.
     """
     chain, node, script = networks.current().chain(network), node_of(network), Script(network, partner_id)
-    with chain_locked(network):
+    with chain_locked(network), refusals_as_failures():
         before = heads_of(node, chain)
         if before.head.timestamp + timedelta(seconds=seconds) > timezone.now() + MAX_AHEAD:
             problem = FieldError("seconds", "out_of_range", f"The clock can be {MAX_AHEAD.days} days ahead at most.")

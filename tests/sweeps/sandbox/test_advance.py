@@ -15,6 +15,8 @@ from pytest_django import Settings
 from sweepapi import networks
 from sweeps.models import Sweep
 from sweeps.sandbox import operating
+from sweeps.sandbox.node import NodeRefusedError
+from sweeps.sandbox.outcomes import Outcome
 from tests.factories.sweeps import LOCAL, SweepFactory
 from tests.partner_app import details_of, error_of
 from tests.scenarios.scene import Scene, status_of
@@ -130,6 +132,38 @@ def test_a_new_wallet_gets_a_coin_and_each_token_in_one_block(tester: SandboxUse
         assert tester.app.chain.balance_of(tester.wallet.address, mint) == 1000 * COIN
     assert int(tester.rpc("eth_getBalance", tester.wallet.address, "latest"), 16) == COIN
     assert tester.fund()["coins"] == "0"
+
+
+def test_a_wallet_is_funded_even_if_someone_took_the_coins_of_the_payer(tester: SandboxUser) -> None:
+    payer = tester.app.chain.rpc("eth_accounts")[0]
+    tester.app.chain.rpc("anvil_setBalance", payer, "0x1")
+    assert tester.fund()["coins"] == str(COIN)
+
+
+def test_a_reorganisation_keeps_what_a_payer_without_coins_of_its_own_gave(tester: SandboxUser) -> None:
+    payer, other = tester.app.chain.rpc("eth_accounts")[0], SandboxUser(tester.app)
+    tester.fund()
+    tester.app.chain.rpc("anvil_setBalance", payer, "0x1")
+    tester.advance()
+    tx_hash = tester.send_scripted(Outcome.REORGANISED)
+    other.fund()
+    tester.advance()
+    assert not tester.is_mined(tx_hash)
+    assert int(other.rpc("eth_getBalance", other.wallet.address, "latest"), 16) == COIN
+
+
+@pytest.mark.parametrize(
+    ("refused", "path", "body"),
+    [
+        ("eth_sendTransaction", "/fund", {"chain": "local", "wallet": "0x" + "11" * 20}),
+        ("anvil_mine", "/advance", {"chain": "local"}),
+    ],
+)
+def test_a_node_that_refuses_what_it_must_do_is_unavailable(
+    tester: SandboxUser, asked: Callable[..., list[str]], refused: str, path: str, body: dict[str, Any]
+) -> None:
+    asked(**{refused: NodeRefusedError({"code": -32003, "message": "Insufficient funds for gas * price + value"})})
+    assert error_of(tester.post(path, body)) == (503, "chain_unavailable")
 
 
 @pytest.mark.parametrize(

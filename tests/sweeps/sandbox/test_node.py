@@ -9,7 +9,7 @@ import pytest
 from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
 from sweeps.sandbox import node
-from sweeps.sandbox.node import SandboxNode, node_of
+from sweeps.sandbox.node import node_of
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import error_of
 from tests.sweeps.sandbox.tester import REQUESTS, SandboxUser
@@ -23,22 +23,6 @@ def first_use(tester: SandboxUser) -> Iterator[SandboxUser]:
     node.proven_node.cache_clear()
     yield tester
     node.proven_node.cache_clear()
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Have the node answer these methods with these results; returns the list of all methods that it is asked."""
-    original, methods = SandboxNode.ask, []
-
-    def answering(**results: Any) -> list[str]:
-        def ask(of_node: SandboxNode, method: str, *params: object) -> Any:
-            methods.append(method)
-            return results[method] if method in results else original(of_node, method, *params)
-
-        monkeypatch.setattr(SandboxNode, "ask", ask)
-        return methods
-
-    return answering
 
 
 @pytest.mark.parametrize(
