@@ -20,11 +20,11 @@ AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
-# Tests that mostly wait for engines, rivals and the API, so that they run beside the others.
-WAITING_TESTS := tests/resilience tests/races tests/dev/chaos tests/test_fuzzed_api.py
+# Tests that run beside the others: with the checks before them, they take about as long.
+SECOND_TESTS := tests/resilience tests/races tests/dev tests/test_fuzzed_api.py tests/sweeps/test_story.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo rehearse-restore dev test check pytest pytest-waiting slither mutants concurrency-mutants forge \
+.PHONY: help demo rehearse-restore dev test check pytest pytest-second slither mutants concurrency-mutants forge \
 	invariants coverage openapi fuzz-api chaos bench-api bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
 
 help: ## list the commands
@@ -41,7 +41,7 @@ dev: $(CONTRACTS_READY) ## run web, worker, beat, webhooks and a local chain unt
 
 # Two jobs at a time, the longest first; each prints its output when it is done.
 test: ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge pytest-waiting
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge pytest-second
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
@@ -53,10 +53,10 @@ check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration
 	cd contracts && $(FORGE) fmt --check
 
 pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
-	$(PY) -m dev exec -- $(PY) -m pytest $(addprefix --ignore=,$(WAITING_TESTS))
+	$(PY) -m dev exec -- $(PY) -m pytest $(addprefix --ignore=,$(SECOND_TESTS))
 
-pytest-waiting: $(CONTRACTS_READY) $(FEE_SPLITS)
-	$(PY) -m dev exec -- $(PY) -m pytest $(WAITING_TESTS)
+pytest-second: $(CONTRACTS_READY) $(FEE_SPLITS)
+	$(PY) -m dev exec -- $(PY) -m pytest $(SECOND_TESTS)
 
 # Builds from scratch, because slither reads every build it finds.
 slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any finding fails
