@@ -27,6 +27,7 @@ KEPT = timedelta(days=30)  # messages, for replays
 MAX_REPLAYED = 10_000  # messages, by one request
 _PURGED_AT_ONCE = 250  # messages, each with up to ten deliveries and their attempts, in one statement
 
+# Each is due a microsecond before the next one, as deliveries are claimed in the order of these times.
 _REPLAY = f"""
 WITH message AS MATERIALIZED (
     SELECT message.id, message.occurred_at
@@ -36,13 +37,14 @@ WITH message AS MATERIALIZED (
       AND message.type LIKE 'sweep.%%' AND message.dispatched_at IS NOT NULL AND {CHOSEN}
     ORDER BY message.occurred_at, message.id LIMIT %(rows)s + 1
 ), replayed AS MATERIALIZED (
-    SELECT * FROM message ORDER BY occurred_at, id LIMIT %(rows)s
+    SELECT id, row_number() OVER (ORDER BY occurred_at, id) AS place FROM message
+    ORDER BY occurred_at, id LIMIT %(rows)s
 ), delivery AS (
-    INSERT INTO partners_webhookdelivery AS delivery (message_id, endpoint_id)
-    SELECT id, %(endpoint)s FROM replayed ORDER BY occurred_at, id
+    INSERT INTO partners_webhookdelivery AS delivery (message_id, endpoint_id, next_attempt_at)
+    SELECT id, %(endpoint)s, statement_timestamp() - (%(rows)s - place) * interval '1 microsecond' FROM replayed
     ON CONFLICT (message_id, endpoint_id) DO UPDATE
         SET status = 'pending', attempts = 0, completed_at = NULL,
-            next_attempt_at = statement_timestamp(), started_at = statement_timestamp()
+            next_attempt_at = excluded.next_attempt_at, started_at = statement_timestamp()
         WHERE delivery.status <> 'pending'
     RETURNING id
 )

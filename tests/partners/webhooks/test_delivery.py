@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from operator import attrgetter
 
 import pytest
 from django.utils import timezone
@@ -508,6 +509,20 @@ def test_a_replay_delivers_what_an_endpoint_had_and_what_it_never_had(
     assert len(receiver.received) == 6
     numbers = WebhookAttempt.objects.filter(delivery__message=after).values_list("number", flat=True)
     assert list(numbers) == [1, 2, 3]
+
+
+def test_a_replay_is_claimed_oldest_first_whatever_the_endpoint_had(partner: Partner) -> None:
+    ages = [timedelta(hours=hours) for hours in (2, 7, 1, 5, 3, 6, 4)]
+    messages = [a_message(partner, occurred_at=timezone.now() - age) for age in ages]
+    WebhookMessage.objects.filter(id__in=[message.id for message in messages[3:]]).update(dispatched_at=timezone.now())
+    endpoint = an_endpoint(partner)
+    outbox.dispatch()
+    WebhookDelivery.objects.update(status="delivered", next_attempt_at=None, completed_at=timezone.now())
+    assert endpoints.replay(owner_of(partner), endpoint.id, since=timezone.now() - DAY).scheduled == 7
+    due = list(WebhookDelivery.objects.order_by("message__occurred_at").values_list("next_attempt_at", flat=True))
+    assert due == sorted(set(due))
+    claimed = [one.delivery.message for _ in range(4) for one in claims.claim(1)]
+    assert claimed == sorted(messages, key=attrgetter("occurred_at"))[:4]
 
 
 def test_a_replay_leaves_out_what_the_endpoint_did_not_choose_and_what_is_still_pending(partner: Partner) -> None:
