@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
+from partners.limits import BUILD
 from partners.webhooks import endpoints
 from partners.webhooks.endpoints import Owner
 from partners.webhooks.serializers import (
@@ -53,6 +54,7 @@ def owner_of(request: Request) -> Owner:
 
 class WebhookViewSet(ViewSet):
     scopes = dict.fromkeys(ACTIONS, "webhooks")
+    policies = dict.fromkeys(("create", "ping", "replay"), BUILD)
 
     @extend_schema(
         operation_id="listWebhooks",

@@ -26,11 +26,21 @@ SWEEP_ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
 HOURLY = 1 / 3600
 DEADLINE_SECONDS = throttling.TIMEOUT_SECONDS
 OPERATIONS = {
-    "build": ["/v2/sweep/build", "/v2/sweep/quote", f"/v2/sweep/build/{SWEEP_ID}/refresh", "/v1/sweep/build"],
+    "build": [
+        *("/v2/sweep/build", "/v2/sweep/quote", f"/v2/sweep/build/{SWEEP_ID}/refresh", "/v1/sweep/build"),
+        *("/v2/webhooks", f"/v2/webhooks/{SWEEP_ID}/ping", f"/v2/webhooks/{SWEEP_ID}/replay"),
+    ],
     "discover": ["/v2/sweep/discover", "/v1/sweep/discover"],
     "read": [f"/v2/sweep/status/{SWEEP_ID}/confirm", f"/v2/sweep/{SWEEP_ID}/cancel"],
 }
-READS = [URL, "/v2/sweep/history", "/v1/sweep/history", "/v2/ledger/entries", f"/v2/sweep/status/{SWEEP_ID}"]
+READS = [
+    URL,
+    "/v2/webhooks",
+    "/v2/sweep/history",
+    "/v1/sweep/history",
+    "/v2/ledger/entries",
+    f"/v2/sweep/status/{SWEEP_ID}",
+]
 
 
 @pytest.fixture(autouse=True)
