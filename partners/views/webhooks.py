@@ -124,7 +124,7 @@ class WebhookViewSet(ViewSet):
         responses={200: WebhookSerializer, **failures("deleteWebhook")},
     )
     def destroy(self, request: Request, webhook_id: str) -> Response:
-        """Send nothing more to the endpoint, and return it as it was."""
+        """Send nothing more to the endpoint, forget its secrets, and return it for the last time."""
         return Response(WebhookSerializer(endpoints.delete(owner_of(request), id_of(webhook_id))).data)
 
     @extend_schema(

@@ -170,7 +170,9 @@ def claim(rows: int) -> list[Claimed]:
         }
         cursor.execute(_CLAIM, parameters)
         ids = [delivery_id for (delivery_id,) in cursor.fetchall()]
-    deliveries = WebhookDelivery.objects.filter(id__in=ids).select_related("message", "endpoint")
+    # An endpoint that was deleted meanwhile has no secret to sign with.
+    deliveries = WebhookDelivery.objects.filter(id__in=ids, endpoint__deleted_at=None)
+    deliveries = deliveries.select_related("message", "endpoint")
     return [Claimed(delivery, lease) for delivery in deliveries.order_by("message__occurred_at", "id")]
 
 

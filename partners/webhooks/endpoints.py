@@ -151,10 +151,12 @@ def _start_afresh(endpoint: WebhookEndpoint) -> None:
 
 
 def delete(owner: Owner, endpoint_id: UUID) -> WebhookEndpoint:
-    """Send it nothing more, and show it no longer; raises ``WebhookNotFound``."""
+    """Send it nothing more, show it no longer, and forget its secrets; raises ``WebhookNotFound``."""
     with transaction.atomic():
         endpoint = owner.lock(endpoint_id)
         endpoint.is_enabled, endpoint.deleted_at = False, timezone.now()
+        endpoint.secret = endpoint.former_secret = ""
+        endpoint.former_secret_until = None
         endpoint.save()
     return endpoint
 

@@ -61,7 +61,7 @@ class WebhookEndpoint(models.Model):
     types = ArrayField(models.CharField(max_length=32), default=list, blank=True)  # empty: all about sweeps
     timing = models.CharField(max_length=8, choices=Timing, default=Timing.INSTANT)
     payload = models.CharField(max_length=4, choices=Payload, default=Payload.THIN)
-    secret = models.TextField(editable=False)  # encrypted
+    secret = models.TextField(editable=False)  # encrypted; blank once it is deleted
     former_secret = models.TextField(blank=True, editable=False)  # encrypted; blank unless it was rotated
     former_secret_until = models.DateTimeField(null=True, editable=False)  # null with it
     created_at = models.DateTimeField(auto_now_add=True)

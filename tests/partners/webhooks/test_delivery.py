@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from operator import attrgetter
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -458,6 +460,23 @@ def test_a_deleted_endpoint_receives_nothing(
     endpoints.delete(owner_of(partner), endpoint.id)
     a_message(partner)
     assert (deliverer.deliver_due(), receiver.received) == (0, [])
+
+
+def test_a_delivery_whose_endpoint_is_deleted_while_it_is_claimed_is_dropped(
+    partner: Partner, receiver: Receiver, deliverer: StepwiseDeliverer
+) -> None:
+    endpoint = an_endpoint(partner, receiver.url)
+    a_message(partner)
+
+    def delete_before_read(execute: Any, sql: str, *arguments: Any) -> Any:
+        if sql.startswith("SELECT") and "partners_webhookmessage" in sql:
+            endpoints.delete(owner_of(partner), endpoint.id)
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(delete_before_read):
+        assert deliverer.deliver_due() == 0
+    endpoint.refresh_from_db()
+    assert (receiver.received, endpoint.failures, endpoint.deleted_at is None) == ([], 0, False)
 
 
 def test_messages_are_signed_with_both_secrets_for_a_day_after_a_rotation(

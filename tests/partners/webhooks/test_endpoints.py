@@ -227,6 +227,14 @@ def test_a_deleted_endpoint_is_gone(api: Client) -> None:
     assert error_of(api.delete(f"{URL}/{endpoint['id']}")) == (404, "webhook_not_found")
 
 
+def test_a_deleted_endpoint_has_no_secret(api: Client) -> None:
+    path = f"{URL}/{created(api)['endpoint']['id']}"
+    post(api, f"{path}/rotate-secret")
+    assert api.delete(path).json()["data"]["formerSecretUntil"] is None
+    stored = WebhookEndpoint.objects.get()
+    assert (stored.secret, stored.former_secret, stored.former_secret_until) == ("", "", None)
+
+
 def test_a_rotation_shows_the_new_secret_once_and_keeps_the_former_one_for_a_day(api: Client) -> None:
     first = created(api)
     path = f"{URL}/{first['endpoint']['id']}"
