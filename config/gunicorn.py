@@ -16,8 +16,10 @@ worker_class = "gthread"
 # five times, each within RPC_TIMEOUT_SECONDS, and may wait for a signer.
 timeout = 30
 keepalive = 15
-max_requests = 10_000
-max_requests_jitter = 1_000
+# A new process takes seconds to start, in which the other ones have all requests. At 200 requests a second one would start
+# each minute after 10,000 of them.
+max_requests = 100_000
+max_requests_jitter = 20_000
 control_socket_disable = True
 
 # The settings read these when a process loads the application.
