@@ -431,9 +431,12 @@ def test_messages_about_sweeps_of_every_rail_are_as_documented(document: dict[st
 def test_a_ping_and_a_notice_are_as_documented(document: dict[str, Any], partner: Partner) -> None:
     one, other = an_endpoint(partner), an_endpoint(partner)
     endpoints.ping(owner_of(partner), one.id)
-    WebhookEndpoint.objects.filter(id=other.id).update(failures=99, failing_since=timezone.now() - timedelta(days=4))
+    now = timezone.now()
+    WebhookEndpoint.objects.filter(id=other.id).update(
+        failures=99, failing_since=now - timedelta(days=4), paused_until=now
+    )
     other.refresh_from_db()
-    note_outcomes(other, [Outcome(1, 500, "status")], now=timezone.now())
+    note_outcomes(other, [Outcome(1, 500, "status")], now=now)
     kinds = set()
     for message in WebhookMessage.objects.all():
         body = json.loads(body_of(message, None))
