@@ -1,6 +1,5 @@
-"""Replaces the newest blocks of a sandbox chain, and mines what they held again."""
+"""The heads of a sandbox chain as partners see them, and what is done to have transactions in its next block."""
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -49,27 +48,6 @@ def _seen(block: dict[str, Any]) -> SeenBlock:
     return SeenBlock(
         int(block["number"], 16), block["hash"], datetime.fromtimestamp(int(block["timestamp"], 16), tz=UTC)
     )
-
-
-def replace_blocks(node: SandboxNode, *, first: int, removed: Collection[str], last: Sequence[str]) -> None:
-    """Mine the blocks from ``first`` on again, at the same times, without the transactions with the removed hashes.
-
-    The raw transactions of ``last`` are mined in the newest block. Call it while mining is paused. One that needs a
-    removed one, because the same account sent it later, waits in the node's pool until that one is mined again.
-    """
-    head = node.number("eth_blockNumber")
-    blocks = [node.ask("eth_getBlockByNumber", hex(i), WITHOUT_TRANSACTIONS) for i in range(first, head + 1)]
-    kept = [[tx_hash for tx_hash in block["transactions"] if tx_hash not in removed] for block in blocks]
-    mined_again = [[node.ask("eth_getRawTransactionByHash", tx_hash) for tx_hash in hashes] for hashes in kept]
-    mined_again[-1] += last
-    node.ask("anvil_rollback", len(blocks))
-    for block, transactions in zip(blocks, mined_again, strict=True):
-        node.ask("evm_setNextBlockTimestamp", int(block["timestamp"], 16))
-        fill_payer(node)  # which may have paid by what was lost with the former blocks
-        for raw in transactions:
-            send_if_valid(node, raw)
-        node.ask("evm_mine")
-    log.info("sandbox_reorganised", first=first, head=head, removed=sorted(removed))
 
 
 def fill_payer(node: SandboxNode) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sweepapi import networks
 from sweepapi.evm.abi import Function
 from sweeps.sandbox.blocks import Heads, fill_payer, heads_of
-from sweeps.sandbox.node import node_of, refusals_as_failures
+from sweeps.sandbox.node import refusals_as_failures
 from sweeps.sandbox.outcomes import DECIMALS
-from sweeps.sandbox.script import chain_locked
+from sweeps.sandbox.replacing import changing
 
 COIN = 10**18
 WHOLE_TOKENS = 1_000
@@ -30,10 +30,10 @@ def fund(network: str, wallet: str) -> Funded:
     The node's first account pays, by transactions that survive a reorganisation. Raises ``UnsupportedChain``,
     ``ChainUnavailable`` and ``ServiceUnavailable``.
     """
-    chain, node = networks.current().chain(network), node_of(network)
+    chain = networks.current().chain(network)
     amount = WHOLE_TOKENS * 10**DECIMALS
     mint = f"0x{MINT.encode(wallet, amount).hex()}"
-    with chain_locked(network), refusals_as_failures():
+    with changing(network) as node, refusals_as_failures():
         payer = fill_payer(node)
         coins = max(0, COIN - node.number("eth_getBalance", wallet, "latest"))
         calls = [{"to": wallet, "value": hex(coins)}] if coins else []

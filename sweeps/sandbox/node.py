@@ -1,10 +1,12 @@
 """The node of a sandbox chain that lets the service mine blocks and move the clock: anvil, mining each transaction."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import structlog
 from django.conf import settings
@@ -36,6 +38,13 @@ class SandboxNode:
 
     def __init__(self, url: str, chain: str) -> None:
         self._endpoint = Endpoint(url=url, name=f"<sandbox node of {chain}>")
+        self.deadline: float | None = None  # by the monotonic clock
+
+    def limited_to(self, seconds: float) -> Self:
+        """Return the same node, which is unavailable after this time."""
+        limited = copy(self)
+        limited.deadline = time.monotonic() + seconds
+        return limited
 
     def ask(self, method: str, *params: object) -> Any:  # noqa: ANN401 a result has any JSON type
         """Return the result of one call; raises ``NodeRefusedError`` and ``ChainUnavailable``."""
@@ -58,6 +67,9 @@ class SandboxNode:
             self.ask("evm_setAutomine", True)  # noqa: FBT003 JSON-RPC
 
     def _post(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            log.warning("sandbox_node_too_slow", method=request["method"])
+            raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
         try:
             raw = self._endpoint.post(json.dumps(request).encode(), TIMEOUT_SECONDS, max_bytes=MAX_RESPONSE_BYTES)
             response = json.loads(raw)

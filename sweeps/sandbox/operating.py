@@ -13,10 +13,11 @@ from eth_utils.crypto import keccak
 from sweepapi import networks
 from sweepapi.errors import FieldError, InvalidRequest
 from sweeps.models import Sweep
-from sweeps.sandbox.blocks import Heads, heads_of, replace_blocks, send_if_valid
-from sweeps.sandbox.node import NodeRefusedError, SandboxNode, node_of, refusals_as_failures
+from sweeps.sandbox.blocks import Heads, heads_of, send_if_valid
+from sweeps.sandbox.node import NodeRefusedError, SandboxNode, refusals_as_failures
 from sweeps.sandbox.outcomes import SCRIPT, Outcome, outcome_of
-from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted, chain_locked
+from sweeps.sandbox.replacing import changing, planned, replace_blocks
+from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted
 
 MAX_BLOCKS = 64
 MAX_SECONDS = 3_600
@@ -30,15 +31,15 @@ def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Hea
     Raises ``UnsupportedChain``, ``InvalidRequest`` if the clock would be too far ahead, ``ChainUnavailable`` and
     ``ServiceUnavailable``.
     """
-    chain, node, script = networks.current().chain(network), node_of(network), Script(network, partner_id)
-    with chain_locked(network), refusals_as_failures():
+    chain, script = networks.current().chain(network), Script(network, partner_id)
+    with changing(network) as node, refusals_as_failures():
         before = heads_of(node, chain)
         if before.head.timestamp + timedelta(seconds=seconds) > timezone.now() + MAX_AHEAD:
             problem = FieldError("seconds", "out_of_range", f"The clock can be {MAX_AHEAD.days} days ahead at most.")
             raise InvalidRequest(details=[problem])
         held = [one for one in script.read() if one.is_held]
         with node.mining_paused():
-            _reorganise(node, script, before)
+            _reorganise(node, network, script, before)
             if seconds:
                 node.ask("evm_increaseTime", seconds)
             for one in held:
@@ -55,10 +56,10 @@ def send(network: str, partner_id: UUID, raw: str) -> str:
 
     Raises ``NodeRefusedError``, and what ``advance`` raises.
     """
-    node, script = node_of(network), Script(network, partner_id)
+    script = Script(network, partner_id)
     token = networks.current().chain(network).sandbox_tokens.get(SCRIPT)
     outcome = outcome_of(bytes.fromhex(raw[2:]), token) if token else None
-    with chain_locked(network):
+    with changing(network) as node:
         if outcome is None:
             return str(node.ask("eth_sendRawTransaction", raw))
         if len(script.read()) >= MAX_SCRIPTED:
@@ -70,7 +71,7 @@ def send(network: str, partner_id: UUID, raw: str) -> str:
         return tx_hash
 
 
-def _reorganise(node: SandboxNode, script: Script, heads: Heads) -> None:
+def _reorganise(node: SandboxNode, network: str, script: Script, heads: Heads) -> None:
     """Replace the blocks of the transactions that want that, unless they are final."""
     removed: list[Scripted] = []
     moved: list[Scripted] = []
@@ -85,10 +86,13 @@ def _reorganise(node: SandboxNode, script: Script, heads: Heads) -> None:
         (moved if one.outcome is Outcome.LATE_FINALITY else removed).append(one)
         heights.append(height)
     # What is in the newest block already can't be moved there.
+    replacement = None
     if removed or any(height < heads.head.number for height in heights):
         hashes = {one.tx_hash for one in (*removed, *moved)}
-        replace_blocks(node, first=min(heights), removed=hashes, last=[one.raw for one in moved])
-    _note(script, removed, moved)
+        replacement = planned(node, first=min(heights), removed=hashes, last=[one.raw for one in moved])
+    _note(script, removed, moved)  # before, because the next change does the rest if this one is interrupted
+    if replacement is not None:
+        replace_blocks(node, network, replacement)
 
 
 def _note(script: Script, removed: Sequence[Scripted], moved: Sequence[Scripted]) -> None:

@@ -19,6 +19,7 @@ from sweeps.sandbox.outcomes import Outcome
 KEPT_SECONDS = 86_400
 MAX_SCRIPTED = 100
 LOCK_SECONDS = 60.0
+CHANGE_SECONDS = 45.0  # after which a change starts no other call, so that it ends before its lock does
 LOCK_WAIT_SECONDS = 10.0
 TIMEOUT_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 2
@@ -58,6 +59,25 @@ class Script:
     def drop(self, one: Scripted) -> None:
         with _answering():
             _redis(settings.REDIS_URL).hdel(self._key, one.tx_hash)
+
+
+class Unfinished:
+    """A replacement of blocks of one chain that was started, as text; each method raises ``ServiceUnavailable``."""
+
+    def __init__(self, network: str) -> None:
+        self._key = f"sandbox:{network}:unfinished"
+
+    def read(self) -> bytes | str | None:
+        with _answering():
+            return _redis(settings.REDIS_URL).get(self._key)
+
+    def keep(self, text: str) -> None:
+        with _answering():
+            _redis(settings.REDIS_URL).set(self._key, text, ex=KEPT_SECONDS)
+
+    def forget(self) -> None:
+        with _answering():
+            _redis(settings.REDIS_URL).delete(self._key)
 
 
 @contextmanager

@@ -146,6 +146,7 @@ def test_a_reorganisation_keeps_what_a_payer_without_coins_of_its_own_gave(teste
     tester.app.chain.rpc("anvil_setBalance", payer, "0x1")
     tester.advance()
     tx_hash = tester.send_scripted(Outcome.REORGANISED)
+    tester.app.chain.receipt(tx_hash)
     other.fund()
     tester.advance()
     assert not tester.is_mined(tx_hash)
