@@ -109,6 +109,18 @@ def test_a_sweep_that_another_transaction_executed_says_which(app: PartnerApp) -
     assert response.json()["error"]["details"][0]["message"] == swept
 
 
+def test_the_chain_must_be_that_of_the_sweep_also_if_its_execution_is_reported_again(app: PartnerApp) -> None:
+    built = app.build()
+    swept = app.execute(built)
+    app.confirm(built, swept)
+    assert post(app, built["sweepId"], calls_status(app, swept)).status_code == 200
+    response = post(app, built["sweepId"], calls_status(app, swept, chainId="0x1"))
+    assert (error_of(response), details_of(response)) == (
+        (400, "invalid_request"),
+        {("callsStatus.chainId", "other_chain")},
+    )
+
+
 def test_the_chain_must_be_that_of_the_sweep(app: PartnerApp) -> None:
     built = app.build()
     response = post(app, built["sweepId"], calls_status(app, random_hash(), chainId="0x1"))
