@@ -8,7 +8,7 @@ from typing import Any, Self
 import pytest
 
 from sweepapi.errors import ChainUnavailable
-from sweeps.sandbox import replacing
+from sweeps.sandbox import replacing, script
 from sweeps.sandbox.node import TIMEOUT_SECONDS, NodeRefusedError, SandboxNode
 from sweeps.sandbox.outcomes import Outcome
 from sweeps.sandbox.replacing import Replacement
@@ -151,6 +151,23 @@ def test_a_transaction_is_mined_also_after_a_change_that_left_mining_off(tester:
     tester.fund()
     tester.app.chain.rpc("evm_setAutomine", False)  # noqa: FBT003 JSON-RPC
     tester.app.chain.receipt(tester.send(tester.wallet.address, "0x"))
+
+
+@pytest.mark.parametrize("change", ["advance", "fund", "send"])
+def test_nothing_is_sent_or_mined_while_another_changes_the_chain(
+    tester: SandboxUser, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    tester.fund()
+    signed = tester.sign(tester.wallet.address, "0x")
+    send = {"jsonrpc": "2.0", "id": 1, "method": "eth_sendRawTransaction", "params": [signed]}
+    path, body = {"advance": REQUESTS[0], "fund": REQUESTS[1], "send": ("/rpc/local", send)}[change]
+    head = tester.rpc("eth_blockNumber")
+    monkeypatch.setattr(script, "LOCK_WAIT_SECONDS", 0.1)
+    with script.chain_locked(LOCAL):
+        assert error_of(tester.post(path, body)) == (503, "service_unavailable")
+        assert tester.rpc("eth_blockNumber") == head
+        assert tester.rpc("eth_getTransactionCount", tester.wallet.address, "pending") == "0x0"
+    assert "error" not in tester.post(path, body).json()
 
 
 def test_a_change_ends_before_its_lock_does(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
