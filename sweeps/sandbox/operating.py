@@ -1,9 +1,10 @@
 """Changes a sandbox chain for a partner: mines, moves the clock, sends transactions, and does what these force."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -11,7 +12,7 @@ from django.utils import timezone
 from eth_utils.crypto import keccak
 
 from sweepapi import networks
-from sweepapi.errors import FieldError, InvalidRequest
+from sweepapi.errors import FieldError, InvalidRequest, RateLimited
 from sweeps.models import Sweep
 from sweeps.sandbox.blocks import Heads, heads_of, send_if_valid
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode, refusals_as_failures
@@ -22,14 +23,15 @@ from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted
 MAX_BLOCKS = 64
 MAX_SECONDS = 3_600
 MAX_AHEAD = timedelta(days=365)
+MAX_SECONDS_PER_DAY = 86_400  # of each partner, so that none brings the clock to its end for all in minutes
 LATE_FINALITY_MOVES = 2
 
 
 def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Heads:
     """Do what the partner's transactions force, move the clock, mine these blocks, and return the chain's heads.
 
-    Raises ``UnsupportedChain``, ``InvalidRequest`` if the clock would be too far ahead, ``ChainUnavailable`` and
-    ``ServiceUnavailable``.
+    Raises ``UnsupportedChain``, ``InvalidRequest`` if the clock would be too far ahead, ``RateLimited`` if the partner
+    moved it too often today, ``ChainUnavailable`` and ``ServiceUnavailable``.
     """
     chain, script = networks.current().chain(network), Script(network, partner_id)
     with changing(network) as node, refusals_as_failures():
@@ -37,6 +39,7 @@ def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Hea
         if before.head.timestamp + timedelta(seconds=seconds) > timezone.now() + MAX_AHEAD:
             problem = FieldError("seconds", "out_of_range", f"The clock can be {MAX_AHEAD.days} days ahead at most.")
             raise InvalidRequest(details=[problem])
+        _require_daily_limit(script, seconds)
         held = [one for one in script.read() if one.is_held]
         with node.mining_paused():
             _reorganise(node, network, script, before)
@@ -69,6 +72,15 @@ def send(network: str, partner_id: UUID, raw: str) -> str:
         tx_hash = f"0x{keccak(hexstr=raw).hex()}" if is_held else str(node.ask("eth_sendRawTransaction", raw))
         script.keep(Scripted(tx_hash, raw, outcome, time.time(), is_held))
         return tx_hash
+
+
+def _require_daily_limit(script: Script, seconds: int) -> None:
+    now = datetime.now(UTC)
+    if script.count_seconds(seconds, now.date()) > MAX_SECONDS_PER_DAY:
+        script.count_seconds(-seconds, now.date())
+        message = f"You can move the clock by {MAX_SECONDS_PER_DAY} seconds a day (UTC) at most."
+        midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
+        raise RateLimited(message, retry_after_seconds=math.ceil((midnight - now).total_seconds()))
 
 
 def _reorganise(node: SandboxNode, network: str, script: Script, heads: Heads) -> None:

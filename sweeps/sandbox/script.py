@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import date
 from functools import lru_cache
 from uuid import UUID
 
@@ -59,6 +60,14 @@ class Script:
     def drop(self, one: Scripted) -> None:
         with _answering():
             _redis(settings.REDIS_URL).hdel(self._key, one.tx_hash)
+
+    def count_seconds(self, seconds: int, day: date) -> int:
+        """Count seconds by which the partner moves the clock, and return how many these are on that day."""
+        key = f"{self._key}:{day.isoformat()}"
+        with _answering():
+            total = _redis(settings.REDIS_URL).incrby(key, seconds)
+            _redis(settings.REDIS_URL).expire(key, KEPT_SECONDS)
+        return int(total)
 
 
 class Unfinished:

@@ -18,6 +18,7 @@ from sweeps.sandbox import operating
 from sweeps.sandbox.node import NodeRefusedError
 from sweeps.sandbox.outcomes import Outcome
 from tests.factories.sweeps import LOCAL, SweepFactory
+from tests.openapi import assert_documented
 from tests.partner_app import details_of, error_of
 from tests.scenarios.scene import Scene, status_of
 from tests.sweeps.sandbox.tester import COIN, REQUESTS, SandboxUser
@@ -71,6 +72,23 @@ def test_the_clock_is_never_a_year_ahead(tester: SandboxUser, monkeypatch: pytes
     monkeypatch.setattr(operating, "MAX_AHEAD", timedelta(minutes=30))
     response = tester.post("/advance", {"chain": "local", "seconds": 3600})
     assert details_of(response) == {("seconds", "out_of_range")}
+
+
+def test_a_partner_can_move_the_clock_by_a_bounded_time_each_day(
+    tester: SandboxUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operating, "MAX_SECONDS_PER_DAY", 1000)
+    moved = time_of(tester.advance(seconds=700)["head"])
+    refused = tester.post("/advance", {"chain": "local", "seconds": 301})
+    assert error_of(refused) == (429, "rate_limited")
+    assert 0 < int(refused.headers["Retry-After"]) <= 86_400
+    assert_documented(refused, path="/v2/sandbox/advance")
+    assert time_of(tester.advance(seconds=300)["head"]) - moved < timedelta(
+        seconds=360
+    )  # what was refused is not counted
+    assert error_of(tester.post("/advance", {"chain": "local", "seconds": 1})) == (429, "rate_limited")
+    tester.advance(blocks=2)
+    operating.advance(LOCAL, uuid4(), blocks=1, seconds=301)  # another partner
 
 
 def test_two_advances_at_once_both_count(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
