@@ -16,7 +16,7 @@ worker_class = "gthread"
 # five times, each within RPC_TIMEOUT_SECONDS, and may wait for a signer.
 timeout = 30
 keepalive = 15
-# A new process takes seconds to start, in which the others have all requests. After 10,000 requests one would start each
+# A new process takes seconds to start, while the others have all requests. After 10,000 of them one would start each
 # minute at 200 a second.
 max_requests = 100_000
 max_requests_jitter = 20_000
