@@ -1,7 +1,7 @@
 """Replaces the newest blocks of a sandbox chain and mines again what they held, although that may be interrupted.
 
 What has to be mined is in Redis before the blocks are removed. If the node or this process fails in between, the next
-change of the chain, whoever makes it, does all of it again.
+change of the chain, by any partner, does all of it again.
 """
 
 import json

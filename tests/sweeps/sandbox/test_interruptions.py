@@ -105,7 +105,7 @@ def test_blocks_that_were_being_replaced_are_replaced_by_the_next_change(
     replaced: Replaced, node: FailingNode, failure: dict[str, Any], error: Exception
 ) -> None:
     if error is REFUSAL and failure["method"] == "eth_sendRawTransaction":
-        error = ChainUnavailable()  # a refused transaction is no failure
+        error = ChainUnavailable()  # a transaction that is refused is left out
     old = replaced.receipt()
     node.fails(**failure, error=error)
     assert replaced.advance() == (503, "chain_unavailable")
