@@ -176,6 +176,7 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
     for path in result["paths"].values():
         for operation in path.values():
             operation.setdefault("security", [])  # explicitly public
+            _require_body(operation, schemas)
             for status, response in operation["responses"].items():
                 _wrap(response, schemas, ok=status.startswith("2"))
                 if operation["security"] and status not in _UNCOUNTED:
@@ -186,6 +187,16 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
         webhook["post"] |= {"security": [], "parameters": _MESSAGE_HEADERS}
     add_links(result["paths"])
     return result
+
+
+def _require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Require a body that has to have some field; drf-spectacular does so only for fields that it has to have."""
+    body = operation.get("requestBody")
+    if body is None:
+        return
+    name = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    if schemas[name].get("minProperties"):
+        body["required"] = True
 
 
 def _may_say_when_to_retry(status: str, response: dict[str, Any]) -> bool:

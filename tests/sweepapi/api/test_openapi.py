@@ -257,6 +257,13 @@ def test_components_have_names_of_the_product(document: dict[str, Any]) -> None:
     assert [name for name in names if re.search(r"RequestRequest|Enum|Serializer|\d", name)] == []
 
 
+def test_a_body_is_required_unless_an_empty_object_is_valid(document: dict[str, Any]) -> None:
+    for operation in operations(document):
+        if body := operation.get("requestBody"):
+            schema = body["content"]["application/json"]["schema"]
+            assert body.get("required", False) == bool(problems(document, schema, {})), operation["operationId"]
+
+
 def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     closed = {name for name, schema in schemas.items() if schema.get("additionalProperties") is False}

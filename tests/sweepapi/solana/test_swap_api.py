@@ -185,7 +185,7 @@ def test_an_answer_that_is_too_long_is_refused(api: LocalSwapApi, headers: dict[
     body = b" " * (MAX_RESPONSE_BYTES + 1)
     sent = gzip.compress(body) if headers else body
     api.replace = lambda: Response(200, sent, headers)
-    assert str(refusal(api)) == "the swap API did not answer (ValueError)"
+    assert str(refusal(api)) == "the swap API did not answer (BodyTooLongError)"
 
 
 def test_a_swap_api_that_hangs_is_given_up_in_time(api: LocalSwapApi) -> None:

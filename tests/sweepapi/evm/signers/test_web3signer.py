@@ -112,4 +112,4 @@ def test_a_web3signer_that_answers_byte_by_byte_is_given_up(
 
 def test_an_endless_answer_is_not_read_to_its_end(fake: FakeWeb3Signer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web3signer, "MAX_RESPONSE_BYTES", 100)
-    assert failure(signer_at(fake.url)) == "Web3Signer did not answer (ValueError)"
+    assert failure(signer_at(fake.url)) == "Web3Signer did not answer (BodyTooLongError)"
