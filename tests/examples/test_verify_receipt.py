@@ -1,7 +1,6 @@
 """A saved receipt is checked against a node alone: what the chain does not show is refused, although it is signed."""
 
 import copy
-import importlib.util
 import json
 import os
 import subprocess
@@ -20,13 +19,14 @@ from indexer import checks, tasks
 from sweepapi.canonical_json import canonical
 from sweepapi.proof_keys import SigningKey
 from sweeps.models import Sweep, WatchedBlock
+from tests.examples.loading import EXAMPLES, load_example
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "verify_receipt.py"
+SCRIPT = EXAMPLES / "verify_receipt.py"
 SECONDS = 120
 # What only the service says, and what describes the receipt: a service that lies about these is believed.
 BELIEVED = {
@@ -36,16 +36,7 @@ BELIEVED = {
 BELIEVED_OF_ENTRIES = {"number", "numberedAt", "id", "kind", "wallet", "txHash", "postedAt", "reverses", "account"}
 
 
-def load() -> Any:
-    spec = importlib.util.spec_from_file_location("verify_receipt", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-verifier = load()
+verifier = load_example("verify_receipt")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Saved statements and proofs are checked without the service: what differs from what was signed is refused."""
 
 import copy
-import importlib.util
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ from ledger.proofs import checkpoints
 from ledger.statements.month import Month
 from partners.models import Partner
 from sweepapi.proof_keys import SigningKey
+from tests.examples.loading import load_example
 from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import FINAL_AFTER
@@ -34,16 +34,7 @@ SECONDS = 120
 Files = dict[str, Any]
 
 
-def load() -> Any:
-    spec = importlib.util.spec_from_file_location("verify_statement", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-verifier = load()
+verifier = load_example("verify_statement")
 
 
 def get(api: Client, path: str) -> Any:

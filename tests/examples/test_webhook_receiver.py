@@ -1,9 +1,7 @@
 """The example receiver takes what we signed, once each and in the order of the sweep, and nothing else."""
 
-import importlib.util
 import time
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,24 +11,18 @@ from partners.models import Partner
 from partners.webhooks import endpoints, signing
 from partners.webhooks.models import MessageType
 from tests import webhook_receiver
+from tests.examples.loading import load_example
 from tests.factories.webhooks import a_message, issued, owner_of
 from tests.partners.webhooks.stepwise import StepwiseDeliverer
 from tests.webhook_receiver import Received
 
 pytestmark = pytest.mark.django_db
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "webhook_receiver.py"
-
 
 @pytest.fixture(scope="module")
 def example() -> Any:
     """The example as a module; it listens only if it is run."""
-    spec = importlib.util.spec_from_file_location("webhook_receiver_example", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_example("webhook_receiver")
 
 
 def sent_to(partner: Partner) -> tuple[list[str], Received]:
