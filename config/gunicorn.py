@@ -16,8 +16,8 @@ worker_class = "gthread"
 # five times, each within RPC_TIMEOUT_SECONDS, and may wait for a signer.
 timeout = 30
 keepalive = 15
-# A new process takes seconds to start, while the others have all requests. After 10,000 of them one would start each
-# minute at 200 a second.
+# A new process takes seconds to start, in which the others serve all requests. So processes are replaced seldom: at 200
+# requests a second, 10,000 are served within a minute.
 max_requests = 100_000
 max_requests_jitter = 20_000
 control_socket_disable = True

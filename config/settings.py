@@ -58,12 +58,12 @@ API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 
 # Webhook secrets are encrypted under the first and can be read under all of them.
 WEBHOOK_KEYS = env.list("WEBHOOK_KEYS", default=[])
+# Send webhooks to any host and port, without TLS too: local development only.
+WEBHOOK_ALLOW_PRIVATE = env.bool("WEBHOOK_ALLOW_PRIVATE", default=False)
+
 # Signs receipts and statements; the public keys that did before stay published.
 PROOF_KEY = env.str("PROOF_KEY", default="")
 PROOF_RETIRED_KEYS = env.list("PROOF_RETIRED_KEYS", default=[])
-
-# Send webhooks to any host and port, without TLS too: local development only.
-WEBHOOK_ALLOW_PRIVATE = env.bool("WEBHOOK_ALLOW_PRIVATE", default=False)
 
 TOTAL_FEE_BPS = env.int("TOTAL_FEE_BPS", default=75)
 ROUTER_LEG_SLIPPAGE_BPS = env.int("ROUTER_LEG_SLIPPAGE_BPS", default=50)

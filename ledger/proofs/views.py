@@ -41,8 +41,8 @@ class StatementViewSet(ViewSet):
         records of all pages, behind the hashes of `before`, give the root that is signed;
         `examples/verify_statement.py` in our repository computes it.
 
-        A month has a statement some minutes after its end, and until then the answer is 409 `statement_not_ready`:
-        there are no provisional statements. Nothing is added to a month that was signed.
+        A month has a statement some minutes after its end, and until then the answer is 409 `statement_not_ready`; no
+        statement is provisional. Nothing is added to a month that was signed.
         """
         requester = requester_of(request)
         query = StatementQuery.read(request.query_params, mode=requester.mode)

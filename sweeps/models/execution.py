@@ -156,7 +156,7 @@ class SweepTransaction(models.Model):
     gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
     logs_digest = models.CharField(max_length=64, blank=True)  # of what was accepted, if its rail makes one
     # The position of the event in the block, as two providers show it once that is final; null unless accepted, and
-    # where there are no logs.
+    # on Solana, which has no logs.
     log_index = models.PositiveBigIntegerField(null=True, blank=True)
     submitted_at = models.DateTimeField(default=timezone.now)  # when it was last reported, or found
     confirmed_at = models.DateTimeField(null=True, blank=True)  # null unless accepted

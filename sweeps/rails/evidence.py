@@ -29,7 +29,7 @@ class SignedAuthorization:
 class Evidence:
     """What a rail shows of one execution. ``verifiable`` and ``attested`` are paths in the receipt."""
 
-    event: ContractEvent | None  # None where there are no events
+    event: ContractEvent | None  # None on Solana, which has no events
     authorizations: Sequence[SignedAuthorization]
     verifiable: Sequence[str]
     attested: Sequence[str]

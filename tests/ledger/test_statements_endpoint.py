@@ -148,7 +148,7 @@ def test_every_earlier_tree_is_proven_to_be_continued(api: Client) -> None:
     assert len(verifier.check_proof(both, statement)) == 2
 
 
-# --- what there is no statement of ------------------------------------------------------------------------------------
+# --- months without a statement ---------------------------------------------------------------------------------------
 
 
 NO_MONTHS = [
