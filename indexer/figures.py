@@ -18,6 +18,7 @@ from redis import RedisError
 
 from indexer import claims
 from ledger import balance_check, numbering
+from ledger.proofs import checkpoints
 from partners.webhooks import claims as claims_of_webhooks
 from sweepapi import networks
 from sweepapi.broker_state import BrokerState
@@ -80,6 +81,7 @@ class Figures:
             "flags": self._flagged,
             "ledger": self._walk.step,
             "numbers": _numbers,
+            "statements": _statements,
             "books": _books,
             "queue": self._queue,
             "webhooks": _webhooks,
@@ -121,6 +123,11 @@ def _due() -> None:
 def _numbers() -> None:
     with _bounded():
         metrics.UNNUMBERED.set(numbering.oldest_waits().total_seconds())
+
+
+def _statements() -> None:
+    with _bounded():
+        metrics.UNSIGNED.set(checkpoints.oldest_waits().total_seconds())
 
 
 def _webhooks() -> None:

@@ -3,19 +3,23 @@
 They are signed by a task, when the month is over by the database's clock. Requests only read them.
 """
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 import structlog
 from django.db import connection, transaction
+from django.db.models import OuterRef, Subquery
 
 from ledger.listing import numbers_of
-from ledger.models import Checkpoint
+from ledger.models import Checkpoint, EntryNumber
 from ledger.numbering import hold_numbers
 from ledger.proofs.trees import Tree
 from ledger.statements.month import Month
 from ledger.statements.reading import database_time
 from ledger.statements.values import ENTRIES_ARRIVE_WITHIN
+from partners.models import Partner
 from sweepapi.errors import StatementNotFound, StatementNotReady
+from sweepapi.modes import Mode
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +61,23 @@ def size_before(tree: Tree, moment: datetime) -> int:
 def is_over(month: Month) -> bool:
     """Whether nothing can be added to a month any more."""
     return database_time() >= month.end + ENTRIES_ARRIVE_WITHIN
+
+
+def unsigned() -> Iterator[tuple[Tree, Month]]:
+    """Yield each tree that has entries, with its first month that is not signed, whether or not that is over."""
+    signed = Checkpoint.objects.filter(partner=OuterRef("partner"), mode=OuterRef("mode")).order_by("-month")
+    firsts = EntryNumber.objects.filter(partner__in=Partner.objects.all(), mode__in=Mode.values, partner_number=0)
+    rows = firsts.annotate(signed=Subquery(signed.values("month")[:1]))
+    for partner_id, mode, began_at, last in rows.values_list("partner_id", "mode", "numbered_at", "signed"):
+        yield Tree(partner_id, Mode(mode)), Month.of(began_at) if last is None else Month.parse(last).shifted(1)
+
+
+def oldest_waits() -> timedelta:
+    """Return for how long the oldest month that is over waits for its checkpoint; zero if none does."""
+    oldest = min((month for _, month in unsigned()), default=None)
+    if oldest is None:
+        return timedelta()
+    return max(database_time() - ENTRIES_ARRIVE_WITHIN - oldest.end, timedelta())
 
 
 @transaction.atomic

@@ -1,18 +1,16 @@
 """Lets the trees of partners grow, and signs the months that are over: work of a task, of which requests do none."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
-from django.db.models import Max, Q, Sum
+from django.db.models import Q, Sum
 
-from ledger.models import Checkpoint, EntryNumber, Posting
-from ledger.proofs.checkpoints import RootDiffersError, check_intact, last_month, size_before
+from ledger.models import Checkpoint, Posting
+from ledger.proofs.checkpoints import RootDiffersError, check_intact, last_month, size_before, unsigned
 from ledger.proofs.notes import origin_of, signed_note
 from ledger.proofs.trees import Tree
 from ledger.statements.month import Month
-from partners.models import Partner
-from sweepapi.modes import Mode
+from sweepapi.monitoring import metrics
 
 
 def sign_months() -> None:
@@ -20,28 +18,15 @@ def sign_months() -> None:
 
     A tree whose entries are not those that were signed is left as it is; ``check_intact`` reports it.
     """
-    over, signed = last_month(), _signed()
-    for tree, first in _trees():
+    over, differing = last_month(), 0
+    for tree, month in unsigned():
         if not tree.grow():
             continue  # the next passes go on
-        former = signed.get((tree.partner_id, tree.mode))
         try:
-            _sign(tree, first if former is None else Month.parse(former).shifted(1), over)
+            _sign(tree, month, over)
         except RootDiffersError:
-            continue
-
-
-def _trees() -> Iterator[tuple[Tree, Month]]:
-    """Yield each tree that has entries, with the month of its first."""
-    firsts = EntryNumber.objects.filter(partner__in=Partner.objects.all(), mode__in=Mode.values, partner_number=0)
-    for partner_id, mode, numbered_at in firsts.values_list("partner_id", "mode", "numbered_at"):
-        yield Tree(partner_id, Mode(mode)), Month.of(numbered_at)
-
-
-def _signed() -> Mapping[tuple[UUID, str], str]:
-    """Return the last month of each tree that was signed."""
-    months = Checkpoint.objects.values("partner_id", "mode").annotate(last=Max("month"))
-    return {(row["partner_id"], row["mode"]): row["last"] for row in months}
+            differing += 1
+    metrics.DIFFERING_TREES.set(differing)
 
 
 def _sign(tree: Tree, month: Month, last: Month) -> None:

@@ -83,6 +83,16 @@ UNNUMBERED = Gauge(
     "For how long the oldest journal entry without a number waits for it.",
     multiprocess_mode="mostrecent",
 )
+UNSIGNED = Gauge(
+    "sweepapi_statements_unsigned_seconds",
+    "For how long the oldest month that is over waits for its signed statement.",
+    multiprocess_mode="mostrecent",
+)
+DIFFERING_TREES = Gauge(
+    "sweepapi_statements_differing_trees",
+    "Trees of statements that are not signed any more, because their entries are not those that were signed.",
+    multiprocess_mode="mostrecent",
+)
 UNMATCHED = Gauge(
     "sweepapi_unmatched_events",
     "Events of our contracts that match nothing and are not explained yet.",

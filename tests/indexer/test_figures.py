@@ -14,9 +14,12 @@ from indexer import figures
 from indexer.figures import Figures
 from ledger.models import Posting
 from ledger.numbering import number_entries
+from ledger.proofs.signing import sign_months
+from ledger.statements.month import Month
 from partners.models import Partner
 from sweeps.models import Sweep
 from tests.factories.ledger import book_fee
+from tests.factories.past import fee_at
 from tests.factories.sweeps import SweepFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -74,6 +77,16 @@ def test_for_how_long_the_oldest_entry_waits_for_its_number_is_measured(partner:
     number_entries()
     Figures().measure()
     assert value("ledger_unnumbered_seconds") == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_for_how_long_a_month_that_is_over_waits_for_its_signature_is_measured(partner: Partner) -> None:
+    fee_at(Month.of(timezone.now()).shifted(-2).start, partner, 1)
+    Figures().measure()
+    assert value("statements_unsigned_seconds") > 0
+    sign_months()
+    Figures().measure()
+    assert value("statements_unsigned_seconds") == 0
 
 
 def test_an_entry_out_of_balance_is_counted_and_named_in_the_log_once(

@@ -7,13 +7,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.utils import timezone
+from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from dev.bench_sweeps.copies import without_triggers
 from ledger.models import Checkpoint, EntryNumber, JournalEntry, StatementEra, SubtreeHash
 from ledger.numbering import number_entries
 from ledger.proofs import checkpoints, trees
-from ledger.proofs.checkpoints import RootDiffersError, checkpoint_of
+from ledger.proofs.checkpoints import RootDiffersError, checkpoint_of, oldest_waits
 from ledger.proofs.signing import sign_months
 from ledger.proofs.trees import Tree
 from ledger.statements.month import Month
@@ -132,6 +133,18 @@ def test_a_tree_that_has_much_to_grow_is_signed_once_it_has_grown(
     assert counts == [(2, 0, 1), (4, 0, 1), (6, 1, 1), (6, 1, 1)]
 
 
+def test_the_oldest_month_that_is_over_and_not_signed_says_how_long_it_waits(partner: Partner, clock: Clock) -> None:
+    assert oldest_waits() == timedelta()
+    fee_at(APRIL.start, partner, 1)
+    fee_at(MAY.start, PartnerFactory.create(), 1)
+    clock(APRIL.end + timedelta(minutes=5))
+    assert oldest_waits() == timedelta()
+    clock(MAY.end + timedelta(minutes=5, seconds=9))
+    assert oldest_waits() == MAY.end - APRIL.end + timedelta(seconds=9)
+    sign_months()
+    assert oldest_waits() == timedelta()
+
+
 # --- entries that are not those that were signed ----------------------------------------------------------------------
 
 
@@ -153,12 +166,27 @@ def test_a_tree_that_was_rewritten_is_reported_and_not_signed_any_more_and_the_o
     clock(MAY.end + timedelta(days=1))
     with capture_logs() as logs:
         sign_months()
+    assert REGISTRY.get_sample_value("sweepapi_statements_differing_trees") == 1
     assert [(one["event"], one["partner_id"], one["month"]) for one in logs] == [
         ("statement_differs", str(partner.id), "2026-04")
     ]
     assert (signed(partner), signed(other)) == ([("2026-04", 1)], [("2026-04", 1), ("2026-05", 1)])
     with pytest.raises(RootDiffersError):
         checkpoint_of(Tree(partner.id, Mode.LIVE), APRIL)
+
+
+def test_a_tree_is_signed_again_once_its_entries_are_those_that_were_signed(partner: Partner, clock: Clock) -> None:
+    entry = fee_at(APRIL.start, partner, 1)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    rewrite(entry)
+    clock(MAY.end + timedelta(days=1))
+    sign_months()
+    with without_triggers():
+        JournalEntry.objects.filter(pk=entry.pk).update(tx_hash=entry.tx_hash)
+    sign_months()
+    assert REGISTRY.get_sample_value("sweepapi_statements_differing_trees") == 0
+    assert signed(partner) == [("2026-04", 1), ("2026-05", 1)]
 
 
 def test_an_entry_that_appeared_in_a_signed_month_is_reported(partner: Partner, clock: Clock) -> None:
