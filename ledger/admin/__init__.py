@@ -3,5 +3,13 @@
 from ledger.admin.books import PartnerBooksAdmin
 from ledger.admin.journal import AccountAdmin, JournalEntryAdmin
 from ledger.admin.payouts import PayoutAdmin
+from ledger.admin.proofs import CheckpointAdmin, StatementEraAdmin
 
-__all__ = ["AccountAdmin", "JournalEntryAdmin", "PartnerBooksAdmin", "PayoutAdmin"]
+__all__ = [
+    "AccountAdmin",
+    "CheckpointAdmin",
+    "JournalEntryAdmin",
+    "PartnerBooksAdmin",
+    "PayoutAdmin",
+    "StatementEraAdmin",
+]

@@ -77,3 +77,8 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.month} at {self.size}"
+
+    @property
+    def era(self) -> str:
+        """The last part of the origin, which is the note's first line."""
+        return self.note.partition("\n")[0].rpartition("/")[2]
