@@ -6,10 +6,23 @@ r"""Checks monthly statements that you saved, and proofs in them; our service is
     python verify_statement.py page-1.json page-2.json --keys jwks.json \
         --proof proof.json --rpc eip155:8453=https://any-node.example --contract eip155:8453=0x…
 
-The pages are those of one month, all of them. A proof is an answer of /v2/statements/:month/proof for that month. With
-a node and the address of our V5 contract of a network, each fee that V5 paid is compared with the chain. Keep the
-checkpoints: that of this month has to continue that of the month before, which a proof (`?from=`) and `--former
-page.json` show. Exits with 1 at the first difference.
+The pages are those of one month, all of them. A proof is an answer of /v2/statements/:month/proof for that month. Keep
+the checkpoints: that of this month has to continue that of the month before, which a proof (`?from=`) and `--former
+page.json` show.
+
+With a node of a network and the address of our V5 contract, each fee that it paid is compared with the chain: the
+wallet, the token, the fee and its parts. `--contract-v4` names our V4 contract, of whose fees the chain shows sweep,
+wallet, token and the whole fee. The rest is not in statements, such as the gross output, or not on chain, such as your
+share of V4's fees. A fee that the same statement reverses is not looked up.
+
+Exits with
+0   if all of it holds;
+1   at the first difference;
+2   if the arguments are wrong;
+3   if all of it holds, but the transactions of some fees have not succeeded on the chain (any more), and these fees are
+    not reversed up to the end of the month. Each is named. It happens if their block left the chain after the month;
+    then a later statement has an entry that `reverses` the fee, and if none has, the fee was made up. Ask a second node
+    as well, since some forget old transactions.
 """
 
 import argparse
@@ -18,7 +31,7 @@ import json
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -29,9 +42,14 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
 TIMEOUT_SECONDS = 30
-EXECUTED_TYPES = "uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256"
-EXECUTED = "0x" + keccak(f"SweepExecutedV5({EXECUTED_TYPES})".encode()).hex()
-OUTPUT_TOKEN, TOTAL_FEE, PARTNER_FEE, PROTOCOL_FEE = 2, 5, 6, 7  # words of its data
+SUCCEEDED = "0x1"  # the status of a transaction
+NOT_ON_CHAIN = 3  # exit status
+V5_TYPES = "uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256"
+V4_TYPES = "bytes32,address,address,uint256,uint256,uint256,uint256"
+V5_EVENT = "0x" + keccak(f"SweepExecutedV5({V5_TYPES})".encode()).hex()
+V4_EVENT = "0x" + keccak(f"SweepExecutedV4({V4_TYPES})".encode()).hex()
+V5_TOKEN, V5_TOTAL_FEE, V5_PARTNER_FEE, V5_PROTOCOL_FEE = 2, 5, 6, 7  # words of its data
+V4_TOKEN, V4_FEE = 0, 3
 
 Json = dict[str, Any]
 
@@ -233,41 +251,61 @@ def ask(url: str, method: str, *params: object) -> Any:  # noqa: ANN401 - any JS
     return answer["result"]
 
 
-def check_chain(records: Sequence[Json], network: str, url: str, contract: str) -> int:
-    """Compare each fee that V5 paid on a network, unless it was reversed, with its event; return how many."""
+def check_chain(records: Sequence[Json], network: str, url: str, contracts: Mapping[str, str]) -> tuple[int, list[str]]:
+    """Compare the fees on a network, unless they were reversed, with the events of contracts, which are by event.
+
+    Return how many the chain shows, and which are not there at all.
+    """
     same("the node's chain", f"eip155:{int(ask(url, 'eth_chainId'), 16)}", network)
     reversed_ones = {record["reverses"] for record in records}
-    checked = 0
+    shown, missing = 0, []
     for record in records:
-        booked = {one["account"]: int(one["amount"]) for one in record["postings"]}
-        is_paid = record["kind"] == "sweep_fee" and "partner_settled" in booked
-        if record["network"] == network and is_paid and record["id"] not in reversed_ones:
-            due = {
-                (
-                    record["wallet"],
-                    record["token"],
-                    booked["fees_charged"],
-                    booked["partner_settled"],
-                    booked.get("protocol_revenue", 0),
-                )
-            }
-            if not due <= paid_by(ask(url, "eth_getTransactionReceipt", record["txHash"]), contract):
-                raise DifferenceError(f"entry {record['id']} is not what {record['txHash']} paid")
-            checked += 1
-    return checked
+        expected = event_of(record) if record["network"] == network and record["id"] not in reversed_ones else None
+        if expected is None or expected[0] not in contracts:
+            continue
+        receipt = ask(url, "eth_getTransactionReceipt", record["txHash"])
+        if receipt is None or receipt["status"] != SUCCEEDED:
+            missing.append(f"entry {record['id']}, the fee of transaction {record['txHash']}")
+        elif expected not in events_in(receipt, contracts):
+            raise DifferenceError(f"entry {record['id']} is not what {record['txHash']} paid")
+        else:
+            shown += 1
+    return shown, missing
 
 
-def paid_by(receipt: Json | None, contract: str) -> set[tuple[str, str, int, int, int]]:
-    """Return user, output token and fees of each sweep that a transaction executed at the contract."""
+def event_of(record: Json) -> tuple[object, ...] | None:
+    """Return what the event of a fee has to show, its topic first; None unless the entry has a partner's fee."""
+    booked = {one["account"]: int(one["amount"]) for one in record["postings"]}
+    if record["kind"] != "sweep_fee":
+        return None
+    fee = record["wallet"], record["token"], booked["fees_charged"]
+    if "partner_settled" in booked:
+        return (V5_EVENT, *fee, booked["partner_settled"], booked.get("protocol_revenue", 0))
+    if "partner_payable" in booked:
+        return (V4_EVENT, *fee, "0x" + record["sweepId"].replace("-", "").ljust(64, "0"))
+    return None
+
+
+def events_in(receipt: Json, contracts: Mapping[str, str]) -> set[tuple[object, ...]]:
+    """Return the executions of sweeps at the contracts that a transaction has, in the form of ``event_of``."""
     found = set()
-    for log in receipt["logs"] if receipt is not None and receipt["status"] == "0x1" else ():
-        if to_checksum_address(log["address"]) == to_checksum_address(contract) and log["topics"][0] == EXECUTED:
-            data = log["data"][2:]
-            words = [data[at : at + 64] for at in range(0, len(data), 64)]
-            fees = [int(words[position], 16) for position in (TOTAL_FEE, PARTNER_FEE, PROTOCOL_FEE)]
-            user, token = (to_checksum_address("0x" + one[-40:]) for one in (log["topics"][2], words[OUTPUT_TOKEN]))
-            found.add((user, token, *fees))
+    for log in receipt["logs"]:
+        topic = log["topics"][0] if log["topics"] else None
+        if topic not in contracts or address(log["address"]) != address(contracts[topic]):
+            continue
+        data, user = log["data"][2:], address(log["topics"][2])
+        words = [data[at : at + 64] for at in range(0, len(data), 64)]
+        if topic == V5_EVENT:
+            fees = [int(words[position], 16) for position in (V5_TOTAL_FEE, V5_PARTNER_FEE, V5_PROTOCOL_FEE)]
+            found.add((topic, user, address(words[V5_TOKEN]), *fees))
+        else:
+            found.add((topic, user, address(words[V4_TOKEN]), int(words[V4_FEE], 16), log["topics"][1]))
     return found
+
+
+def address(text: str) -> str:
+    """Return the address in a word, or in another spelling, with its checksum."""
+    return to_checksum_address("0x" + text[-40:])
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
@@ -293,8 +331,11 @@ def check_former(former: Json, statement: Json, origin: str, keys: Sequence[Json
     return f"It continues the checkpoint of {former['month']}."
 
 
-def verify(arguments: argparse.Namespace) -> list[str]:
-    """Check everything that was named; return what was proven, raise DifferenceError otherwise."""
+def verify(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Check everything that was named; return what was proven, and which fees are not on the chain.
+
+    Raises DifferenceError if something differs.
+    """
     keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
     pages = [read(path) for path in arguments.pages]
     origin = check_note(pages[0], keys)
@@ -305,11 +346,16 @@ def verify(arguments: argparse.Namespace) -> list[str]:
         proven.append(check_former(read(arguments.former), pages[0], origin, keys))
     for path in arguments.proof:
         proven += check_proof(read(path), pages[0])
-    contracts = named(arguments.contract)
+    v5, v4, all_missing = named(arguments.contract), named(arguments.contract_v4), []
     for network, url in named(arguments.rpc).items():
-        count = check_chain(records, network, url, contracts[network])
-        proven.append(f"{network} shows {count} of these entries, to the unit.")
-    return proven
+        known = {V5_EVENT: v5.get(network), V4_EVENT: v4.get(network)}
+        contracts = {event: contract for event, contract in known.items() if contract is not None}
+        if not contracts:
+            raise ValueError(f"no contract of {network} is named")
+        shown, missing = check_chain(records, network, url, contracts)
+        proven.append(f"{network} shows {shown} of these entries, to the unit.")
+        all_missing += missing
+    return proven, all_missing
 
 
 def main() -> int:
@@ -319,15 +365,19 @@ def main() -> int:
     parser.add_argument("--former", type=Path, help="a page of the statement of the month before")
     parser.add_argument("--proof", type=Path, action="append", default=[])
     parser.add_argument("--rpc", action="append", default=[], metavar="NETWORK=URL")
-    parser.add_argument("--contract", action="append", default=[], metavar="NETWORK=ADDRESS")
+    parser.add_argument("--contract", action="append", default=[], metavar="NETWORK=ADDRESS", help="of V5")
+    parser.add_argument("--contract-v4", action="append", default=[], metavar="NETWORK=ADDRESS")
+    arguments = parser.parse_args()
     try:
-        proven = verify(parser.parse_args())
+        proven, missing = verify(arguments)
     except (DifferenceError, KeyError, TypeError, ValueError, OSError) as error:
         print(f"NOT VERIFIED: {type(error).__name__}: {error}")
         return 1
     print("\n".join(proven))
-    print("Only the service says: wallets, kinds and times of entries, V4's and V1's shares of partners, and payouts.")
-    return 0
+    for one in missing:
+        print(f"NOT ON CHAIN, and not reversed up to the end of the month: {one}")
+    print("Only the service says: kinds and times of entries, the shares of V4's and Solana's fees, and payouts.")
+    return NOT_ON_CHAIN if missing else 0
 
 
 if __name__ == "__main__":
