@@ -96,6 +96,17 @@ class SweepApi:
             if cursor is None:
                 return items
 
+    def statement(self, month: str) -> dict[str, Any]:
+        """Return the first 200 entries of a month that is over, with the signed state of the tree at its end."""
+        return self.call("GET", f"/v2/statements/{month}", params={"limit": 200}).data
+
+    def proof_keys(self) -> dict[str, Any]:
+        """Return the keys that receipts and statements are signed with, as a JSON Web Key Set."""
+        response = self._session.get(f"{self._base_url}/.well-known/jwks.json", timeout=TIMEOUT_SECONDS)
+        response.raise_for_status()
+        keys: dict[str, Any] = response.json()
+        return keys
+
     def call(self, method: str, path: str, **options: Any) -> Answer:  # noqa: ANN401 - options of requests
         """Make one request; raises RefusedError unless it succeeds."""
         response = self._session.request(method, self._base_url + path, timeout=TIMEOUT_SECONDS, **options)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 
 import requests
 from rich.console import Console
@@ -18,6 +19,7 @@ from dev.errors import LocalWorldError
 from dev.fleet import Fleet
 from dev.partner_client import RefusedError
 from dev.restore.backups import Backups
+from dev.restore.statements import Statements
 from dev.restore.steps import STEPS, Rehearsal
 from dev.supervisor import Interrupted, say
 
@@ -46,11 +48,13 @@ def _start(fleet: Fleet) -> Rehearsal:
     local.write_description({**running.describe(), "solana": cluster.describe()})
     environment = os.environ | local.environment(database_url=local.databases.runtime) | cluster.environment()
 
-    def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, "manage.py", *arguments]
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, *arguments]
         return subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
 
-    return Rehearsal(Context(local.world_file), Backups(fleet, local.databases.owner), manage)
+    context = Context(local.world_file)
+    statements = Statements(fleet.folder / "statements", context, run)
+    return Rehearsal(context, Backups(fleet, local.databases.owner), partial(run, "manage.py"), statements)
 
 
 def _rehearse(rehearsal: Rehearsal) -> bool:

@@ -4,7 +4,9 @@ import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
+from signal import SIGTERM
 from typing import Any
 
 import psycopg
@@ -15,8 +17,11 @@ from dev.demo.reconciliation import EVENTS
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.partner_client import RefusedError
 from dev.restore.backups import Backups
+from dev.restore.statements import Statements
 from dev.waiting import wait_until
+from ledger.statements.month import Month
 
+BEAT = "beat"  # the name of its program
 RETURN_SECONDS = 120
 DIFFERENT = 1  # the exit status of `manage.py reconcile` if the books differ
 # Where the data of each event has the total fee: V5 begins with three addresses, V4 with one; then count and gross.
@@ -32,11 +37,14 @@ class Rehearsal:
     context: Context
     backups: Backups
     manage: Manage
+    statements: Statements
+    month: Month = field(default_factory=lambda: Month.of(datetime.now(UTC)))
     kept: list[Built] = field(default_factory=list)
     lost: list[Built] = field(default_factory=list)
     lost_on_v4: list[tuple[Built, str]] = field(default_factory=list)  # with their transactions
     unsent: list[Built] = field(default_factory=list)
     events: int = 0  # on chain
+    era: str = ""  # which was begun after the restore
 
     def sweep(self, wallet: int, *, on_v4: bool = False, is_reported: bool = True) -> tuple[Built, str]:
         """Build a sweep and send it, as a wallet; returns the answer and the hash."""
@@ -55,6 +63,14 @@ class Rehearsal:
         done = self.manage("reconcile", self.context.chain, "--json")
         return done.returncode, json.loads(done.stdout)["differences"]
 
+    def wait_for_entries(self) -> None:
+        """Wait until the ledger lists an entry for each event on chain."""
+
+        def listed() -> bool:
+            return len({posting["txHash"] for posting in self.context.ours.ledger_entries()}) == self.events
+
+        wait_until(listed, within_seconds=RETURN_SECONDS, what=f"{self.events} entries")
+
     def repair(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return self.manage("reconcile", self.context.chain, "--repair", "--by", "rehearsal", *arguments)
 
@@ -69,6 +85,11 @@ def back_up(rehearsal: Rehearsal, result: StepResult) -> None:
     result.record("one sweep was completed, and then a base backup was taken")
     rehearsal.kept.append(rehearsal.sweep(0)[0])
     result.record("another one was completed after it")
+    rehearsal.wait_for_entries()
+    rehearsal.statements.sign(rehearsal.month)
+    rehearsal.statements.save("before", rehearsal.month)
+    rehearsal.statements.check("before")
+    result.record("the month ended, and the partner checked its signed statement")
 
 
 def lose_commits(rehearsal: Rehearsal, result: StepResult) -> None:
@@ -78,13 +99,23 @@ def lose_commits(rehearsal: Rehearsal, result: StepResult) -> None:
     rehearsal.lost_on_v4.append(rehearsal.sweep(2, on_v4=True))
     rehearsal.unsent.append(rehearsal.context.build(rehearsal.context.wallets[3], "WETH", USDC=3))
     result.record("two sweeps on V5 and one on V4 were executed, one of them unreported; another was only built")
+    rehearsal.wait_for_entries()
+    rehearsal.statements.sign(rehearsal.month.shifted(1))
+    rehearsal.statements.save("lost", rehearsal.month.shifted(1))
+    result.record("the next month ended, and its statement, with what they booked, was signed")
     rehearsal.backups.archive_all()
     rehearsal.backups.kill()
-    result.record("PostgreSQL was killed")
+    rehearsal.backups.fleet.kill(BEAT, SIGTERM)
+    result.record("PostgreSQL was killed, and beat stopped")
     rehearsal.backups.restore(until)
     result.record(f"the backup was restored, and what was committed until {until:%H:%M:%S}")
     wait_until(partial(_serves, rehearsal), within_seconds=RETURN_SECONDS, what="return of the API")
-    result.record("the API serves again; nothing was restarted")
+    result.record("the API serves again; web and worker were not restarted")
+    done = rehearsal.manage("begin_statement_era", "--reason", "the rehearsal")
+    result.check(done.returncode == 0, "`manage.py begin_statement_era` began another era")
+    rehearsal.era = done.stdout.split()[-1].removesuffix(".")
+    rehearsal.backups.fleet.relaunch(BEAT)
+    result.record("beat was started again")
     statuses = {rehearsal.context.ours.sweep(built["sweepId"])["status"] for built in rehearsal.kept}
     result.check(statuses == {"completed"}, "the sweeps up to then are there, also the one after the backup")
     gone = [built["sweepId"] for built in (*rehearsal.lost, *rehearsal.unsent)]
@@ -159,6 +190,30 @@ def compare_by_hand(rehearsal: Rehearsal, result: StepResult) -> None:
     result.check((entries, int(booked)) == (count, charged), "the ledger has as many fees, of the same sum")
 
 
+def compare_statements(rehearsal: Rehearsal, result: StepResult) -> None:
+    """Sign the month that was lost, under the new era, and check it against the statement before the restore."""
+    statements, month, lost_month = rehearsal.statements, rehearsal.month, rehearsal.month.shifted(1)
+    before = rehearsal.context.ours.statement(str(month))
+    result.check(before == statements.saved["before"], "the statement that was restored is the one that was saved")
+    result.check_refused(
+        lambda: rehearsal.context.ours.statement(str(lost_month)), 409, "statement_not_ready", what="the lost one"
+    )
+    rehearsal.wait_for_entries()
+    statements.sign(lost_month)
+    again = statements.save("again", lost_month)
+    said = statements.check("again", former="before")
+    continues = f"It continues the checkpoint of {month}." in said
+    result.check(continues, "signed again, with what was adopted, it continues the one before the restore")
+    hashes = {record["txHash"] for record in again["records"]}
+    result.check(
+        len(hashes) == rehearsal.events - len(rehearsal.kept), "it has all executions since, as the chain shows"
+    )
+    eras = [statements.era(name) for name in ("before", "lost", "again")]
+    result.check(eras == ["0", "0", rehearsal.era], "its name has the new era, so no name is of two trees")
+    statements.check("lost", former="before")
+    result.record("the lost statement is still good for its signature, under the former name")
+
+
 def _fees_on_chain(context: Context) -> tuple[int, int]:
     """Return the sum of the fees in all events of our contracts, and how many there are."""
     fees = []
@@ -189,4 +244,5 @@ STEPS: tuple[tuple[str, Callable[[Rehearsal, StepResult], None]], ...] = (
     ("the comparison", report),
     ("the repair", repair),
     ("events and books, added up without the service", compare_by_hand),
+    ("the statements", compare_statements),
 )
