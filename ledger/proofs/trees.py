@@ -1,6 +1,6 @@
 """The hashes of a partner's tree, from those of complete subtrees that are stored, and from the entries of the rest.
 
-Subtrees are stored by ``grow``, before a size is signed; so what is read for a signed size is there.
+The missing ones are stored before a size is signed; so what is read for a signed size is there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,6 @@ from sweepapi.modes import Mode
 
 # A hash takes at most 255 entries, 255 hashes of the first level, and one of the second for each 65,536 entries.
 LEVELS = (8, 16)
-SUBTREES_AT_ONCE = 1_000  # in one pass over a tree, so that a long ledger that has none occupies no worker for hours
 _LEAVES = 0
 
 
@@ -35,7 +34,7 @@ class Tree:
         return records_of(numbers.order_by("partner_number"))
 
     def root(self, size: int) -> bytes:
-        """Return the root over the first ``size`` entries, since which the tree must have grown."""
+        """Return the root over the first ``size`` entries; no subtree of theirs may be missing."""
         if size == 0:
             return EMPTY_ROOT
         (root,) = self.hashes([Span(0, size)])
@@ -44,7 +43,7 @@ class Tree:
     def hashes(self, spans: Sequence[Span]) -> list[bytes]:
         """Return the hash of each span, in at most four queries however long they are.
 
-        The tree must have grown since it has the entries up to their ends.
+        No subtree of the entries up to their ends may be missing.
         """
         subtrees = {subtree for span in spans for subtree in span.subtrees}
         found = self._hashes(subtrees)
@@ -56,22 +55,24 @@ class Tree:
         found = self._hashes(subtrees)
         return [found[subtree] for subtree in subtrees]
 
-    def grow(self) -> bool:
-        """Store the hashes of complete subtrees that are missing, up to a number; return whether all are stored."""
+    def missing(self) -> list[Subtree]:
+        """Return the complete subtrees whose hashes have to be stored and are not, the lower ones first."""
         last = numbers_of(self.partner_id, self.mode).order_by("-partner_number").first()
-        size, left = 0 if last is None else last.partner_number + 1, SUBTREES_AT_ONCE
+        size, missing = 0 if last is None else last.partner_number + 1, []
         for level in LEVELS:
             newest = self._stored().filter(level=level).order_by("-index").first()
-            missing = range(0 if newest is None else newest.index + 1, size >> level)
-            for index in missing[:left]:
-                subtree = Subtree(level, index)
-                (found,) = self._made_of_lower([subtree], _below(level)).values()
-                row = SubtreeHash(partner_id=self.partner_id, mode=self.mode, level=level, index=index, hash=found)
-                SubtreeHash.objects.bulk_create([row], ignore_conflicts=True)
-            if len(missing) > left:
-                return False
-            left -= len(missing)
-        return True
+            first = 0 if newest is None else newest.index + 1
+            missing += [Subtree(level, index) for index in range(first, size >> level)]
+        return missing
+
+    def store(self, subtrees: Iterable[Subtree]) -> None:
+        """Store the hashes of some that are missing, from the first on."""
+        for subtree in subtrees:
+            (found,) = self._made_of_lower([subtree], _below(subtree.level)).values()
+            row = SubtreeHash(
+                partner_id=self.partner_id, mode=self.mode, level=subtree.level, index=subtree.index, hash=found
+            )
+            SubtreeHash.objects.bulk_create([row], ignore_conflicts=True)
 
     def _hashes(self, subtrees: Iterable[Subtree]) -> dict[Subtree, bytes]:
         """Return the hashes of complete subtrees, each made of the highest level that is stored and not above it."""

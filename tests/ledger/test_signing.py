@@ -13,16 +13,16 @@ from structlog.testing import capture_logs
 from dev.bench_sweeps.copies import without_triggers
 from ledger.models import Checkpoint, EntryNumber, JournalEntry, StatementEra, SubtreeHash
 from ledger.numbering import number_entries
-from ledger.proofs import checkpoints, trees
+from ledger.proofs import checkpoints, signing, trees
 from ledger.proofs.checkpoints import RootDiffersError, checkpoint_of, oldest_waits
 from ledger.proofs.signing import sign_months
 from ledger.proofs.trees import Tree
 from ledger.statements.month import Month
 from partners.models import Partner
 from sweepapi.modes import Mode
-from tests.factories.ledger import book_fee
+from tests.factories.ledger import BASE, WETH, book_fee
 from tests.factories.partners import PartnerFactory
-from tests.factories.past import fee_at
+from tests.factories.past import fee_at, reversal_at
 from tests.factories.sweeps import LOCAL
 from tests.ledger.test_numbering import posted_and_not_committed
 from tests.sessions import at_once, rival_after_query
@@ -30,6 +30,7 @@ from tests.sessions import at_once, rival_after_query
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MARCH, APRIL, MAY, JUNE = (Month(2026, number) for number in (3, 4, 5, 6))
+OTHER = "0x00000000000000000000000000000000000000C1"
 Clock = Callable[[datetime], None]
 
 
@@ -116,21 +117,47 @@ def test_sessions_that_sign_at_the_same_time_sign_each_month_once(
     assert checkpoint_of(Tree(partner.id, Mode.LIVE), MAY).size == 8
 
 
-def test_a_tree_that_has_much_to_grow_is_signed_once_it_has_grown(
+def test_trees_that_have_much_to_grow_are_signed_once_they_have_grown_and_the_others_at_once(
     partner: Partner, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "LEVELS", (1, 2))
-    monkeypatch.setattr(trees, "SUBTREES_AT_ONCE", 2)
-    other = PartnerFactory.create()
+    monkeypatch.setattr(signing, "SUBTREES_AT_ONCE", 4)
+    second, small = PartnerFactory.create(), PartnerFactory.create()
     for minutes in range(8):
         fee_at(APRIL.start + timedelta(minutes=minutes), partner, 1)
-    fee_at(APRIL.end - timedelta(days=1), other, 1)
+        fee_at(APRIL.start + timedelta(minutes=minutes), second, 1)
+    fee_at(APRIL.end - timedelta(days=1), small, 1)
     clock(APRIL.end + timedelta(days=1))
     counts = []
     for _ in range(4):
         sign_months()
-        counts.append((SubtreeHash.objects.count(), len(signed(partner)), len(signed(other))))
-    assert counts == [(2, 0, 1), (4, 0, 1), (6, 1, 1), (6, 1, 1)]
+        many = sorted(len(signed(one)) for one in (partner, second))
+        counts.append((SubtreeHash.objects.count(), many, len(signed(small))))
+    assert counts == [(4, [0, 0], 1), (8, [0, 1], 1), (12, [1, 1], 1), (12, [1, 1], 1)]
+    assert {checkpoint_of(Tree(one.id, Mode.LIVE), APRIL).size for one in (partner, second)} == {8}
+
+
+def test_the_totals_of_a_month_are_the_sums_of_all_its_entries_and_of_no_others(
+    partner: Partner, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signing, "ENTRIES_AT_ONCE", 2)
+    fee_at(MARCH.start, partner, 1_000)
+    entries = [fee_at(APRIL.start, partner, amount) for amount in (1, 2, 3)]
+    reversal_at(APRIL.start, entries[0])
+    fee_at(APRIL.start, partner, 5, asset=OTHER)
+    fee_at(MAY.start, partner, 1_000)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    names = ("network", "token", "account", "debit", "credit")
+    totals = Checkpoint.objects.get(partner=partner, month="2026-04").totals
+    assert [tuple(one[name] for name in names) for one in totals] == [
+        (BASE, OTHER, "fees_charged", "10", "0"),
+        (BASE, OTHER, "partner_payable", "0", "5"),
+        (BASE, OTHER, "protocol_revenue", "0", "5"),
+        (BASE, WETH, "fees_charged", "12", "2"),
+        (BASE, WETH, "partner_payable", "1", "6"),
+        (BASE, WETH, "protocol_revenue", "1", "6"),
+    ]
 
 
 def test_the_oldest_month_that_is_over_and_not_signed_says_how_long_it_waits(partner: Partner, clock: Clock) -> None:
