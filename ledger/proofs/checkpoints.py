@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Subquery
 from ledger.listing import numbers_of
 from ledger.models import Checkpoint, EntryNumber
 from ledger.numbering import hold_numbers
-from ledger.proofs.trees import Tree
+from ledger.proofs.trees import Tree, TreeDiffersError
 from ledger.statements.month import Month
 from ledger.statements.reading import database_time
 from ledger.statements.values import ENTRIES_ARRIVE_WITHIN
@@ -24,15 +24,11 @@ from sweepapi.modes import Mode
 log = structlog.get_logger(__name__)
 
 
-class RootDiffersError(Exception):
-    """The entries of a month are not those that were signed."""
-
-
 def checkpoint_of(tree: Tree, month: Month) -> Checkpoint:
     """Return the checkpoint of a month.
 
     Raises ``StatementNotFound`` for a past month before the first entry, ``StatementNotReady`` until it is signed, and
-    ``RootDiffersError``, with an alert, if the entries are not those that were signed.
+    ``TreeDiffersError``, with an alert, if the entries are not those that were signed.
     """
     stored = Checkpoint.objects.filter(partner=tree.partner_id, mode=tree.mode, month=str(month)).first()
     if stored is not None:
@@ -44,11 +40,11 @@ def checkpoint_of(tree: Tree, month: Month) -> Checkpoint:
 
 
 def check_intact(tree: Tree, checkpoint: Checkpoint) -> None:
-    """Raise ``RootDiffersError``, with an alert, unless the tree has the entries that were signed."""
+    """Raise ``TreeDiffersError``, with an alert, unless the tree has the entries that were signed."""
     size = size_before(tree, Month.parse(checkpoint.month).end)
-    if (size, tree.root(checkpoint.size)) != (checkpoint.size, bytes(checkpoint.root)):
+    if size != checkpoint.size or tree.root(size) != bytes(checkpoint.root):
         log.error("statement_differs", partner_id=str(tree.partner_id), mode=tree.mode, month=checkpoint.month)
-        raise RootDiffersError(f"The entries until {checkpoint.month} are not those of the checkpoint.")
+        raise TreeDiffersError(f"The entries until {checkpoint.month} are not those of the checkpoint.")
 
 
 def size_before(tree: Tree, moment: datetime) -> int:
@@ -65,11 +61,15 @@ def is_over(month: Month) -> bool:
 
 def unsigned() -> Iterator[tuple[Tree, Month]]:
     """Yield each tree that has entries, with its first month that is not signed, whether or not that is over."""
-    signed = Checkpoint.objects.filter(partner=OuterRef("partner"), mode=OuterRef("mode")).order_by("-month")
-    firsts = EntryNumber.objects.filter(partner__in=Partner.objects.all(), mode__in=Mode.values, partner_number=0)
-    rows = firsts.annotate(signed=Subquery(signed.values("month")[:1]))
-    for partner_id, mode, began_at, last in rows.values_list("partner_id", "mode", "numbered_at", "signed"):
-        yield Tree(partner_id, Mode(mode)), Month.of(began_at) if last is None else Month.parse(last).shifted(1)
+    for mode in Mode:
+        entries = EntryNumber.objects.filter(partner=OuterRef("pk"), mode=mode).order_by("partner_number")
+        signed = Checkpoint.objects.filter(partner=OuterRef("pk"), mode=mode).order_by("-month")
+        partners = Partner.objects.order_by("pk").annotate(
+            began_at=Subquery(entries.values("numbered_at")[:1]), signed=Subquery(signed.values("month")[:1])
+        )
+        for partner_id, began_at, last in partners.values_list("pk", "began_at", "signed"):
+            if began_at is not None:
+                yield Tree(partner_id, mode), Month.of(began_at) if last is None else Month.parse(last).shifted(1)
 
 
 def oldest_waits() -> timedelta:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from django.db.models import Q, Sum
 
 from ledger.models import Checkpoint, Posting
-from ledger.proofs.checkpoints import RootDiffersError, check_intact, last_month, size_before, unsigned
+from ledger.proofs.checkpoints import check_intact, last_month, size_before, unsigned
 from ledger.proofs.notes import origin_of, signed_note
-from ledger.proofs.trees import Tree
+from ledger.proofs.trees import Tree, TreeDiffersError
 from ledger.statements.month import Month
 from sweepapi.monitoring import metrics
 
@@ -28,19 +28,18 @@ class _Account(NamedTuple):
 def sign_months() -> None:
     """Store subtrees that are complete, up to a number, and the checkpoint of each month that is over and has none.
 
-    A tree whose entries are not those that were signed is left as it is; ``check_intact`` reports it.
+    A tree whose entries are not those that were signed, or not all there, is left as it is; that is logged.
     """
     over, left, differing = last_month(), SUBTREES_AT_ONCE, 0
     for tree, month in unsigned():
         missing = tree.missing()
         now, later = missing[:left], missing[left:]
-        tree.store(now)
         left -= len(now)
-        if later:
-            continue  # the next passes go on
         try:
-            _sign(tree, month, over)
-        except RootDiffersError:
+            tree.store(now)
+            if not later:  # otherwise the next passes go on
+                _sign(tree, month, over)
+        except TreeDiffersError:
             differing += 1
     metrics.DIFFERING_TREES.set(differing)
 

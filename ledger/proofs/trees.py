@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+import structlog
 from django.db.models import Q, QuerySet
 
 from ledger.listing import numbers_of
@@ -19,6 +20,13 @@ from sweepapi.modes import Mode
 # A hash takes at most 255 entries, 255 hashes of the first level, and one of the second for each 65,536 entries.
 LEVELS = (8, 16)
 _LEAVES = 0
+
+
+log = structlog.get_logger(__name__)
+
+
+class TreeDiffersError(Exception):
+    """The entries of a tree are not those that were signed, or not all there."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,11 @@ class Tree:
         """Return the hashes of subtrees from those of a lower level."""
         parts = {subtree: _parts(subtree, source) for subtree in subtrees}
         known = self._leaves(parts.values()) if source == _LEAVES else self._read(parts.values(), source)
+        absent = {index for indexes in parts.values() for index in indexes} - known.keys()
+        if absent:
+            facts = {"partner_id": str(self.partner_id), "mode": self.mode, "level": source, "index": min(absent)}
+            log.error("tree_incomplete", **facts)
+            raise TreeDiffersError("A part of the tree is missing.")
         return {subtree: _fold([known[index] for index in indexes]) for subtree, indexes in parts.items()}
 
     def _leaves(self, ranges: Iterable[range]) -> Mapping[int, bytes]:

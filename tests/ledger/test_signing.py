@@ -14,9 +14,9 @@ from dev.bench_sweeps.copies import without_triggers
 from ledger.models import Checkpoint, EntryNumber, JournalEntry, StatementEra, SubtreeHash
 from ledger.numbering import number_entries
 from ledger.proofs import checkpoints, signing, trees
-from ledger.proofs.checkpoints import RootDiffersError, checkpoint_of, oldest_waits
+from ledger.proofs.checkpoints import checkpoint_of, oldest_waits
 from ledger.proofs.signing import sign_months
-from ledger.proofs.trees import Tree
+from ledger.proofs.trees import Tree, TreeDiffersError
 from ledger.statements.month import Month
 from partners.models import Partner
 from sweepapi.modes import Mode
@@ -198,7 +198,7 @@ def test_a_tree_that_was_rewritten_is_reported_and_not_signed_any_more_and_the_o
         ("statement_differs", str(partner.id), "2026-04")
     ]
     assert (signed(partner), signed(other)) == ([("2026-04", 1)], [("2026-04", 1), ("2026-05", 1)])
-    with pytest.raises(RootDiffersError):
+    with pytest.raises(TreeDiffersError):
         checkpoint_of(Tree(partner.id, Mode.LIVE), APRIL)
 
 
@@ -216,12 +216,52 @@ def test_a_tree_is_signed_again_once_its_entries_are_those_that_were_signed(part
     assert signed(partner) == [("2026-04", 1), ("2026-05", 1)]
 
 
+def lose(partner: Partner, number: int) -> None:
+    """Delete the number of an entry as only the owner of the tables can."""
+    with without_triggers():
+        EntryNumber.objects.filter(partner=partner, partner_number=number).delete()
+
+
+@pytest.mark.parametrize(("number", "event"), [(2, "statement_differs"), (1, "tree_incomplete")])
+def test_a_tree_that_lost_a_signed_entry_is_reported_and_keeps_no_other_from_being_signed(
+    partner: Partner, clock: Clock, number: int, event: str
+) -> None:
+    others = [PartnerFactory.create() for _ in range(3)]
+    for owner in (partner, partner, partner, *others):
+        fee_at(APRIL.start, owner, 1)
+    clock(APRIL.end + timedelta(days=1))
+    sign_months()
+    lose(partner, number)
+    clock(MAY.end + timedelta(days=1))
+    with capture_logs() as logs:
+        sign_months()
+    assert [(one["event"], one["partner_id"]) for one in logs] == [(event, str(partner.id))]
+    assert REGISTRY.get_sample_value("sweepapi_statements_differing_trees") == 1
+    assert signed(partner) == [("2026-04", 3)]
+    assert {len(signed(other)) for other in others} == {2}
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_tree_that_lost_an_entry_before_it_grew_is_reported_and_not_signed(
+    partner: Partner, clock: Clock, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(trees, "LEVELS", (1, 2))
+    for _ in range(3):
+        fee_at(APRIL.start, partner, 1)
+    lose(partner, number)
+    clock(APRIL.end + timedelta(days=1))
+    with capture_logs() as logs:
+        sign_months()
+    assert [(one["event"], one["index"]) for one in logs] == [("tree_incomplete", number)]
+    assert (signed(partner), SubtreeHash.objects.count()) == ([], 0)
+
+
 def test_an_entry_that_appeared_in_a_signed_month_is_reported(partner: Partner, clock: Clock) -> None:
     fee_at(APRIL.start, partner, 1)
     clock(APRIL.end + timedelta(days=1))
     sign_months()
     fee_at(APRIL.end - timedelta(seconds=1), partner, 1)  # by hand; the sequencer does not
-    with pytest.raises(RootDiffersError):
+    with pytest.raises(TreeDiffersError):
         checkpoint_of(Tree(partner.id, Mode.LIVE), APRIL)
 
 
