@@ -1,6 +1,7 @@
 """Reads request bodies as strict JSON: whatever two parsers could read differently is refused."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import IO, Any, Never
 
@@ -39,7 +40,7 @@ class RawJSONParser(BaseParser):
 
 
 class StrictJSONParser(RawJSONParser):
-    """One JSON object in UTF-8, of at most 256 KiB and 16 levels, without duplicate names, NaN or lone surrogates."""
+    """One JSON object in UTF-8 of at most 256 KiB and 16 levels, without duplicate names, NaN or lone surrogates."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
@@ -70,6 +71,7 @@ def parse_value(raw: bytes) -> Any:  # noqa: ANN401 JSON of any shape
             object_pairs_hook=_object_without_duplicates,
             parse_constant=_refuse_constant,
             parse_int=_bounded_integer,
+            parse_float=_finite_number,
         )
     except json.JSONDecodeError as error:
         raise InvalidRequest(f"The body is not valid JSON: line {error.lineno}, column {error.colno}.") from error
@@ -96,6 +98,13 @@ def _bounded_integer(digits: str) -> int:
     if len(digits.removeprefix("-")) > MAX_INTEGER_DIGITS:
         raise InvalidRequest(f"The body has an integer with more than {MAX_INTEGER_DIGITS} digits.")
     return int(digits)
+
+
+def _finite_number(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise InvalidRequest("The body has a number that is too large.")
+    return number
 
 
 def _refuse_lone_surrogates(value: object) -> None:

@@ -95,6 +95,7 @@ BODIES = {
     "not an object": b"[]",
     "two values": b"{} {}",
     "NaN": b'{"slippageBps": NaN}',
+    "a number beyond all doubles": b'{"slippageBps": 1e400}',
 }
 
 

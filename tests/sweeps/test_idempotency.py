@@ -146,6 +146,15 @@ def test_another_body_under_the_key_is_refused(api: Client, sweep: Sweep, cancel
     assert sweep.cancellation_requested_at is None
 
 
+@pytest.mark.parametrize("number", ["1e400", "-1.5E309", "NaN", "9" * 5_000])
+def test_a_number_that_has_no_digest_is_refused_before_the_key_is_claimed(
+    api: Client, cancel_path: str, number: str
+) -> None:
+    response = post(api, cancel_path, f'{{"onChain": {number}}}')
+    assert error_of(response) == (400, "invalid_request")
+    assert not IdempotencyRecord.objects.exists()
+
+
 def test_a_key_belongs_to_a_path_a_partner_and_a_mode(api: Client, partner: Partner, cancel_path: str) -> None:
     assert post(api, cancel_path).status_code == 200
     other_path = CANCEL.format(sweep_id=SweepFactory.create(partner=partner).id)

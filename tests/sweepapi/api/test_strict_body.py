@@ -50,6 +50,8 @@ def test_a_good_body_passes() -> None:
         b'\xef\xbb\xbf{"name": "a"}',
         b'{"bps": NaN}',
         b'{"bps": -Infinity}',
+        b'{"bps": 1e400}',
+        b'{"bps": -1.5E309}',
         b'{"bps": 01}',
         b'{"name": "\xff"}',
         b'{"name": "\\ud800"}',
@@ -140,10 +142,9 @@ def test_json_is_recognised_with_parameters_and_in_any_case(content_type: str) -
     assert post('{"name": "a"}', content_type=content_type).status_code == 200
 
 
-@pytest.mark.parametrize("bps", ["50", 50.0, True, None, [50], {"a": 1}, 1e400])
+@pytest.mark.parametrize("bps", ["50", 50.0, True, None, [50], {"a": 1}])
 def test_only_a_json_integer_is_an_integer(bps: object) -> None:
-    raw = '{"bps": 1e400}' if bps == 1e400 else json.dumps({"bps": bps})
-    response = post(raw)
+    response = post(json.dumps({"bps": bps}))
     assert [(d["field"], d["code"]) for d in response.json()["error"]["details"]] == [("bps", "invalid_type")]
 
 
