@@ -15,13 +15,15 @@ import base64
 import json
 import sys
 import urllib.request
+from functools import reduce
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from eth_account import Account
-from eth_account.messages import SignableMessage, encode_typed_data
+from eth_account.messages import encode_typed_data
 from eth_keys.exceptions import BadSignature, ValidationError
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
@@ -39,6 +41,14 @@ V4_EVENT = (
     "SweepExecutedV4(bytes32 indexed sweepRef, address indexed user, address outputToken, uint256 tokenCount, "
     "uint256 grossOutput, uint256 fee, uint256 userAmount)"
 )
+ALL = ("network", "wallet", "outputToken", *(f"executions[].{one}" for one in ("venue", "executionId", "transaction")))
+PAID = ("grossOutput", "totalFee", "userAmount")
+SPLIT = (*(f"amounts.{name}" for name in PAID), *(f"executions[].amounts.{name}" for name in PAID))
+COMPARED = {  # by the event; a receipt that calls more than this verifiable is refused
+    V5_EVENT: {*ALL, "fee", "executions[].event", "executions[].amounts", "amounts", "authorizations"},
+    V4_EVENT: {*ALL, "fee.totalFeeBps", "executions[].event", *SPLIT},
+    None: {*ALL, "fee.totalFeeBps", "fee.protocolRecipient", *SPLIT},
+}
 AUTHORIZATION = (
     "address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,"
     "uint16 totalFeeBps,uint16 partnerShareBps,uint256 nonce,uint256 deadline,bytes32 legsHash"
@@ -47,6 +57,11 @@ DOMAIN = "string name,string version,uint256 chainId,address verifyingContract"
 FEE_SIGNER = keccak(b"feeSigner()")[:4]
 PREVIOUS_FEE_SIGNER = keccak(b"previousFeeSigner()")[:4]
 WRAPPED_SOL = "So11111111111111111111111111111111111111112"
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+KEY_BYTES, SIGNATURE_BYTES = 32, 64
+MAX_TOKENS = 30  # of a sweep on Solana; each may round the fee by a unit
+# Raised for files, and for answers of nodes, that are not what they should be.
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, StopIteration, BadSignature, ValidationError)
 
 Json = dict[str, Any]
 
@@ -95,19 +110,20 @@ def check_signature(answer: Json, keys: list[Json]) -> None:
 # --- EVM chains -------------------------------------------------------------------------------------------------------
 
 
-class Node:
+class Node(NamedTuple):
     """Any node of the chain."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    url: str
 
     def ask(self, method: str, *params: object) -> Any:  # noqa: ANN401 - any JSON
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
             answer = json.load(response)
-        if "error" in answer:
+        if answer.get("error") is not None:
             raise DifferenceError(f"the node refuses {method}: {answer['error']}")
+        if answer.get("result") is None:
+            raise DifferenceError(f"the node has no answer to {method} {params[0] if params else ''}")
         return answer["result"]
 
 
@@ -136,14 +152,12 @@ def values_of(event: str, log: Json) -> dict[str, str]:
     return values
 
 
-def check_execution(node: Node, receipt: Json, execution: Json) -> Json:
-    """Compare one execution with the log that the chain shows; return the log's transaction receipt."""
+def check_execution(node: Node, receipt: Json, execution: Json) -> None:
+    """Compare one execution with the log that the chain shows."""
     at, event = execution["transaction"], execution["event"]
     if event["signature"] not in (V5_EVENT, V4_EVENT):
         raise DifferenceError("the event is not one of our contracts'")
     found = node.ask("eth_getTransactionReceipt", at["txHash"])
-    if found is None:
-        raise DifferenceError(f"the node has no transaction {at['txHash']}")
     block = node.ask("eth_getBlockByNumber", hex(at["blockNumber"]), WITHOUT_TRANSACTIONS)
     same("the transaction's success", "0x1", found["status"])
     same("the block", (int(found["blockNumber"], 16), found["blockHash"]), (at["blockNumber"], at["blockHash"]))
@@ -163,7 +177,6 @@ def check_execution(node: Node, receipt: Json, execution: Json) -> Json:
     same("the execution's id", next(iter(shown.values())), execution["executionId"])
     same("the wallet", shown["user"], receipt["wallet"])
     same("the output token", shown["outputToken"], receipt["outputToken"])
-    return dict(found)
 
 
 def check_amounts(receipt: Json, execution: Json) -> None:
@@ -175,12 +188,21 @@ def check_amounts(receipt: Json, execution: Json) -> None:
     same("userAmount", shown["userAmount"], amounts["userAmount"])
     same("the user's part", gross - total, int(amounts["userAmount"]))
     same("the parts of the fee", total, int(amounts["partnerFee"]) + int(amounts["protocolFee"]))
-    for name in ("partnerFee", "protocolFee", "partnerRecipient", "protocolRecipient"):
+    same("the settlement", "on_chain" if "partnerFee" in shown else "payable", fee["settlement"])
+    same("partnerRecipient", shown.get("partnerRecipient"), fee["partnerRecipient"])
+    for name in ("partnerFee", "protocolFee", "protocolRecipient"):
         if name in shown:  # V4 pays the whole fee to the protocol
             same(name, shown[name], amounts.get(name, fee.get(name)))
-    if fee["totalFeeBps"] is not None:  # otherwise the sweep is known from its event alone
+    if has_terms(receipt):
         same("totalFee by its basis points", gross * fee["totalFeeBps"] // 10_000, total)
         same("partnerFee by its share", total * fee["partnerShareBps"] // 10_000, int(amounts["partnerFee"]))
+
+
+def has_terms(receipt: Json) -> bool:
+    """Whether the fee's terms are known; otherwise the sweep is known from the chain alone."""
+    fee = receipt["fee"]
+    same("both terms of the fee", fee["totalFeeBps"] is None, fee["partnerShareBps"] is None)
+    return fee["totalFeeBps"] is not None
 
 
 def check_authorizations(node: Node, receipt: Json, execution: Json) -> None:
@@ -198,7 +220,7 @@ def check_authorizations(node: Node, receipt: Json, execution: Json) -> None:
         signable = encode_typed_data(full_message=typed)
         digest = "0x" + keccak(b"\x19" + signable.version + signable.header + signable.body).hex()
         same("the digest", digest, one["digest"])
-        recovered = recover(signable, one["signature"])
+        recovered = Account.recover_message(signable, signature=one["signature"])
         same("the signer of the authorization", recovered, one["signer"])
         if recovered not in signers:
             raise DifferenceError(f"the contract's fee signer is {' or '.join(signers)}, not {recovered}")
@@ -211,14 +233,6 @@ def check_authorizations(node: Node, receipt: Json, execution: Json) -> None:
         raise DifferenceError("the transaction contains the signature of none of these authorizations")
 
 
-def recover(signable: SignableMessage, signature: str) -> str:
-    try:
-        signer: str = Account.recover_message(signable, signature=signature)
-    except (BadSignature, ValidationError) as error:
-        raise DifferenceError(f"the signature of the authorization is malformed: {error}") from error
-    return signer
-
-
 def members(text: str) -> list[dict[str, str]]:
     pairs = (member.split(" ") for member in text.split(","))
     return [{"name": name, "type": kind} for kind, name in pairs]
@@ -226,12 +240,10 @@ def members(text: str) -> list[dict[str, str]]:
 
 def signers_of(node: Node, contract: str, block: int) -> list[str]:
     """Return the fee signer at that block and the one before, or today's if the node keeps no old states."""
+    calls = [{"to": contract, "data": "0x" + selector.hex()} for selector in (FEE_SIGNER, PREVIOUS_FEE_SIGNER)]
     for tag in (hex(block), "latest"):
         try:
-            words = [
-                node.ask("eth_call", {"to": contract, "data": "0x" + selector.hex()}, tag)
-                for selector in (FEE_SIGNER, PREVIOUS_FEE_SIGNER)
-            ]
+            words = [node.ask("eth_call", call, tag) for call in calls]
         except DifferenceError:
             continue
         return [to_checksum_address("0x" + word[26:66]) for word in words if len(word) >= WORD_DIGITS]
@@ -241,16 +253,17 @@ def signers_of(node: Node, contract: str, block: int) -> list[str]:
 def check_evm(node: Node, receipt: Json, contract: str | None) -> None:
     """Compare all that a receipt calls verifiable with an EVM chain."""
     same("the chain", f"eip155:{int(node.ask('eth_chainId'), 16)}", receipt["network"])
-    for execution in receipt["executions"]:
-        if contract is not None:
-            same("the contract", to_checksum_address(contract), execution["venue"])
-        check_execution(node, receipt, execution)
-        check_amounts(receipt, execution)
-        if receipt["authorizations"]:
-            check_authorizations(node, receipt, execution)
-        final = node.ask("eth_getBlockByNumber", "finalized", WITHOUT_TRANSACTIONS)
-        if int(final["number"], 16) < execution["transaction"]["blockNumber"]:
-            raise DifferenceError("the node does not call the block final")
+    same("the executions, of which there is one", receipt["executions"][:1], receipt["executions"])
+    execution = receipt["executions"][0]
+    if contract is not None:
+        same("the contract", to_checksum_address(contract), execution["venue"])
+    check_execution(node, receipt, execution)
+    check_amounts(receipt, execution)
+    if (has_terms(receipt) and execution["event"]["signature"] == V5_EVENT) or receipt["authorizations"]:
+        check_authorizations(node, receipt, execution)
+    final = node.ask("eth_getBlockByNumber", "finalized", WITHOUT_TRANSACTIONS)
+    if int(final["number"], 16) < execution["transaction"]["blockNumber"]:
+        raise DifferenceError("the node does not call the block final")
 
 
 # --- Solana -----------------------------------------------------------------------------------------------------------
@@ -259,25 +272,52 @@ def check_evm(node: Node, receipt: Json, contract: str | None) -> None:
 def check_solana(node: Node, receipt: Json, fee_wallet: str | None) -> None:
     """Compare the transactions with a Solana cluster, and what the fee wallet and the user got in them."""
     same("the cluster", f"solana:{node.ask('getGenesisHash')[:32]}", receipt["network"])
+    hashes = [execution["transaction"]["txHash"] for execution in receipt["executions"]]
+    same("the transactions, one of each execution", sorted(set(hashes)), sorted(hashes))
+    same("the settlement", ("payable", None), (receipt["fee"]["settlement"], receipt["fee"]["partnerRecipient"]))
     for execution in receipt["executions"]:
         if fee_wallet is not None:
             same("the fee wallet", fee_wallet, execution["venue"])
-        at, amounts = execution["transaction"], execution["amounts"]
+        at = execution["transaction"]
+        same("the protocol's recipient", execution["venue"], receipt["fee"]["protocolRecipient"])
+        same("the event and its position", (None, None), (execution["event"], at["logIndex"]))
         choices = {"commitment": "finalized", "maxSupportedTransactionVersion": 0, "encoding": "base64"}
         found = node.ask("getTransaction", at["txHash"], choices)
-        if found is None or found["meta"]["err"] is not None:
-            raise DifferenceError(f"the node has no successful, final transaction {at['txHash']}")
-        same("the slot", found["slot"], at["blockNumber"])
+        same("error and slot", (found["meta"]["err"], found["slot"]), (None, at["blockNumber"]))
         block = node.ask("getBlock", at["blockNumber"], {"transactionDetails": "none", "rewards": False})
         same("the block", block["blockhash"], at["blockHash"])
-        same("totalFee", str(gain(found["meta"], execution["venue"], receipt["outputToken"])), amounts["totalFee"])
-        if receipt["outputToken"] != WRAPPED_SOL:  # which is unwrapped, and mixed with what the user paid for fees
-            shown = gain(found["meta"], receipt["wallet"], receipt["outputToken"])
-            same("userAmount", str(shown), amounts["userAmount"])
-        total, gross = int(amounts["totalFee"]), int(amounts["grossOutput"])
-        same("the user's part", gross - total, int(amounts["userAmount"]))
-        same("the partner's part", total * receipt["fee"]["partnerShareBps"] // 10_000, int(amounts["partnerFee"]))
-        same("the parts of the fee", total, int(amounts["partnerFee"]) + int(amounts["protocolFee"]))
+        signers, keys = keys_of(base64.b64decode(found["transaction"][0]))
+        if key(receipt["wallet"]) not in signers or key(execution["executionId"]) not in keys:
+            raise DifferenceError("the wallet did not sign the transaction, or it does not name the execution's id")
+        check_shares(found["meta"], receipt, execution)
+
+
+def keys_of(transaction: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the keys that signed a transaction, and all that it names itself."""
+    at = 1 + SIGNATURE_BYTES * transaction[0]
+    at += transaction[at] >> 7  # the byte of its version, which the first form has not
+    start, count = at + 4, transaction[at + 3]  # the rights of the keys come first, in three bytes
+    keys = [transaction[one : one + KEY_BYTES] for one in range(start, start + KEY_BYTES * count, KEY_BYTES)]
+    return keys[: transaction[at]], keys
+
+
+def key(base58: str) -> bytes:
+    return reduce(lambda number, digit: number * 58 + BASE58.index(digit), base58, 0).to_bytes(KEY_BYTES)
+
+
+def check_shares(meta: Json, receipt: Json, execution: Json) -> None:
+    """Compare the amounts with what the fee wallet and the user got."""
+    fee, amounts, token = receipt["fee"], execution["amounts"], receipt["outputToken"]
+    same("totalFee", str(gain(meta, execution["venue"], token)), amounts["totalFee"])
+    if token != WRAPPED_SOL:  # which is unwrapped, and mixed with what the user paid for fees
+        same("userAmount", str(gain(meta, receipt["wallet"], token)), amounts["userAmount"])
+    total, gross, partner = (int(amounts[name]) for name in ("totalFee", "grossOutput", "partnerFee"))
+    same("the user's part", gross - total, int(amounts["userAmount"]))
+    same("the parts of the fee", total, partner + int(amounts["protocolFee"]))
+    if has_terms(receipt):
+        if abs(total * 10_000 - gross * fee["totalFeeBps"]) > MAX_TOKENS * 10_000:
+            raise DifferenceError("totalFee is not that of its basis points")
+        same("the partner's part", total * fee["partnerShareBps"] // 10_000, partner)
 
 
 def gain(meta: Json, owner: str, mint: str) -> int:
@@ -315,6 +355,10 @@ def verify(answer: Json, keys: list[Json], node: Node, contract: str | None = No
     check_signature(answer, keys)
     receipt = answer["receipt"]
     same("the kind of the receipt", (KIND, 1), (receipt["type"], receipt["version"]))
+    if not receipt["executions"]:
+        raise DifferenceError("it has no execution")
+    event = receipt["executions"][0]["event"]
+    same("what else is called verifiable", set(), set(receipt["verifiable"]) - COMPARED[event and event["signature"]])
     check_sums(receipt)
     if receipt["network"].startswith("eip155:"):
         check_evm(node, receipt, contract)
@@ -329,22 +373,22 @@ def main() -> int:
     parser.add_argument("--rpc", required=True, help="any node of the chain")
     parser.add_argument("--contract", help="the address of our contract, on Solana of our fee wallet")
     arguments = parser.parse_args()
-    saved = json.loads(arguments.receipt.read_text(encoding="utf-8"))
-    answer = saved.get("data", saved)
     try:
-        verify(
-            answer,
-            json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"],
-            Node(arguments.rpc),
-            arguments.contract,
-        )
-    except (DifferenceError, KeyError, TypeError, ValueError, OSError) as error:
+        answer = json.loads(arguments.receipt.read_text(encoding="utf-8"))
+        answer = answer.get("data", answer)
+        keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
+        verify(answer, keys, Node(arguments.rpc), arguments.contract)
+    except (DifferenceError, OSError, HTTPException, *MALFORMED) as error:
         print(f"NOT VERIFIED: {type(error).__name__}: {error}")
         return 1
     receipt = answer["receipt"]
     print(f"Sweep {receipt['sweepId']}: the signature and the sums are right.")
     print("The chain shows: " + ", ".join(receipt["verifiable"]))
     print("Only the service says: " + ", ".join(receipt["attested"]))
+    if not has_terms(receipt):
+        print("It is known from the chain alone: there are no terms of its fee, and no authorizations.")
+    if receipt["outputToken"] == WRAPPED_SOL:
+        print("Of the amounts in SOL only totalFee was compared.")
     if arguments.contract is None:
         print("You named no --contract: the address in the receipt was taken as ours.")
     return 0

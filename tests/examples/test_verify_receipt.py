@@ -31,7 +31,7 @@ SECONDS = 120
 # What only the service says, and what describes the receipt: a service that lies about these is believed.
 BELIEVED = {
     *("sweepId", "partnerId", "mode", "outputSymbol", "outputDecimals", "createdAt", "completedAt"),
-    *("recomputation", "verifiable", "attested"),
+    *("recomputation", "attested"),
 }
 BELIEVED_OF_ENTRIES = {"number", "numberedAt", "id", "kind", "wallet", "txHash", "postedAt", "reverses", "account"}
 
@@ -157,7 +157,10 @@ def test_what_a_lying_service_signs_is_refused_where_the_chain_shows_otherwise(
 TAMPERED: list[tuple[tuple[Any, ...], str]] = [
     (("wallet",), "the wallet"),
     (("outputToken",), "an entry's sweep, network and token"),
-    (("executions", 0, "transaction", "txHash"), "the node has no transaction"),
+    (("executions", 0, "transaction", "txHash"), "the node has no answer to eth_getTransactionReceipt 0x"),
+    (("executions", 0, "transaction", "blockNumber"), "the block"),
+    (("verifiable", 0), "what else is called verifiable"),
+    (("fee", "settlement"), "what is booked as"),
     (("executions", 0, "transaction", "blockHash"), "the block"),
     (("executions", 0, "transaction", "logIndex"), "the contract emitted no such event at that position"),
     (("executions", 0, "event", "fields", "userAmount"), "the event's userAmount"),
@@ -169,6 +172,56 @@ TAMPERED: list[tuple[tuple[Any, ...], str]] = [
     (("authorizations", 0, "typedData", "message", "deadline"), "the digest"),
     (("entries", 0, "postings", 0, "amount"), "what is booked as"),
 ]
+
+
+def lied(receipt: Any, **changes: Any) -> dict[str, Any]:
+    return signed_by_us({**receipt, **changes})
+
+
+def test_what_a_lying_service_leaves_out_or_repeats_is_refused(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]]
+) -> None:
+    receipt, node = answer["data"]["receipt"], verifier.Node(app.chain.world["rpcUrl"])
+    nothing, twice = (
+        {name: str(int(amount) * times) for name, amount in receipt["amounts"].items()} for times in (0, 2)
+    )
+    payable = json.loads(json.dumps(receipt["entries"]).replace("partner_settled", "partner_payable"))
+    for problem, lie in {
+        "it has no execution": lied(receipt, executions=[], amounts=nothing, entries=[]),
+        "the executions, of which there is one": lied(
+            receipt, executions=receipt["executions"] * 2, amounts=twice, entries=receipt["entries"] * 2
+        ),
+        "the transaction contains the signature of none": lied(receipt, authorizations=[]),
+        "both terms of the fee": lied(receipt, fee={**receipt["fee"], "totalFeeBps": None}),
+        "the settlement": lied(receipt, fee={**receipt["fee"], "settlement": "payable"}, entries=payable),
+        "what else is called verifiable": lied(receipt, verifiable=[*receipt["verifiable"], "entries"]),
+    }.items():
+        with pytest.raises(verifier.DifferenceError, match=problem):
+            verifier.verify(lie, keys, node)
+
+
+WITHOUT_TERMS = {"totalFeeBps": None, "partnerShareBps": None}
+
+
+def test_a_sweep_that_is_known_from_its_event_alone_is_verified_by_it(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    receipt = answer["data"]["receipt"]
+    adopted = lied(receipt, fee=receipt["fee"] | WITHOUT_TERMS, authorizations=[])
+    code, said = run(tmp_path, adopted, keys, "--rpc", app.chain.world["rpcUrl"])
+    assert (code, "there are no terms of its fee" in said) == (0, True), said
+
+
+def test_files_and_nodes_that_are_not_what_they_should_be_are_named_in_one_line(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    node = ["--rpc", app.chain.world["rpcUrl"]]
+    unsigned = {**answer["data"], "jws": 5}
+    malformed: list[Any] = [[], "text", {"data": []}, {"receipt": {}}, unsigned]
+    named = [[*node, "--keys", "missing.json"], *(["--rpc", url] for url in ("http://127.0.0.1:1", "http://[", "text"))]
+    for saved, more in (*((one, node) for one in malformed), *((answer, one) for one in named)):
+        code, said = run(tmp_path, saved, keys, *more)
+        assert (code, said.startswith("NOT VERIFIED: "), said.count("\n")) == (1, True, 1), said
 
 
 def test_each_lie_is_named(app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]]) -> None:
@@ -197,31 +250,61 @@ def test_a_receipt_that_is_signed_by_another_key_is_refused(
     )
 
 
-@pytest.mark.parametrize("output", ["USDC", "SOL"])
-def test_a_receipt_of_a_sweep_on_solana_is_verified_without_the_service(
-    api: Client, user: SolanaUser, keys: list[dict[str, str]], tmp_path: Path, output: str
-) -> None:
-    asset = {"USDC": str(user.cluster.usdc), "SOL": verifier.WRAPPED_SOL}[output]
+@pytest.fixture(params=["USDC", "SOL"])
+def on_solana(request: pytest.FixtureRequest, api: Client, user: SolanaUser) -> dict[str, Any]:
+    """The receipt of a sweep on Solana, as it is downloaded."""
+    asset = {"USDC": str(user.cluster.usdc), "SOL": verifier.WRAPPED_SOL}[request.param]
     built = user.build({user.hold(150 * DOLLAR): 150 * DOLLAR}, output_asset=asset)
     user.send(built)
     look()
     user.cluster.finalize()
     look()
     number_by_time()
-    answer = api.get(f"/v1/sweep/status/{built['sweepId']}/receipt").json()
-    node = ["--rpc", user.cluster.url]
-    code, said = run(tmp_path, answer, keys, *node, "--contract", str(user.cluster.fee_wallet))
+    found: dict[str, Any] = api.get(f"/v1/sweep/status/{built['sweepId']}/receipt").json()
+    return found
+
+
+def test_a_receipt_of_a_sweep_on_solana_is_verified_without_the_service(
+    user: SolanaUser, on_solana: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    node, is_sol = ["--rpc", user.cluster.url], on_solana["data"]["receipt"]["outputToken"] == verifier.WRAPPED_SOL
+    code, said = run(tmp_path, on_solana, keys, *node, "--contract", str(user.cluster.fee_wallet))
     assert code == 0, said
     assert "fee.partnerShareBps" in said.partition("Only the service says: ")[2]
-    code, said = run(tmp_path, answer, keys, *node, "--contract", str(user.key))
+    assert ("Of the amounts in SOL only totalFee was compared." in said) == is_sol
+    code, said = run(tmp_path, on_solana, keys, *node, "--contract", str(user.key))
     assert (code, "NOT VERIFIED: DifferenceError: the fee wallet" in said) == (1, True)
-    receipt, local = answer["data"]["receipt"], verifier.Node(user.cluster.url)
-    lie = changed(receipt, ("executions", 0, "transaction", "blockHash"))
-    with pytest.raises(verifier.DifferenceError, match="the block"):
-        verifier.verify(signed_by_us(lie), keys, local)
+
+
+def test_what_a_lying_service_signs_is_refused_where_the_cluster_shows_otherwise(
+    user: SolanaUser, on_solana: dict[str, Any], keys: list[dict[str, str]]
+) -> None:
+    receipt, node = on_solana["data"]["receipt"], verifier.Node(user.cluster.url)
+    believed = []
+    for path in paths(receipt):
+        try:
+            verifier.verify(signed_by_us(changed(receipt, path)), keys, node)
+        except (verifier.DifferenceError, ValueError, KeyError, TypeError):
+            continue
+        believed.append(path)
+    assert {path for path in believed if not is_believed(path, is_on_chain=True)} == set()
     elsewhere = json.loads(json.dumps(receipt).replace(receipt["network"], "solana:" + "1" * 32))
-    with pytest.raises(verifier.DifferenceError, match="the cluster"):
-        verifier.verify(signed_by_us(elsewhere), keys, local)
+    twice = {name: str(int(amount) * 2) for name, amount in receipt["amounts"].items()}
+    repeated = {name: receipt[name] * 2 for name in ("executions", "entries")}
+    for problem, lie in {
+        "the cluster": signed_by_us(elsewhere),
+        "the transactions, one of each execution": lied(receipt, amounts=twice, **repeated),
+        "the wallet did not sign": lied(receipt, wallet=str(user.cluster.fee_wallet)),
+    }.items():
+        with pytest.raises(verifier.DifferenceError, match=problem):
+            verifier.verify(lie, keys, node)
+
+
+def test_a_sweep_on_solana_of_which_only_the_transaction_is_known_is_verified_by_it(
+    user: SolanaUser, on_solana: dict[str, Any], keys: list[dict[str, str]]
+) -> None:
+    receipt = on_solana["data"]["receipt"]
+    verifier.verify(lied(receipt, fee=receipt["fee"] | WITHOUT_TERMS), keys, verifier.Node(user.cluster.url))
 
 
 def look() -> None:
@@ -235,5 +318,5 @@ def is_believed(path: tuple[Any, ...], *, is_on_chain: bool) -> bool:
     if path[0] == "entries":
         return path[-1] in BELIEVED_OF_ENTRIES
     if path[0] == "fee":
-        return not is_on_chain and path[-1] in {"protocolRecipient", "partnerRecipient", "settlement"}
+        return not is_on_chain and path[-1] == "protocolRecipient"
     return path[0] in BELIEVED or path[-1] == "offer"
