@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 BUILD, DISCOVER, READ = "build", "discover", "read"
 # All keys of a partner together may send so many times what one key may.
 KEYS_PER_PARTNER = 4
-MAX_PER_SECOND = 10_000
+# A request a day, and not so seldom that Redis can't count the microseconds.
+MIN_PER_SECOND, MAX_PER_SECOND = 1 / 86_400, 10_000
 MAX_BURST = 100_000
 
 
@@ -40,8 +41,8 @@ def validate_limits(value: object) -> None:
     for policy, limit in value.items():
         if not isinstance(limit, dict) or limit.keys() != {"perSecond", "burst"}:
             raise ValidationError(f'{policy} must be as {{"perSecond": 20, "burst": 60}}.')
-        if not _is_number(limit["perSecond"]) or not 0 < limit["perSecond"] <= MAX_PER_SECOND:
-            raise ValidationError(f"{policy}: perSecond must be a number above 0, and at most {MAX_PER_SECOND}.")
+        if not _is_number(limit["perSecond"]) or not MIN_PER_SECOND <= limit["perSecond"] <= MAX_PER_SECOND:
+            raise ValidationError(f"{policy}: perSecond must be a number from 1/86400 to {MAX_PER_SECOND}.")
         if not _is_integer(limit["burst"]) or not 1 <= limit["burst"] <= MAX_BURST:
             raise ValidationError(f"{policy}: burst must be an integer from 1 to {MAX_BURST}.")
 

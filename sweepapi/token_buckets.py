@@ -50,8 +50,8 @@ class Bucket:
 
     @property
     def token_micros(self) -> int:
-        """The time in which a token is refilled."""
-        return round(1_000_000 / self.tokens_per_second)
+        """The time in which a token is refilled; no limit is above a million a second."""
+        return max(1, round(1_000_000 / self.tokens_per_second))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,13 @@ def test_the_default_limits_are_those_that_were_promised(api: Client, settings: 
         assert fields(api.get(path))[0] == promised["read"], path
 
 
+def test_a_factor_that_allows_more_than_a_million_requests_a_second_does_not_fail(
+    api: Client, settings: Settings
+) -> None:
+    settings.RATE_LIMIT_FACTOR = 1e9
+    assert api.post("/v2/sweep/quote", {}, content_type="application/json").status_code == 400
+
+
 def test_operations_of_a_policy_share_its_bucket_and_others_have_their_own(api: Client, partner: Partner) -> None:
     limit(partner, build=len(OPERATIONS["build"]), discover=1, read=1)
     for path in OPERATIONS["build"]:
@@ -231,6 +238,7 @@ def test_redis_is_used_again_once_it_answers(api: Client, partner: Partner, sett
         {"read": {"perSecond": 1}},
         {"read": {"perSecond": 1, "burst": 1, "more": 1}},
         {"read": {"perSecond": 0, "burst": 1}},
+        {"read": {"perSecond": 1e-20, "burst": 1}},
         {"read": {"perSecond": "1", "burst": 1}},
         {"read": {"perSecond": True, "burst": 1}},
         {"read": {"perSecond": 1e9, "burst": 1}},

@@ -112,3 +112,9 @@ def test_a_bucket_that_was_lost_is_full(redis: Redis) -> None:
 def test_a_server_that_does_not_answer_is_an_error() -> None:
     with pytest.raises(RedisError):
         RedisBuckets("redis://127.0.0.1:1", timeout_seconds=0.05).take([slow(1)])
+
+
+@pytest.mark.parametrize("per_second", [1 / 86_400, 1e6, 1e12])
+def test_a_bucket_of_any_rate_has_a_level(buckets: RedisBuckets | LocalBuckets, per_second: float) -> None:
+    bucket = Bucket(f"limit:test:{uuid4()}", "test", 400_000, per_second)
+    assert [level.tokens for level in buckets.take([bucket])] == [399_999]
