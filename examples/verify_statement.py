@@ -33,6 +33,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ from eth_utils.crypto import keccak
 TIMEOUT_SECONDS = 30
 SUCCEEDED = "0x1"  # the status of a transaction
 NOT_ON_CHAIN = 3  # exit status
+NO_START = "Without --former nothing shows that the entries before these are of earlier months."
 V5_TYPES = "uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256"
 V4_TYPES = "bytes32,address,address,uint256,uint256,uint256,uint256"
 V5_EVENT = "0x" + keccak(f"SweepExecutedV5({V5_TYPES})".encode()).hex()
@@ -52,6 +54,7 @@ V5_TOKEN, V5_TOTAL_FEE, V5_PARTNER_FEE, V5_PROTOCOL_FEE = 2, 5, 6, 7  # words of
 V4_TOKEN, V4_FEE = 0, 3
 
 Json = dict[str, Any]
+Event = tuple[object, ...]
 
 
 class DifferenceError(Exception):
@@ -192,15 +195,30 @@ def check_records(pages: Sequence[Json]) -> list[Json]:
     for record in records:
         same("the number of an entry", tree.size, record["number"])
         same("the month of an entry", first["month"], record["numberedAt"][:7])
-        same("the sum of an entry's postings", 0, sum(signed_amount(one) for one in record["postings"]))
+        same("the sum of an entry's postings", 0, booked_by(record).total())
         tree.append(leaf_hash(record))
+    check_reversals(records)
     same("the size at the end", tree.size, first["tree"]["size"])
     same("the root at the end", tree.root.hex(), first["tree"]["root"])
     return records
 
 
-def signed_amount(posting: Json) -> int:
-    return {"debit": 1, "credit": -1}[posting["direction"]] * int(posting["amount"])
+def booked_by(record: Json) -> Counter[str]:
+    """Return what an entry moves on each account, debits above zero and credits below."""
+    moved: Counter[str] = Counter()
+    for posting in record["postings"]:
+        moved[posting["account"]] += {"debit": 1, "credit": -1}[posting["direction"]] * int(posting["amount"])
+    return moved
+
+
+def check_reversals(records: Sequence[Json]) -> None:
+    """Raise unless each id is of one entry, and each entry that reverses one of these undoes all of it."""
+    by_id = {record["id"]: booked_by(record) for record in records}
+    same("the number of ids", len(records), len(by_id))
+    for record in records:
+        if record["reverses"] in by_id:
+            undone = {name: -amount for name, amount in by_id[record["reverses"]].items()}
+            same("what an entry reverses", undone, dict(booked_by(record)))
 
 
 def check_totals(records: Sequence[Json], totals: Sequence[Json]) -> None:
@@ -215,6 +233,7 @@ def check_totals(records: Sequence[Json], totals: Sequence[Json]) -> None:
         for one in totals
         for side in ("debit", "credit")
     }
+    same("the number of totals", len(totals) * 2, len(shown))
     same("the totals", dict(sums), {key: amount for key, amount in shown.items() if amount})
 
 
@@ -246,49 +265,50 @@ def ask(url: str, method: str, *params: object) -> Any:  # noqa: ANN401 - any JS
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
         answer = json.load(response)
-    if "error" in answer:
+    if answer.get("error") is not None:
         raise DifferenceError(f"the node refuses {method}: {answer['error']}")
     return answer["result"]
 
 
 def check_chain(records: Sequence[Json], network: str, url: str, contracts: Mapping[str, str]) -> tuple[int, list[str]]:
-    """Compare the fees on a network, unless they were reversed, with the events of contracts, which are by event.
-
-    Return how many the chain shows, and which are not there at all.
-    """
+    """Compare fees that were not reversed with the events of contracts; return how many hold, and which are missing."""
     same("the node's chain", f"eip155:{int(ask(url, 'eth_chainId'), 16)}", network)
     reversed_ones = {record["reverses"] for record in records}
     shown, missing = 0, []
+    unnamed: dict[str, Counter[Event]] = {}  # events of each transaction that are not those of an earlier entry
     for record in records:
-        expected = event_of(record) if record["network"] == network and record["id"] not in reversed_ones else None
-        if expected is None or expected[0] not in contracts:
+        is_fee = (record["kind"], record["network"]) == ("sweep_fee", network) and record["id"] not in reversed_ones
+        expected = events_of(record) if is_fee else []
+        if not expected or not {topic for topic, *_ in expected} <= contracts.keys():
             continue
         receipt = ask(url, "eth_getTransactionReceipt", record["txHash"])
         if receipt is None or receipt["status"] != SUCCEEDED:
             missing.append(f"entry {record['id']}, the fee of transaction {record['txHash']}")
-        elif expected not in events_in(receipt, contracts):
+            continue
+        events = unnamed.setdefault(record["txHash"].lower(), events_in(receipt, contracts))
+        event = next((one for one in expected if events[one] > 0), None)
+        if event is None:
             raise DifferenceError(f"entry {record['id']} is not what {record['txHash']} paid")
-        else:
-            shown += 1
+        events[event] -= 1
+        shown += 1
     return shown, missing
 
 
-def event_of(record: Json) -> tuple[object, ...] | None:
-    """Return what the event of a fee has to show, its topic first; None unless the entry has a partner's fee."""
-    booked = {one["account"]: int(one["amount"]) for one in record["postings"]}
-    if record["kind"] != "sweep_fee":
-        return None
-    fee = record["wallet"], record["token"], booked["fees_charged"]
-    if "partner_settled" in booked:
-        return (V5_EVENT, *fee, booked["partner_settled"], booked.get("protocol_revenue", 0))
-    if "partner_payable" in booked:
-        return (V4_EVENT, *fee, "0x" + record["sweepId"].replace("-", "").ljust(64, "0"))
-    return None
+def events_of(record: Json) -> list[Event]:
+    """Return what the event of a fee has to show, its topic first; without a part of the partner on V5 or on V4."""
+    moved, events = booked_by(record), list[Event]()
+    fee, parts = (record["wallet"], record["token"], moved["fees_charged"]), {"fees_charged", "protocol_revenue"}
+    if moved.keys() <= parts | {"partner_settled"}:
+        events.append((V5_EVENT, *fee, -moved["partner_settled"], -moved["protocol_revenue"]))
+    if moved.keys() <= parts | {"partner_payable"}:
+        events.append((V4_EVENT, *fee, "0x" + record["sweepId"].replace("-", "").ljust(64, "0")))
+    same(f"what entry {record['id']} moves as no fee does", [], [] if events else sorted(moved))
+    return events
 
 
-def events_in(receipt: Json, contracts: Mapping[str, str]) -> set[tuple[object, ...]]:
-    """Return the executions of sweeps at the contracts that a transaction has, in the form of ``event_of``."""
-    found = set()
+def events_in(receipt: Json, contracts: Mapping[str, str]) -> Counter[Event]:
+    """Return the executions of sweeps at the contracts that a transaction has, in the form of ``events_of``."""
+    found: Counter[Event] = Counter()
     for log in receipt["logs"]:
         topic = log["topics"][0] if log["topics"] else None
         if topic not in contracts or address(log["address"]) != address(contracts[topic]):
@@ -297,9 +317,9 @@ def events_in(receipt: Json, contracts: Mapping[str, str]) -> set[tuple[object, 
         words = [data[at : at + 64] for at in range(0, len(data), 64)]
         if topic == V5_EVENT:
             fees = [int(words[position], 16) for position in (V5_TOTAL_FEE, V5_PARTNER_FEE, V5_PROTOCOL_FEE)]
-            found.add((topic, user, address(words[V5_TOKEN]), *fees))
+            found[(topic, user, address(words[V5_TOKEN]), *fees)] += 1
         else:
-            found.add((topic, user, address(words[V4_TOKEN]), int(words[V4_FEE], 16), log["topics"][1]))
+            found[(topic, user, address(words[V4_TOKEN]), int(words[V4_FEE], 16), log["topics"][1])] += 1
     return found
 
 
@@ -332,18 +352,14 @@ def check_former(former: Json, statement: Json, origin: str, keys: Sequence[Json
 
 
 def verify(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Check everything that was named; return what was proven, and which fees are not on the chain.
-
-    Raises DifferenceError if something differs.
-    """
+    """Check everything that was named; return what was proven, and which fees are not on the chain."""
     keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
     pages = [read(path) for path in arguments.pages]
     origin = check_note(pages[0], keys)
     records = check_records(pages)
     check_totals(records, pages[0]["totals"])
-    proven = [f"The checkpoint of {origin} covers exactly these {len(records)} entries; the totals are theirs."]
-    if arguments.former is not None:
-        proven.append(check_former(read(arguments.former), pages[0], origin, keys))
+    proven = [f"The checkpoint of {origin} covers these {len(records)} entries and others before; the totals hold."]
+    proven += [NO_START if arguments.former is None else check_former(read(arguments.former), pages[0], origin, keys)]
     for path in arguments.proof:
         proven += check_proof(read(path), pages[0])
     v5, v4, all_missing = named(arguments.contract), named(arguments.contract_v4), []
@@ -370,7 +386,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         proven, missing = verify(arguments)
-    except (DifferenceError, KeyError, TypeError, ValueError, OSError) as error:
+    except (DifferenceError, LookupError, TypeError, ValueError, AttributeError, OSError, HTTPException) as error:
         print(f"NOT VERIFIED: {type(error).__name__}: {error}")
         return 1
     print("\n".join(proven))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -104,11 +105,89 @@ def test_a_statement_and_its_proofs_are_verified_without_the_service(
     chain = ["--rpc", f"{LOCAL}={app.chain.world['rpcUrl']}", option, f"{LOCAL}={files['venue']}"]
     code, said = run(tmp_path, files, "--former", "former.json", "--proof", "proof.json", *chain)
     assert code == 0, said
-    assert "covers exactly these 2 entries; the totals are theirs." in said
+    assert "covers these 2 entries and others before; the totals hold." in said
+    assert "Without --former" not in said
     assert f"It continues the checkpoint of {files['former']['month']}." in said
     assert f"Entry {files['page-1']['records'][0]['id']} is in the tree." in said
     assert "The tree continues that of 1 entries" in said
     assert f"{LOCAL} shows 2 of these entries, to the unit." in said
+
+
+def rooted(files: Files, records: Sequence[Any]) -> Files:
+    """Return the files with another month, as a service that lies signs it: with the root and the totals of these."""
+    before = files["page-1"]["before"]
+    tree = verifier.Tree(before["size"], [bytes.fromhex(one) for one in before["hashes"]])
+    sums: dict[tuple[str, ...], dict[str, Any]] = {}
+    for record in records:
+        tree.append(verifier.leaf_hash(record))
+        for one in record["postings"]:
+            key = (record["network"], record["token"], one["account"])
+            names = dict(zip(("network", "token", "account"), key, strict=True))
+            total = sums.setdefault(key, {**names, "debit": "0", "credit": "0"})
+            total[one["direction"]] = str(int(total[one["direction"]]) + int(one["amount"]))
+    page: Any = files["page-1"] | {"records": list(records), "totals": list(sums.values()), "nextCursor": None}
+    page["tree"] = {"size": tree.size, "root": tree.root.hex()}
+    page["checkpoint"] = signed_note(origin_of(page), tree.root, page["month"], size=tree.size)
+    return files | {"page-1": page}
+
+
+def origin_of(page: Any) -> str:
+    origin: str = page["checkpoint"].partition("\n")[0]
+    return origin
+
+
+def posting(account: str, direction: str, amount: int) -> dict[str, str]:
+    return {"id": str(uuid4()), "account": account, "direction": direction, "amount": str(amount)}
+
+
+def test_what_a_lying_service_signs_is_refused_where_the_chain_shows_otherwise(
+    app: PartnerApp, files: Files, tmp_path: Path
+) -> None:
+    chain = ["--rpc", f"{LOCAL}={app.chain.world['rpcUrl']}", "--contract", f"{LOCAL}={files['venue']}"]
+    one, two = (copy.deepcopy(files[page]["records"][0]) for page in ("page-1", "page-2"))
+    code, said = run(tmp_path, rooted(files, [one, two]), *chain, pages=["page-1"])
+    assert (code, f"{LOCAL} shows 2 of these entries" in said, "Without --former" in said) == (0, True, True), said
+    more = [posting("fees_charged", "debit", 1000), posting("partner_settled", "credit", 1000)]
+    turned = [
+        {**each, "direction": {"debit": "credit", "credit": "debit"}[each["direction"]]} for each in one["postings"]
+    ]
+    own = {each["account"]: int(each["amount"]) for each in one["postings"]}
+    taken = [posting("fees_charged", "debit", own["fees_charged"])]
+    again, next_ones = one | {"id": str(uuid4()), "number": 3}, {"id": str(uuid4()), "number": 3, "kind": "reversal"}
+    invented = two | {"txHash": "0x" + "11" * 32}
+    undone = [invented, invented | next_ones | {"reverses": two["id"], "postings": more}]
+    for problem, records in {
+        "is not what": [one | {"postings": [*more, *one["postings"]]}, two],
+        f"entry {one['id']} is not what": [one | {"postings": turned}, two],
+        f"entry {again['id']} is not what": [one, two, again],
+        f"entry {again['id']} is not what ": [one, two, again | {"txHash": one["txHash"].upper().replace("X", "x")}],
+        f"what entry {one['id']} moves": [
+            one | {"postings": [*taken, posting("partner_paid", "credit", own["fees_charged"])]},
+            two,
+        ],
+        "what an entry reverses": [one, *undone],
+        "the number of ids": [one, two, again | {"id": one["id"]}],
+    }.items():
+        code, said = run(tmp_path, rooted(files, records), *chain, pages=["page-1"])
+        assert (code, problem.strip() in said) == (1, True), (problem, said)
+
+
+def test_files_and_nodes_that_are_not_what_they_should_be_are_named_in_one_line(files: Files, tmp_path: Path) -> None:
+    contract = ["--contract", f"{LOCAL}={files['venue']}"]
+    malformed: list[Any] = [[], "text", {"checkpoint": 5}, {}]
+    for page in malformed:
+        code, said = run(tmp_path, files | {"page-1": page})
+        assert (code, said.startswith("NOT VERIFIED: "), said.count("\n")) == (1, True, 1), said
+    for url in ("http://127.0.0.1:1", "http://127.0.0.1:1 /", "text"):
+        code, said = run(tmp_path, files, *contract, "--rpc", f"{LOCAL}={url}")
+        assert (code, said.startswith("NOT VERIFIED: "), said.count("\n")) == (1, True, 1), said
+
+
+def test_a_total_that_is_named_twice_is_refused(files: Files, tmp_path: Path) -> None:
+    totals = files["page-1"]["totals"]
+    twice = changed(files, "pages", "totals", value=[totals[0] | {"debit": "1"}, *totals])
+    code, said = run(tmp_path, twice)
+    assert (code, "the number of totals" in said) == (1, True), said
 
 
 def test_the_examples_in_the_documentation_hold() -> None:
@@ -192,26 +271,27 @@ def test_of_two_trees_that_were_signed_the_one_that_does_not_continue_is_found(
     files: Files, partner: Partner, tmp_path: Path
 ) -> None:
     """A service that rewrote the month before can sign both, but not make one continue the other."""
-    key, former = SigningKey.from_settings(), files["former"]
-    origin = former["checkpoint"].partition("\n")[0]
+    former = files["former"]
+    origin = origin_of(former)
     assert origin == f"sweepapi/{partner.id}/test/0"
     root = verifier.leaf_hash({"another": "entry"})
-    signed = signed_note(key, origin, root, former["month"])
+    signed = signed_note(origin, root, former["month"])
     rewritten = former | {"checkpoint": signed, "tree": {"size": 1, "root": root.hex()}}
     code, said = run(tmp_path, files | {"former": rewritten}, "--former", "former.json")
     assert (code, "is not the one that is continued: another statement lies between" in said) == (1, True), said
-    restored = rewritten | {"checkpoint": signed_note(key, origin + "1", root, former["month"])}
+    restored = rewritten | {"checkpoint": signed_note(origin + "1", root, former["month"])}
     code, said = run(tmp_path, files | {"former": restored}, "--former", "former.json")
     assert (code, "is not the one that is continued: era 0 began" in said) == (1, True), said
-    others = rewritten | {"checkpoint": signed_note(key, "sweepapi/another/test/0", root, former["month"])}
+    others = rewritten | {"checkpoint": signed_note("sweepapi/another/test/0", root, former["month"])}
     code, said = run(tmp_path, files | {"former": others}, "--former", "former.json")
     assert (code, "the tree's owner in the former statement" in said) == (1, True), said
 
 
-def signed_note(key: SigningKey, origin: str, root: bytes, month: str) -> str:
-    """Sign a checkpoint of one entry, written down here once more."""
+def signed_note(origin: str, root: bytes, month: str, *, size: int = 1) -> str:
+    """Sign a checkpoint, written down here once more."""
+    key = SigningKey.from_settings()
     base64, sha256 = verifier.base64.b64encode, verifier.sha256
-    text = f"{origin}\n1\n{base64(root).decode()}\nmonth {month}\n"
+    text = f"{origin}\n{size}\n{base64(root).decode()}\nmonth {month}\n"
     key_id = sha256(origin.encode() + b"\n\x01" + key.public.raw).digest()[:4]
     return f"{text}\n\N{EM DASH} {origin} {base64(key_id + key.sign(text.encode())).decode()}\n"
 
