@@ -1,12 +1,14 @@
 """Lets the trees of partners grow, and signs the months that are over: work of a task, of which requests do none."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from django.db import connection, transaction
 from django.db.models import Q, Sum
 
 from ledger.models import Checkpoint, Posting
+from ledger.numbering import hold_numbers
 from ledger.proofs.checkpoints import check_intact, last_month, size_before, unsigned
 from ledger.proofs.notes import origin_of, signed_note
 from ledger.proofs.trees import Tree, TreeDiffersError
@@ -57,8 +59,20 @@ def _sign(tree: Tree, month: Month, last: Month) -> None:
         root = tree.root(size)
         note = signed_note(origin_of(tree), size=size, root=root, month=month)
         facts = {"size": size, "root": root, "note": note, "totals": _totals(tree, first, size)}
-        Checkpoint.objects.get_or_create(partner_id=tree.partner_id, mode=tree.mode, month=str(month), defaults=facts)
+        if not _store(tree, month, facts):
+            return  # the next pass signs what is there then
         first, month = size, month.shifted(1)
+
+
+@transaction.atomic
+def _store(tree: Tree, month: Month, facts: Mapping[str, Any]) -> bool:
+    """Store a checkpoint; False if an entry was numbered for its month meanwhile, because the clock was set back."""
+    with connection.cursor() as cursor:
+        hold_numbers(cursor)
+    if size_before(tree, month.end) != facts["size"]:
+        return False
+    Checkpoint.objects.get_or_create(partner_id=tree.partner_id, mode=tree.mode, month=str(month), defaults=facts)
+    return True
 
 
 def _totals(tree: Tree, first: int, end: int) -> Sequence[dict[str, Any]]:

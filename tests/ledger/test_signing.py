@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -25,7 +26,7 @@ from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at, reversal_at
 from tests.factories.sweeps import LOCAL
 from tests.ledger.test_numbering import posted_and_not_committed
-from tests.sessions import at_once, rival_after_query
+from tests.sessions import Session, at_once, rival_after_query
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -101,6 +102,38 @@ def test_no_entry_is_numbered_while_the_end_of_a_month_is_decided(partner: Partn
         checkpoints.last_month()
     assert counts == [0]
     assert number_entries() == 1
+
+
+@pytest.mark.parametrize("place", ["signed_note", "hold_numbers"])  # before the lock is held; once it is
+def test_an_entry_that_is_numbered_while_its_month_is_signed_is_in_the_checkpoint_or_in_the_next_month(
+    partner: Partner, clock: Clock, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The clock is set back once the month was found to be over; here it was fast before."""
+    month = Month.of(timezone.now())
+    book_fee(partner)
+    number_entries()
+    counts: list[int] = []
+
+    def number_another() -> None:
+        book_fee(partner)
+        counts.append(number_entries())
+
+    def with_rival(*arguments: Any, **facts: Any) -> Any:
+        result = original(*arguments, **facts)
+        if not counts:
+            Session(number_another).join()
+        return result
+
+    original = getattr(signing, place)
+    monkeypatch.setattr(signing, place, with_rival)
+    clock(month.end + timedelta(minutes=6))
+    sign_months()
+    is_first = place == "signed_note"
+    assert (counts, signed(partner)) == ([1], []) if is_first else ([0], [(str(month), 1)])
+    sign_months()
+    number_entries()
+    assert checkpoint_of(Tree(partner.id, Mode.LIVE), month).size == (2 if is_first else 1)
+    assert Month.of(EntryNumber.objects.order_by("number")[1].numbered_at) == (month if is_first else month.shifted(1))
 
 
 def test_sessions_that_sign_at_the_same_time_sign_each_month_once(
