@@ -11,6 +11,7 @@ from django.http import HttpRequest
 Address = IPv4Address | IPv6Address
 
 MAX_NETWORK_LENGTH = 43  # 39 characters of an IPv6 address, and its prefix
+_MAPPED_PREFIX = 96  # bits of an IPv6 address before an IPv4 address that is mapped to it
 
 
 def client_address(request: HttpRequest) -> Address | None:
@@ -35,8 +36,16 @@ def is_in(address: Address, networks: Collection[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def parsed_network(text: str) -> IPv4Network | IPv6Network:
-    """Return the network that this text is in CIDR notation; a single address is one, too. Raises ``ValueError``."""
-    return ip_network(text)
+    """Return the network that this text is in CIDR notation; a single address is one, too. Raises ``ValueError``.
+
+    One of IPv4 addresses that are mapped to IPv6 is that of the former, as addresses are.
+    """
+    network = ip_network(text)
+    if isinstance(network, IPv6Network) and network.prefixlen >= _MAPPED_PREFIX:
+        mapped = network.network_address.ipv4_mapped
+        if mapped is not None:
+            return IPv4Network((mapped, network.prefixlen - _MAPPED_PREFIX))
+    return network
 
 
 def validate_network(text: str) -> None:

@@ -46,6 +46,12 @@ def test_the_caller_is_the_last_address_that_is_not_a_proxy(
     assert seen(remote, forwarded) == expected
 
 
+def test_proxies_that_are_named_by_mapped_addresses_are_trusted(settings: Settings) -> None:
+    settings.TRUSTED_PROXIES = ["::ffff:10.0.0.0/104"]
+    assert seen(PROXY, CALLER) == seen(f"::ffff:{PROXY}", CALLER) == CALLER
+    assert seen(CALLER, FORGED) == CALLER
+
+
 @pytest.mark.parametrize(
     "forwarded",
     [

@@ -138,6 +138,14 @@ def test_a_key_works_from_its_addresses(partner: Partner, allowed: list[str]) ->
     assert client.get("/v2/partner", REMOTE_ADDR="198.51.100.7").status_code == 200
 
 
+@pytest.mark.parametrize("allowed", ["198.51.100.7", "::ffff:198.51.100.7", "::ffff:198.51.100.0/120", "::ffff:0:0/96"])
+def test_an_address_is_the_same_mapped_to_ipv6(partner: Partner, allowed: str) -> None:
+    client = client_of(partner, allowed_ips=[allowed])
+    for remote in ("198.51.100.7", "::ffff:198.51.100.7", "::ffff:c633:6407"):
+        assert client.get("/v2/partner", REMOTE_ADDR=remote).status_code == 200
+    assert client.get("/v2/partner", REMOTE_ADDR="2001:db8::1").status_code == 403
+
+
 @pytest.mark.parametrize("remote", ["198.51.100.8", "2001:db8::1", "127.0.0.1", ""])
 def test_a_key_is_refused_from_other_addresses(partner: Partner, remote: str) -> None:
     client = client_of(partner, allowed_ips=["198.51.100.7"])
