@@ -105,7 +105,10 @@ class LocalBuckets:
         """Take a token from each bucket, or from none."""
         with self._lock:
             now = time.monotonic_ns() // 1_000
-            missing = [max(0, self._full_at.get(bucket.key, now) - now) for bucket in buckets]
+            owed = [max(0, self._full_at.get(bucket.key, now) - now) for bucket in buckets]
+            # No more than a whole bucket, if its limit was changed.
+            wholes = [bucket.token_micros * bucket.capacity for bucket in buckets]
+            missing = [min(pair) for pair in zip(owed, wholes, strict=True)]
             pairs = list(zip(buckets, missing, strict=True))
             is_granted = all(micros <= bucket.token_micros * (bucket.capacity - 1) for bucket, micros in pairs)
             if is_granted:

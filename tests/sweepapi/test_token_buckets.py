@@ -118,3 +118,13 @@ def test_a_server_that_does_not_answer_is_an_error() -> None:
 def test_a_bucket_of_any_rate_has_a_level(buckets: RedisBuckets | LocalBuckets, per_second: float) -> None:
     bucket = Bucket(f"limit:test:{uuid4()}", "test", 400_000, per_second)
     assert [level.tokens for level in buckets.take([bucket])] == [399_999]
+
+
+def test_a_limit_that_was_raised_holds_at_once(buckets: RedisBuckets | LocalBuckets) -> None:
+    small = slow(2)
+    for _ in range(2):
+        buckets.take([small])
+    (level,) = buckets.take([Bucket(small.key, small.name, 3, 0.1)])
+    assert (level.is_granted, level.tokens) == (False, 0)
+    assert level.seconds_to_token <= 10
+    assert level.seconds_to_full <= 30
