@@ -61,7 +61,8 @@ BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
 MAX_TOKENS = 30  # of a sweep on Solana; each may round the fee by a unit
 # Raised for files, and for answers of nodes, that are not what they should be.
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, StopIteration, BadSignature, ValidationError)
+UNREADABLE = (OSError, HTTPException, RecursionError, BadSignature, ValidationError)
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, StopIteration, OverflowError, *UNREADABLE)
 
 Json = dict[str, Any]
 
@@ -373,12 +374,13 @@ def main() -> int:
     parser.add_argument("--rpc", required=True, help="any node of the chain")
     parser.add_argument("--contract", help="the address of our contract, on Solana of our fee wallet")
     arguments = parser.parse_args()
+    sys.setrecursionlimit(1_000)  # a library raised it so far that deeply nested JSON would end the process
     try:
         answer = json.loads(arguments.receipt.read_text(encoding="utf-8"))
         answer = answer.get("data", answer)
         keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
         verify(answer, keys, Node(arguments.rpc), arguments.contract)
-    except (DifferenceError, OSError, HTTPException, *MALFORMED) as error:
+    except (DifferenceError, *MALFORMED) as error:
         print(f"NOT VERIFIED: {type(error).__name__}: {error}")
         return 1
     receipt = answer["receipt"]

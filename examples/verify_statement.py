@@ -53,6 +53,7 @@ V4_EVENT = "0x" + keccak(f"SweepExecutedV4({V4_TYPES})".encode()).hex()
 V5_TOKEN, V5_TOTAL_FEE, V5_PARTNER_FEE, V5_PROTOCOL_FEE = 2, 5, 6, 7  # words of its data
 V4_TOKEN, V4_FEE = 0, 3
 
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OSError, HTTPException)
 Json = dict[str, Any]
 Event = tuple[object, ...]
 
@@ -386,12 +387,11 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         proven, missing = verify(arguments)
-    except (DifferenceError, LookupError, TypeError, ValueError, AttributeError, OSError, HTTPException) as error:
+    except (DifferenceError, *MALFORMED) as error:
         print(f"NOT VERIFIED: {type(error).__name__}: {error}")
         return 1
-    print("\n".join(proven))
-    for one in missing:
-        print(f"NOT ON CHAIN, and not reversed up to the end of the month: {one}")
+    for line in [*proven, *(f"NOT ON CHAIN, and not reversed up to the end of the month: {one}" for one in missing)]:
+        print(line)
     print("Only the service says: kinds and times of entries, the shares of V4's and Solana's fees, and payouts.")
     return NOT_ON_CHAIN if missing else 0
 

@@ -88,6 +88,31 @@ def test_a_receipt_is_verified_without_the_service(
     assert (code, "NOT VERIFIED: DifferenceError: the contract" in said) == (1, True)
 
 
+@pytest.mark.usefixtures("each_mode")
+def test_a_receipt_is_verified_whose_fee_was_reversed_and_booked_again(
+    app: PartnerApp, keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    built = app.build()
+    app.approve(built)
+    before = app.chain.rpc("evm_snapshot")
+    app.confirm(built, app.chain.sign_and_send(app.user, built))
+    number_by_time()
+    app.chain.roll_back(before)
+    app.chain.mine(2, seconds=7)
+    look()
+    assert Sweep.objects.get().status == "pending"
+    app.chain.sign_and_send(app.user, built)
+    look()
+    app.chain.mine(FINAL_AFTER)
+    look()
+    number_by_time()
+    answer = app.api.get(f"/v2/sweep/status/{built['sweepId']}/receipt").json()
+    kinds = [entry["kind"] for entry in answer["data"]["receipt"]["entries"]]
+    assert kinds == ["sweep_fee", "reversal", "sweep_fee"]
+    code, said = run(tmp_path, answer, keys, "--rpc", app.chain.world["rpcUrl"])
+    assert code == 0, said
+
+
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of each plain value."""
     if isinstance(value, dict):
@@ -219,6 +244,9 @@ def test_files_and_nodes_that_are_not_what_they_should_be_are_named_in_one_line(
     unsigned = {**answer["data"], "jws": 5}
     malformed: list[Any] = [[], "text", {"data": []}, {"receipt": {}}, unsigned]
     named = [[*node, "--keys", "missing.json"], *(["--rpc", url] for url in ("http://127.0.0.1:1", "http://[", "text"))]
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 200_000)
+    named.append([*node, "--keys", str(deep)])
     for saved, more in (*((one, node) for one in malformed), *((answer, one) for one in named)):
         code, said = run(tmp_path, saved, keys, *more)
         assert (code, said.startswith("NOT VERIFIED: "), said.count("\n")) == (1, True, 1), said
@@ -277,7 +305,7 @@ def test_a_receipt_of_a_sweep_on_solana_is_verified_without_the_service(
 
 
 def test_what_a_lying_service_signs_is_refused_where_the_cluster_shows_otherwise(
-    user: SolanaUser, on_solana: dict[str, Any], keys: list[dict[str, str]]
+    user: SolanaUser, on_solana: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
 ) -> None:
     receipt, node = on_solana["data"]["receipt"], verifier.Node(user.cluster.url)
     believed = []
@@ -298,6 +326,8 @@ def test_what_a_lying_service_signs_is_refused_where_the_cluster_shows_otherwise
     }.items():
         with pytest.raises(verifier.DifferenceError, match=problem):
             verifier.verify(lie, keys, node)
+    code, said = run(tmp_path, lied(receipt, wallet="z" * 60), keys, "--rpc", user.cluster.url)
+    assert (code, said.startswith("NOT VERIFIED: ")) == (1, True), said
 
 
 def test_a_sweep_on_solana_of_which_only_the_transaction_is_known_is_verified_by_it(
