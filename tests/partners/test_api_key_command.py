@@ -58,7 +58,7 @@ def test_issue_can_set_an_expiry(partner: Partner) -> None:
     assert (api_key.expires_at - api_key.created_at).days in (29, 30)
 
 
-@pytest.mark.parametrize("days", ["0", "-1", "x", "1.5"])
+@pytest.mark.parametrize("days", ["0", "-1", "x", "1.5", "36501", "9" * 12, "9" * 5_000])
 def test_issue_refuses_an_expiry_that_is_not_a_number_of_days(partner: Partner, days: str) -> None:
     with pytest.raises(CommandError, match="expires-in-days"):
         run("issue", "--partner", partner.name, "--name", "trial", f"--expires-in-days={days}")
@@ -86,6 +86,14 @@ def test_rotate_lets_the_old_key_work_for_the_overlap(partner: Partner, options:
     old.refresh_from_db()
     assert old.expires_at is not None
     assert abs(old.expires_at - timezone.now() - timedelta(hours=hours)) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("hours", ["-1", "x", "876001", "9" * 12, "9" * 5_000])
+def test_rotate_refuses_an_overlap_that_is_not_a_number_of_hours(partner: Partner, hours: str) -> None:
+    old, _ = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST)
+    with pytest.raises(CommandError, match="overlap-hours"):
+        run("rotate", old.key_id, f"--overlap-hours={hours}")
+    assert ApiKey.objects.count() == 1
 
 
 def test_rotate_refuses_a_revoked_key(partner: Partner) -> None:

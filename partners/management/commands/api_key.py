@@ -11,16 +11,19 @@ from partners.client_address import parsed_network
 from partners.models import DEFAULT_OVERLAP, SCOPES, ApiKey, Partner
 from sweepapi.modes import Mode
 
+MAX_DAYS = 36_500  # a time that a date can hold
+MAX_HOURS = 24 * MAX_DAYS
+
 
 def _days(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise ArgumentTypeError("must be a whole number of days, at least 1")
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_DAYS:
+        raise ArgumentTypeError(f"must be a whole number of days, from 1 to {MAX_DAYS}")
     return int(text)
 
 
 def _hours(text: str) -> timedelta:
-    if not text.isdecimal():
-        raise ArgumentTypeError("must be a whole number of hours")
+    if not text.isdecimal() or int(text) > MAX_HOURS:
+        raise ArgumentTypeError(f"must be a whole number of hours, at most {MAX_HOURS}")
     return timedelta(hours=int(text))
 
 
