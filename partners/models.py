@@ -7,7 +7,7 @@ is revoked, a partner suspended.
 """
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any, Self
 
@@ -31,6 +31,7 @@ from sweepapi.triggers import append_only
 FULL_SHARE_BPS = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 DEFAULT_OVERLAP = timedelta(hours=24)  # of a rotated key and its successor
+LATEST = datetime.max.replace(tzinfo=UTC)  # which some write for a key that does not expire
 SCOPES = ("build", "read", "confirm", "ledger", "webhooks")
 
 
@@ -284,7 +285,7 @@ class ApiKey(models.Model):
                 mode=old.mode,
                 scopes=old.scopes,
                 allowed_ips=old.allowed_ips,
-                expires_at=None if old.expires_at is None else now + (old.expires_at - old.created_at),
+                expires_at=None if old.expires_at is None else now + min(old.expires_at - old.created_at, LATEST - now),
             )
             old.replaced_by, old.expires_at = successor, min(old.expires_at or now + overlap, now + overlap)
             old.save(update_fields=["replaced_by", "expires_at"])

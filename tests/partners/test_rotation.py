@@ -1,6 +1,6 @@
 """Rotating a key: both work during the overlap, and the successor may do what the old one could."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -54,6 +54,15 @@ def test_the_successor_of_a_key_that_expires_lives_as_long(partner: Partner) -> 
     successor, _ = old.rotate(overlap=HOUR)
     assert successor.expires_at is not None
     assert timedelta(days=49) < successor.expires_at - timezone.now() < timedelta(days=51)
+
+
+def test_a_key_that_expires_at_the_end_of_all_dates_is_rotated(partner: Partner) -> None:
+    old, _ = ApiKey.issue(partner=partner, name="tests", mode=Mode.TEST, expires_at=datetime(9999, 12, 31, tzinfo=UTC))
+    ApiKey.objects.filter(pk=old.pk).update(created_at=old.created_at - 20 * DAY)
+    successor, plaintext = old.rotate(overlap=HOUR)
+    successor.refresh_from_db()
+    assert successor.expires_at is not None
+    assert (successor.expires_at.year, status_of(plaintext)) == (9999, 200)
 
 
 def test_an_overlap_does_not_make_a_key_live_longer(partner: Partner) -> None:
