@@ -42,10 +42,14 @@ def apply(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdi
     return _outlook(changes.now, sweep, executions, candidates)
 
 
-def postpone(changes: Changes, sweep: Sweep) -> None:
-    """Look again soon, because no provider answered: however long they were away, they may be back."""
+def postpone(changes: Changes, sweep: Sweep, *, is_planned: bool) -> None:
+    """Look again soon, because no provider answered: however long they were away, they may be back.
+
+    What ``is_planned`` already is not put off.
+    """
+    soon, planned = schedule.first_check(changes.now), sweep.next_check_at
     sweep.last_error = NO_PROVIDER_ANSWERED
-    sweep.next_check_at = schedule.first_check(changes.now)
+    sweep.next_check_at = min(soon, planned) if is_planned and planned is not None else soon
     changes.add(sweep)
 
 

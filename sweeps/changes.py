@@ -31,11 +31,12 @@ log = structlog.get_logger(__name__)
 _LOCK_ALL = """
 SELECT id, version, lease_token, clock_timestamp() FROM sweeps_sweep WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
-_LOCK_ONE = """
+_READ_ONE = """
 SELECT json_build_object('sweep', sweep, 'partner', partner, 'now', clock_timestamp())
 FROM sweeps_sweep AS sweep JOIN partners_partner AS partner ON partner.id = sweep.partner_id
-WHERE sweep.id = %(sweep_id)s FOR UPDATE OF sweep
+WHERE sweep.id = %(sweep_id)s
 """
+_LOCK_ONE = f"{_READ_ONE} FOR UPDATE OF sweep"
 CLOCK = Func(function="clock_timestamp", output_field=models.DateTimeField())
 Changed = SweepTransaction | Execution | Sweep
 # What changes after a row was stored; the version of a sweep rises by itself.
@@ -120,9 +121,18 @@ def lock(*conditions: Q, **lookup: Any) -> tuple[Sweep, Changes]:  # noqa: ANN40
     return sweep, Changes(sweep.locked_at)
 
 
+def read_one(sweep_id: UUID) -> tuple[Sweep, Changes]:
+    """Do what ``lock`` does without locking; the caller writes only if the ``Mark`` is the same under a lock."""
+    return _one(_READ_ONE, sweep_id)
+
+
 def lock_one(sweep_id: UUID) -> tuple[Sweep, Changes]:
-    """Do what ``lock`` does by a prepared statement, because each confirm does it."""
-    found = fetch_json(_LOCK_ONE, {"sweep_id": sweep_id})
+    """Do what ``lock`` does by a prepared statement."""
+    return _one(_LOCK_ONE, sweep_id)
+
+
+def _one(statement: str, sweep_id: UUID) -> tuple[Sweep, Changes]:
+    found = fetch_json(statement, {"sweep_id": sweep_id})
     if found is None:
         raise Sweep.DoesNotExist
     sweep = instance_of(Sweep, found["sweep"])

@@ -1,14 +1,15 @@
-"""Confirms a sweep: stores the hashes that the partner reports, looks at the chain once, settles, returns the result.
+"""Confirms a sweep: looks at the chain once for the hashes that the partner reports, stores them, settles, and answers.
 
-The candidates are stored before a provider is queried, so nothing is lost if none answers. Parallel confirms take the
-row's lock instead of a lease, so their order does not matter.
+The candidates and what the look showed are stored by one transaction, also if no provider answers, and always before
+the partner has an answer. Parallel confirms take the row's lock instead of a lease, so their order does not matter.
 """
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from operator import attrgetter
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -23,27 +24,18 @@ from sweepapi.errors import (
     SweepApiError,
     SweepFailed,
     SweepNotFound,
-    SweepVoid,
     TooManyCandidates,
     TransactionReverted,
 )
 from sweeps import schedule, transitions
-from sweeps.changes import Changes, lock_one
+from sweeps.changes import Changes, read_one
 from sweeps.decided import already_confirmed, refuse_decided
 from sweeps.executions import REVERTED
-from sweeps.models import (
-    NO_PROVIDER_ANSWERED,
-    Cause,
-    EventKind,
-    Execution,
-    Sweep,
-    SweepStatus,
-    SweepTransaction,
-)
+from sweeps.models import Cause, EventKind, Execution, Sweep, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge
 from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
-from sweeps.settle import Look, Settled, settle_as_read
+from sweeps.settle import Look, Settled, settle_reported
 from sweeps.snapshots.reading import Snapshot, read_executed, read_snapshot
 from sweeps.state import is_visible_to
 
@@ -84,44 +76,50 @@ def confirm_sweep(
     and ``EventMismatch`` or ``TransactionReverted`` after the outcome is stored, if it is that of all the hashes.
     """
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
-    sweep, watched = _admit(requester=requester, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
-    if watched is None:
+    record = partial(_record, _Report(requester, tx_hashes, network))
+    try:
+        sweep, changes = read_one(sweep_id)
+    except Sweep.DoesNotExist:
+        raise SweepNotFound from None
+    if not record(sweep, changes):
         return _answer(Settled(sweep), tx_hashes, deadline)
     rail = RAILS[sweep.rail]
-    (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
+    (watched,) = rail.watch([sweep])
+    seen = None
+    try:
+        (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
+    finally:  # whatever happens to the look, the report is stored
+        settled = settle_reported(Look(sweep, watched, seen), changes, record)
     if seen is None:
-        sweep.last_error = NO_PROVIDER_ANSWERED
-        # Unless the worker's look succeeded in the meantime.
-        unsettled = Sweep.objects.filter(id=sweep.id, check_attempts=sweep.check_attempts)
-        unsettled.update(last_error=NO_PROVIDER_ANSWERED)
-        _nudge_for(sweep)
-        return sweep
-    return _answer(settle_as_read(Look(sweep, watched, seen)), tx_hashes, deadline)
+        _nudge_for(settled.sweep)
+        return settled.sweep
+    return _answer(settled, tx_hashes, deadline)
 
 
-def _admit(*, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None) -> tuple[Sweep, Any]:
-    """Store the candidates and return what to watch, None if nothing needs a lookup; raise if the sweep is decided."""
-    with transaction.atomic():
-        try:
-            sweep, changes = lock_one(sweep_id)
-        except Sweep.DoesNotExist:
-            raise SweepNotFound from None
-        if not is_visible_to(requester, sweep, rails=V2_RAILS):
-            raise SweepNotFound
-        if network not in (None, sweep.network):
-            problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
-            raise InvalidRequest(details=[problem])
-        RAILS[sweep.rail].read_parts([sweep])
-        (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
-        candidates = execution.candidates
-        known = {tx.tx_hash: tx.status for tx in candidates}
-        if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
-            return sweep, None
-        refuse_decided(sweep)
-        _record(changes, execution, tx_hashes)
-        changes.write()
-        sweep.version += 1  # as the row's trigger did, so that the look is settled by what was read here
-        return sweep, RAILS[sweep.rail].watch([sweep])[0]
+@dataclass(frozen=True)
+class _Report:
+    """Hashes that a partner says execute a sweep."""
+
+    requester: Requester
+    tx_hashes: Sequence[str]
+    network: str | None
+
+
+def _record(report: _Report, sweep: Sweep, changes: Changes) -> bool:
+    """Add the candidates to the changes; returns False if one of them decided the sweep, raises if another did."""
+    if not is_visible_to(report.requester, sweep, rails=V2_RAILS):
+        raise SweepNotFound
+    if report.network not in (None, sweep.network):
+        problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
+        raise InvalidRequest(details=[problem])
+    RAILS[sweep.rail].read_parts([sweep])
+    (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
+    known = {tx.tx_hash: tx.status for tx in execution.candidates}
+    if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in report.tx_hashes]):
+        return False
+    refuse_decided(sweep)
+    _record_candidates(changes, execution, report.tx_hashes)
+    return True
 
 
 def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
@@ -131,7 +129,7 @@ def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
     return all(decided) if may_change else any(decided)
 
 
-def _record(changes: Changes, execution: Execution, tx_hashes: Sequence[str]) -> None:
+def _record_candidates(changes: Changes, execution: Execution, tx_hashes: Sequence[str]) -> None:
     sweep = execution.sweep
     for position, tx_hash in enumerate(tx_hashes):  # each a little later, so that the last ones are the newest
         at = changes.now + position * timedelta.resolution
@@ -180,12 +178,10 @@ def _make_room(changes: Changes, sweep: Sweep, candidates: Sequence[SweepTransac
 def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Sweep:
     """Return the sweep, unless all of the reported transactions are refused."""
     sweep = settled.sweep
-    if sweep.status == SweepStatus.VOID:  # the worker found the cancellation during this lookup
-        raise SweepVoid
     stored = {tx.tx_hash: tx for execution in sweep.execution_list for tx in execution.candidates}
     txs = [stored[tx_hash] for tx_hash in tx_hashes if tx_hash in stored]
     refused = [tx for tx in txs if tx.status in (Tx.REVERTED, Tx.DROPPED, Tx.REJECTED)]
-    replaced = [tx for tx in txs if _is_replaced(sweep, tx)]
+    replaced = [tx for tx in txs if tx.status == Tx.REPLACED]
     if len(refused) + len(replaced) == len(txs) and replaced:
         accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
         if accepted is not None:
@@ -196,11 +192,6 @@ def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Swee
         return sweep
     # The one that reverted is the sweep; others of a batch can be approvals.
     raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
-
-
-def _is_replaced(sweep: Sweep, tx: SweepTransaction) -> bool:
-    # Displaced by other confirms while this one looked, it is not among those that an execution replaces.
-    return tx.status == Tx.REPLACED or (tx.status == Tx.DISPLACED and sweep.status == SweepStatus.COMPLETED)
 
 
 def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:

@@ -2,7 +2,7 @@
 
 ``settle`` has the rail judge what was seen and applies the verdict under the row's lock, in one transaction without any
 I/O: status, candidates, journal entries, events and the time of the next look change together or not at all.
-``settle_as_read``, which confirm calls, does so by the row as it was read for the look, unless that changed meanwhile.
+``settle_reported``, which confirm calls, does so by the row as it was read for the look, unless that changed meanwhile.
 ``settle_all`` does the same for many sweeps in one transaction, in as many statements as for one: it judges
 by the rows as they were read for the look, and writes where they are unchanged. The others are settled one by one, as
 are those whose settling needs to read more, and all of them if their transaction fails.
@@ -93,17 +93,26 @@ def settle(*, sweep_id: UUID, seen: Any, lease: UUID | None = None) -> Settled: 
 
 
 @metrics.SETTLE_SECONDS.time()
-def settle_as_read(look: Look) -> Settled:
-    """Do what ``settle`` does without a lease; reads the sweep again only if it changed, or if more of it is needed."""
-    verdict = _judge(look)
-    if _is_plain(look.sweep, verdict):
-        with transaction.atomic():
-            marks, changes = lock_all([look.sweep.id])
-            if marks[look.sweep.id] == Mark.of(look.sweep):
-                settled = _apply(changes, look, verdict, None)
-                changes.write()
-                return settled
-    return settle(sweep_id=look.sweep.id, seen=look.seen)
+def settle_reported(look: Look, changes: Changes, record: Callable[[Sweep, Changes], bool]) -> Settled:
+    """Store a report, which is these changes of the sweep as it was read, and apply what the look showed.
+
+    If the sweep changed since it was read, or if more of it is needed, it is read again under the lock, and ``record``
+    makes the changes again. If that returns False, the sweep is decided and nothing is stored.
+    """
+    sweep, verdict = look.sweep, _judge(look)
+    with transaction.atomic():
+        marks, locked = lock_all([sweep.id])
+        changes.now = locked.now
+        if marks[sweep.id] != Mark.of(sweep) or not _is_plain(sweep, verdict):
+            sweep, changes = lock_one(sweep.id)
+            if not record(sweep, changes):
+                return Settled(sweep)
+            (watched,) = RAILS[sweep.rail].watch([sweep])
+            look = Look(sweep, watched, look.seen)
+            verdict = _judge(look)
+        settled = _apply(changes, look, verdict, None)
+        changes.write()
+    return settled
 
 
 def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:
@@ -206,7 +215,7 @@ def _apply(changes: Changes, look: Look, verdict: Verdict | None, lease: UUID | 
     if not sweep.is_open:
         return Settled(sweep)
     if verdict is None:
-        postpone(changes, sweep)
+        postpone(changes, sweep, is_planned=lease is None)
     else:
         outlook = apply(changes, sweep, executions, verdict)
         if sweep.is_open:

@@ -258,6 +258,7 @@ def test_a_hash_displaced_while_another_completes_the_sweep_is_refused_with_the_
 ) -> None:
     built, displaced = app.build(), random_hash()
     tx_hash = app.execute(built)
+    app.confirm(built, displaced, status=202)
 
     def displace_and_complete() -> None:
         SweepTransaction.objects.filter(tx_hash=displaced).update(status="displaced")
@@ -274,10 +275,56 @@ def test_a_confirm_without_an_answer_leaves_no_error_on_a_sweep_that_the_worker_
 ) -> None:
     built = app.build()
     tx_hash = app.execute(built)
+    while_confirm_looks(monkeypatch, lambda: None, is_answered=False)
+    app.confirm(built, tx_hash, status=202)
     while_confirm_looks(monkeypatch, lambda: the_worker_looks(built), is_answered=False)
     state = app.confirm(built, tx_hash)
     assert state == app.state(built["sweepId"]), "it answers what is stored by then"
     assert (state["status"], state["feeAuthorization"]["lastError"]) == ("completed", None)
+
+
+def test_a_report_is_stored_even_if_the_look_fails_in_a_way_that_nothing_expects(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built, tx_hash = app.build(), random_hash()
+
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    while_confirm_looks(monkeypatch, fail)
+    app.api.raise_request_exception = False
+    assert app.post_confirm(built["sweepId"], tx_hash).status_code == 500
+    (tx,) = app.state(built["sweepId"])["transactions"]
+    assert (tx["txHash"], tx["status"]) == (tx_hash, "submitted")
+
+
+def test_two_hashes_reported_at_the_same_time_are_both_stored(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    built, first, second = app.build(), random_hash(), random_hash()
+    while_confirm_looks(monkeypatch, lambda: app.confirm(built, first, status=202) and None)
+    state = app.confirm(built, second, status=202)
+    assert [tx["txHash"] for tx in state["transactions"]] == [first, second]
+    assert [event["txHash"] for event in state["events"][1:]] == [first, second]
+
+
+def test_a_hash_reported_twice_at_the_same_time_is_stored_once(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    while_confirm_looks(monkeypatch, lambda: app.confirm(built, tx_hash) and None)
+    state = app.confirm(built, tx_hash)
+    assert (state["status"], [tx["txHash"] for tx in state["transactions"]]) == ("completed", [tx_hash])
+    assert [event["type"] for event in state["events"]].count("transaction_reported") == 1
+
+
+def test_a_look_that_no_provider_answers_does_not_put_off_the_planned_one(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built, tx_hash = app.build(), random_hash()
+    while_confirm_looks(monkeypatch, lambda: None, is_answered=False)
+    planned = app.confirm(built, tx_hash, status=202)["feeAuthorization"]["nextCheckAt"]
+    while_confirm_looks(monkeypatch, lambda: None, is_answered=False)
+    assert app.confirm(built, tx_hash, status=202)["feeAuthorization"]["nextCheckAt"] == planned
 
 
 def test_the_reverted_hash_of_a_closed_sweep_still_answers_that_it_reverted(app: PartnerApp, partner: Partner) -> None:
