@@ -15,7 +15,7 @@ from ledger.errors import PayoutProblem, PayoutRefusedError
 from ledger.models import Account, Asset, JournalEntry, Payout, Posting, Settlement
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
-from sweepapi.sets import as_row, insert_rows
+from sweepapi.sets import Insert, as_row
 
 # What identifies an account: network, asset, name, and partner unless it is the platform's.
 AccountKey = tuple[str, str, str, UUID | None]
@@ -80,24 +80,20 @@ class SweepFee:
         )
 
 
-def post_sweep_fees(fees: Iterable[SweepFee]) -> None:
-    """Book fees, apart from those of zero, in a constant number of statements.
+def sweep_fee_rows(fees: Iterable[SweepFee]) -> tuple[Insert, Insert]:
+    """Return the rows that book fees, apart from those of zero, to be written in the transaction that causes them.
 
-    Raises IntegrityError if an epoch of an execution is booked already, and TransactionManagementError outside a
-    transaction.
+    To write them raises IntegrityError if an epoch of an execution is booked already. Raises
+    TransactionManagementError outside a transaction.
     """
     _require_transaction()
     charged = [fee for fee in fees if fee.total_fee]
     accounts = open_accounts(charged)
-    insert_rows(JournalEntry, [as_row(fee.entry()) for fee in charged])
-    moved = [(fee.entry_id, accounts[key], amount) for fee in charged for key, amount in fee.amounts().items()]
-    insert_rows(
-        Posting,
-        [
-            {"id": uuid7(), "entry_id": entry, "account_id": account, "amount": amount}
-            for entry, account, amount in moved
-        ],
-    )
+    moved = ((fee.entry_id, accounts[key], amount) for fee in charged for key, amount in fee.amounts().items())
+    postings = [
+        {"id": uuid7(), "entry_id": entry, "account_id": account, "amount": amount} for entry, account, amount in moved
+    ]
+    return Insert(JournalEntry, [as_row(fee.entry()) for fee in charged]), Insert(Posting, postings)
 
 
 def open_accounts(fees: Collection[SweepFee]) -> Mapping[AccountKey, int]:

@@ -83,9 +83,10 @@ entry_is_committed_soon = pgtrigger.Trigger(
     """),
 )
 
+# After all rows of the statement, which may insert the entry as well.
 posting_fits_its_entry = pgtrigger.Trigger(
     name="posting_fits_its_entry",
-    when=pgtrigger.Before,
+    when=pgtrigger.After,
     operation=pgtrigger.Insert,
     declare=[("entry", "ledger_journalentry%ROWTYPE"), ("account", "ledger_account%ROWTYPE")],
     func=_sql("""
@@ -103,7 +104,7 @@ posting_fits_its_entry = pgtrigger.Trigger(
             RAISE EXCEPTION 'account % is of another partner than journal entry %', NEW.account_id, NEW.entry_id
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
-        RETURN NEW;
+        RETURN NULL;
     """),
 )
 

@@ -1,51 +1,99 @@
-"""Writes any number of rows of a table in one statement, and makes instances of rows that a statement returns.
+"""Writes any number of rows of some tables in one statement, and makes instances of rows that a statement returns.
 
-The rows travel as one parameter, a JSON array that PostgreSQL reads as rows of the table. Django's own bulk operations
-render an expression for each value, which takes several times as long, as do its queries. Values are written as they
-are: what a field would normalise or reject is left to the checks of the database.
+The rows of a table travel as one parameter, a JSON array that PostgreSQL reads as rows of the table. Django's own bulk
+operations render an expression for each value, which takes several times as long, as do its queries. Values are written
+as they are: what a field would normalise or reject is left to the checks of the database.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import DatabaseError, connection, models
 from django.db.models.expressions import DatabaseDefault
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composed, Identifier
 
 Row = Mapping[str, Any]  # by column
 M = TypeVar("M", bound=models.Model)
 
 
-def insert_rows(model: type[models.Model], rows: Sequence[Row]) -> None:
-    """Insert rows, all with the same columns; what is not among them is left to the database's defaults."""
-    if rows:
-        _execute(_insert(model, tuple(rows[0])), rows)
+class _Form(NamedTuple):
+    """What the text of a statement depends on."""
+
+    is_update: bool
+    model: type[models.Model]
+    columns: tuple[str, ...]
+    returned: tuple[str, ...]  # columns of the written rows; empty where their number is enough
 
 
-def insert_new(model: type[models.Model], instances: Sequence[models.Model], *, identity: Sequence[str]) -> None:
-    """Insert instances that have no key yet, and set their keys; these columns tell the rows apart."""
-    if not instances:
+@dataclass(frozen=True)
+class Insert:
+    """New rows of a table, all with the same columns; what is not among them is left to the database's defaults."""
+
+    returned: ClassVar[tuple[str, ...]] = ()
+    model: type[models.Model]
+    rows: Sequence[Row]
+
+    def accept(self, count: int) -> None:
+        """Take what the statement answered; an insert that does not insert all its rows is an error by itself."""
+
+
+@dataclass(frozen=True)
+class InsertNew:
+    """Instances that have no key yet, which they get; the columns of ``identity`` tell the rows apart."""
+
+    model: type[models.Model]
+    instances: Sequence[models.Model]
+    identity: tuple[str, ...]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        return [as_row(instance) for instance in self.instances]
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        return ("id", *self.identity)
+
+    def accept(self, returned: Sequence[Row]) -> None:
+        """Set the keys."""
+        keys = {tuple(row[column] for column in self.identity): row["id"] for row in returned}
+        for instance in self.instances:
+            instance.pk = keys[tuple(_plain(getattr(instance, column)) for column in self.identity)]
+
+
+@dataclass(frozen=True)
+class Update:
+    """Changed rows of a table by their id, with the same columns of all."""
+
+    returned: ClassVar[tuple[str, ...]] = ()
+    model: type[models.Model]
+    rows: Sequence[Row]
+
+    def accept(self, count: int) -> None:
+        """Raise ``DatabaseError`` unless all of the rows exist."""
+        if count != len(self.rows):
+            raise DatabaseError(f"{count} of {len(self.rows)} rows of {self.model.__name__} were updated")
+
+
+def write(*sets: Insert | InsertNew | Update) -> None:
+    """Write all these rows by one statement; raises ``DatabaseError`` if one that should change does not exist.
+
+    PostgreSQL checks foreign keys, and calls triggers that run after a change, when everything is written. A trigger
+    that runs before must not depend on rows of other tables that are written with its own.
+    """
+    filled = [(one, rows) for one in sets if (rows := one.rows)]
+    if not filled:
         return
-    rows = [as_row(instance) for instance in instances]
-    statement = f"{_insert(model, tuple(rows[0]))} RETURNING id, {', '.join(identity)}"
+    forms = (_Form(isinstance(one, Update), one.model, tuple(rows[0]), one.returned) for one, rows in filled)
     with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
-        cursor.execute(statement, [as_json(rows)])
-        keys = {tuple(values): key for key, *values in cursor.fetchall()}
-    for instance in instances:
-        instance.pk = keys[tuple(getattr(instance, column) for column in identity)]
-
-
-def update_rows(model: type[models.Model], rows: Sequence[Row]) -> None:
-    """Update rows by their id, in the same columns of all; raises ``DatabaseError`` unless all of them exist."""
-    if not rows:
-        return
-    count = _execute(_update(model, tuple(rows[0])), rows)
-    if count != len(rows):
-        raise DatabaseError(f"{count} of {len(rows)} rows of {model.__name__} were updated")
+        cursor.execute(_statement(tuple(forms)), [as_json(rows) for _, rows in filled])
+        (answers,) = cursor.fetchone()
+    for (one, _), answer in zip(filled, answers, strict=True):
+        one.accept(answer)
 
 
 def as_row(instance: models.Model) -> Row:
@@ -72,19 +120,16 @@ def as_json(rows: Sequence[Row]) -> str:
     return json.dumps(rows, default=_text)
 
 
-def _execute(statement: str, rows: Sequence[Row]) -> int:
-    with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
-        cursor.execute(statement, [as_json(rows)])
-        count: int = cursor.rowcount
-        return count
-
-
 def _text(value: object) -> str:
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no form as JSON")
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, UUID) else value
 
 
 @cache
@@ -107,19 +152,28 @@ def _unchanged(value: object) -> object:
 
 
 @cache
-def _insert(model: type[models.Model], columns: tuple[str, ...]) -> str:
-    names = SQL(", ").join(map(Identifier, columns))
-    statement = SQL("INSERT INTO {table} ({names}) SELECT {names} FROM json_populate_recordset(NULL::{table}, %s)")
-    return statement.format(table=_table(model), names=names).as_string()
+def _statement(forms: tuple[_Form, ...]) -> str:
+    sets = [SQL("set_{} AS ({})").format(SQL(str(i)), _change(form)) for i, form in enumerate(forms)]
+    answers = [
+        SQL("(SELECT {} FROM set_{} AS one)").format(SQL("json_agg(one)" if form.returned else "count(*)"), SQL(str(i)))
+        for i, form in enumerate(forms)
+    ]
+    joined = SQL(", ").join(sets), SQL(", ").join(answers)
+    return SQL("WITH {} SELECT json_build_array({})").format(*joined).as_string()
 
 
-@cache
-def _update(model: type[models.Model], columns: tuple[str, ...]) -> str:
-    changes = [SQL("{column} = new.{column}").format(column=Identifier(column)) for column in columns if column != "id"]
-    statement = SQL(
-        "UPDATE {table} SET {changes} FROM json_populate_recordset(NULL::{table}, %s) AS new WHERE {table}.id = new.id"
-    )
-    return statement.format(table=_table(model), changes=SQL(", ").join(changes)).as_string()
+def _change(form: _Form) -> Composed:
+    table = _table(form.model)
+    rows = SQL("json_populate_recordset(NULL::{table}, %s)").format(table=table)
+    returned = SQL(", ").join(map(Identifier, form.returned)) if form.returned else SQL("1")
+    if form.is_update:
+        changed = (Identifier(column) for column in form.columns if column != "id")
+        changes = [SQL("{column} = new.{column}").format(column=column) for column in changed]
+        text = SQL("UPDATE {table} SET {changes} FROM {rows} AS new WHERE {table}.id = new.id RETURNING {returned}")
+        return text.format(table=table, changes=SQL(", ").join(changes), rows=rows, returned=returned)
+    names = SQL(", ").join(map(Identifier, form.columns))
+    text = SQL("INSERT INTO {table} ({names}) SELECT {names} FROM {rows} RETURNING {returned}")
+    return text.format(table=table, names=names, rows=rows, returned=returned)
 
 
 def _table(model: type[models.Model]) -> Identifier:

@@ -1,7 +1,7 @@
 """The unit of work of everything that changes a sweep: what changes is collected, and then written in sets.
 
 The sweeps are locked first, in the order of their ids, so that two units can't wait for each other. However many sweeps
-there are, ``write`` makes at most one statement for each kind of row.
+and kinds of rows there are, ``write`` needs the same few statements.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from ledger import posting
 from partners.models import Partner
 from sweepapi.monitoring import metrics
 from sweepapi.postgres.prepared import fetch_json
-from sweepapi.sets import Row, insert_new, insert_rows, instance_of, update_rows
+from sweepapi.sets import Insert, InsertNew, Row, Update, instance_of, write
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
 from sweeps.models.execution import AMOUNTS
 from sweeps.resting import Block, watch
@@ -82,17 +82,16 @@ class Changes:
         for block, block_id in watch(self._heads, due_at=self.now).items():
             for sweep in self._resting[block]:
                 sweep.watched_block_id = block_id
-        posting.post_sweep_fees(self.fees)
         posting.finalize(self.final_entries)
         candidates = [one for one in self._changed[SweepTransaction].values() if isinstance(one, SweepTransaction)]
-        stored = {model: [one for one in self._changed[model].values() if one.pk is not None] for model in _STATE}
         new = [tx for tx in candidates if tx.pk is None]
-        insert_new(SweepTransaction, new, identity=("execution_id", "tx_hash"))
-        for model, columns in _STATE.items():
-            values = attrgetter("id", *columns)
-            update_rows(model, [dict(zip(("id", *columns), values(one), strict=True)) for one in stored[model]])
-        insert_rows(SkippedToken, self.skipped)
-        insert_rows(SweepEvent, self.events)
+        write(
+            *posting.sweep_fee_rows(self.fees),
+            *(Update(model, self._stored(model)) for model in _STATE),
+            InsertNew(SweepTransaction, new, identity=("execution_id", "tx_hash")),
+            Insert(SkippedToken, self.skipped),
+            Insert(SweepEvent, self.events),
+        )
         moves = [event for event in self.events if event["kind"] == EventKind.STATUS]
         if moves:
             transaction.on_commit(partial(_log_moves, moves))
@@ -100,6 +99,11 @@ class Changes:
         waited = [self.now - tx.submitted_at for tx in accepted if tx.source != SweepTransaction.Source.DISCOVERED]
         if waited:
             transaction.on_commit(partial(_observe_acceptances, waited))
+
+    def _stored(self, model: type[Changed]) -> list[Row]:
+        names = ("id", *_STATE[model])
+        stored = (one for one in self._changed[model].values() if one.pk is not None)
+        return [dict(zip(names, attrgetter(*names)(one), strict=True)) for one in stored]
 
 
 @dataclass(frozen=True)

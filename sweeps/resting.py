@@ -36,6 +36,6 @@ def watch(heads: Mapping[Block, int], *, due_at: datetime) -> Mapping[Block, int
     if not heads:
         return {}
     rows = [{**block._asdict(), "head_number": heads[block], "due_at": due_at} for block in sorted(heads)]
-    with connection.cursor() as cursor:
+    with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
         cursor.execute(_WATCH, [as_json(rows)])
         return {Block(*block): block_id for block_id, *block in cursor.fetchall()}

@@ -23,7 +23,7 @@ from partners.webhooks import endpoints
 from partners.webhooks.endpoints import Owner
 from partners.webhooks.models import WebhookDelivery, WebhookMessage
 from sweepapi.modes import Mode
-from sweepapi.sets import as_row, insert_rows
+from sweepapi.sets import Insert, as_row, write
 
 PARTNERS = 20
 START_SECONDS = 60
@@ -86,7 +86,7 @@ class Bench:
             )
             for partner in recipients
         )
-        insert_rows(WebhookMessage, [as_row(message) for message in messages])
+        write(Insert(WebhookMessage, [as_row(message) for message in messages]))
 
     def undelivered(self) -> tuple[int, float]:
         """Return how many messages to the partners that answer are not delivered, and the age of the oldest."""

@@ -21,7 +21,7 @@ from django.db import connection, transaction
 from partners.webhooks.attempts import Outcome
 from partners.webhooks.health import note_outcomes
 from partners.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from sweepapi.sets import as_json, insert_rows
+from sweepapi.sets import Insert, as_json, write
 
 log = structlog.get_logger(__name__)
 
@@ -184,10 +184,8 @@ def record(attempts: Sequence[Attempted]) -> None:
     with transaction.atomic():
         locked = _lock_endpoints({attempted.endpoint_id for attempted in attempts})
         recorded = _record(attempts)
-        insert_rows(
-            WebhookAttempt,
-            [_row(by_delivery[delivery_id], number, at) for delivery_id, at, number in recorded],
-        )
+        rows = [_row(by_delivery[delivery_id], number, at) for delivery_id, at, number in recorded]
+        write(Insert(WebhookAttempt, rows))
         held = [by_delivery[delivery_id] for delivery_id, *_ in recorded]
         for endpoint_id, group in groupby(sorted(held, key=attrgetter("endpoint_id")), key=attrgetter("endpoint_id")):
             note_outcomes(locked[endpoint_id], [one.outcome for one in group], now=recorded[0][1])

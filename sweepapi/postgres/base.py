@@ -43,6 +43,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         }
         options = [f"-c {name}={seconds * 1000:.0f}" for name, seconds in limits.items()]
         # Only what ``preparing_cursor`` returns prepares; the cursors of Django put values into the text of statements.
+        # PostgreSQL would plan some of those statements each time, because it guesses that an array has ten values.
+        options.append("-c plan_cache_mode=force_generic_plan")
         return parameters | {"options": " ".join([parameters.get("options", ""), *options]), "prepare_threshold": 0}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:

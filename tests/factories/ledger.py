@@ -1,6 +1,7 @@
 """Books fees the way sweeps do, and payouts the way operators do."""
 
 import secrets
+from collections.abc import Iterable
 from typing import Any
 from uuid import uuid4
 
@@ -8,8 +9,9 @@ from django.db import transaction
 
 from ledger.models import JournalEntry, Settlement
 from ledger.payout_rules import Transfer
-from ledger.posting import SweepFee, finalize, post_payout, post_sweep_fees, reverse_payout
+from ledger.posting import SweepFee, finalize, post_payout, reverse_payout, sweep_fee_rows
 from partners.models import Partner
+from sweepapi.sets import write
 
 WETH = "0x4200000000000000000000000000000000000006"
 BASE = "eip155:8453"
@@ -37,6 +39,11 @@ def sweep_fee(partner: Partner, **facts: Any) -> SweepFee:
         "settlement": Settlement.ON_CHAIN,
     }
     return SweepFee(partner=partner, **(defaults | facts))
+
+
+def post_sweep_fees(fees: Iterable[SweepFee]) -> None:
+    """Book fees in the caller's transaction."""
+    write(*sweep_fee_rows(fees))
 
 
 def book_fee(partner: Partner, **facts: Any) -> JournalEntry:

@@ -15,7 +15,7 @@ from sweeps.executions import fee_of
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.models import UnmatchedEvent
 from sweeps.rails.evm.unmatched import explain
-from tests.factories.ledger import book_fee, random_hash
+from tests.factories.ledger import book_fee, post_sweep_fees, random_hash
 from tests.fake_node import hiding_logs
 from tests.indexer.reconciled import NETWORK, sweep_of
 from tests.local_chain import FINAL_AFTER
@@ -170,7 +170,7 @@ def book_again(sweep: Sweep, *, more: int = 0) -> None:
     execution.booking_epoch += 1
     amounts = execution.amounts
     execution.total_fee = amounts.total_fee + more
-    posting.post_sweep_fees([fee_of(sweep, execution, random_hash(), execution.amounts)])
+    post_sweep_fees([fee_of(sweep, execution, random_hash(), execution.amounts)])
 
 
 # --- what is read -----------------------------------------------------------------------------------------------------

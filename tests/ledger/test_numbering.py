@@ -16,10 +16,10 @@ from dev.bench_sweeps.copies import without_triggers
 from ledger import numbering
 from ledger.models import EntryNumber, JournalEntry
 from ledger.numbering import number_entries, oldest_waits
-from ledger.posting import open_accounts, post_sweep_fees
+from ledger.posting import open_accounts
 from partners.models import Partner
 from sweepapi import modes
-from tests.factories.ledger import BASE, book_fee, sweep_fee
+from tests.factories.ledger import BASE, book_fee, post_sweep_fees, sweep_fee
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 
 from ledger.models import JournalEntry, Posting, Settlement
-from ledger.posting import post_sweep_fees, reverse
+from ledger.posting import reverse
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
-from tests.factories.ledger import book_fee, sweep_fee
+from tests.factories.ledger import book_fee, post_sweep_fees, sweep_fee
 from tests.factories.partners import PartnerFactory
 
 pytestmark = pytest.mark.django_db

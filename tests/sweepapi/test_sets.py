@@ -10,7 +10,7 @@ from django.utils import timezone
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from sweepapi.postgres.prepared import fetch_json
-from sweepapi.sets import as_row, insert_new, insert_rows, instance_of, update_rows
+from sweepapi.sets import Insert, InsertNew, Update, as_row, instance_of, write
 from sweeps.models import EventKind, Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
 from sweeps.rails.evm.models import Permit
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, note
@@ -29,7 +29,7 @@ def test_rows_are_inserted_in_their_order_by_one_statement() -> None:
     sweep = SweepFactory.create()
     rows = [event(sweep, sequence, reason=AWKWARD, block=UINT256_MAX) for sequence in (3, 2, 5)]
     with CaptureQueriesContext(connection) as statements:
-        insert_rows(SweepEvent, rows)
+        write(Insert(SweepEvent, rows))
     assert len(statements) == 1
     stored = list(SweepEvent.objects.order_by("id"))
     assert [one.sequence for one in stored] == [3, 2, 5]
@@ -41,7 +41,7 @@ def test_what_the_database_sets_is_left_to_it() -> None:
     tx = SweepTransactionFactory.build(sweep=SweepFactory.create())
     row = as_row(tx)
     assert "id" not in row
-    insert_rows(SweepTransaction, [row])
+    write(Insert(SweepTransaction, [row]))
     assert SweepTransaction.objects.get().tx_hash == tx.tx_hash
 
 
@@ -49,7 +49,7 @@ def test_new_instances_are_inserted_by_one_statement_and_get_their_keys() -> Non
     sweep = SweepFactory.create()
     new = SweepTransactionFactory.build_batch(3, sweep=sweep, execution=sweep.executions.get())
     with CaptureQueriesContext(connection) as statements:
-        insert_new(SweepTransaction, new, identity=("execution_id", "tx_hash"))
+        write(InsertNew(SweepTransaction, new, ("execution_id", "tx_hash")))
     assert len(statements) == 1
     assert {tx.pk: tx.tx_hash for tx in new} == dict(SweepTransaction.objects.values_list("pk", "tx_hash"))
 
@@ -82,13 +82,11 @@ def values_of(instance: Any) -> dict[str, tuple[type, object]]:
 
 def test_each_row_is_updated_to_its_own_values() -> None:
     first, second = SweepFactory.create(), SweepFactory.create()
-    update_rows(
-        Sweep,
-        [
-            {"id": first.id, "flags": ["partial", AWKWARD[:32]], "last_error": AWKWARD, "voided_at": None},
-            {"id": second.id, "flags": [], "last_error": "", "voided_at": timezone.now()},
-        ],
-    )
+    changed = [
+        {"id": first.id, "flags": ["partial", AWKWARD[:32]], "last_error": AWKWARD, "voided_at": None},
+        {"id": second.id, "flags": [], "last_error": "", "voided_at": timezone.now()},
+    ]
+    write(Update(Sweep, changed))
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.flags, first.last_error, first.voided_at) == (["partial", AWKWARD[:32]], AWKWARD, None)
@@ -97,28 +95,49 @@ def test_each_row_is_updated_to_its_own_values() -> None:
 
 def test_amounts_keep_every_digit() -> None:
     execution = SweepFactory.create().executions.get()
-    update_rows(Execution, [{"id": execution.id, "min_gross": UINT256_MAX}])
+    write(Update(Execution, [{"id": execution.id, "min_gross": UINT256_MAX}]))
     assert Execution.objects.get().min_gross == UINT256_MAX
+
+
+def test_rows_of_several_tables_are_written_by_one_statement() -> None:
+    sweep = SweepFactory.create()
+    tx = SweepTransactionFactory.build(sweep=sweep, execution=sweep.executions.get())
+    with CaptureQueriesContext(connection) as statements:
+        write(
+            Update(Sweep, [{"id": sweep.id, "last_error": AWKWARD}]),
+            InsertNew(SweepTransaction, [tx], ("execution_id", "tx_hash")),
+            Insert(SweepEvent, [event(sweep, 2)]),
+        )
+    assert len(statements) == 1
+    assert (Sweep.objects.get().last_error, SweepTransaction.objects.get()) == (AWKWARD, tx)
+    assert sweep.events.filter(sequence=2).exists()
+
+
+def test_a_missing_row_of_one_table_is_an_error_beside_others() -> None:
+    sweep, missing = SweepFactory.create(), SweepFactory.build(partner=None)
+    changes = Update(Sweep, [{"id": missing.id, "last_error": "why"}])
+    with pytest.raises(DatabaseError, match="0 of 1 rows of Sweep were updated"), transaction.atomic():
+        write(Insert(SweepEvent, [event(sweep, 2)]), changes)
+    assert not sweep.events.filter(sequence=2).exists()
 
 
 def test_no_rows_need_no_statement() -> None:
     with CaptureQueriesContext(connection) as statements:
-        insert_rows(SweepEvent, [])
-        update_rows(Sweep, [])
+        write(Insert(SweepEvent, []), InsertNew(SweepTransaction, [], ("tx_hash",)), Update(Sweep, []))
     assert len(statements) == 0
 
 
 def test_an_update_of_a_row_that_does_not_exist_is_an_error() -> None:
     sweep, missing = SweepFactory.create(), SweepFactory.build(partner=None)
     with pytest.raises(DatabaseError, match="1 of 2 rows of Sweep were updated"):
-        update_rows(Sweep, [{"id": one.id, "last_error": "why"} for one in (sweep, missing)])
+        write(Update(Sweep, [{"id": one.id, "last_error": "why"} for one in (sweep, missing)]))
 
 
 def test_a_value_that_the_database_refuses_is_an_error() -> None:
     sweep = SweepFactory.create()
     with pytest.raises(DataError), transaction.atomic():
-        insert_rows(SweepEvent, [event(sweep, 2) | {"tx_hash": "\x00"}])
+        write(Insert(SweepEvent, [event(sweep, 2) | {"tx_hash": "\x00"}]))
     with pytest.raises(IntegrityError), transaction.atomic():
-        insert_rows(SweepEvent, [event(sweep, 2) | {"tx_hash": "0xAB"}])
+        write(Insert(SweepEvent, [event(sweep, 2) | {"tx_hash": "0xAB"}]))
     with pytest.raises(TypeError, match="object has no form as JSON"):
-        insert_rows(SweepEvent, [event(sweep, 2, reason=object())])
+        write(Insert(SweepEvent, [event(sweep, 2, reason=object())]))

@@ -74,7 +74,7 @@ def the_worker_looks(built: dict[str, Any]) -> None:
 
 
 def while_confirm_looks(
-    monkeypatch: pytest.MonkeyPatch, rival: Callable[[], None], *, is_answered: bool = True
+    monkeypatch: pytest.MonkeyPatch, rival: Callable[[], object], *, is_answered: bool = True
 ) -> None:
     """Run the rival between the look of the next confirm and its settling."""
     original = following.see
@@ -300,7 +300,7 @@ def test_a_report_is_stored_even_if_the_look_fails_in_a_way_that_nothing_expects
 
 def test_two_hashes_reported_at_the_same_time_are_both_stored(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     built, first, second = app.build(), random_hash(), random_hash()
-    while_confirm_looks(monkeypatch, lambda: app.confirm(built, first, status=202) and None)
+    while_confirm_looks(monkeypatch, lambda: app.confirm(built, first, status=202))
     state = app.confirm(built, second, status=202)
     assert [tx["txHash"] for tx in state["transactions"]] == [first, second]
     assert [event["txHash"] for event in state["events"][1:]] == [first, second]
@@ -311,7 +311,7 @@ def test_a_hash_reported_twice_at_the_same_time_is_stored_once(
 ) -> None:
     built = app.build()
     tx_hash = app.execute(built)
-    while_confirm_looks(monkeypatch, lambda: app.confirm(built, tx_hash) and None)
+    while_confirm_looks(monkeypatch, lambda: app.confirm(built, tx_hash))
     state = app.confirm(built, tx_hash)
     assert (state["status"], [tx["txHash"] for tx in state["transactions"]]) == ("completed", [tx_hash])
     assert [event["type"] for event in state["events"]].count("transaction_reported") == 1
