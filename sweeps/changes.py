@@ -31,12 +31,11 @@ log = structlog.get_logger(__name__)
 _LOCK_ALL = """
 SELECT id, version, lease_token, clock_timestamp() FROM sweeps_sweep WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
-_READ_ONE = """
+_LOCK_ONE = """
 SELECT json_build_object('sweep', sweep, 'partner', partner, 'now', clock_timestamp())
 FROM sweeps_sweep AS sweep JOIN partners_partner AS partner ON partner.id = sweep.partner_id
-WHERE sweep.id = %(sweep_id)s
+WHERE sweep.id = %(sweep_id)s FOR UPDATE OF sweep
 """
-_LOCK_ONE = f"{_READ_ONE} FOR UPDATE OF sweep"
 CLOCK = Func(function="clock_timestamp", output_field=models.DateTimeField())
 Changed = SweepTransaction | Execution | Sweep
 # What changes after a row was stored; the version of a sweep rises by itself.
@@ -82,7 +81,6 @@ class Changes:
         for block, block_id in watch(self._heads, due_at=self.now).items():
             for sweep in self._resting[block]:
                 sweep.watched_block_id = block_id
-        posting.finalize(self.final_entries)
         candidates = [one for one in self._changed[SweepTransaction].values() if isinstance(one, SweepTransaction)]
         new = [tx for tx in candidates if tx.pk is None]
         write(
@@ -92,6 +90,7 @@ class Changes:
             Insert(SkippedToken, self.skipped),
             Insert(SweepEvent, self.events),
         )
+        posting.finalize(self.final_entries)
         moves = [event for event in self.events if event["kind"] == EventKind.STATUS]
         if moves:
             transaction.on_commit(partial(_log_moves, moves))
@@ -125,23 +124,22 @@ def lock(*conditions: Q, **lookup: Any) -> tuple[Sweep, Changes]:  # noqa: ANN40
     return sweep, Changes(sweep.locked_at)
 
 
-def read_one(sweep_id: UUID) -> tuple[Sweep, Changes]:
-    """Do what ``lock`` does without locking; the caller writes only if the ``Mark`` is the same under a lock."""
-    return _one(_READ_ONE, sweep_id)
-
-
 def lock_one(sweep_id: UUID) -> tuple[Sweep, Changes]:
     """Do what ``lock`` does by a prepared statement."""
-    return _one(_LOCK_ONE, sweep_id)
-
-
-def _one(statement: str, sweep_id: UUID) -> tuple[Sweep, Changes]:
-    found = fetch_json(statement, {"sweep_id": sweep_id})
+    found = fetch_json(_LOCK_ONE, {"sweep_id": sweep_id})
     if found is None:
         raise Sweep.DoesNotExist
-    sweep = instance_of(Sweep, found["sweep"])
-    sweep.partner = instance_of(Partner, found["partner"])
-    return sweep, Changes(datetime.fromisoformat(found["now"]))
+    return as_read(found)
+
+
+def as_read(rows: Mapping[str, Any]) -> tuple[Sweep, Changes]:
+    """Return a sweep of its row as ``sweep``, that of its ``partner`` and the time ``now``.
+
+    Unless it was locked, the caller writes only if its ``Mark`` is the same under a lock.
+    """
+    sweep = instance_of(Sweep, rows["sweep"])
+    sweep.partner = instance_of(Partner, rows["partner"])
+    return sweep, Changes(datetime.fromisoformat(rows["now"]))
 
 
 def lock_all(ids: Collection[UUID]) -> tuple[Mapping[UUID, Mark], Changes]:

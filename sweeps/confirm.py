@@ -6,7 +6,6 @@ the partner has an answer. Parallel confirms take the row's lock instead of a le
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
@@ -23,12 +22,11 @@ from sweepapi.errors import (
     InvalidRequest,
     SweepApiError,
     SweepFailed,
-    SweepNotFound,
     TooManyCandidates,
     TransactionReverted,
 )
 from sweeps import schedule, transitions
-from sweeps.changes import Changes, read_one
+from sweeps.changes import Changes, as_read
 from sweeps.decided import already_confirmed, refuse_decided
 from sweeps.executions import REVERTED
 from sweeps.models import Cause, EventKind, Execution, Sweep, SweepStatus, SweepTransaction
@@ -36,8 +34,7 @@ from sweeps.nudge import nudge
 from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.settle import Look, Settled, settle_reported
-from sweeps.snapshots.reading import Snapshot, read_executed, read_snapshot
-from sweeps.state import is_visible_to
+from sweeps.snapshots.reading import Snapshot, read_reported, read_snapshot
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
@@ -50,39 +47,37 @@ Tx = SweepTransaction.Status
 DECIDED_BY = {(SweepStatus.COMPLETED, Tx.ACCEPTED), (SweepStatus.FAILED, Tx.REVERTED)}
 
 
-def confirm_and_read(
-    *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
-) -> Snapshot:
-    """Do what ``confirm_sweep`` does, and return the sweep as it is stored then.
-
-    One statement finds out whether the key reaches such a sweep, so that no other is locked. It also reads the answer
-    if a hash that executed the sweep is reported again, for which nothing is locked or written.
-    """
-    executed = read_executed(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
-    if executed is not None and network in (None, executed["network"]):
-        return executed
-    confirm_sweep(requester=requester, sweep_id=sweep_id, tx_hashes=tx_hashes, network=network)
-    return read_snapshot(requester, sweep_id, rails=V2_RAILS)
-
-
 def confirm_sweep(
     *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
-) -> Sweep:
-    """Record hashes (in their canonical form) for a sweep, look them up, and return the sweep, completed or pending.
+) -> Snapshot:
+    """Record hashes (in their canonical form) for a sweep, look them up, and return the sweep as it is stored then.
 
     A wallet that reports a batch of calls also names the ``network``. Raises ``SweepNotFound`` (for a sweep that
     the key does not reach, too), ``InvalidRequest`` if the sweep is on another network, ``SweepExpired``,
     ``SweepVoid``, ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried,
     and ``EventMismatch`` or ``TransactionReverted`` after the outcome is stored, if it is that of all the hashes.
+
+    If a hash that executed the sweep is reported again, one statement reads the answer, and nothing is locked.
     """
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
-    record = partial(_record, _Report(requester, tx_hashes, network))
-    try:
-        sweep, changes = read_one(sweep_id)
-    except Sweep.DoesNotExist:
-        raise SweepNotFound from None
+    found = read_reported(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
+    if network not in (None, found["network"]):
+        problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {found['network']}.")
+        raise InvalidRequest(details=[problem])
+    if "sweep" not in found:
+        return found
+    settled = _look(*as_read(found), tx_hashes)
+    _refuse_refused(settled, tx_hashes, deadline)
+    if settled.sweep.status == SweepStatus.PENDING and settled.sweep.next_check_at is not None:
+        nudge(sweep_id, at=settled.sweep.next_check_at)
+    return read_snapshot(requester, sweep_id, rails=V2_RAILS)
+
+
+def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
+    """Record the hashes for a sweep that is not locked, look them up once, and store both together."""
+    record = partial(_record, tx_hashes)
     if not record(sweep, changes):
-        return _answer(Settled(sweep), tx_hashes, deadline)
+        return Settled(sweep)
     rail = RAILS[sweep.rail]
     (watched,) = rail.watch([sweep])
     seen = None
@@ -90,35 +85,18 @@ def confirm_sweep(
         (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
     finally:  # whatever happens to the look, the report is stored
         settled = settle_reported(Look(sweep, watched, seen), changes, record)
-    if seen is None:
-        _nudge_for(settled.sweep)
-        return settled.sweep
-    return _answer(settled, tx_hashes, deadline)
+    return settled
 
 
-@dataclass(frozen=True)
-class _Report:
-    """Hashes that a partner says execute a sweep."""
-
-    requester: Requester
-    tx_hashes: Sequence[str]
-    network: str | None
-
-
-def _record(report: _Report, sweep: Sweep, changes: Changes) -> bool:
+def _record(tx_hashes: Sequence[str], sweep: Sweep, changes: Changes) -> bool:
     """Add the candidates to the changes; returns False if one of them decided the sweep, raises if another did."""
-    if not is_visible_to(report.requester, sweep, rails=V2_RAILS):
-        raise SweepNotFound
-    if report.network not in (None, sweep.network):
-        problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {sweep.network}.")
-        raise InvalidRequest(details=[problem])
     RAILS[sweep.rail].read_parts([sweep])
     (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
     known = {tx.tx_hash: tx.status for tx in execution.candidates}
-    if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in report.tx_hashes]):
+    if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
         return False
     refuse_decided(sweep)
-    _record_candidates(changes, execution, report.tx_hashes)
+    _record_candidates(changes, execution, tx_hashes)
     return True
 
 
@@ -175,8 +153,8 @@ def _make_room(changes: Changes, sweep: Sweep, candidates: Sequence[SweepTransac
         transitions.note(changes, sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
-def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Sweep:
-    """Return the sweep, unless all of the reported transactions are refused."""
+def _refuse_refused(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> None:
+    """Raise why, if all of the reported transactions are refused."""
     sweep = settled.sweep
     stored = {tx.tx_hash: tx for execution in sweep.execution_list for tx in execution.candidates}
     txs = [stored[tx_hash] for tx_hash in tx_hashes if tx_hash in stored]
@@ -186,12 +164,9 @@ def _answer(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> Swee
         accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
         if accepted is not None:
             raise already_confirmed(accepted)
-    if len(refused) < len(txs):
-        if sweep.status == SweepStatus.PENDING:
-            _nudge_for(sweep)
-        return sweep
-    # The one that reverted is the sweep; others of a batch can be approvals.
-    raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
+    if len(refused) == len(txs):
+        # The one that reverted is the sweep; others of a batch can be approvals.
+        raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
 
 
 def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:
@@ -222,8 +197,3 @@ def _explain(tx: SweepTransaction, reason: str) -> None:
 
 def _details(mismatches: Sequence[Mismatch]) -> list[FieldError]:
     return [FieldError(mismatch.field, mismatch.code, mismatch.message) for mismatch in mismatches]
-
-
-def _nudge_for(sweep: Sweep) -> None:
-    if sweep.next_check_at is not None:
-        nudge(sweep.id, at=sweep.next_check_at)

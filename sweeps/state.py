@@ -13,7 +13,7 @@ from ledger.reading import postings_of
 from partners.authentication import Requester
 from sweepapi.errors import SweepNotFound
 from sweepapi.fees import NOTHING, Split, split
-from sweepapi.modes import in_mode, mode_of
+from sweepapi.modes import in_mode
 from sweeps.models import (
     Execution,
     Offer,
@@ -150,12 +150,6 @@ def _accepted(transactions: Sequence[SweepTransaction]) -> Iterator[SweepTransac
 def visible_to(requester: Requester, *, rails: Collection[str]) -> Q:
     """Return the condition that a sweep on one of these rails is of the key's partner and mode."""
     return in_mode(requester.mode) & Q(partner=requester.partner_id, rail__in=rails)
-
-
-def is_visible_to(requester: Requester, sweep: Sweep, *, rails: Collection[str]) -> bool:
-    """Return whether a sweep that was read meets that condition."""
-    is_of_partner = sweep.partner_id == requester.partner_id
-    return is_of_partner and sweep.rail in rails and mode_of(sweep.network) == requester.mode
 
 
 def sweep_of_partner(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Sweep:

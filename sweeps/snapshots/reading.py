@@ -9,9 +9,8 @@ from uuid import UUID
 
 from ledger.reading import POSTINGS_OF_SWEEP
 from partners.authentication import Requester
-from sweepapi import networks
 from sweepapi.errors import SweepNotFound
-from sweepapi.modes import Mode
+from sweepapi.modes import mode_of
 from sweepapi.postgres.prepared import fetch_json
 from sweepapi.sql import utc
 
@@ -99,19 +98,18 @@ _SNAPSHOT = f"""json_build_object(
     'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
 )"""
 _SWEEPS = "FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id"
-_OF_PARTNER = f"""
-{_SWEEPS}
-WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s AND sweep.rail = ANY(%(rails)s)
-    AND (sweep.network = ANY(%(sandbox)s)) = %(is_test)s
-"""
+_OF_PARTNER = f"{_SWEEPS} WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s"
 _STATEMENT = f"SELECT {_SNAPSHOT} {_OF_PARTNER}"
-_EXECUTED_STATEMENT = f"""
+_REPORTED_STATEMENT = f"""
 SELECT CASE
     WHEN sweep.status = 'completed' AND EXISTS (
         SELECT FROM sweeps_sweeptransaction AS tx
         WHERE tx.sweep_id = sweep.id AND tx.status = 'accepted' AND tx.tx_hash = ANY(%(tx_hashes)s)
     ) THEN {_SNAPSHOT}
-    ELSE json_build_object('id', NULL)
+    ELSE json_build_object(
+        'network', sweep.network, 'rail', sweep.rail, 'sweep', sweep, 'now', clock_timestamp(),
+        'partner', (SELECT partner FROM partners_partner AS partner WHERE partner.id = sweep.partner_id)
+    )
 END
 {_OF_PARTNER}
 """
@@ -120,24 +118,18 @@ _MANY_STATEMENT = f"SELECT COALESCE(json_agg({_SNAPSHOT}), '[]') {_SWEEPS} WHERE
 
 def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
     """Return a sweep on one of these rails; raises ``SweepNotFound``, for any that the key does not reach too."""
-    found: Snapshot | None = fetch_json(_STATEMENT, _parameters(requester, sweep_id, rails))
-    if found is None:
-        raise SweepNotFound
-    return found
+    return _reached(fetch_json(_STATEMENT, _parameters(requester, sweep_id)), requester, rails)
 
 
-def read_executed(
+def read_reported(
     requester: Requester, sweep_id: UUID, *, rails: Collection[str], tx_hashes: Sequence[str]
-) -> Snapshot | None:
-    """Return what ``read_snapshot`` does if the sweep is completed by one of these transactions, and None if not.
+) -> Snapshot:
+    """Return what ``read_snapshot`` does if one of these transactions completed the sweep.
 
-    Raises ``SweepNotFound`` as it does.
+    Otherwise return its row as ``sweep``, that of its ``partner`` and the time ``now``, with ``network`` and ``rail``.
     """
-    parameters = _parameters(requester, sweep_id, rails) | {"tx_hashes": list(tx_hashes)}
-    found: Snapshot | None = fetch_json(_EXECUTED_STATEMENT, parameters)
-    if found is None:
-        raise SweepNotFound
-    return found if found["id"] is not None else None
+    parameters = _parameters(requester, sweep_id) | {"tx_hashes": list(tx_hashes)}
+    return _reached(fetch_json(_REPORTED_STATEMENT, parameters), requester, rails)
 
 
 def read_snapshots(sweep_ids: Collection[UUID]) -> list[Snapshot]:
@@ -146,11 +138,11 @@ def read_snapshots(sweep_ids: Collection[UUID]) -> list[Snapshot]:
     return found
 
 
-def _parameters(requester: Requester, sweep_id: UUID, rails: Collection[str]) -> dict[str, Any]:
-    return {
-        "sweep_id": sweep_id,
-        "partner_id": requester.partner_id,
-        "rails": list(rails),
-        "sandbox": list(networks.current().sandbox),
-        "is_test": requester.mode == Mode.TEST,
-    }
+def _parameters(requester: Requester, sweep_id: UUID) -> dict[str, Any]:
+    return {"sweep_id": sweep_id, "partner_id": requester.partner_id}
+
+
+def _reached(found: Snapshot | None, requester: Requester, rails: Collection[str]) -> Snapshot:
+    if found is None or found["rail"] not in rails or mode_of(found["network"]) != requester.mode:
+        raise SweepNotFound
+    return found

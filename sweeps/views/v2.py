@@ -11,7 +11,7 @@ from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.schema import failures
 from sweepapi.api.serializers import EmptyRequestSerializer
 from sweeps.build import build_sweep, quote_sweep, renew_offer
-from sweeps.confirm import confirm_and_read
+from sweeps.confirm import confirm_sweep
 from sweeps.discovery import discover_tokens
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V2, V2_RAILS
@@ -145,7 +145,7 @@ class SweepViewSet(StoredSweepViewSet):
         """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block."""
         body = ConfirmRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        snapshot = confirm_and_read(
+        snapshot = confirm_sweep(
             requester=requester_of(request),
             sweep_id=sweep_id_of(sweep_id),
             tx_hashes=body.tx_hashes,
