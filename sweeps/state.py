@@ -32,6 +32,8 @@ _RELATED = (
     "transactions",
     "tokens",
     Prefetch("offers", Offer.objects.order_by("-sequence")),
+    "events",
+    "watched_block",
 )
 
 
@@ -62,14 +64,8 @@ class SweepState:
 
     @classmethod
     def of(cls, sweep: Sweep) -> "SweepState":
-        prefetch_related_objects([sweep], *_RELATED, "events", "watched_block")
+        prefetch_related_objects([sweep], *_RELATED)
         return cls(sweep, RAILS[sweep.rail])
-
-    @classmethod
-    def of_all(cls, sweeps: Sequence[Sweep]) -> "list[SweepState]":
-        """Return the states of many sweeps, whose events are not shown."""
-        prefetch_related_objects(sweeps, *_RELATED)
-        return [cls(sweep, RAILS[sweep.rail]) for sweep in sweeps]
 
     @property
     def executions(self) -> Sequence[Execution]:

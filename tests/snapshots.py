@@ -8,14 +8,16 @@ from partners.authentication import Requester
 from sweepapi.modes import mode_of
 from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS, V1, V1_RAILS, V2, V2_RAILS
-from sweeps.snapshots.reading import read_snapshot
+from sweeps.serializers.history import ListedSweepSerializer
+from sweeps.snapshots.listing import listed
+from sweeps.snapshots.reading import read_snapshot, read_summaries
 from sweeps.state import SweepState
 
 VERSIONS = ((V2_RAILS, V2), (V1_RAILS, V1))
 
 
 def assert_shown_as_described(sweep_id: UUID) -> None:
-    """Fail unless both show the same bytes, in every version of the API that shows the sweep."""
+    """Fail unless both show the same bytes, in every version of the API that shows the sweep, and in a list."""
     partner_id, rail, network = Sweep.objects.values_list("partner_id", "rail", "network").get(id=sweep_id)
     requester = Requester("", "", partner_id, mode_of(network), frozenset())
     versions = [(rails, present) for rails, present in VERSIONS if rail in rails]
@@ -25,3 +27,6 @@ def assert_shown_as_described(sweep_id: UUID) -> None:
         described = present.state(SweepState.of(Sweep.objects.get(id=sweep_id))).data
         shown = present.status_object(snapshot, RAILS[rail])
         assert JSONRenderer().render(shown) == JSONRenderer().render(described)
+    (summary,) = read_summaries([sweep_id])
+    described = ListedSweepSerializer(SweepState.of(Sweep.objects.get(id=sweep_id))).data
+    assert JSONRenderer().render(listed(summary, RAILS[rail])) == JSONRenderer().render(described)

@@ -5,6 +5,7 @@ from typing import Any
 from sweepapi import networks
 from sweepapi.fees import split
 from sweeps.models import EventKind, SweepTransaction, TokenOutcome
+from sweeps.serializers.answer import FEE_MODES
 from sweeps.snapshots.reading import Snapshot
 from sweeps.timeline import sentence_of
 
@@ -31,6 +32,24 @@ def facts(snapshot: Snapshot, *, mode: str) -> Part:
         "outputDecimals": snapshot["output_decimals"],
         "createdAt": snapshot["created_at"],
         "expiresAt": snapshot["deadline"],
+    }
+
+
+def summary(snapshot: Snapshot) -> Part:
+    """Return the fields that ``SweepSummarySerializer`` adds."""
+    transactions = snapshot["transactions"]
+    return {
+        "network": snapshot["network"],
+        "feeMode": FEE_MODES[snapshot["settlement"]],
+        "flags": snapshot["flags"],
+        "completedAt": snapshot["completed_at"],
+        "txHashes": [tx["txHash"] for tx in transactions if tx["status"] == SweepTransaction.Status.ACCEPTED],
+        "fees": {
+            "totalFeeBps": snapshot["total_fee_bps"],
+            "partnerShareBps": snapshot["partner_share_bps"],
+            "expected": expected_fees(snapshot),
+            "actual": snapshot["paid"],
+        },
     }
 
 

@@ -16,20 +16,25 @@ from sweepapi.sql import utc
 
 Snapshot = dict[str, Any]
 
-_TOKENS = """
-SELECT token.asset AS mint, token.symbol, token.decimals, token.amount::text AS amount,
-    CASE
-        WHEN left_out.reason = 'dropped' THEN 'dropped'
-        WHEN left_out.reason IS NOT NULL THEN 'skipped'
-        WHEN execution.status = 'executed' THEN 'swept'
-    END AS outcome,
-    NULLIF(left_out.reason, 'dropped') AS "skipReason"
+_OUTCOME = """
+CASE
+    WHEN left_out.reason = 'dropped' THEN 'dropped'
+    WHEN left_out.reason IS NOT NULL THEN 'skipped'
+    WHEN execution.status = 'executed' THEN 'swept'
+END AS outcome
+"""
+_TOKENS_OF_SWEEP = """
 FROM sweeps_sweeptoken AS token
 JOIN sweeps_execution AS execution ON execution.id = token.execution_id
 LEFT JOIN sweeps_skippedtoken AS left_out ON left_out.execution_id = execution.id
     AND left_out.booking_epoch = execution.booking_epoch AND left_out.token_id = token.id
 WHERE token.sweep_id = sweep.id
 ORDER BY token.position
+"""
+_TOKENS = f"""
+SELECT token.asset AS mint, token.symbol, token.decimals, token.amount::text AS amount, {_OUTCOME},
+    NULLIF(left_out.reason, 'dropped') AS "skipReason"
+{_TOKENS_OF_SWEEP}
 """
 _TRANSACTIONS = f"""
 SELECT tx.tx_hash AS "txHash", tx.status, tx.source, tx.block_number AS "blockNumber",
@@ -80,22 +85,31 @@ def _array(rows: str) -> str:
     return f"(SELECT COALESCE(json_agg(one), '[]') FROM ({rows}) AS one)"
 
 
-_SNAPSHOT = f"""json_build_object(
+_FACTS = f"""
     'id', sweep.id, 'client_reference', sweep.client_reference, 'network', sweep.network, 'rail', sweep.rail,
     'status', sweep.status, 'is_open', sweep.is_open, 'wallet', sweep.wallet, 'output_asset', sweep.output_asset,
     'output_symbol', sweep.output_symbol, 'output_decimals', sweep.output_decimals,
     'created_at', {utc("sweep.created_at")}, 'deadline', {utc("sweep.deadline")},
     'completed_at', {utc("sweep.completed_at")}, 'settlement', sweep.settlement, 'flags', sweep.flags,
     'total_fee_bps', sweep.total_fee_bps, 'partner_share_bps', sweep.partner_share_bps,
-    'check_attempts', sweep.check_attempts, 'last_checked_at', {utc("sweep.last_checked_at")},
-    'next_look_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
     'expected_gross', (
         SELECT offer.expected_gross FROM sweeps_offer AS offer
         WHERE offer.sweep_id = sweep.id ORDER BY offer.sequence DESC LIMIT 1
     ),
-    'paid', CASE WHEN sweep.status = 'completed' THEN (SELECT row_to_json(one) FROM ({_PAID}) AS one) END,
+    'paid', CASE WHEN sweep.status = 'completed' THEN (SELECT row_to_json(one) FROM ({_PAID}) AS one) END
+"""
+_SNAPSHOT = f"""json_build_object(
+    {_FACTS},
+    'check_attempts', sweep.check_attempts, 'last_checked_at', {utc("sweep.last_checked_at")},
+    'next_look_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
     'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},
     'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
+)"""
+_HASHES = """
+SELECT tx.tx_hash AS "txHash", tx.status FROM sweeps_sweeptransaction AS tx WHERE tx.sweep_id = sweep.id ORDER BY tx.id
+"""
+_SUMMARY = f"""json_build_object(
+    {_FACTS}, 'tokens', {_array(f"SELECT {_OUTCOME} {_TOKENS_OF_SWEEP}")}, 'transactions', {_array(_HASHES)}
 )"""
 _SWEEPS = "FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id"
 _OF_PARTNER = f"{_SWEEPS} WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s"
@@ -114,6 +128,11 @@ END
 {_OF_PARTNER}
 """
 _MANY_STATEMENT = f"SELECT COALESCE(json_agg({_SNAPSHOT}), '[]') {_SWEEPS} WHERE sweep.id = ANY(%(sweep_ids)s)"
+_SUMMARIES_STATEMENT = f"""
+SELECT COALESCE(json_agg({_SUMMARY} ORDER BY listed.position), '[]')
+FROM unnest(%(sweep_ids)s::uuid[]) WITH ORDINALITY AS listed(id, position)
+JOIN sweeps_sweep AS sweep ON sweep.id = listed.id
+"""
 
 
 def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
@@ -135,6 +154,12 @@ def read_reported(
 def read_snapshots(sweep_ids: Collection[UUID]) -> list[Snapshot]:
     """Return those of these sweeps that exist, of any partner, in any order."""
     found: list[Snapshot] = fetch_json(_MANY_STATEMENT, {"sweep_ids": list(sweep_ids)})
+    return found
+
+
+def read_summaries(sweep_ids: Sequence[UUID]) -> list[Snapshot]:
+    """Return what a listing shows of these sweeps, in this order; of tokens and transactions only what happened."""
+    found: list[Snapshot] = fetch_json(_SUMMARIES_STATEMENT, {"sweep_ids": list(sweep_ids)})
     return found
 
 

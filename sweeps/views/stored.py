@@ -8,7 +8,6 @@ from uuid import UUID
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
@@ -20,8 +19,9 @@ from sweepapi.errors import SweepNotFound
 from sweeps.rails.presentation import Presentation
 from sweeps.rails.registry import RAILS
 from sweeps.serializers.history import HistoryQuery, SweepPage
-from sweeps.snapshots.reading import Snapshot, read_snapshot
-from sweeps.state import HistoryFilter, SweepState, sweeps_of_partner
+from sweeps.snapshots.listing import listed
+from sweeps.snapshots.reading import Snapshot, read_snapshot, read_summaries
+from sweeps.state import HistoryFilter, sweeps_of_partner
 
 V = TypeVar("V", bound=type[ViewSet])
 SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -71,12 +71,15 @@ class StoredSweepViewSet(ViewSet):
         """Return the response with the status object of a sweep."""
         return answer(self.present.status_object(snapshot, RAILS[snapshot["rail"]]), status)
 
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Return one page of sweeps in brief."""
         requester = requester_of(request)
         filters = HistoryQuery.read(request.query_params, mode=requester.mode)
         cursor, limit = filters.pop("cursor", None), filters.pop("limit")
         sweeps = sweeps_of_partner(requester, HistoryFilter(**filters), rails=self.rails)
         scope = Scope(f"sweeps of {', '.join(self.rails)}", requester.partner_id, requester.mode, filters)
-        page, next_cursor = newest_first(sweeps, time_field="created_at", scope=scope, cursor=cursor, limit=limit)
-        return Response(SweepPage({"items": SweepState.of_all(page), "nextCursor": next_cursor}).data)
+        page, next_cursor = newest_first(
+            sweeps.only("id", "created_at"), time_field="created_at", scope=scope, cursor=cursor, limit=limit
+        )
+        items = [listed(one, RAILS[one["rail"]]) for one in read_summaries([sweep.id for sweep in page])]
+        return answer({"items": items, "nextCursor": next_cursor})
