@@ -1,4 +1,4 @@
-"""A process with a wrong configuration exits at once and says why, on real processes."""
+"""What processes do at their start: one with a wrong configuration exits at once and says why; on real processes."""
 
 import os
 import subprocess
@@ -50,3 +50,16 @@ def test_beat_follows_the_chains_as_often_as_the_setting_says(seconds: str, sche
     environment = {**os.environ, "PYTHONPATH": str(settings.BASE_DIR), "FOLLOW_SECONDS": seconds}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     assert ended.stdout.strip() == scheduled
+
+
+def test_a_loaded_web_process_searches_only_what_requests_make() -> None:
+    code = """if True:
+        import gc
+        from config import gunicorn
+        loaded = [[number] for number in range(100_000)]
+        gunicorn.post_worker_init(None)
+        print(gc.get_freeze_count() > len(loaded), len(gc.get_objects()) < len(loaded))
+    """
+    environment = {**os.environ, "PYTHONPATH": str(settings.BASE_DIR)}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    assert ended.stdout.split() == ["True", "True"]
