@@ -4,13 +4,20 @@ from typing import Any
 
 from sweepapi import networks
 from sweepapi.fees import split
-from sweeps.models import EventKind, SweepTransaction, TokenOutcome
+from sweeps.models import EventKind, SweepStatus, SweepTransaction, TokenOutcome
 from sweeps.serializers.answer import FEE_MODES
 from sweeps.snapshots.reading import Snapshot
 from sweeps.timeline import sentence_of
 
 Part = dict[str, Any]
 
+_AMOUNTS = {
+    "grossOutput": "gross_output",
+    "totalFee": "total_fee",
+    "partnerFee": "partner_fee",
+    "protocolFee": "protocol_fee",
+    "userAmount": "user_amount",
+}
 _LEFT_OUT = {TokenOutcome.SKIPPED.value, TokenOutcome.DROPPED.value}
 
 
@@ -48,7 +55,7 @@ def summary(snapshot: Snapshot) -> Part:
             "totalFeeBps": snapshot["total_fee_bps"],
             "partnerShareBps": snapshot["partner_share_bps"],
             "expected": expected_fees(snapshot),
-            "actual": snapshot["paid"],
+            "actual": actual_fees(snapshot),
         },
     }
 
@@ -86,6 +93,14 @@ def expected_fees(snapshot: Snapshot) -> Part | None:
         "protocolFee": str(expected.protocol_fee),
         "userAmount": str(expected.user_amount),
     }
+
+
+def actual_fees(snapshot: Snapshot) -> Part | None:
+    """Return the fields of ``FeeSplitSerializer`` for what the executions paid; None unless completed."""
+    if snapshot["status"] != SweepStatus.COMPLETED:
+        return None
+    executions = snapshot["executions"]
+    return {name: str(sum(one[column] or 0 for one in executions)) for name, column in _AMOUNTS.items()}
 
 
 def shown_transaction(snapshot: Snapshot) -> Part | None:

@@ -55,8 +55,17 @@ FROM sweeps_sweepevent AS event
 WHERE event.sweep_id = sweep.id
 ORDER BY event.sequence
 """
-_EXECUTIONS = """
-SELECT execution.execution_id AS id, execution.venue, execution.status,
+_EXECUTION = """
+execution.execution_id AS id, execution.venue, execution.status, execution.gross_output, execution.total_fee,
+execution.partner_fee, execution.protocol_fee, execution.user_amount
+"""
+_EXECUTIONS = f"""
+SELECT {_EXECUTION} FROM sweeps_execution AS execution
+WHERE execution.sweep_id = sweep.id
+ORDER BY execution.position
+"""
+_EXECUTIONS_IN_FULL = f"""
+SELECT {_EXECUTION},
     ARRAY(
         SELECT token.asset FROM sweeps_sweeptoken AS token
         WHERE token.execution_id = execution.id ORDER BY token.position
@@ -69,15 +78,6 @@ LEFT JOIN LATERAL (
 ) AS shown ON true
 WHERE execution.sweep_id = sweep.id
 ORDER BY execution.position
-"""
-_PAID = """
-SELECT COALESCE(sum(execution.gross_output), 0)::text AS "grossOutput",
-    COALESCE(sum(execution.total_fee), 0)::text AS "totalFee",
-    COALESCE(sum(execution.partner_fee), 0)::text AS "partnerFee",
-    COALESCE(sum(execution.protocol_fee), 0)::text AS "protocolFee",
-    COALESCE(sum(execution.user_amount), 0)::text AS "userAmount"
-FROM sweeps_execution AS execution
-WHERE execution.sweep_id = sweep.id
 """
 
 
@@ -95,25 +95,32 @@ _FACTS = f"""
     'expected_gross', (
         SELECT offer.expected_gross FROM sweeps_offer AS offer
         WHERE offer.sweep_id = sweep.id ORDER BY offer.sequence DESC LIMIT 1
-    ),
-    'paid', CASE WHEN sweep.status = 'completed' THEN (SELECT row_to_json(one) FROM ({_PAID}) AS one) END
+    )
 """
-_SNAPSHOT = f"""json_build_object(
+
+
+def _snapshot(executions: str) -> str:
+    return f"""json_build_object(
     {_FACTS},
     'check_attempts', sweep.check_attempts, 'last_checked_at', {utc("sweep.last_checked_at")},
     'next_look_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
     'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},
-    'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
+    'executions', {_array(executions)}, 'entries', {_array(POSTINGS_OF_SWEEP)}
 )"""
+
+
+_SNAPSHOT, _SNAPSHOT_IN_FULL = _snapshot(_EXECUTIONS), _snapshot(_EXECUTIONS_IN_FULL)
 _HASHES = """
 SELECT tx.tx_hash AS "txHash", tx.status FROM sweeps_sweeptransaction AS tx WHERE tx.sweep_id = sweep.id ORDER BY tx.id
 """
 _SUMMARY = f"""json_build_object(
-    {_FACTS}, 'tokens', {_array(f"SELECT {_OUTCOME} {_TOKENS_OF_SWEEP}")}, 'transactions', {_array(_HASHES)}
+    {_FACTS}, 'executions', {_array(_EXECUTIONS)},
+    'tokens', {_array(f"SELECT {_OUTCOME} {_TOKENS_OF_SWEEP}")}, 'transactions', {_array(_HASHES)}
 )"""
 _SWEEPS = "FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id"
 _OF_PARTNER = f"{_SWEEPS} WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s"
 _STATEMENT = f"SELECT {_SNAPSHOT} {_OF_PARTNER}"
+_STATEMENT_IN_FULL = f"SELECT {_SNAPSHOT_IN_FULL} {_OF_PARTNER}"
 _REPORTED_STATEMENT = f"""
 SELECT CASE
     WHEN sweep.status = 'completed' AND EXISTS (
@@ -127,7 +134,7 @@ SELECT CASE
 END
 {_OF_PARTNER}
 """
-_MANY_STATEMENT = f"SELECT COALESCE(json_agg({_SNAPSHOT}), '[]') {_SWEEPS} WHERE sweep.id = ANY(%(sweep_ids)s)"
+_MANY_STATEMENT = f"SELECT COALESCE(json_agg({_SNAPSHOT_IN_FULL}), '[]') {_SWEEPS} WHERE sweep.id = ANY(%(sweep_ids)s)"
 _SUMMARIES_STATEMENT = f"""
 SELECT COALESCE(json_agg({_SUMMARY} ORDER BY listed.position), '[]')
 FROM unnest(%(sweep_ids)s::uuid[]) WITH ORDINALITY AS listed(id, position)
@@ -138,6 +145,11 @@ JOIN sweeps_sweep AS sweep ON sweep.id = listed.id
 def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
     """Return a sweep on one of these rails; raises ``SweepNotFound``, for any that the key does not reach too."""
     return _reached(fetch_json(_STATEMENT, _parameters(requester, sweep_id)), requester, rails)
+
+
+def read_snapshot_in_full(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
+    """Do what ``read_snapshot`` does, with the tokens and the transaction of each execution, which ``/v1`` shows."""
+    return _reached(fetch_json(_STATEMENT_IN_FULL, _parameters(requester, sweep_id)), requester, rails)
 
 
 def read_reported(
@@ -152,7 +164,7 @@ def read_reported(
 
 
 def read_snapshots(sweep_ids: Collection[UUID]) -> list[Snapshot]:
-    """Return those of these sweeps that exist, of any partner, in any order."""
+    """Return those of these sweeps that exist, in full, of any partner, in any order."""
     found: list[Snapshot] = fetch_json(_MANY_STATEMENT, {"sweep_ids": list(sweep_ids)})
     return found
 

@@ -60,12 +60,12 @@ class StoredSweepViewSet(ViewSet):
 
     rails: ClassVar[Collection[str]]
     present: ClassVar[Presentation]
+    read = staticmethod(read_snapshot)
     scopes: ClassVar[Mapping[str, str]] = {"retrieve": "read", "list": "read"}
 
     def retrieve(self, request: Request, sweep_id: str) -> HttpResponse:
         """Return the sweep with its transactions, its fee terms, its events and its postings."""
-        snapshot = read_snapshot(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
-        return self.show(snapshot)
+        return self.show(self.read(requester_of(request), sweep_id_of(sweep_id), rails=self.rails))
 
     def show(self, snapshot: Snapshot, status: int = 200) -> HttpResponse:
         """Return the response with the status object of a sweep."""

@@ -12,6 +12,7 @@ from sweepapi.api.schema import failures
 from sweeps.build import build_sweep
 from sweeps.rails.registry import SOLANA, V1, V1_RAILS
 from sweeps.serializers.solana_requests import DiscoverRequestSerializer, SolanaBuildRequestSerializer
+from sweeps.snapshots.reading import read_snapshot_in_full
 from sweeps.views.stored import StoredSweepViewSet, documented
 
 TAG = "Sweeps on Solana"
@@ -21,6 +22,7 @@ TAG = "Sweeps on Solana"
 class SweepV1ViewSet(StoredSweepViewSet):
     rails = V1_RAILS
     present = V1
+    read = staticmethod(read_snapshot_in_full)
     scopes = {**StoredSweepViewSet.scopes, "discover": "build", "build": "build"}
     policies = {"discover": DISCOVER, "build": BUILD}
 

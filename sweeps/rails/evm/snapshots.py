@@ -27,7 +27,7 @@ def status_object(snapshot: Snapshot, rail: EvmRail) -> Part:
             "totalFeeBps": snapshot["total_fee_bps"],
             "partnerShareBps": snapshot["partner_share_bps"],
             "expectedFees": parts.expected_fees(snapshot),
-            "actualFees": snapshot["paid"],
+            "actualFees": parts.actual_fees(snapshot),
         },
     }
 
