@@ -33,7 +33,7 @@ from sweeps.models import Cause, EventKind, Execution, Sweep, SweepStatus, Sweep
 from sweeps.nudge import nudge
 from sweeps.rails.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
-from sweeps.settle import Look, Settled, settle_reported
+from sweeps.settle import Look, Settled, settle_reported, store_report
 from sweeps.snapshots.reading import Snapshot, read_reported, read_snapshot
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
@@ -80,11 +80,13 @@ def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
         return Settled(sweep)
     rail = RAILS[sweep.rail]
     (watched,) = rail.watch([sweep])
-    seen = None
+    settled = None
     try:
         (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
-    finally:  # whatever happens to the look, the report is stored
         settled = settle_reported(Look(sweep, watched, seen), changes, record)
+    finally:
+        if settled is None:  # whatever happened to the look, the report is stored
+            store_report(sweep.id, record)
     return settled
 
 

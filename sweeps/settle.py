@@ -115,6 +115,14 @@ def settle_reported(look: Look, changes: Changes, record: Callable[[Sweep, Chang
     return settled
 
 
+def store_report(sweep_id: UUID, record: Callable[[Sweep, Changes], bool]) -> None:
+    """Store a report whose look, or what was to be made of it, failed; the worker looks again."""
+    with transaction.atomic():
+        sweep, changes = lock_one(sweep_id)
+        if record(sweep, changes):
+            changes.write()
+
+
 def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:
     """Apply what was seen of many sweeps, each at most once among the looks, as ``settle`` does for one.
 

@@ -18,6 +18,7 @@ from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
+from sweeps import settle
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm import following
 from sweeps.rails.registry import RAILS
@@ -296,6 +297,21 @@ def test_a_report_is_stored_even_if_the_look_fails_in_a_way_that_nothing_expects
     assert app.post_confirm(built["sweepId"], tx_hash).status_code == 500
     (tx,) = app.state(built["sweepId"])["transactions"]
     assert (tx["txHash"], tx["status"]) == (tx_hash, "submitted")
+
+
+def test_a_report_is_stored_even_if_what_the_look_showed_can_not_be_applied(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = app.build()
+    tx_hash = app.execute(built)
+    app.api.raise_request_exception = False
+    with monkeypatch.context() as broken:
+        broken.setattr(settle, "apply", lambda *_: 1 / 0)
+        assert app.post_confirm(built["sweepId"], tx_hash).status_code == 500
+    (tx,) = app.state(built["sweepId"])["transactions"]
+    assert (tx["txHash"], tx["status"]) == (tx_hash, "submitted")
+    the_worker_looks(built)
+    assert app.state(built["sweepId"])["status"] == "completed"
 
 
 def test_two_hashes_reported_at_the_same_time_are_both_stored(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
