@@ -1,9 +1,11 @@
 """Celery's scheduler, which also shows that it ticks, and sends nothing more while no worker takes what it sent."""
 
+from threading import Event, Thread
 from typing import Any
 
 import structlog
 from celery.beat import PersistentScheduler, ScheduleEntry
+from celery.signals import beat_init
 from django.conf import settings
 
 from sweepapi.broker_state import BrokerState
@@ -12,14 +14,27 @@ from sweeps.heartbeats import BEAT, Heart
 MOST_WAITING = 50  # messages, which are those of about twelve seconds; each says what the next one says, too
 
 log = structlog.get_logger(__name__)
-_heart = Heart(BEAT)
+_ticked = Event()
 _broker = BrokerState()
+
+
+@beat_init.connect
+def show_ticks(**_signal: object) -> None:
+    """Start writing the heartbeat. In a thread, so that what beat sends never waits for a silent database."""
+    Thread(target=_beat_with_ticks, name="heartbeat", daemon=True).start()
+
+
+def _beat_with_ticks() -> None:
+    heart = Heart(BEAT)
+    while _ticked.wait():
+        _ticked.clear()
+        heart.beat()
 
 
 class Scheduler(PersistentScheduler):
     def tick(self, *args: Any, **kwargs: Any) -> float:  # noqa: ANN401 - Celery's own parameters
-        """Write the heartbeat, then send what is due."""
-        _heart.beat()
+        """Send what is due."""
+        _ticked.set()
         self._forget_the_future()
         return super().tick(*args, **kwargs)
 

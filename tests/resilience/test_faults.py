@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.resilience.engines import connect
 from tests.resilience.world import THREADS, World
 
 ANSWERED_SECONDS = 2
@@ -78,6 +79,20 @@ def test_a_worker_that_notices_that_redis_is_frozen_goes_on_when_it_thaws(world:
     with world.fault("freeze redis"):
         world.engines.wait_for(lambda: log.read_text().count("Cannot connect to ") > failures + 1, "the end of waiting")
     assert_resumed(world)
+
+
+def test_beat_goes_on_sending_while_its_heartbeat_waits_for_the_database(world: World) -> None:
+    log = world.engines.folder / "beat.log"
+    lost = log.read_text().count("heartbeat_lost")
+    waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%sweeps_heartbeat%'"
+    with connect(world.database.url) as blocker, connect(world.database.url) as monitor:
+        monitor.autocommit = True  # within a transaction, PostgreSQL shows the same activity each time
+        blocker.execute("SELECT FROM sweeps_heartbeat WHERE name = 'beat' FOR UPDATE")
+        world.engines.wait_for(lambda: monitor.execute(waiting).fetchone() is not None, "the heartbeat")
+        sent = log.read_text().count("Sending due task")
+        world.engines.wait_for(lambda: log.read_text().count("heartbeat_lost") > lost, "the end of its wait")
+    meanwhile = log.read_text().split("heartbeat_lost")[: lost + 1]
+    assert sum(part.count("Sending due task") for part in meanwhile) > sent
 
 
 @pytest.mark.parametrize("fault", ["kill web", "freeze web", "restart web"])
