@@ -1,13 +1,12 @@
 """Authenticates the partner by the x-api-key header, in one query that makes no objects of the ORM."""
 
 import hmac
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
@@ -17,18 +16,20 @@ from partners.limits import Limit, limits_of
 from partners.models import ApiKey, Partner
 from sweepapi.errors import InvalidApiKey, IpNotAllowed, MissingApiKey, PartnerSuspended
 from sweepapi.modes import Mode
+from sweepapi.postgres.prepared import fetch_json
 
 # Of an unknown key, so that it takes the same work as a wrong secret; no key has this digest.
 _NO_DIGEST = "0" * 64
 # One row whether there is such a key or not, for the same reason.
 _FIND = """
-SELECT key.id, key.name, key.digest, key.scopes, key.allowed_ips,
+SELECT json_build_array(
+    key.id, key.name, key.digest, key.scopes, key.allowed_ips,
     key.revoked_at IS NULL AND COALESCE(key.expires_at > statement_timestamp(), TRUE),
     CASE WHEN COALESCE(key.last_used_at <= statement_timestamp() - interval '1 minute', TRUE)
         THEN statement_timestamp() END,
-    partner.id, partner.status, NULLIF(partner.rate_limits, '{}')
+    partner.id, partner.status, partner.rate_limits)
 FROM (SELECT) AS one
-LEFT JOIN partners_apikey AS key ON key.key_id = %s AND key.mode = %s
+LEFT JOIN partners_apikey AS key ON key.key_id = %(key_id)s AND key.mode = %(mode)s
 LEFT JOIN partners_partner AS partner ON partner.id = key.partner_id
 """
 
@@ -63,9 +64,8 @@ class ApiKeyAuthentication(BaseAuthentication):
         public = keys.public_part(plaintext)
         if public is None:
             raise InvalidApiKey
-        with connection.cursor() as cursor:
-            cursor.execute(_FIND, [public.key_id, public.mode.value])
-            pk, name, digest, scopes, allowed_ips, is_live, used_at, partner_id, status, limits = cursor.fetchone()
+        found = fetch_json(_FIND, {"key_id": public.key_id, "mode": public.mode.value})
+        pk, name, digest, scopes, allowed_ips, is_live, used_at, partner_id, status, limits = found
         presented = keys.digest_of(plaintext, pepper=settings.API_KEY_PEPPER)
         if not (hmac.compare_digest(digest or _NO_DIGEST, presented) and is_live):
             raise InvalidApiKey
@@ -74,8 +74,8 @@ class ApiKeyAuthentication(BaseAuthentication):
         if status != Partner.Status.ACTIVE:
             raise PartnerSuspended
         if used_at is not None:
-            ApiKey.touch(pk, used_at)
-        requester = Requester(public.key_id, name, partner_id, public.mode, frozenset(scopes), _limits(limits))
+            ApiKey.touch(pk, datetime.fromisoformat(used_at))
+        requester = Requester(public.key_id, name, UUID(partner_id), public.mode, frozenset(scopes), limits_of(limits))
         return requester, requester
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 DRF's signature
@@ -87,10 +87,6 @@ def _require_address(request: Request, allowed_ips: list[str]) -> None:
     address = client_address(request._request)  # noqa: SLF001 DRF documents it
     if address is None or not is_in(address, allowed_ips):
         raise IpNotAllowed
-
-
-def _limits(stored: str | None) -> Mapping[str, Limit]:
-    return {} if stored is None else limits_of(json.loads(stored))
 
 
 def requester_of(request: Request) -> Requester:
