@@ -12,7 +12,7 @@ from sweepapi.monitoring import listener, sharing
 bind = os.environ.get("BIND", "0.0.0.0:8000")
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
 threads = int(os.environ.get("WEB_THREADS", "8"))
-worker_class = "gthread"
+worker_class = "config.web_worker.WebWorker"
 # For how long a process may stop taking connections. A request may last longer in its thread: a build reads the chain
 # five times, each within RPC_TIMEOUT_SECONDS, and may wait for a signer.
 timeout = 30
