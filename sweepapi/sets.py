@@ -89,8 +89,10 @@ def write(*sets: Insert | InsertNew | Update) -> None:
     if not filled:
         return
     forms = (_Form(isinstance(one, Update), one.model, tuple(rows[0]), one.returned) for one, rows in filled)
+    single_rows = all(len(rows) == 1 for one, rows in filled if isinstance(one, Update))
+    statement = _statement(tuple(forms), updates_single_rows=single_rows)
     with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
-        cursor.execute(_statement(tuple(forms)), [as_json(rows) for _, rows in filled])
+        cursor.execute(statement, [as_json(rows) for _, rows in filled])
         (answers,) = cursor.fetchone()
     for (one, _), answer in zip(filled, answers, strict=True):
         one.accept(answer)
@@ -152,8 +154,9 @@ def _unchanged(value: object) -> object:
 
 
 @cache
-def _statement(forms: tuple[_Form, ...]) -> str:
-    sets = [SQL("set_{} AS ({})").format(SQL(str(i)), _change(form)) for i, form in enumerate(forms)]
+def _statement(forms: tuple[_Form, ...], *, updates_single_rows: bool) -> str:
+    changes = [_change(form, updates_single_rows=updates_single_rows) for form in forms]
+    sets = [SQL("set_{} AS ({})").format(SQL(str(i)), change) for i, change in enumerate(changes)]
     answers = [
         SQL("(SELECT {} FROM set_{} AS one)").format(SQL("json_agg(one)" if form.returned else "count(*)"), SQL(str(i)))
         for i, form in enumerate(forms)
@@ -162,13 +165,15 @@ def _statement(forms: tuple[_Form, ...]) -> str:
     return SQL("WITH {} SELECT json_build_array({})").format(*joined).as_string()
 
 
-def _change(form: _Form) -> Composed:
+def _change(form: _Form, *, updates_single_rows: bool) -> Composed:
     table = _table(form.model)
     rows = SQL("json_populate_recordset(NULL::{table}, %s)").format(table=table)
     returned = SQL(", ").join(map(Identifier, form.returned)) if form.returned else SQL("1")
     if form.is_update:
         changed = (Identifier(column) for column in form.columns if column != "id")
         changes = [SQL("{column} = new.{column}").format(column=column) for column in changed]
+        if updates_single_rows:  # PostgreSQL expects a hundred rows of any JSON, and for these reads the whole table
+            rows = SQL("(SELECT * FROM {rows} LIMIT 1)").format(rows=rows)
         text = SQL("UPDATE {table} SET {changes} FROM {rows} AS new WHERE {table}.id = new.id RETURNING {returned}")
         return text.format(table=table, changes=SQL(", ").join(changes), rows=rows, returned=returned)
     names = SQL(", ").join(map(Identifier, form.columns))

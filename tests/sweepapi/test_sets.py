@@ -93,6 +93,31 @@ def test_each_row_is_updated_to_its_own_values() -> None:
     assert (second.flags, second.last_error, second.voided_at is None) == ([], "", False)
 
 
+def test_all_rows_are_updated_if_another_table_has_only_one() -> None:
+    sweeps = [SweepFactory.create(), SweepFactory.create()]
+    execution = sweeps[0].executions.get()
+    write(
+        Update(Execution, [{"id": execution.id, "min_gross": UINT256_MAX}]),
+        Update(Sweep, [{"id": sweep.id, "last_error": AWKWARD} for sweep in sweeps]),
+    )
+    assert Execution.objects.get(id=execution.id).min_gross == UINT256_MAX
+    assert Sweep.objects.filter(last_error=AWKWARD).count() == len(sweeps)
+
+
+def test_a_single_row_is_looked_up_by_its_key_in_a_table_of_a_few_pages() -> None:
+    sweep = SweepFactory.create()
+    stored = SweepTransactionFactory.build_batch(1_000, sweep=sweep, execution=sweep.executions.get())
+    write(InsertNew(SweepTransaction, stored, ("execution_id", "tx_hash")))
+    with CaptureQueriesContext(connection) as statements:
+        write(Update(SweepTransaction, [{"id": stored[0].id, "reason": "why"}]))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE sweeps_sweeptransaction")
+        cursor.execute("EXPLAIN (GENERIC_PLAN) " + statements[0]["sql"].replace("%s", "$1"))
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "Index Scan using sweeps_sweeptransaction_pkey" in plan
+    assert "Seq Scan" not in plan
+
+
 def test_amounts_keep_every_digit() -> None:
     execution = SweepFactory.create().executions.get()
     write(Update(Execution, [{"id": execution.id, "min_gross": UINT256_MAX}]))
