@@ -14,7 +14,7 @@ SECONDS_A_REQUEST = 0.001
 MOST_SECONDS = 0.005
 
 
-class WebWorker(ThreadWorker):
+class WebWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Leaves a new connection to a process that is less busy, by waiting a moment before it takes one itself."""
 
     def accept(self, listener: socket.socket) -> None:
