@@ -7,6 +7,7 @@ import structlog
 from celery.beat import PersistentScheduler, ScheduleEntry
 from celery.signals import beat_init
 from django.conf import settings
+from django.db import close_old_connections
 
 from sweepapi.broker_state import BrokerState
 from sweeps.heartbeats import BEAT, Heart
@@ -14,6 +15,7 @@ from sweeps.heartbeats import BEAT, Heart
 MOST_WAITING = 50  # messages, which are those of about twelve seconds; each says what the next one says, too
 
 log = structlog.get_logger(__name__)
+_heart = Heart(BEAT)
 _ticked = Event()
 _broker = BrokerState()
 
@@ -25,10 +27,15 @@ def show_ticks(**_signal: object) -> None:
 
 
 def _beat_with_ticks() -> None:
-    heart = Heart(BEAT)
     while _ticked.wait():
         _ticked.clear()
-        heart.beat()
+        write_heartbeat()
+
+
+def write_heartbeat() -> None:
+    """Write the time of a tick, on a new connection if the database left the last one in the middle of something."""
+    close_old_connections()
+    _heart.beat()
 
 
 class Scheduler(PersistentScheduler):

@@ -1,8 +1,9 @@
 """What beat sends, and that a worker gets to it."""
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -10,9 +11,13 @@ from celery import current_app
 from celery.beat import ScheduleEntry
 from celery.schedules import schedule
 from django.conf import settings
+from django.db import connection
 
+from config import beat
 from config.beat import MOST_WAITING, Scheduler
 from sweepapi.broker_state import BrokerState
+from sweeps.heartbeats import BEAT, Heart
+from sweeps.models import Heartbeat
 from sweeps.nudge import publish
 
 pytestmark = pytest.mark.usefixtures("periodic")
@@ -54,6 +59,33 @@ def test_beat_goes_on_when_its_clock_is_set_back(tmp_path: Path, monkeypatch: py
         scheduler.tick()
     assert scheduler.tick() <= settings.DUE_SWEEP_SECONDS
     scheduler.close()
+
+
+def leave_closed() -> None:
+    connection.connection.close()
+
+
+def leave_in_a_transaction() -> None:
+    connection.set_autocommit(False)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("leave", [leave_closed, leave_in_a_transaction])
+def test_beat_writes_its_heartbeat_after_a_connection_was_left_closed_or_in_a_transaction(
+    leave: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def beat_twice() -> None:
+        for interrupt in (leave, connection.close):
+            monkeypatch.setattr(beat, "_heart", Heart(BEAT))  # one that does not rest
+            beat.write_heartbeat()
+            seen_at.append(Heartbeat.objects.get().at)
+            interrupt()
+
+    seen_at: list[datetime] = []
+    thread = Thread(target=beat_twice)  # with a connection of its own
+    thread.start()
+    thread.join()
+    assert Heartbeat.objects.get().at == seen_at[1] > seen_at[0]
 
 
 def test_a_worker_takes_what_beat_sent_before_the_checks_that_were_sent_earlier(
