@@ -20,5 +20,6 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def accept(self, listener: socket.socket) -> None:
         """Take a connection, unless another process did meanwhile."""
         busy = self.nr_conns - len(self.keepalived_conns) - len(self.pending_conns)
-        time.sleep(min(busy * SECONDS_A_REQUEST, MOST_SECONDS))
+        # Below zero if gunicorn counted a connection as closed twice, which it does if it fails to wait for it.
+        time.sleep(min(max(busy, 0) * SECONDS_A_REQUEST, MOST_SECONDS))
         super().accept(listener)
