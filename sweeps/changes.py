@@ -29,7 +29,8 @@ from sweeps.resting import Block, watch
 log = structlog.get_logger(__name__)
 
 _LOCK_ALL = """
-SELECT id, version, lease_token, clock_timestamp() FROM sweeps_sweep WHERE id = ANY(%s) ORDER BY id FOR UPDATE
+SELECT id, version, lease_token, lease_until, clock_timestamp() FROM sweeps_sweep
+WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
 _LOCK_ONE = """
 SELECT json_build_object('sweep', sweep, 'partner', partner, 'now', clock_timestamp())
@@ -142,12 +143,19 @@ def as_read(rows: Mapping[str, Any]) -> tuple[Sweep, Changes]:
     return sweep, Changes(datetime.fromisoformat(rows["now"]))
 
 
-def lock_all(ids: Collection[UUID]) -> tuple[Mapping[UUID, Mark], Changes]:
-    """Lock these sweeps and return their marks."""
+def lock_all(sweeps: Collection[Sweep]) -> tuple[Mapping[UUID, Mark], Changes]:
+    """Lock these sweeps and return their marks; leases that were renewed since they were read end as late as now.
+
+    A renewal does not change the mark.
+    """
     with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
-        cursor.execute(_LOCK_ALL, [list(ids)])
-        locked = cursor.fetchall()
-    return {sweep_id: Mark(*mark) for sweep_id, *mark, _ in locked}, Changes(max(at for *_, at in locked))
+        cursor.execute(_LOCK_ALL, [[sweep.id for sweep in sweeps]])
+        locked = {sweep_id: facts for sweep_id, *facts in cursor.fetchall()}
+    for sweep in sweeps:
+        if sweep.id in locked:
+            _, _, sweep.lease_until, _ = locked[sweep.id]
+    marks = {sweep_id: Mark(version, lease) for sweep_id, (version, lease, _, _) in locked.items()}
+    return marks, Changes(max(at for *_, at in locked.values()))
 
 
 def _observe_acceptances(waited: Sequence[timedelta]) -> None:

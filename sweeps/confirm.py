@@ -70,7 +70,9 @@ def confirm_sweep(
     _refuse_refused(settled, tx_hashes, deadline)
     if settled.sweep.status == SweepStatus.PENDING and settled.sweep.next_check_at is not None:
         nudge(sweep_id, at=settled.sweep.next_check_at)
-    return read_snapshot(requester, sweep_id, rails=V2_RAILS)
+    snapshot = read_snapshot(requester, sweep_id, rails=V2_RAILS)
+    _refuse_another(snapshot, tx_hashes)
+    return snapshot
 
 
 def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
@@ -79,9 +81,9 @@ def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
     if not record(sweep, changes):
         return Settled(sweep)
     rail = RAILS[sweep.rail]
-    (watched,) = rail.watch([sweep])
     settled = None
     try:
+        (watched,) = rail.watch([sweep])
         (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
         settled = settle_reported(Look(sweep, watched, seen), changes, record)
     finally:
@@ -165,7 +167,7 @@ def _refuse_refused(settled: Settled, tx_hashes: Sequence[str], deadline: float)
     if len(refused) + len(replaced) == len(txs) and replaced:
         accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
         if accepted is not None:
-            raise already_confirmed(accepted)
+            raise already_confirmed(accepted.tx_hash)
     if len(refused) == len(txs):
         # The one that reverted is the sweep; others of a batch can be approvals.
         raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
@@ -179,6 +181,13 @@ def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepAp
     # Another check may have judged the hash; then the reason is stored with the transaction.
     mismatches = settled.mismatches(tx.tx_hash) or [Mismatch("event", "differs", tx.reason)]
     return EventMismatch(details=_details(mismatches))
+
+
+def _refuse_another(snapshot: Snapshot, tx_hashes: Sequence[str]) -> None:
+    """Raise if another transaction than these has completed the sweep, as it can have done since the look."""
+    accepted = {tx["txHash"] for tx in snapshot["transactions"] if tx["status"] == Tx.ACCEPTED}
+    if snapshot["status"] == SweepStatus.COMPLETED and accepted.isdisjoint(tx_hashes):
+        raise already_confirmed(accepted.pop())
 
 
 def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:

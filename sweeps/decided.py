@@ -11,11 +11,13 @@ def refuse_decided(sweep: Sweep) -> None:
     if sweep.status == SweepStatus.VOID:
         raise SweepVoid
     if sweep.status == SweepStatus.COMPLETED:
-        raise already_confirmed(sweep.transactions.filter(status=SweepTransaction.Status.ACCEPTED)[0])
+        accepted = sweep.transactions.filter(status=SweepTransaction.Status.ACCEPTED).first()
+        if accepted is not None:  # unless its block left the chain since the sweep was read, without a lock
+            raise already_confirmed(accepted.tx_hash)
     if sweep.status == SweepStatus.FAILED and not sweep.is_open:
         raise SweepFailed
 
 
-def already_confirmed(accepted: SweepTransaction) -> SweepAlreadyConfirmed:
+def already_confirmed(tx_hash: str) -> SweepAlreadyConfirmed:
     """Return the error that names the transaction which executed the sweep."""
-    return SweepAlreadyConfirmed(details=[FieldError("txHash", "accepted_hash", accepted.tx_hash)])
+    return SweepAlreadyConfirmed(details=[FieldError("txHash", "accepted_hash", tx_hash)])

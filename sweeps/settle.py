@@ -101,7 +101,7 @@ def settle_reported(look: Look, changes: Changes, record: Callable[[Sweep, Chang
     """
     sweep, verdict = look.sweep, _judge(look)
     with transaction.atomic():
-        marks, locked = lock_all([sweep.id])
+        marks, locked = lock_all([sweep])
         changes.now = locked.now
         if marks[sweep.id] != Mark.of(sweep) or not _is_plain(sweep, verdict):
             sweep, changes = lock_one(sweep.id)
@@ -180,7 +180,7 @@ def _settle_unchanged(looks: Sequence[Look], lease: UUID | None) -> list[Settled
         return []
     posting.open_accounts(list(_fees(judged)))
     with transaction.atomic():
-        marks, changes = lock_all([look.sweep.id for look, _ in judged])
+        marks, changes = lock_all([look.sweep for look, _ in judged])
         settled = [
             _apply(changes, look, verdict, lease)
             for look, verdict in judged
