@@ -16,8 +16,8 @@ from redis.retry import Retry
 MAX_LOCAL_BUCKETS = 10_000
 
 # Takes one token from each bucket, or from none. It goes by the clock of the server, and never owes more than a whole
-# bucket if that was set back. Returns by how many microseconds each bucket is from full, as it was before, and whether
-# the tokens were taken.
+# bucket if that was set back or the limit was raised, which is stored also if no token was taken. Returns by how many
+# microseconds each bucket is from full, as it was before, and whether the tokens were taken.
 _TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -28,11 +28,9 @@ for i, key in ipairs(KEYS) do
     missing[i] = math.min(math.max(full_at - now, 0), token * capacity)
     if missing[i] > token * (capacity - 1) then granted = 0 end
 end
-if granted == 1 then
-    for i, key in ipairs(KEYS) do
-        local after = missing[i] + tonumber(ARGV[2 * i - 1])
-        redis.call('SET', key, string.format('%.0f', now + after), 'PX', math.ceil(after / 1000))
-    end
+for i, key in ipairs(KEYS) do
+    local after = missing[i] + granted * tonumber(ARGV[2 * i - 1])
+    if after > 0 then redis.call('SET', key, string.format('%.0f', now + after), 'PX', math.ceil(after / 1000)) end
 end
 missing[#KEYS + 1] = granted
 return missing
@@ -106,13 +104,12 @@ class LocalBuckets:
         with self._lock:
             now = time.monotonic_ns() // 1_000
             owed = [max(0, self._full_at.get(bucket.key, now) - now) for bucket in buckets]
-            # No more than a whole bucket, if its limit was changed.
+            # No more than a whole bucket, if its limit was raised.
             wholes = [bucket.token_micros * bucket.capacity for bucket in buckets]
             missing = [min(pair) for pair in zip(owed, wholes, strict=True)]
             pairs = list(zip(buckets, missing, strict=True))
             is_granted = all(micros <= bucket.token_micros * (bucket.capacity - 1) for bucket, micros in pairs)
-            if is_granted:
-                self._full_at |= {bucket.key: now + micros + bucket.token_micros for bucket, micros in pairs}
+            self._full_at |= {bucket.key: now + micros + is_granted * bucket.token_micros for bucket, micros in pairs}
             if len(self._full_at) > MAX_LOCAL_BUCKETS:
                 self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
         return _levels(buckets, missing, is_granted=is_granted)

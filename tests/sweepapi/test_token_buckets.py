@@ -128,3 +128,12 @@ def test_a_limit_that_was_raised_holds_at_once(buckets: RedisBuckets | LocalBuck
     assert (level.is_granted, level.tokens) == (False, 0)
     assert level.seconds_to_token <= 10
     assert level.seconds_to_full <= 30
+
+
+def test_a_bucket_whose_limit_was_raised_is_refilled_as_fast_as_it_says(buckets: RedisBuckets | LocalBuckets) -> None:
+    small = slow(2)
+    for _ in range(2):
+        buckets.take([small])
+    raised = Bucket(small.key, small.name, 2, 1_000.0)
+    assert not buckets.take([raised])[0].is_granted
+    assert any(buckets.take([raised])[0].is_granted for _ in range(20_000))  # a token takes a millisecond
