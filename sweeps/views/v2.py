@@ -1,7 +1,8 @@
 """The endpoints of /v2: sweeps on EVM chains."""
 
+from django.conf import settings
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,6 +25,13 @@ from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, documented, sweep_
 from sweeps.withdrawal import cancel_sweep
 
 TAG = "Sweeps"
+LOOK_AGAIN = OpenApiParameter(
+    "Retry-After",
+    {"type": "integer", "minimum": 1},
+    OpenApiParameter.HEADER,
+    response=[202],
+    description="Seconds after which the status may show what became of the transaction.",
+)
 
 
 @documented(get="getSweep", listing="listSweeps", where="an EVM chain", tag=TAG, state=V2.state)
@@ -136,7 +144,7 @@ class SweepViewSet(StoredSweepViewSet):
     @extend_schema(
         operation_id="confirmSweep",
         summary="Report the transaction, or the batch of calls, that the user sent",
-        parameters=[SWEEP_ID],
+        parameters=[SWEEP_ID, LOOK_AGAIN],
         tags=[TAG],
         request=ConfirmRequestSerializer,
         responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},
@@ -151,4 +159,8 @@ class SweepViewSet(StoredSweepViewSet):
             tx_hashes=body.tx_hashes,
             network=body.network,
         )
-        return self.show(snapshot, 200 if snapshot["status"] == SweepStatus.COMPLETED else 202)
+        if snapshot["status"] == SweepStatus.COMPLETED:
+            return self.show(snapshot)
+        response = self.show(snapshot, 202)
+        response.headers["Retry-After"] = str(max(settings.FIRST_CHECK_SECONDS, 1))
+        return response

@@ -111,10 +111,10 @@ def test_a_mined_sweep_is_completed_and_booked_as_the_event_says(app: PartnerApp
     ]
 
 
-def test_both_successes_have_the_documented_shape(app: PartnerApp) -> None:
+def test_both_successes_have_the_documented_shape(app: PartnerApp, settings: Settings) -> None:
     built = app.build()
     waiting = app.post_confirm(built["sweepId"], random_hash())
-    assert waiting.status_code == 202
+    assert (waiting.status_code, waiting.headers["Retry-After"]) == (202, str(settings.FIRST_CHECK_SECONDS))
     assert_documented(waiting, path=PATH)
     completed = app.post_confirm(built["sweepId"], app.execute(built))
     assert completed.status_code == 200

@@ -16,6 +16,7 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from partners.limits import DEFAULTS
 from partners.models import Partner
 from partners.webhooks import endpoints, signing
 from partners.webhooks.attempts import Outcome
@@ -460,9 +461,17 @@ def test_the_answers_after_which_to_try_again_later_say_when(document: dict[str,
         for status, response in operation["responses"].items():
             in_progress = "idempotency_in_progress" in CODE_LINE.findall(response["description"])
             named = set(response.get("headers", {}))
-            assert ("Retry-After" in named) == (status in ("429", "503") or in_progress), operation["operationId"]
+            waits = (operation["operationId"], status) == ("confirmSweep", "202")
+            is_later = status in ("429", "503") or in_progress or waits
+            assert ("Retry-After" in named) == is_later, operation["operationId"]
             counted = bool(operation["security"]) and status not in ("401", "403")
             assert ({"RateLimit", "RateLimit-Policy"} <= named) == counted, operation["operationId"]
+
+
+def test_the_introduction_names_the_default_limits(document: dict[str, Any]) -> None:
+    numbers = [(f"{limit.per_second:g}", f"({limit.burst} at once)") for limit in DEFAULTS.values()]
+    found = re.findall(r"(\d+) [a-z ]+ (\(\d+ at once\))", document["info"]["description"].replace(" a second", ""))
+    assert found == numbers
 
 
 def test_the_introduction_verifies_a_signature(document: dict[str, Any]) -> None:
