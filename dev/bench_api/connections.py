@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 HOST = "127.0.0.1"
+NO_ANSWER = 0
 _END_OF_HEAD = b"\r\n\r\n"
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 _STATUS = slice(9, 12)  # of "HTTP/1.1 200 OK"
@@ -23,7 +24,7 @@ class Request(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What became of a request; the status is 0 if the connection ended before an answer."""
+    """What became of a request; the status is ``NO_ANSWER`` if the connection ended before one."""
 
     request: Request
     status: int
@@ -106,7 +107,7 @@ class Asker:
                     break
             else:
                 return Answered(request, status, time.monotonic() - started, body)
-        return Answered(request, 0, time.monotonic() - started, b"")
+        return Answered(request, NO_ANSWER, time.monotonic() - started, b"")
 
     def close(self) -> None:
         if self.connection is not None:
