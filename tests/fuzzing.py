@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,10 @@ BEYOND_SCHEMAS = {
     },
     "out_of_range": {"amount"},  # the largest uint256 and u64
 }
+
+
+# Runs of several steps, for each example of the other phases.
+STATEFUL_RUNS = 6
 
 
 @dataclass
@@ -96,6 +101,8 @@ def fuzz(base_url: str, document: dict[str, Any], *, key: str, max_examples: int
         "suppress-health-check": ["all"],
         "output": {"sanitization": {"enabled": False}},
         "generation": generation,
+        # Steps that follow links: most end at a sweep or an endpoint that was made up.
+        "phases": {"stateful": {"generation": generation | {"max-examples": STATEFUL_RUNS * max_examples}}},
     }
     schema = schemathesis.openapi.from_dict(document, config=SchemathesisConfig.from_dict(settings))
     schema.hook(filter_failure)
@@ -104,6 +111,17 @@ def fuzz(base_url: str, document: dict[str, Any], *, key: str, max_examples: int
     for event in from_schema(schema).execute():
         findings.note(event)
     return findings
+
+
+def without_repeated_keys(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without its example of an Idempotency-Key, under which only the first body is built."""
+    changed = deepcopy(document)
+    for operations in changed["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] == "Idempotency-Key":
+                    del parameter["schema"]["examples"]
+    return changed
 
 
 def with_values(document: dict[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
