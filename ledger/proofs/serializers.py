@@ -111,7 +111,9 @@ class StatementSerializer(serializers.Serializer[Any]):
     records = RecordSerializer(
         many=True,
         help_text="The entries of the month, oldest first. A leaf is the canonical JSON of one (names in order, no "
-        "spaces, ASCII), hashed as in RFC 9162.",
+        "spaces, ASCII), hashed as in RFC 9162. The account of a posting says who can check it: `partner_settled` was "
+        "paid on chain, for anyone to see; only we attest what is owed and paid later, `partner_payable` and "
+        "`partner_paid`.",
     )
     nextCursor = serializers.CharField(allow_null=True, help_text="Null on the last page.")
 
