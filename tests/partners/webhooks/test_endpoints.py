@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from partners.models import ApiKey, Partner
+from partners.models import ApiKey, IdempotencyRecord, Partner
 from partners.webhooks import outbox, signing
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
 from sweepapi.modes import Mode
@@ -69,6 +69,15 @@ def test_a_new_endpoint_receives_everything_thin_and_instantly(api: Client) -> N
     stored = WebhookEndpoint.objects.get()
     assert data["secret"] == signing.decrypt(stored.secret, endpoint_id=stored.id)
     assert (str(stored.id), stored.mode) == (endpoint["id"], "test")
+
+
+def test_no_answer_with_a_secret_is_kept_for_an_idempotency_key(api: Client) -> None:
+    headers = {"Idempotency-Key": "order-1"}
+    response = api.post(URL, {"url": TARGET}, content_type=JSON, headers=headers)
+    assert response.status_code == 201
+    rotate = f"{URL}/{response.json()['data']['endpoint']['id']}/rotate-secret"
+    assert api.post(rotate, {}, content_type=JSON, headers=headers).status_code == 200
+    assert not IdempotencyRecord.objects.exists()
 
 
 def test_a_partner_chooses_types_timing_and_payload(api: Client) -> None:
