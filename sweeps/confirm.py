@@ -70,9 +70,7 @@ def confirm_sweep(
     _refuse_refused(settled, tx_hashes, deadline)
     if settled.sweep.status == SweepStatus.PENDING and settled.sweep.next_check_at is not None:
         nudge(sweep_id, at=settled.sweep.next_check_at)
-    snapshot = read_snapshot(requester, sweep_id, rails=V2_RAILS)
-    _refuse_another(snapshot, tx_hashes)
-    return snapshot
+    return read_snapshot(requester, sweep_id, rails=V2_RAILS)
 
 
 def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
@@ -181,13 +179,6 @@ def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepAp
     # Another check may have judged the hash; then the reason is stored with the transaction.
     mismatches = settled.mismatches(tx.tx_hash) or [Mismatch("event", "differs", tx.reason)]
     return EventMismatch(details=_details(mismatches))
-
-
-def _refuse_another(snapshot: Snapshot, tx_hashes: Sequence[str]) -> None:
-    """Raise if another transaction than these has completed the sweep, as it can have done since the look."""
-    accepted = {tx["txHash"] for tx in snapshot["transactions"] if tx["status"] == Tx.ACCEPTED}
-    if snapshot["status"] == SweepStatus.COMPLETED and accepted.isdisjoint(tx_hashes):
-        raise already_confirmed(accepted.pop())
 
 
 def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:

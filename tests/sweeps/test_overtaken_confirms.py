@@ -53,17 +53,6 @@ def test_another_hash_is_looked_up_if_the_accepted_one_is_undone_while_the_sweep
     assert SweepTransaction.objects.get(tx_hash=other).status == "replaced"
 
 
-def test_a_hash_that_another_one_overtakes_before_the_answer_is_refused_with_that_one(
-    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built, other = app.build(), random_hash()
-    executed = app.execute(built)
-    run_once(monkeypatch, confirm, "read_snapshot", lambda: app.confirm(built, executed), first=True)
-    response = app.post_confirm(built["sweepId"], other)
-    assert error_of(response) == (409, "sweep_already_confirmed")
-    assert response.json()["error"]["details"][0]["message"] == executed
-
-
 def test_a_lease_that_is_renewed_during_the_look_ends_as_late_as_it_was_renewed_to(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
