@@ -3,7 +3,7 @@
 import structlog
 
 from sweepapi import networks
-from sweepapi.evm import responses
+from sweepapi.evm.encoding import responses
 from sweepapi.monitoring import metrics
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import ChainUnavailableError

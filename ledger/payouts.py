@@ -16,7 +16,7 @@ from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import payments as evm
+from sweepapi.evm.logs import payments as evm
 from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
 from sweepapi.payments import Expected, Payment, PaymentError
 from sweepapi.rpc.errors import ChainUnavailableError

@@ -22,7 +22,7 @@ from uuid_utils.compat import uuid7
 from partners import keys, triggers
 from partners.client_address import MAX_NETWORK_LENGTH, validate_network
 from partners.limits import validate_limits
-from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweepapi.fields import AccountAddressField, AddressField, NetworkField
 from sweepapi.modes import Mode
 from sweepapi.solana.addresses import SYSTEM

@@ -12,12 +12,12 @@ from typing import Self
 
 from django.conf import settings
 
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.chains_file import load_chains
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.chains_file import load_chains
+from sweepapi.evm.chain.providers import evm_pool
 from sweepapi.evm.deployment.roles import Roles, load_roles
 from sweepapi.evm.deployment.specification import Specification
-from sweepapi.evm.lasting import LastingFacts
-from sweepapi.evm.providers import evm_pool
+from sweepapi.evm.market.lasting import LastingFacts
 from sweepapi.evm.signers import FeeSigner, SignerSettings, make_signer
 from sweepapi.forking import ForkSafeLock
 from sweepapi.rpc import ProviderPool

@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.rpc.ranking import ProviderState, Status
 from sweepapi.solana.clusters import Cluster
 

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from sweepapi.evm.errors import ChainsFileError, FeeSignerSettingsError
+from sweepapi.evm.chain.errors import ChainsFileError, FeeSignerSettingsError
 from sweepapi.evm.signers import make_signer
 from sweepapi.networks import Networks
 from sweepapi.solana.addresses import public_key

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm.abi import Function
+from sweepapi.evm.encoding.abi import Function
 from tests.local_chain import LocalChain
 
 SCHEDULE = Function("schedule(address,bytes,uint48)")

@@ -12,8 +12,8 @@ from django.test import Client
 
 from partners.models import ApiKey, Partner
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.chains_file import load_chains
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.chains_file import load_chains
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool

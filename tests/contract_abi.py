@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sweepapi.evm.abi import exported_abi
+from sweepapi.evm.encoding.abi import exported_abi
 
 
 def entry(contract: str, kind: str, name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from enum import IntEnum
 
 from dev.chain.artifacts import CONTRACTS
-from sweepapi.evm.abi import Function
+from sweepapi.evm.encoding.abi import Function
 from tests.partner_app import PartnerApp
 
 ARM = Function("arm(uint8,uint8)")

@@ -16,9 +16,9 @@ from web3 import HTTPProvider, Web3
 from web3.types import RPCEndpoint, TxReceipt
 
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS, SAFE_DEPTH_BLOCKS
-from sweepapi.evm.abi import Function
-from sweepapi.evm.erc20 import APPROVE, BALANCE_OF, UNLIMITED
-from sweepapi.evm.v5 import CANCEL_AUTHORIZATION
+from sweepapi.evm.contracts.v5 import CANCEL_AUTHORIZATION
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.tokens.erc20 import APPROVE, BALANCE_OF, UNLIMITED
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 GAS = 12_000_000

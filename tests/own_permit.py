@@ -5,9 +5,9 @@ from typing import Any
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import v4
-from sweepapi.evm.batch import Hop, Leg, Permission, Route, RouterCall
-from sweepapi.evm.permit2 import BatchPermit
+from sweepapi.evm.contracts import v4
+from sweepapi.evm.contracts.batch import Hop, Leg, Permission, Route, RouterCall
+from sweepapi.evm.contracts.permit2 import BatchPermit
 from tests.local_chain import PERMIT2, LocalChain
 
 FAR_FUTURE = 2**40

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm.addresses import NATIVE_COIN
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from tests.local_chain import LocalChain
 from tests.snapshots import assert_shown_as_described
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm.abi import Function
+from sweepapi.evm.encoding.abi import Function
 from tests.local_chain import FINAL_AFTER, LocalChain, Token
 
 TRANSFER = Function("transfer(address,uint256)")

@@ -4,7 +4,7 @@ from typing import Any
 
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm.batch import Hop, Leg, Route, RouterCall
+from sweepapi.evm.contracts.batch import Hop, Leg, Route, RouterCall
 
 
 def route_of(vector: dict[str, Any]) -> Route:

@@ -10,9 +10,9 @@ from partners.webhooks import attempts
 from partners.webhooks.deliverer import Deliverer
 from partners.webhooks.targets import Target
 from sweepapi import networks
-from sweepapi.evm import responses
-from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
+from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.signers import SignerSettings, make_signer
 from sweepapi.rpc import Call
 from sweepapi.solana.swap_api import SwapApi

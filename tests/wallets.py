@@ -7,7 +7,7 @@ from eth_account.signers.local import LocalAccount
 
 from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
-from sweepapi.evm.abi import Function
+from sweepapi.evm.encoding.abi import Function
 from tests.local_chain import GAS, LocalChain
 
 EXECUTE = Function("execute((address,bytes)[])")

@@ -11,7 +11,7 @@ from dev.bench.report import Section, Target
 from dev.bench.service import Service, reading_from
 from dev.chain.chains_file import CHAIN
 from dev.chain.listing import list_tokens
-from sweepapi.evm.addresses import eip55, keccak_hex
+from sweepapi.evm.encoding.addresses import eip55, keccak_hex
 
 CANDIDATES, HELD = 500, 50
 WARM_UP, RUNS = 2, 10

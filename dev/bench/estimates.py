@@ -8,8 +8,8 @@ from typing import Any
 from dev.bench.report import Section, Target
 from dev.bench.service import Service
 from dev.partner_client import Wallet, finalize
-from sweepapi.evm import responses
-from sweepapi.evm.v5 import decode_executed
+from sweepapi.evm.contracts.v5 import decode_executed
+from sweepapi.evm.encoding import responses
 
 SWEEPS = 200
 SEED = 11

@@ -14,7 +14,7 @@ from dev.bench import proxy
 from dev.bench.proxy import Proxy
 from dev.bench.report import Section, Target
 from dev.bench.service import Service, reading_from
-from sweepapi.evm.multicall import AGGREGATE3
+from sweepapi.evm.chain.multicall import AGGREGATE3
 
 DELAY_MILLISECONDS = 40
 TOKENS = 10

@@ -11,8 +11,8 @@ from typing import Any
 
 from dev.bench_sweeps.identity import transaction_hash
 from dev.bench_sweeps.receipts import Mined, Original, block_hash
-from sweepapi.evm.multicall import AGGREGATE3, BLOCK_TIMESTAMP
-from sweepapi.evm.v5 import EXECUTED_TOPIC
+from sweepapi.evm.chain.multicall import AGGREGATE3, BLOCK_TIMESTAMP
+from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
 
 BLOCK_SECONDS = 2
 FIRST_HEAD = 2_000  # above the local chain's, where the original was built

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Self
 
 from dev.bench_sweeps.identity import NONCES_APART, transaction_hash
-from sweepapi.evm.v5 import EXECUTED_TOPIC
+from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
 
 _PLACEHOLDER = re.compile(rb"(@[a-z]+(?: [0-9]+)?@)")
 

@@ -9,8 +9,8 @@ from uuid import UUID
 from dev.bench.service import Service
 from dev.bench_sweeps.identity import transaction_hash
 from dev.partner_client import finalize
-from sweepapi.evm import responses
-from sweepapi.evm.v5 import decode_executed
+from sweepapi.evm.contracts.v5 import decode_executed
+from sweepapi.evm.encoding import responses
 
 TOKENS = 5
 OUTPUT = "WETH"

@@ -12,14 +12,14 @@ from dev.chain.chains_file import CHAIN, contract_facts
 from dev.chain.rpc import Rpc
 from dev.errors import NodeError, NotInstalledError
 from dev.keys import Keys, address_of
-from sweepapi.evm.chains_file import load_chains
+from sweepapi.evm.chain.chains_file import load_chains
+from sweepapi.evm.chain.errors import BuildError, EvmError
+from sweepapi.evm.chain.providers import evm_pool
+from sweepapi.evm.chain.sending import GWEI
 from sweepapi.evm.deployment.creation import Artifacts
 from sweepapi.evm.deployment.roles import load_roles
 from sweepapi.evm.deployment.runner import Deployment
 from sweepapi.evm.deployment.specification import Specification
-from sweepapi.evm.errors import BuildError, EvmError
-from sweepapi.evm.providers import evm_pool
-from sweepapi.evm.sending import GWEI
 from sweepapi.rpc.errors import RpcError
 
 _TIMEOUT_SECONDS = 60

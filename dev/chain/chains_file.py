@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dev.chain.artifacts import artifact
 from dev.engines.anvil import CHAIN_ID
 from dev.keys import Keys, address_of
-from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.encoding.addresses import keccak_hex
 
 CHAIN = "local"
 V4_FEE_BPS = 75  # the default of TOTAL_FEE_BPS

@@ -8,8 +8,8 @@ from random import Random
 from eth_utils.address import to_checksum_address
 
 from dev.route_quality.pools import MAX_TICK, TICK_SPACINGS, Fill, Pool, V2Pool, V3Pool, tick_at
-from sweepapi.evm.chains import Chain, Finality, Router, SaltRule, Venue
-from sweepapi.evm.venues import pool_address
+from sweepapi.evm.chain.chains import Chain, Finality, Router, SaltRule, Venue
+from sweepapi.evm.pools.venues import pool_address
 
 V3_TIERS = (500, 3000, 10_000)
 COIN_USD = 2_500.0

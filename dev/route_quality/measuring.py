@@ -6,12 +6,12 @@ from typing import cast
 from dev.route_quality.markets import CHAIN, CONTRACT, WALLET, Market, random_market
 from dev.route_quality.model_chain import ModelChain
 from dev.route_quality.search import Search
-from sweepapi.evm import market as build
-from sweepapi.evm.lasting import LastingFacts
-from sweepapi.evm.routes import routing
-from sweepapi.evm.routes.leg_gas import swap_gas
+from sweepapi.evm.market import reading as build
+from sweepapi.evm.market import routing
+from sweepapi.evm.market.lasting import LastingFacts
+from sweepapi.evm.pools.leg_gas import swap_gas
+from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.routes.planning import Plan
-from sweepapi.evm.routes.types import PoolHop
 from sweepapi.rpc import ProviderPool
 
 BASKETS = 200

@@ -8,12 +8,12 @@ from eth_utils.address import to_checksum_address
 
 from dev.route_quality.markets import CHAIN, Market, Place
 from dev.route_quality.pools import Pool, V2Pool, V3Pool
-from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.erc20 import ALLOWANCE, BALANCE_OF, DECIMALS, SYMBOL, UNLIMITED
-from sweepapi.evm.multicall import AGGREGATE3
-from sweepapi.evm.permit2 import NONCE_BITMAP
-from sweepapi.evm.probe import PROBE
-from sweepapi.evm.routes import uniswap_v2, uniswap_v3
+from sweepapi.evm.chain.multicall import AGGREGATE3
+from sweepapi.evm.contracts.permit2 import NONCE_BITMAP
+from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
+from sweepapi.evm.pools import uniswap_v2, uniswap_v3
+from sweepapi.evm.tokens.erc20 import ALLOWANCE, BALANCE_OF, DECIMALS, SYMBOL, UNLIMITED
+from sweepapi.evm.tokens.probe import PROBE
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import CallFailedError
 

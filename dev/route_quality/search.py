@@ -11,9 +11,9 @@ from functools import cached_property
 
 from dev.route_quality.markets import CHAIN, CONNECTOR, WRAPPED, Market, Place
 from dev.route_quality.pools import Fill
-from sweepapi.evm.routes.leg_gas import LAST_HOP, ROUTER_HOP, ROUTER_LEG
-from sweepapi.evm.routes.sources import SOURCES
-from sweepapi.evm.routes.uniswap_v3 import CROSSED_TICK_GAS
+from sweepapi.evm.pools.leg_gas import LAST_HOP, ROUTER_HOP, ROUTER_LEG
+from sweepapi.evm.pools.sources import SOURCES
+from sweepapi.evm.pools.uniswap_v3 import CROSSED_TICK_GAS
 
 Places = tuple[Place, ...]
 

@@ -14,7 +14,7 @@ from django.db.models.expressions import Combinable
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from sweepapi.evm.addresses import eip55
+from sweepapi.evm.encoding.addresses import eip55
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 

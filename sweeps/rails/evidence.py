@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.encoding.eip712 import TypedData
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import structlog
 
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode
 
 WITHOUT_TRANSACTIONS = False

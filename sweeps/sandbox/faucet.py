@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sweepapi import networks
-from sweepapi.evm.abi import Function
+from sweepapi.evm.encoding.abi import Function
 from sweeps.sandbox.blocks import Heads, fill_payer, heads_of
 from sweeps.sandbox.node import refusals_as_failures
 from sweeps.sandbox.outcomes import DECIMALS

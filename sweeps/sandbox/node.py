@@ -13,7 +13,7 @@ from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, FieldError, UnsupportedChain
-from sweepapi.evm import responses
+from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, TooLargeError
 from sweepapi.rpc.transport import Endpoint

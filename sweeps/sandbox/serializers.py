@@ -8,7 +8,7 @@ from rest_framework import serializers
 from sweepapi.api.chains import EvmChainField
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField, StrictIntegerField, UtcDateTimeField
 from sweepapi.api.serializers import StrictSerializer
-from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweeps.sandbox.offered import OfferedChain, OfferedToken
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS
 from sweeps.sandbox.outcomes import AMOUNTS, TOKENS

@@ -11,8 +11,8 @@ from rest_framework.exceptions import ValidationError
 from sweepapi.api.chains import EvmChainField
 from sweepapi.api.fields import EvmAddressField, StrictBooleanField
 from sweepapi.api.serializers import StrictSerializer
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.holdings import MAX_CANDIDATES
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.wallet.holdings import MAX_CANDIDATES
 from sweeps.rails.request import DiscoverRequest
 from sweeps.serializers.requests import EvmWalletField, NonZeroAddressField
 

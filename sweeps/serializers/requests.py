@@ -18,7 +18,7 @@ from sweepapi.api.fields import (
     StrictIntegerField,
 )
 from sweepapi.api.serializers import StrictSerializer
-from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
+from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.fees import BPS_DENOMINATOR
 from sweeps.models.sweep import MAX_REFERENCE_LENGTH, MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.request import BuildRequest, TokenInput, WalletAtomic

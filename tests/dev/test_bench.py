@@ -6,8 +6,8 @@ import pytest
 
 from dev.bench import latency, proxy
 from dev.bench.report import Target
-from sweepapi.evm.erc20 import BALANCE_OF, DECIMALS
-from sweepapi.evm.multicall import Read, multicall
+from sweepapi.evm.chain.multicall import Read, multicall
+from sweepapi.evm.tokens.erc20 import BALANCE_OF, DECIMALS
 from tests.local_chain import LocalChain
 
 

@@ -25,8 +25,8 @@ from dev.partner_client import Wallet
 from dev.ports import free_port
 from dev.waiting import wait_until
 from indexer import checks
-from sweepapi.evm import responses
-from sweepapi.evm.v5 import EXECUTED_TOPIC
+from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
+from sweepapi.evm.encoding import responses
 from sweeps.models import Sweep, SweepEvent, SweepStatus
 from tests.local_chain import LocalChain
 

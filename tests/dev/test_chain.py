@@ -12,8 +12,8 @@ from eth_utils.crypto import keccak
 from dev.chain.catalog import POOLS, Pool
 from dev.chain.rpc import Rpc
 from dev.chain.sender import calldata
-from sweepapi.evm.chains_file import load_chains
-from sweepapi.evm.venues import pool_address
+from sweepapi.evm.chain.chains_file import load_chains
+from sweepapi.evm.pools.venues import pool_address
 
 WORLD: dict[str, Any] = json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text())
 ROUTER_SWAPS = (

@@ -20,11 +20,11 @@ from factory.declarations import (
 from factory.django import DjangoModelFactory
 
 from ledger.models import Settlement
-from sweepapi.evm import v4, v5
-from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
-from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import Block, Log, MinedLog, Receipt
-from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.contracts import v4, v5
+from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
+from sweepapi.evm.encoding.responses import Block, Log, MinedLog, Receipt
+from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import split
 from sweeps import transitions
 from sweeps.changes import Changes

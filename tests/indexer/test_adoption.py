@@ -17,9 +17,10 @@ from ledger.models import Finality
 from ledger.reading import postings_of
 from partners.models import ApiKey, Partner
 from sweepapi import networks
-from sweepapi.evm import erc20, log_scan
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.erc20 import TokenIdentity
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.logs import log_scan
+from sweepapi.evm.tokens import erc20
+from sweepapi.evm.tokens.erc20 import TokenIdentity
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweeps.adoption import NotAdoptableError

@@ -15,8 +15,8 @@ from indexer import checks, tasks
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from partners.models import Partner
-from sweepapi.evm.chains import Chain, Finality
-from sweepapi.evm.sightings import look
+from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.logs.sightings import look
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import following

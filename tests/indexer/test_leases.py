@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from dev.waiting import wait_until
 from indexer import checks, claims, leases, watching
-from sweepapi.evm import sightings
+from sweepapi.evm.logs import sightings
 from sweeps.models import Sweep, WatchedBlock
 from sweeps.rails.evm import block_watching, following
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from indexer import tasks
 from ledger.reading import postings_of
-from sweepapi.evm import log_query, log_scan
-from sweepapi.evm.responses import Block
+from sweepapi.evm.encoding.responses import Block
+from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps import transitions
 from sweeps.changes import lock

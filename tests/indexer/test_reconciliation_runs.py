@@ -14,7 +14,7 @@ from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
 from indexer import reconciliation, tasks
-from sweepapi.evm import log_query, log_scan
+from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from sweeps.rails.evm.following import Seen

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from ledger.models import JournalEntry
 from partners.models import Partner
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
 from tests.factories.ledger import WETH, book_payable, book_payout, random_hash
 from tests.factories.sweeps import LOCAL
 from tests.payments import Treasury

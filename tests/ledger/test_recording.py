@@ -11,8 +11,8 @@ from ledger.errors import PayoutRefusedError
 from ledger.models import JournalEntry
 from ledger.payouts import CheckedPayout, check_payout, record_payout, reverse_payout
 from partners.models import Partner
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.fields import UINT256_MAX
 from sweepapi.rpc import ProviderPool
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from partners.models import ApiKey
-from sweepapi.evm.responses import Log, MinedLog
+from sweepapi.evm.encoding.responses import Log, MinedLog
 from sweepapi.modes import Mode
 from sweeps.rails.evm import unmatched
 from sweeps.rails.evm.comparing import Unmatched

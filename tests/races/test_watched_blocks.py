@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from indexer.watching import Claim, watch
-from sweepapi.evm.log_digest import digest
+from sweepapi.evm.logs.log_digest import digest
 from sweeps import finality
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt

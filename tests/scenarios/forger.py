@@ -1,6 +1,6 @@
 """Code that emits whatever log it is called with, and calls of it, to forge the events of our contracts."""
 
-from sweepapi.evm.responses import Log
+from sweepapi.evm.encoding.responses import Log
 from tests.scenarios.wallets import Call
 
 # Of a log with n topics, the calldata has the topics first and then the data:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.addresses import eip55
+from sweepapi.evm.encoding.addresses import eip55
 from sweeps.models import Flag
 from tests.factories.sweeps import executed_log
 from tests.local_chain import FINAL_AFTER

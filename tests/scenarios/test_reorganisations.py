@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, Finality
 from sweeps.models import Execution
 from tests.local_chain import FINAL_AFTER
 from tests.market_moves import crash_price

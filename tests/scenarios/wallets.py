@@ -7,7 +7,7 @@ from typing import Any
 from eth_account.signers.local import LocalAccount
 
 from dev.chain.sender import calldata
-from sweepapi.evm.abi import Function
+from sweepapi.evm.encoding.abi import Function
 from tests.local_chain import LocalChain, Token, signed_data
 from tests.wallets import deployed
 

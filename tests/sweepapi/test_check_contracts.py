@@ -9,13 +9,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from sweepapi import networks
-from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain, SaltRule
+from sweepapi.evm.chain.chains import Chain, SaltRule
 from sweepapi.evm.deployment.code import build_record
 from sweepapi.evm.deployment.comparison import checks, compare
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
-from sweepapi.evm.routes.finder import swaps
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.pools.finder import swaps
 from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool

@@ -15,15 +15,15 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import BuildError
+from sweepapi.evm.chain.sending import GWEI
 from sweepapi.evm.deployment import access_manager, sender
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import CREATOR, Artifacts, creations
 from sweepapi.evm.deployment.runner import CONFIGURE, Deployment
 from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5
-from sweepapi.evm.errors import BuildError
-from sweepapi.evm.sending import GWEI
 from sweepapi.rpc import Call, Provider, ProviderPool
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain

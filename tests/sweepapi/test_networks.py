@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool

@@ -11,11 +11,11 @@ from eth_account.messages import encode_typed_data
 from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import batch, v5
-from sweepapi.evm.addresses import NATIVE_COIN, keccak_hex
-from sweepapi.evm.erc20 import APPROVE
-from sweepapi.evm.permit2 import BITS_PER_WORD
-from sweepapi.evm.routes.types import MAX_AMOUNT
+from sweepapi.evm.contracts import batch, v5
+from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
+from sweepapi.evm.encoding.addresses import NATIVE_COIN, keccak_hex
+from sweepapi.evm.pools.types import MAX_AMOUNT
+from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from sweepapi import networks
-from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.abi import Function
 from sweepapi.networks import Networks
 from sweeps.rails.registry import FALLBACK
 from tests.administration import Administration

@@ -10,8 +10,8 @@ from eth_utils.address import to_checksum_address
 
 from partners.models import ApiKey, Partner
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
-from sweepapi.evm.addresses import NATIVE_COIN, ZERO_ADDRESS
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.rpc import ProviderPool
 from tests.partner_app import BUILD, PartnerApp, details_of, error_of
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from sweepapi import networks
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.venues import pool_address
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.pools.venues import pool_address
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db

@@ -13,10 +13,10 @@ from eth_utils.crypto import keccak
 from dev.chain.artifacts import CONTRACTS
 from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
-from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.holdings import MAX_CANDIDATES, MAX_LOGS
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.wallet.holdings import MAX_CANDIDATES, MAX_LOGS
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.fake_node import FakeNode, without_simulation

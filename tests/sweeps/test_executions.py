@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.attempts import ACCEPTS_SIGNATURES
-from sweepapi.evm.erc20 import ALLOWANCE, APPROVE, UNLIMITED
+from sweepapi.evm.tokens.erc20 import ALLOWANCE, APPROVE, UNLIMITED
+from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
 from tests.local_chain import PERMIT2
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp

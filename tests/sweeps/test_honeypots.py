@@ -6,8 +6,8 @@ import pytest
 from eth_utils.address import to_checksum_address
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.venues import pool_address
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.pools.venues import pool_address
 from tests.factories.sweeps import LOCAL
 from tests.hostile_tokens import Treatment, put_contract, treat
 from tests.partner_app import PartnerApp, details_of, error_of

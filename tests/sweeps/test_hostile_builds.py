@@ -8,7 +8,7 @@ import pytest
 from eth_utils.address import to_checksum_address
 
 from dev.chain.sender import calldata
-from sweepapi.evm.erc20 import UNLIMITED
+from sweepapi.evm.tokens.erc20 import UNLIMITED
 from sweeps.models import SweepToken
 from tests.hostile_tokens import Condition, Harm, Treatment, arm, put_contract, treat
 from tests.partner_app import PartnerApp, details_of, error_of

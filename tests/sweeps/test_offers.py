@@ -10,7 +10,7 @@ from pytest_django import Settings
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import NewBuildRequired, SweepAlreadyConfirmed, SweepApiError, SweepExpired, SweepVoid
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.fees import split
 from sweeps.build import renew_offer
 from sweeps.models import Offer, Sweep

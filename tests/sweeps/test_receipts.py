@@ -20,7 +20,8 @@ from indexer import checks, tasks
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.canonical_json import canonical
-from sweepapi.evm import responses, v4, v5
+from sweepapi.evm.contracts import v4, v5
+from sweepapi.evm.encoding import responses
 from sweepapi.fees import split
 from sweepapi.proof_keys import SigningKey
 from sweeps import adoption

@@ -12,10 +12,10 @@ from django.utils import timezone
 from partners.models import ApiKey
 from sweepapi import networks
 from sweepapi.errors import SweepVoid
-from sweepapi.evm.attempts import Attempt, Outcome
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.signers import LocalFeeSigner
-from sweepapi.evm.trying import try_all
+from sweepapi.evm.trial.attempts import Attempt, Outcome
+from sweepapi.evm.trial.trying import try_all
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
 from sweeps import build

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool

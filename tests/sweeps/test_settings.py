@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.core.checks import CheckMessage
 
-from sweepapi.evm.addresses import ZERO_ADDRESS
+from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweeps.checks import check_build_modes, check_build_settings
 
 WALLET = "AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9"

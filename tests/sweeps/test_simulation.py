@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dev.chain.sender import calldata
-from sweepapi.evm import responses
-from sweepapi.evm.v5 import decode_executed
+from sweepapi.evm.contracts.v5 import decode_executed
+from sweepapi.evm.encoding import responses
 from tests.fake_node import FakeNode, without_simulation
 from tests.hostile_tokens import Condition, Harm
 from tests.local_chain import LocalChain

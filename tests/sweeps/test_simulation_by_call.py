@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm import responses
-from sweepapi.evm.v4 import decode_executed as decode_executed_v4
-from sweepapi.evm.v5 import decode_executed
+from sweepapi.evm.contracts.v4 import decode_executed as decode_executed_v4
+from sweepapi.evm.contracts.v5 import decode_executed
+from sweepapi.evm.encoding import responses
 from tests.fake_node import FakeNode, without_simulation
 from tests.hostile_tokens import Condition, Harm
 from tests.partner_app import PartnerApp, details_of, error_of

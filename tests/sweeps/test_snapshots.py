@@ -21,7 +21,7 @@ from django.utils import timezone
 from partners.authentication import Requester
 from partners.models import Partner
 from sweepapi.errors import SweepNotFound
-from sweepapi.evm.batch import SkipReason
+from sweepapi.evm.contracts.batch import SkipReason
 from sweepapi.fees import split
 from sweepapi.modes import Mode, mode_of
 from sweeps.models import EventKind, SkippedToken, Sweep, SweepToken, SweepTransaction, WatchedBlock

@@ -24,8 +24,8 @@ from hypothesis.stateful import (
 from ledger.models import Account, Posting
 from sweepapi.api.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, SweepNotVoidable
-from sweepapi.evm.log_search import Finding
-from sweepapi.evm.responses import Receipt
+from sweepapi.evm.encoding.responses import Receipt
+from sweepapi.evm.logs.log_search import Finding
 from sweeps import confirm
 from sweeps.confirm import confirm_sweep
 from sweeps.models import EventKind, Sweep, SweepTransaction

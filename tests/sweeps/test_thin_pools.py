@@ -3,7 +3,7 @@
 import pytest
 
 from dev.chain.sender import calldata
-from sweepapi.evm.batch import SKIPPED_TOPIC
+from sweepapi.evm.contracts.batch import SKIPPED_TOPIC
 from tests.local_chain import Token
 from tests.partner_app import PartnerApp
 from tests.thin_pools import open_thin_pool

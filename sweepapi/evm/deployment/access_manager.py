@@ -3,8 +3,8 @@
 Source: ``@openzeppelin/contracts`` 5.7, ``access/manager/IAccessManager.sol``.
 """
 
-from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.encoding.addresses import keccak_hex
 
 GET_ACCESS = Function("getAccess(uint64,address)", "(uint48,uint32,uint32,uint48)")
 GET_ROLE_ADMIN = Function("getRoleAdmin(uint64)", "(uint64)")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Venue
+from sweepapi.evm.chain.chains import Venue
+from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import Check, Difference, Operation, display
 from sweepapi.evm.deployment.specification import Addresses, AllowedCall, Specification
-from sweepapi.evm.multicall import Read
+from sweepapi.evm.encoding.abi import Function
 
 ALLOWED_ROUTERS = Function("allowedRouters()", "((address,bytes4,address)[])")
 ALLOW_ROUTER = Function("allowRouter(address,bytes4,address)")

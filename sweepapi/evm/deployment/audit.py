@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.differences import Difference
 from sweepapi.evm.deployment.history import Findings, find_unspecified
 from sweepapi.evm.deployment.specification import Specification, deployed
-from sweepapi.evm.errors import SpecificationError
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from eth_utils.crypto import keccak
 
-from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.contracts.v5 import CONTRACT_NAME
 from sweepapi.evm.deployment.differences import Difference
 from sweepapi.evm.deployment.specification import BATCHES, V5, Addresses
-from sweepapi.evm.eip712 import domain_separator
-from sweepapi.evm.v5 import CONTRACT_NAME
+from sweepapi.evm.encoding.addresses import keccak_hex
+from sweepapi.evm.encoding.eip712 import domain_separator
 
 WORD = 32
 VERSION = "5"

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
-from sweepapi.evm import responses
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.deployment.code import code_differences
 from sweepapi.evm.deployment.differences import Check, Difference
 from sweepapi.evm.deployment.permissions import permissions
 from sweepapi.evm.deployment.specification import BATCHES, CONTRACTS, Addresses, Specification
 from sweepapi.evm.deployment.values import values
-from sweepapi.evm.multicall import multicall
-from sweepapi.evm.responses import Block
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.responses import Block
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 

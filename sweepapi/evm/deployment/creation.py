@@ -12,10 +12,10 @@ from eth_abi.abi import encode
 from eth_typing import HexAddress, HexStr
 from web3.utils.address import get_create2_address
 
-from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.chain.errors import BuildError
 from sweepapi.evm.deployment.code import build_record
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, Addresses, Specification
-from sweepapi.evm.errors import BuildError
+from sweepapi.evm.encoding.addresses import keccak_hex
 
 # Arachnid's deterministic-deployment-proxy, at the same address on every chain: it creates the code after the salt.
 CREATOR = "0x4e59b44847b379578588920cA78FbF26c0B4956C"

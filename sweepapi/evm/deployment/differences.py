@@ -6,7 +6,7 @@ from typing import Any
 
 from eth_utils.address import is_hex_address, to_checksum_address
 
-from sweepapi.evm.multicall import Read
+from sweepapi.evm.chain.multicall import Read
 
 NO_ANSWER = "no answer"
 MAX_DISPLAY_LENGTH = 80

@@ -13,14 +13,14 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm import responses
+from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import Difference, display
 from sweepapi.evm.deployment.permissions import access_text
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Specification
-from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.responses import Log
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.responses import Log
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Operation, equals, only_affecting
 from sweepapi.evm.deployment.roles import ADMIN, Role
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Grant, Specification
-from sweepapi.evm.multicall import Read
 
 NO = False
 

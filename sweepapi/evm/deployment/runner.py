@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import responses
-from sweepapi.evm.addresses import keccak_hex
+from sweepapi.evm.chain.errors import DeploymentError, SpecificationError
+from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.comparison import checks, code_call, compare
 from sweepapi.evm.deployment.creation import CREATOR, CREATOR_CODE_HASH, Artifacts, Creation, addresses, creations
@@ -21,8 +21,8 @@ from sweepapi.evm.deployment.history import block_before
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.sender import Mined, Sender, Sent, Step
 from sweepapi.evm.deployment.specification import MANAGER, Addresses, Specification, deployed
-from sweepapi.evm.errors import DeploymentError, SpecificationError
-from sweepapi.evm.multicall import Read, multicall
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.addresses import keccak_hex
 from sweepapi.rpc import Call, ProviderPool
 
 CONFIGURE = "configure and hand over"

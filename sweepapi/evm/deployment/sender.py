@@ -7,10 +7,8 @@ from typing import Any
 
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm import responses
-from sweepapi.evm.errors import DeploymentError
-from sweepapi.evm.responses import Receipt
-from sweepapi.evm.sending import (
+from sweepapi.evm.chain.errors import DeploymentError
+from sweepapi.evm.chain.sending import (
     AccountState,
     BroadcastResult,
     Fees,
@@ -20,6 +18,8 @@ from sweepapi.evm.sending import (
     account_state_of,
     send,
 )
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from eth_utils.abi import abi_to_signature
 
-from sweepapi.evm.abi import Function
-from sweepapi.evm.batch import HARD_CAP_BPS
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import SpecificationError
+from sweepapi.evm.contracts.batch import HARD_CAP_BPS
 from sweepapi.evm.deployment.roles import ADMIN, Roles
-from sweepapi.evm.errors import SpecificationError
-from sweepapi.evm.routes import finder
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.pools import finder
 
 MANAGER, V5, V4 = "AccessManager", "ServiceBatchV5PartnerFees", "ServiceBatchV4"
 BATCHES = (V5, V4)

@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sweepapi.evm.abi import Function
-from sweepapi.evm.addresses import ZERO_ADDRESS
-from sweepapi.evm.batch import HARD_CAP_BPS, PAUSED
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.multicall import Read
+from sweepapi.evm.contracts.batch import HARD_CAP_BPS, PAUSED
+from sweepapi.evm.contracts.permit2 import DOMAIN_SEPARATOR
+from sweepapi.evm.contracts.v5 import CONTRACT_NAME, FEE_SIGNER, Authorization
 from sweepapi.evm.deployment.allow_lists import allow_lists
 from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Judge, display, equals, only_affecting
 from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Addresses, Specification
-from sweepapi.evm.eip712 import domain_separator
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.permit2 import DOMAIN_SEPARATOR
-from sweepapi.evm.routes.finder import factory_reads
-from sweepapi.evm.v5 import CONTRACT_NAME, FEE_SIGNER, Authorization
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
+from sweepapi.evm.encoding.eip712 import domain_separator
+from sweepapi.evm.pools.finder import factory_reads
 
 AUTHORITY = Function("authority()", "(address)")
 PERMIT2 = Function("PERMIT2()", "(address)")

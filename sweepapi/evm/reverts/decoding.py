@@ -14,8 +14,8 @@ from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 from eth_utils.hexadecimal import encode_hex
 
-from sweepapi.evm.abi import error_abi
-from sweepapi.evm.addresses import eip55
+from sweepapi.evm.encoding.abi import error_abi
+from sweepapi.evm.encoding.addresses import eip55
 
 CONTRACTS = ("ServiceBatchV5PartnerFees", "ServiceBatchV4")
 # Sources: the Solidity documentation ("Panic via assert and Error via require"), Uniswap/permit2 ``PermitErrors``,

@@ -10,7 +10,7 @@ from typing import Any
 
 from eth_utils.address import is_address
 
-from sweepapi.evm import responses
+from sweepapi.evm.encoding import responses
 from sweepapi.evm.reverts.decoding import RevertReason, decode_revert
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.calls import is_execution_failure

@@ -15,13 +15,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 
-from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.curves import Curve
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.curves import Curve
+from sweepapi.evm.pools.leg_gas import LAST_HOP, WRAPPED_LEG, leg_gas
+from sweepapi.evm.pools.pricing import GasCosts
+from sweepapi.evm.pools.types import Hop, PoolHop, Quote, Route, Swap
 from sweepapi.evm.routes.guessing import ROUTER_MARGIN_BPS, Guesser
-from sweepapi.evm.routes.leg_gas import LAST_HOP, WRAPPED_LEG, leg_gas
 from sweepapi.evm.routes.planning import Bridge, Bridged, Choice, Plan, Way, Ways
-from sweepapi.evm.routes.pricing import GasCosts
-from sweepapi.evm.routes.types import Hop, PoolHop, Quote, Route, Swap
 from sweepapi.fees import BPS_DENOMINATOR
 
 Proposal = Mapping[str, Choice]  # by token; one that can't be swapped is missing

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sweepapi.evm.chains import Chain, Router
-from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.finder import Pools
+from sweepapi.evm.chain.chains import Chain, Router
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.finder import Pools
+from sweepapi.evm.pools.pricing import GasCosts
+from sweepapi.evm.pools.types import PoolHop, Quote, Route, Swap, SwapT
 from sweepapi.evm.routes.planning import Bridge, Way, Ways
-from sweepapi.evm.routes.pricing import GasCosts
-from sweepapi.evm.routes.types import PoolHop, Quote, Route, Swap, SwapT
 
 
 @dataclass(frozen=True)

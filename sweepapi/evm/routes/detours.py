@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sweepapi.evm.routes import finder
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.types import Quote, Route
 from sweepapi.evm.routes.planning import Way
-from sweepapi.evm.routes.types import Quote, Route
-from sweepapi.evm.transfers import Arrival, Transfers
+from sweepapi.evm.tokens.transfers import Arrival, Transfers
 
 
 @dataclass(frozen=True)

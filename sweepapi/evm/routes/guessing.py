@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.curves import Curve
-from sweepapi.evm.routes.leg_gas import LAST_HOP, ROUTER_HOP, ROUTER_LEG, WRAPPED_LEG, leg_gas
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.curves import Curve
+from sweepapi.evm.pools.leg_gas import LAST_HOP, ROUTER_HOP, ROUTER_LEG, WRAPPED_LEG, leg_gas
+from sweepapi.evm.pools.pricing import GasCosts
+from sweepapi.evm.pools.types import PoolHop, Quote, Route, Swap
 from sweepapi.evm.routes.planning import Bridge, Bridged, Choice, Way, Ways
-from sweepapi.evm.routes.pricing import GasCosts
-from sweepapi.evm.routes.types import PoolHop, Quote, Route, Swap
 from sweepapi.fees import BPS_DENOMINATOR
 
 ROUTER_MARGIN_BPS = 5

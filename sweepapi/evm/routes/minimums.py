@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from sweepapi.evm.pools.types import Route
 from sweepapi.evm.routes.floors import floor_of, min_output_of
 from sweepapi.evm.routes.planning import Plan
-from sweepapi.evm.routes.types import Route
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 
 

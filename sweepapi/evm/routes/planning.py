@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from sweepapi.evm.chains import Router
-from sweepapi.evm.routes.types import PoolHop, Quote, Swap
+from sweepapi.evm.chain.chains import Router
+from sweepapi.evm.pools.types import PoolHop, Quote, Swap
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sweepapi.evm.approvals import NOT_READ, ApprovalFacts
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.erc20 import UNLIMITED, TokenFacts
-from sweepapi.evm.probe import Probe, grouped, transfer_probes
-from sweepapi.evm.rollups import DataFee, data_fee, data_fee_reads
-from sweepapi.evm.routes import finder
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.rollups import DataFee, data_fee, data_fee_reads
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.curves import curves
+from sweepapi.evm.pools.finder import Pools
+from sweepapi.evm.pools.inquiry import Inquiry
+from sweepapi.evm.pools.pricing import GasCosts, MidPrices, Pair, PricedPool, PricedPools
+from sweepapi.evm.pools.types import MAX_AMOUNT, PoolHop, Route, Spot
 from sweepapi.evm.routes.basket import Basket
 from sweepapi.evm.routes.candidates import CandidateQuotes, Candidates, candidates, middle_tokens, routes
-from sweepapi.evm.routes.curves import curves
 from sweepapi.evm.routes.detours import Detour, detours
-from sweepapi.evm.routes.finder import Pools
-from sweepapi.evm.routes.inquiry import Inquiry
 from sweepapi.evm.routes.planning import Way, Ways
-from sweepapi.evm.routes.pricing import GasCosts, MidPrices, Pair, PricedPool, PricedPools
-from sweepapi.evm.routes.types import MAX_AMOUNT, PoolHop, Route, Spot
-from sweepapi.evm.transfers import Problem, Transfers
+from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
+from sweepapi.evm.tokens.probe import Probe, grouped, transfer_probes
+from sweepapi.evm.tokens.transfers import Problem, Transfers
+from sweepapi.evm.wallet.approvals import NOT_READ, ApprovalFacts
 from sweepapi.rpc import Call
 
 

@@ -10,7 +10,7 @@ from coincurve import PublicKey
 from coincurve.ecdsa import der_to_cdata, serialize_compact
 from eth_utils.crypto import keccak
 
-from sweepapi.evm.errors import FeeSignerSettingsError, FeeSignerUnavailableError
+from sweepapi.evm.chain.errors import FeeSignerSettingsError, FeeSignerUnavailableError
 from sweepapi.evm.signers.fee_signer import FeeSigner
 from sweepapi.evm.signers.recovery import address_of, recoverable
 

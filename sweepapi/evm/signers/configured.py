@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from eth_utils.address import is_checksum_address
 
-from sweepapi.evm.errors import FeeSignerSettingsError
+from sweepapi.evm.chain.errors import FeeSignerSettingsError
 from sweepapi.evm.signers.aws_kms import KmsFeeSigner
 from sweepapi.evm.signers.fee_signer import FeeSigner
 from sweepapi.evm.signers.local import LocalFeeSigner

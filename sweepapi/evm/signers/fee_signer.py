@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.sending import SignedTransaction, Transaction
+from sweepapi.evm.chain.sending import SignedTransaction, Transaction
+from sweepapi.evm.encoding.eip712 import TypedData
 
 
 class FeeSigner(ABC):

@@ -6,8 +6,8 @@ from pathlib import Path
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweepapi.evm.errors import FeeSignerSettingsError
-from sweepapi.evm.sending import signature_by
+from sweepapi.evm.chain.errors import FeeSignerSettingsError
+from sweepapi.evm.chain.sending import signature_by
 from sweepapi.evm.signers.fee_signer import FeeSigner
 
 

@@ -5,7 +5,7 @@ from coincurve.utils import GROUP_ORDER_INT
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from sweepapi.evm.sending import V_OFFSET
+from sweepapi.evm.chain.sending import V_OFFSET
 
 
 def address_of(public_key: PublicKey) -> str:

@@ -10,7 +10,7 @@ from coincurve import PublicKey
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-from sweepapi.evm.errors import FeeSignerSettingsError, FeeSignerUnavailableError
+from sweepapi.evm.chain.errors import FeeSignerSettingsError, FeeSignerUnavailableError
 from sweepapi.evm.signers.fee_signer import FeeSigner
 from sweepapi.evm.signers.recovery import address_of, recoverable
 from sweepapi.http_body import read_body

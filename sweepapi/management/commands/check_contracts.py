@@ -14,9 +14,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.audit import Audit, audit
-from sweepapi.evm.errors import SpecificationError
 from sweepapi.rpc.errors import ChainUnavailableError
 
 DIFFERENT, INVALID, NO_ANSWER = 1, 2, 3

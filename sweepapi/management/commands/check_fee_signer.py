@@ -3,8 +3,8 @@
 from django.core.management.base import BaseCommand, CommandError
 
 from sweepapi import networks
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.errors import FeeSignerUnavailableError
+from sweepapi.evm.chain.errors import FeeSignerUnavailableError
+from sweepapi.evm.encoding.eip712 import TypedData
 
 # In a domain that no contract has.
 HARMLESS = TypedData({"name": "check_fee_signer"}, {"Check": []}, "Check", {})

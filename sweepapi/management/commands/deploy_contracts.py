@@ -16,15 +16,15 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import EvmError
+from sweepapi.evm.chain.sending import GWEI
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import Artifacts
 from sweepapi.evm.deployment.differences import Difference
 from sweepapi.evm.deployment.runner import Deployment, Plan
 from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import CONTRACTS, Specification
-from sweepapi.evm.errors import EvmError
-from sweepapi.evm.sending import GWEI
 from sweepapi.rpc.errors import RpcError
 
 KEY = "DEPLOYER_KEY"

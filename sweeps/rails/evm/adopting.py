@@ -15,9 +15,10 @@ from uuid_utils.compat import uuid7
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import erc20, multicall
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.responses import MinedLog, Receipt
+from sweepapi.evm.chain import multicall
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.encoding.responses import MinedLog, Receipt
+from sweepapi.evm.tokens import erc20
 from sweepapi.fees import Split, floor_share
 from sweepapi.rpc.agreement import ask_agreed
 from sweeps import adoption

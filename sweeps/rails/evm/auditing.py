@@ -12,8 +12,8 @@ from django.db.models import Count
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import log_scan
-from sweepapi.evm.log_scan import ScannedSpan
+from sweepapi.evm.logs import log_scan
+from sweepapi.evm.logs.log_scan import ScannedSpan
 from sweeps.adoption import NotAdoptableError
 from sweeps.books import Adoption, Blocks, Difference, Report
 from sweeps.entries import stray_entries

@@ -15,10 +15,10 @@ from itertools import repeat
 import structlog
 
 from sweepapi import networks
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.specification import BATCHES, deployed
-from sweepapi.evm.errors import SpecificationError
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.measured import Measured

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sweepapi.evm.batch import HARD_CAP_BPS, MAX_LEGS
+from sweepapi.evm.contracts.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
 from sweeps.rails.evm import following, judging, reconciling, reverts, snapshots, sweep_parts
 from sweeps.rails.evm.availability import chain_statuses

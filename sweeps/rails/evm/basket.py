@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from sweepapi.evm.trial_result import NOT_TRIED
+from sweepapi.evm.trial.trial_result import NOT_TRIED
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.found import Basket, FoundToken, Verdict
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import structlog
 
 from sweepapi import networks
-from sweepapi.evm import block_views
-from sweepapi.evm.block_views import Source
+from sweepapi.evm.logs import block_views
+from sweepapi.evm.logs.block_views import Source
 from sweeps.models import WatchedBlock
 from sweeps.rails.evm.following import MAX_RECHECK_SECONDS
 from sweeps.venues import venues_of

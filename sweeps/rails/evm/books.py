@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from ledger.reading import Booked, booked_for
-from sweepapi.evm.log_scan import ScannedSpan
-from sweepapi.evm.responses import MinedLog
+from sweepapi.evm.encoding.responses import MinedLog
+from sweepapi.evm.logs.log_scan import ScannedSpan
 from sweeps.books import Blocks, Difference, Found, Problem
 from sweeps.entries import amount_differences, entry_differences, what_is_due
 from sweeps.models import Execution, SweepTransaction

@@ -7,11 +7,11 @@ from uuid import UUID
 import structlog
 
 from sweepapi import networks
-from sweepapi.evm import log_scan
-from sweepapi.evm.log_scan import Scan, ScannedSpan, Stream
-from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import MinedLog, Receipt
-from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.encoding.responses import MinedLog, Receipt
+from sweepapi.evm.logs import log_scan
+from sweepapi.evm.logs.log_scan import Scan, ScannedSpan, Stream
+from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.sightings import Sighting
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.emitted import Emitted
 from sweeps.rails.evm.following import Seen

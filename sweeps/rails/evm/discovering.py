@@ -13,16 +13,16 @@ from django.conf import settings
 
 from partners.models import Partner
 from sweepapi.errors import ChainUnavailable, InvalidRequest
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.holdings import Holdings, WalletLook
-from sweepapi.evm.market import Contract, Facts, Market
-from sweepapi.evm.routes import sales
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.market import sales
+from sweepapi.evm.market.reading import Contract, Facts, Market
+from sweepapi.evm.market.sales import Sales
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import Plan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.routes.sales import Sales
-from sweepapi.evm.trial_result import Simulation, SimulationStatus
-from sweepapi.evm.worth import Rates
+from sweepapi.evm.trial.trial_result import Simulation, SimulationStatus
+from sweepapi.evm.wallet.holdings import Holdings, WalletLook
+from sweepapi.evm.worth.valuing import Rates
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.rails.evm import verdicts
 from sweeps.rails.evm.basket import best_basket

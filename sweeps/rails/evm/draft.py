@@ -3,24 +3,24 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sweepapi.evm.accounts import AccountCode, delegate_of, kind_of
-from sweepapi.evm.attempts import Approval, Attempt, Payout
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.economics import sweep_economics, token_economics
-from sweepapi.evm.erc20 import UNLIMITED, TokenFacts
-from sweepapi.evm.left_out import LeftOut
-from sweepapi.evm.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
-from sweepapi.evm.market import Facts
-from sweepapi.evm.responses import Block, GasPrice, Log
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.responses import Block, GasPrice, Log
+from sweepapi.evm.market.reading import Facts
+from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import shares
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.routes.types import PoolHop, Route
-from sweepapi.evm.sweep_gas import SweepGas
-from sweepapi.evm.token_permits import TokenPermits
-from sweepapi.evm.transfers import Transfers
-from sweepapi.evm.trial_result import NOT_TRIED, Simulation
-from sweepapi.evm.worth import NOTHING, Economics, Rates, TokenEconomics
+from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
+from sweepapi.evm.tokens.token_permits import TokenPermits
+from sweepapi.evm.tokens.transfers import Transfers
+from sweepapi.evm.trial.attempts import Approval, Attempt, Payout
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.trial.sweep_gas import SweepGas
+from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
+from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
+from sweepapi.evm.worth.economics import sweep_economics, token_economics
+from sweepapi.evm.worth.left_out import LeftOut
+from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
 from sweeps.rails.rail import BuildWarning, Draft, DraftToken
 from sweeps.rails.request import BuildRequest, TokenInput
 

@@ -21,22 +21,22 @@ from sweepapi.errors import (
     NoRoute,
     PriceImpactTooHigh,
 )
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.attempts import Attempt
-from sweepapi.evm.blocked_output import blocks, payout_probes
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.left_out import NOT_A_TOKEN, PROBLEMS, ROUNDS_TO_ZERO, LeftOut, uneconomic, unswappable
-from sweepapi.evm.market import Contract, Facts, Market
-from sweepapi.evm.routes import routing
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.market import routing
+from sweepapi.evm.market.reading import Contract, Facts, Market
+from sweepapi.evm.market.routing import Outcome, SignedFloors
+from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import Plan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.routes.routing import Outcome, SignedFloors
-from sweepapi.evm.routes.types import PoolHop, Route
-from sweepapi.evm.transfers import Problem
-from sweepapi.evm.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
-from sweepapi.evm.trying import try_all
-from sweepapi.evm.worth import Rates
+from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.trial.attempts import Attempt
+from sweepapi.evm.trial.blocked_output import blocks, payout_probes
+from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
+from sweepapi.evm.trial.trying import try_all
+from sweepapi.evm.worth.left_out import NOT_A_TOKEN, PROBLEMS, ROUNDS_TO_ZERO, LeftOut, uneconomic, unswappable
+from sweepapi.evm.worth.valuing import Rates
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.rails.evm.draft import EvmDraft, EvmToken, SignedTerms, Trial, WalletFacts, planned_tokens
 from sweeps.rails.evm.sealing import permit_words

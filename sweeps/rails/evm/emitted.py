@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from sweepapi.evm.batch import SkippedLeg, SkipReason, decode_skipped
-from sweepapi.evm.responses import Log
+from sweepapi.evm.contracts.batch import SkippedLeg, SkipReason, decode_skipped
+from sweepapi.evm.encoding.responses import Log
 from sweeps.models import Cause, SkippedToken, Sweep
 from sweeps.rails.rail import Skipped
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from sweepapi.evm.accounts import AccountCode
-from sweepapi.evm.batch import SignaturePart, TokenPermit, signature_parts
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.token_permits import Grant, PermitKind, TokenPermits
+from sweepapi.evm.contracts.batch import SignaturePart, TokenPermit, signature_parts
+from sweepapi.evm.encoding.eip712 import TypedData
+from sweepapi.evm.tokens.token_permits import Grant, PermitKind, TokenPermits
+from sweepapi.evm.wallet.accounts import AccountCode
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.issues import UserCall, allowance_issues, approved_amount, contract_allowance_issues
 from sweeps.rails.evm.sealing import EvmSealed

@@ -11,10 +11,10 @@ from uuid import UUID
 import structlog
 
 from sweepapi import networks
-from sweepapi.evm import responses
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.log_search import MAX_SEARCHES, Finding, Search, find
-from sweepapi.evm.sightings import Sighting, look
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.logs.log_search import MAX_SEARCHES, Finding, Search, find
+from sweepapi.evm.logs.sightings import Sighting, look
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import schedule

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.erc20 import TokenFacts
-from sweepapi.evm.legs import leg_gas
-from sweepapi.evm.worth import Economics, Reference
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.tokens.erc20 import TokenFacts
+from sweepapi.evm.trial.legs import leg_gas
+from sweepapi.evm.worth.valuing import Economics, Reference
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.rail import OutputAsset
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sweepapi.evm.erc20 import APPROVE, UNLIMITED
+from sweepapi.evm.tokens.erc20 import APPROVE, UNLIMITED
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
 
 

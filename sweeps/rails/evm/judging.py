@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sweepapi.evm.log_search import Finding
-from sweepapi.evm.responses import Receipt
-from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.encoding.responses import Receipt
+from sweepapi.evm.logs.log_search import Finding
+from sweepapi.evm.logs.sightings import Sighting
 from sweeps.models import Flag
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.evm.watching import Accepted, Watched, depth_of

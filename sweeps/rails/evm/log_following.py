@@ -14,11 +14,11 @@ import structlog
 from django.utils import timezone
 
 from sweepapi import networks
-from sweepapi.evm import log_poll
-from sweepapi.evm.log_poll import Depths, Poll
-from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import MinedLog, Receipt
-from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.encoding.responses import MinedLog, Receipt
+from sweepapi.evm.logs import log_poll
+from sweepapi.evm.logs.log_poll import Depths, Poll
+from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.models import Sweep
 from sweeps.rails.evm.following import Seen

@@ -6,7 +6,7 @@ from uuid import UUID
 from rest_framework.serializers import Serializer
 
 from partners.models import Partner
-from sweepapi.evm.responses import Log
+from sweepapi.evm.encoding.responses import Log
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm.emitted import Emitted
 from sweeps.rails.evm.found import Discovery

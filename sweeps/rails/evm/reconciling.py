@@ -15,10 +15,10 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from sweepapi import networks
-from sweepapi.evm import log_scan
-from sweepapi.evm.errors import FinalBlockReplacedError
-from sweepapi.evm.log_query import SPAN_BLOCKS
-from sweepapi.evm.log_scan import Mark, Scan, Stream
+from sweepapi.evm.chain.errors import FinalBlockReplacedError
+from sweepapi.evm.logs import log_scan
+from sweepapi.evm.logs.log_query import SPAN_BLOCKS
+from sweepapi.evm.logs.log_scan import Mark, Scan, Stream
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Execution, SweepTransaction
 from sweeps.rails.evm import unmatched

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from sweepapi import networks
-from sweepapi.evm.multicall import multicall
+from sweepapi.evm.chain.multicall import multicall
 from sweeps.books import Difference, Problem
 from sweeps.entries import oldest_id
 from sweeps.models import Execution

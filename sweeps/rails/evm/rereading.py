@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from django.db.models import Min
 
 from sweepapi import networks
-from sweepapi.evm import log_scan, responses
+from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.deployment.specification import V4, V5
-from sweepapi.evm.errors import FinalBlockReplacedError
-from sweepapi.evm.log_scan import Mark, Scan, ScannedSpan, Stream
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.logs import log_scan
+from sweepapi.evm.logs.log_scan import Mark, Scan, ScannedSpan, Stream
 from sweepapi.rpc import Call
 from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError

@@ -9,15 +9,15 @@ from typing import Any
 from django.conf import settings
 
 from sweepapi.errors import NewBuildRequired
-from sweepapi.evm import batch
-from sweepapi.evm.abi import Function, error_abi, function_abi
-from sweepapi.evm.addresses import keccak_hex
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
-from sweepapi.evm.permit2 import BITS_PER_WORD, BatchPermit, Witness
-from sweepapi.evm.responses import Block
-from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.types import PoolHop
+from sweepapi.evm.contracts import batch
+from sweepapi.evm.contracts.permit2 import BITS_PER_WORD, BatchPermit, Witness
+from sweepapi.evm.encoding.abi import Function, error_abi, function_abi
+from sweepapi.evm.encoding.addresses import keccak_hex
+from sweepapi.evm.encoding.eip712 import TypedData
+from sweepapi.evm.encoding.responses import Block
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.types import PoolHop
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.models import Sweep
 from sweeps.rails.evm.draft import EvmDraft, EvmToken, SignedTerms
 from sweeps.rails.evm.models import PermitNonces

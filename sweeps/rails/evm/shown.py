@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
-from sweepapi.evm.routes.types import PoolHop
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.pools.types import PoolHop
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.evm.models import Leg
 

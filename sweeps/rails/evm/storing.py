@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sweepapi.evm.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweeps.rails.evm.models import LastHop, Leg, Permit
 from sweeps.rails.evm.sealing import EvmSealed
 from sweeps.rails.rail import Offered

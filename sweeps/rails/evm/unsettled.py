@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from sweepapi.evm.log_poll import PolledEvent
+from sweepapi.evm.logs.log_poll import PolledEvent
 
 # More than one poll brings, unless a provider invents them; the others have their turn once these are settled.
 MAX_FOUND = 500

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.conf import settings
 
-from sweepapi.evm.economics import value_loss_bps
-from sweepapi.evm.worth import Economics, TokenEconomics
+from sweepapi.evm.worth.economics import value_loss_bps
+from sweepapi.evm.worth.valuing import Economics, TokenEconomics
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.drafting import PRICE_IMPACT
 from sweeps.rails.rail import BuildWarning

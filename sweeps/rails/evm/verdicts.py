@@ -1,11 +1,11 @@
 """Judges each token of a wallet from what was read and tried, without I/O."""
 
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.deception import Deception, deception
-from sweepapi.evm.erc20 import TokenFacts
-from sweepapi.evm.left_out import PROBLEMS, uneconomic
-from sweepapi.evm.transfers import Problem
-from sweepapi.evm.trial_result import SimulationStatus
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.tokens.deception import Deception, deception
+from sweepapi.evm.tokens.erc20 import TokenFacts
+from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.trial.trial_result import SimulationStatus
+from sweepapi.evm.worth.left_out import PROBLEMS, uneconomic
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.found import Finding, Verdict
 

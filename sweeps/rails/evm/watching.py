@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from uuid import UUID
 
-from sweepapi.evm.log_digest import digest
-from sweepapi.evm.log_query import Topics
-from sweepapi.evm.log_search import Event, Search
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.responses import Log, Receipt
-from sweepapi.evm.sightings import Conclusion, Sighting, Subject
+from sweepapi.evm.chain.multicall import Read
+from sweepapi.evm.encoding.responses import Log, Receipt
+from sweepapi.evm.logs.log_digest import digest
+from sweepapi.evm.logs.log_query import Topics
+from sweepapi.evm.logs.log_search import Event, Search
+from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject
 from sweepapi.fees import Split
 from sweeps.models import Execution, SkippedToken, Sweep, SweepTransaction
 from sweeps.rails.rail import Depth, Executed, Mismatch, Skipped

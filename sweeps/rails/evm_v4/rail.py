@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from sweepapi.errors import SweepNotCancellable
+from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, decode_executed
 from sweepapi.evm.deployment.specification import V4
-from sweepapi.evm.responses import Log
-from sweepapi.evm.v4 import EXECUTED_TOPIC, decode_executed
+from sweepapi.evm.encoding.responses import Log
 from sweeps.models import Sweep
 from sweeps.rails.evm import storing
 from sweeps.rails.evm.base import EvmBase

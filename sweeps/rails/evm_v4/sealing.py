@@ -11,10 +11,10 @@ from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
-from sweepapi.evm import batch, v4
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.market import NOT_PAUSED, Contract, Requirement
-from sweepapi.evm.responses import Log
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.contracts import batch, v4
+from sweepapi.evm.encoding.responses import Log
+from sweepapi.evm.market.reading import NOT_PAUSED, Contract, Requirement
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
 from sweeps.rails.evm.discovering import SaleTerms, discover

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sweepapi.evm.batch import SkippedLeg
-from sweepapi.evm.log_query import Topics
-from sweepapi.evm.log_search import Event
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.responses import Log
-from sweepapi.evm.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecuted, decode_executed
+from sweepapi.evm.chain.multicall import Read
+from sweepapi.evm.contracts.batch import SkippedLeg
+from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecuted, decode_executed
+from sweepapi.evm.encoding.responses import Log
+from sweepapi.evm.logs.log_query import Topics
+from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm.emitted import executions, skipped_tokens, total_floor

@@ -18,11 +18,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from sweepapi import networks
-from sweepapi.evm import responses
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.errors import FeeSignerUnavailableError
-from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.sending import (
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import FeeSignerUnavailableError
+from sweepapi.evm.chain.multicall import Read, multicall
+from sweepapi.evm.chain.sending import (
     GWEI,
     AccountState,
     BroadcastResult,
@@ -33,7 +32,8 @@ from sweepapi.evm.sending import (
     account_state_of,
     send_all,
 )
-from sweepapi.evm.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
+from sweepapi.evm.contracts.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
+from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweeps.models import NO_PROVIDER_ANSWERED, Execution, Sweep, SweepStatus

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sweepapi.evm import v5
+from sweepapi.evm.contracts import v5
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evidence import ATTESTED, SPLIT, VERIFIABLE, ContractEvent, Evidence, SignedAuthorization
 from sweeps.rails.evm.emitted import token_count

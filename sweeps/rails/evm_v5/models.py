@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from sweepapi.evm.batch import HARD_CAP_BPS
+from sweepapi.evm.contracts.batch import HARD_CAP_BPS
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
 from sweepapi.triggers import append_only

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from sweepapi.evm.sending import GWEI
+from sweepapi.evm.chain.sending import GWEI
 from sweepapi.explorer import transaction_link
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts

@@ -1,8 +1,8 @@
 """The V5 rail, as the rest of the service sees it."""
 
+from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
 from sweepapi.evm.deployment.specification import V5
-from sweepapi.evm.responses import Log
-from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_cancelled, decode_executed
+from sweepapi.evm.encoding.responses import Log
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.emitted import Emitted, facts
 from sweeps.rails.evm_v5 import cancelling, sealing, storing

@@ -21,15 +21,15 @@ from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import BuildDisabled, UnsupportedChain
-from sweepapi.evm import batch, v5
-from sweepapi.evm.attempts import ACCEPTS_SIGNATURES
-from sweepapi.evm.batch import HARD_CAP_BPS
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.errors import FeeSignerUnavailableError
-from sweepapi.evm.market import Contract
-from sweepapi.evm.nonces import COLD_WORD_GAS, NONCES, share_word
-from sweepapi.evm.responses import Log
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.errors import FeeSignerUnavailableError
+from sweepapi.evm.contracts import batch, v5
+from sweepapi.evm.contracts.batch import HARD_CAP_BPS
+from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES, share_word
+from sweepapi.evm.encoding.eip712 import TypedData
+from sweepapi.evm.encoding.responses import Log
+from sweepapi.evm.market.reading import Contract
+from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
 from sweeps.models import Sweep
 from sweeps.rails.evm import drafting
 from sweeps.rails.evm.discovering import SaleTerms, discover

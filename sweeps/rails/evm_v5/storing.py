@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sweepapi.evm import v5
+from sweepapi.evm.contracts import v5
 from sweeps.rails.evm import storing
 from sweeps.rails.evm.sealing import EvmSealed
 from sweeps.rails.evm_v5.models import FeeAuthorization

@@ -3,12 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sweepapi.evm.batch import SkippedLeg
-from sweepapi.evm.log_query import Topics
-from sweepapi.evm.log_search import Event
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.responses import Log
-from sweepapi.evm.v5 import (
+from sweepapi.evm.chain.multicall import Read
+from sweepapi.evm.contracts.batch import SkippedLeg
+from sweepapi.evm.contracts.v5 import (
     CANCELLED_TOPIC,
     EXECUTED_TOPIC,
     IS_NONCE_USED,
@@ -16,6 +13,9 @@ from sweepapi.evm.v5 import (
     decode_cancelled,
     decode_executed,
 )
+from sweepapi.evm.encoding.responses import Log
+from sweepapi.evm.logs.log_query import Topics
+from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
 from sweeps.rails.evm.emitted import Outcome, PaidParties, executions, skipped_tokens, total_floor

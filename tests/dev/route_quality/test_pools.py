@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from dev.chain.sender import calldata
 from dev.route_quality.pools import MAX_TICK, TICK_SPACINGS, V2Pool, V3Pool, sqrt_price_at, tick_at
 from sweepapi import networks
-from sweepapi.evm.abi import Function
-from sweepapi.evm.multicall import Read, multicall
-from sweepapi.evm.routes import uniswap_v2, uniswap_v3
+from sweepapi.evm.chain.multicall import Read, multicall
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.pools import uniswap_v2, uniswap_v3
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import LocalChain
 

@@ -24,8 +24,8 @@ from partners.webhooks.health import note_outcomes
 from partners.webhooks.models import MessageType, WebhookEndpoint, WebhookMessage
 from partners.webhooks.payloads import body_of
 from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.v5 import Authorization
+from sweepapi.evm.contracts.v5 import Authorization
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.fields import UINT256_MAX, checksum_address
 from sweepapi.modes import Mode
 from sweeps.rails.evm_v4.terms import sweep_ref_of

@@ -13,8 +13,8 @@ import pytest
 from eth_account import Account
 from jsonschema import Draft202012Validator
 
-from sweepapi.evm.permit2 import BatchPermit
-from sweepapi.evm.v5 import SweepOrder
+from sweepapi.evm.contracts.permit2 import BatchPermit
+from sweepapi.evm.contracts.v5 import SweepOrder
 
 ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"

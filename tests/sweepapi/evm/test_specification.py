@@ -10,9 +10,9 @@ from eth_utils.crypto import keccak
 from sweepapi import networks
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Specification
-from sweepapi.evm.routes.finder import swap_call, swaps
-from sweepapi.evm.routes.sources import SOURCES
-from sweepapi.evm.routes.types import Hop, Route
+from sweepapi.evm.pools.finder import swap_call, swaps
+from sweepapi.evm.pools.sources import SOURCES
+from sweepapi.evm.pools.types import Hop, Route
 from tests.local_chain import LocalChain
 
 CONTRACTS = Path(__file__).parents[3] / "contracts"

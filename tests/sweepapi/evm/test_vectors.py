@@ -11,9 +11,9 @@ from eth_account.messages import encode_typed_data
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from sweepapi.evm import batch, v5
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.permit2 import BatchPermit
+from sweepapi.evm.contracts import batch, v5
+from sweepapi.evm.contracts.permit2 import BatchPermit
+from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.signers import LocalFeeSigner
 from tests.local_chain import LocalChain
 from tests.route_vectors import route_of
@@ -133,7 +133,7 @@ def test_the_largest_integers_are_among_the_vectors() -> None:
 
 @each
 def test_the_deployed_contract_hashes_route_and_authorization_the_same_way(chain: LocalChain, vector: Vector) -> None:
-    abi = json.loads((Path(v5.__file__).parent / "abi" / f"{v5.CONTRACT_NAME}.json").read_text(encoding="utf-8"))
+    abi = json.loads((Path(v5.__file__).parents[1] / "abi" / f"{v5.CONTRACT_NAME}.json").read_text(encoding="utf-8"))
     contract = chain.web3.eth.contract(address=chain.contracts["v5"], abi=abi)  # type: ignore[call-overload]
     route, authorization = route_of(vector).as_tuple(), authorization_of(vector)
     assert contract.functions.hashLegs(route).call().hex() == vector["legsHash"][2:]

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sweepapi.evm import responses
-from sweepapi.evm.providers import target_of
+from sweepapi.evm.chain.providers import target_of
+from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ProviderPool
 
 CHAIN_ID = 31337

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sweepapi import networks
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.responses import Receipt
-from sweepapi.evm.sightings import Conclusion, Sighting, Subject, look
-from sweepapi.evm.v5 import IS_NONCE_USED
+from sweepapi.evm.chain.multicall import Read
+from sweepapi.evm.contracts.v5 import IS_NONCE_USED
+from sweepapi.evm.encoding.responses import Receipt
+from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, look
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.ranking import Status, ranked
 from tests.fake_node import FakeNode

@@ -9,9 +9,9 @@ import structlog
 from structlog.testing import capture_logs
 
 from sweepapi import networks
-from sweepapi.evm.multicall import Read
-from sweepapi.evm.sightings import Subject, look
-from sweepapi.evm.v5 import IS_NONCE_USED
+from sweepapi.evm.chain.multicall import Read
+from sweepapi.evm.contracts.v5 import IS_NONCE_USED
+from sweepapi.evm.logs.sightings import Subject, look
 from sweepapi.rpc import Call, ProviderPool, hedging
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.rpc.hedging import MAX_DELAY_SECONDS, MIN_DELAY_SECONDS

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm import responses
-from sweepapi.evm.providers import target_of
+from sweepapi.evm.chain.providers import target_of
+from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ErrorPolicy, Provider, provider
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 from tests import fake_node

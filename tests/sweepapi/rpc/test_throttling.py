@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm import responses
+from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import ChainUnavailableError, RestingError, ThrottledError
 from sweepapi.rpc.ranking import Status

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from sweepapi.evm.log_search import Finding
+from sweepapi.evm.logs.log_search import Finding
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation

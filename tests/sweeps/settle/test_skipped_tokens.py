@@ -3,8 +3,8 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from sweepapi.evm.batch import SkipReason
-from sweepapi.evm.responses import Receipt
+from sweepapi.evm.contracts.batch import SkipReason
+from sweepapi.evm.encoding.responses import Receipt
 from sweeps import timeline
 from sweeps.models import SkippedToken, Sweep, SweepTransaction
 from sweeps.state import SweepState

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from ledger.models import Finality
 from ledger.reading import postings_of
-from sweepapi.evm.batch import SkipReason
+from sweepapi.evm.contracts.batch import SkipReason
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.following import Seen
 from sweeps.rails.registry import RAILS

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.api.schema import example
-from sweepapi.evm.trial_result import SimulationStatus
+from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweeps.rails.evm.found import Discovery, FoundToken, Verdict
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, OpenEnumField
-from sweepapi.evm.worth import Economics
+from sweepapi.evm.worth.valuing import Economics
 from sweeps.rails.evm.found import FoundToken
 from sweeps.rails.evm.serializers.transactions import DATA_FEE_HELP
 from sweeps.rails.evm.shown import ShownToken

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
-from sweepapi.evm.accounts import AccountCode
+from sweepapi.evm.wallet.accounts import AccountCode
 from sweeps.rails.evm.executions import SEND_CALLS_VERSION, Execution, ExecutionKind
 from sweeps.rails.evm.serializers.transactions import (
     DATA_FEE_HELP,

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from sweepapi.api.fields import AmountOutputField, EvmAddressField
-from sweepapi.evm.trial_result import SimulationStatus
+from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.issues import allowance_issues, balance_issues
 from sweeps.rails.evm.serializers.executions import WalletSerializer

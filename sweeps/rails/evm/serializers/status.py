@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from sweepapi.api.fields import EvmAddressField, OpenEnumField
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.routes.sources import SOURCES
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.pools.sources import SOURCES
 from sweeps.rails.evm.availability import ChainStatus
 from sweeps.rails.evm.serializers.answer import MODES
 

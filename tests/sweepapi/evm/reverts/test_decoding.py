@@ -10,7 +10,7 @@ from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 
 from dev.chain.artifacts import CONTRACTS
-from sweepapi.evm.abi import error_abi
+from sweepapi.evm.encoding.abi import error_abi
 from sweepapi.evm.reverts.decoding import MAX_DEPTH, MAX_TEXT_CHARACTERS, OTHER_ERRORS, RevertReason, decode_revert
 
 ROUTER = "0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB"

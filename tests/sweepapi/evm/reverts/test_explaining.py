@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweepapi.evm.abi import error_abi
+from sweepapi.evm.encoding.abi import error_abi
 from sweepapi.evm.reverts.decoding import OTHER_ERRORS, RevertReason
 from sweepapi.evm.reverts.explaining import ERRORS, MESSAGES, explain
 

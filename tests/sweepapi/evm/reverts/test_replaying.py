@@ -8,9 +8,9 @@ import pytest
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from sweepapi.evm import responses
-from sweepapi.evm.providers import evm_pool
-from sweepapi.evm.responses import Receipt
+from sweepapi.evm.chain.providers import evm_pool
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.reverts.decoding import MAX_TEXT_CHARACTERS, RevertReason
 from sweepapi.evm.reverts.replaying import MAX_INPUT_BYTES, read_revert, replay
 from sweepapi.rpc import Call, ProviderPool

@@ -1,8 +1,8 @@
 """Ways and plans for tests, with pools that exist on no chain."""
 
-from sweepapi.evm.chains import Router, SaltRule, Venue
+from sweepapi.evm.chain.chains import Router, SaltRule, Venue
+from sweepapi.evm.pools.types import Hop, PoolHop, Quote, Route
 from sweepapi.evm.routes.planning import Plan, Way, Ways
-from sweepapi.evm.routes.types import Hop, PoolHop, Quote, Route
 
 A, B, C, OUTPUT, WRAPPED = (f"0x{digit * 40}" for digit in "12345")
 VENUE = Venue("v2", 2, "uniswap_v2", A, A, SaltRule.PACKED_PAIR, 30, bytes(4), "0x" + "12" * 32, A, ())

@@ -8,13 +8,13 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sweepapi.evm.pools.curves import Curve
+from sweepapi.evm.pools.leg_gas import LAST_HOP
+from sweepapi.evm.pools.pricing import GasCosts, MidPrices
+from sweepapi.evm.pools.types import PoolHop, Quote, Route
 from sweepapi.evm.routes.basket import Basket
-from sweepapi.evm.routes.curves import Curve
 from sweepapi.evm.routes.guessing import ROUTER_MARGIN_BPS
-from sweepapi.evm.routes.leg_gas import LAST_HOP
 from sweepapi.evm.routes.planning import Bridge, Plan, Ways
-from sweepapi.evm.routes.pricing import GasCosts, MidPrices
-from sweepapi.evm.routes.types import PoolHop, Quote, Route
 from tests.sweepapi.evm.routes.plans import (
     OUTPUT,
     ROUTER,

@@ -2,9 +2,9 @@
 
 from eth_account import Account
 
-from sweepapi.evm import v5
-from sweepapi.evm.eip712 import TypedData
-from sweepapi.evm.sending import GWEI, Fees, Transaction
+from sweepapi.evm.chain.sending import GWEI, Fees, Transaction
+from sweepapi.evm.contracts import v5
+from sweepapi.evm.encoding.eip712 import TypedData
 
 KEY = "0x" + "5e" * 32
 ADDRESS: str = Account.from_key(KEY).address

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from moto.kms.responses import KmsResponse
 
-from sweepapi.evm.errors import FeeSignerUnavailableError
+from sweepapi.evm.chain.errors import FeeSignerUnavailableError
 from sweepapi.evm.signers import aws_kms
 from sweepapi.evm.signers.aws_kms import KmsFeeSigner
 from tests import fake_web3signer, kms

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from sweepapi.evm.errors import FeeSignerSettingsError
+from sweepapi.evm.chain.errors import FeeSignerSettingsError
 from sweepapi.evm.signers import SignerSettings, make_signer
 from tests.sweepapi.evm.signers.cases import ADDRESS, KEY
 

@@ -4,7 +4,7 @@ import pytest
 from coincurve.utils import GROUP_ORDER_INT
 from eth_account import Account
 
-from sweepapi.evm.sending import signature_by
+from sweepapi.evm.chain.sending import signature_by
 from sweepapi.evm.signers.recovery import recoverable
 from tests.sweepapi.evm.signers.cases import ADDRESS, KEY
 

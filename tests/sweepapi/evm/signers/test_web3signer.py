@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from eth_keys.datatypes import PrivateKey
 
-from sweepapi.evm.errors import FeeSignerUnavailableError
+from sweepapi.evm.chain.errors import FeeSignerUnavailableError
 from sweepapi.evm.signers import web3signer
 from sweepapi.evm.signers.web3signer import Web3SignerFeeSigner
 from tests import fake_node, fake_web3signer

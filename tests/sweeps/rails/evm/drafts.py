@@ -7,8 +7,8 @@ from typing import Any
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.market import Contract
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.market.reading import Contract
 from sweeps.rails.evm import drafting
 from sweeps.rails.evm.draft import EvmDraft, EvmToken, SignedTerms
 from sweeps.rails.rail import FeeTerms

@@ -8,11 +8,11 @@ from django.conf import settings
 
 from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, NoRoute, SweepApiError
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
-from sweepapi.evm.multicall import multicall
-from sweepapi.evm.routes import finder
-from sweepapi.evm.routes.types import PoolHop
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.multicall import multicall
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.types import PoolHop
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.rails.evm.draft import EvmDraft, EvmToken
 from sweeps.rails.rail import BuildWarning
 from sweeps.rails.request import TokenInput

@@ -7,16 +7,16 @@ import pytest
 from django.conf import settings
 
 from sweepapi.errors import PriceImpactTooHigh
-from sweepapi.evm import left_out
-from sweepapi.evm.chains import Router, SaltRule, Venue
-from sweepapi.evm.economics import value_loss_bps
-from sweepapi.evm.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
-from sweepapi.evm.probe import Probe, TransferTest
-from sweepapi.evm.rollups import DataFee
-from sweepapi.evm.routes.pricing import MidPrices
-from sweepapi.evm.routes.types import Hop, PoolHop, Route
-from sweepapi.evm.transfers import Transfers
-from sweepapi.evm.worth import NOTHING, Rates, Reference, TokenEconomics
+from sweepapi.evm.chain.chains import Router, SaltRule, Venue
+from sweepapi.evm.chain.rollups import DataFee
+from sweepapi.evm.pools.pricing import MidPrices
+from sweepapi.evm.pools.types import Hop, PoolHop, Route
+from sweepapi.evm.tokens.probe import Probe, TransferTest
+from sweepapi.evm.tokens.transfers import Transfers
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
+from sweepapi.evm.worth import left_out
+from sweepapi.evm.worth.economics import value_loss_bps
+from sweepapi.evm.worth.valuing import NOTHING, Rates, Reference, TokenEconomics
 from sweeps.rails.evm.draft import EvmToken
 from sweeps.rails.evm.drafting import refuse_high_impact
 from sweeps.rails.request import BuildRequest, TokenInput

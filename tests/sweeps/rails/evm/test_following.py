@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sweepapi.evm.responses import Block
-from sweepapi.evm.sightings import Sighting
+from sweepapi.evm.encoding.responses import Block
+from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc import ProviderPool
 from sweeps.rails.evm import following
 from sweeps.rails.evm.following import Seen, see

@@ -8,8 +8,8 @@ import pytest
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm.legs import PoolSwap, RouterSwap
-from sweepapi.evm.routes.types import Hop, Route
+from sweepapi.evm.pools.types import Hop, Route
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.registry import RAILS
 from sweeps.rails.request import BuildRequest, TokenInput

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sweepapi.errors import PriceImpactTooHigh
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.legs import leg_gas
-from sweepapi.evm.routes.pricing import loss_bps
-from sweepapi.evm.worth import TokenEconomics
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.pools.pricing import loss_bps
+from sweepapi.evm.trial.legs import leg_gas
+from sweepapi.evm.worth.valuing import TokenEconomics
 from sweeps.models import Sweep
 from sweeps.rails.evm.draft import SignedTerms
 from tests.local_chain import LocalChain, Token

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, Finality
 from sweeps.rails.evm.following import next_look
 from sweeps.rails.rail import Outlook, Verdict
 from tests.factories.sweeps import LOCAL

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
 from sweeps.rails.evm.models import PermitNonces
 from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD, permit_words, reserve_permit_nonce
 from tests.factories.sweeps import LOCAL, random_checksum_address

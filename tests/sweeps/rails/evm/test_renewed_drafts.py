@@ -7,8 +7,8 @@ import pytest
 
 from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, InvalidRequest
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.legs import PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.rails.evm.draft import EvmDraft, SignedTerms
 from sweeps.rails.evm.issues import allowance_issues, balance_issues
 from sweeps.rails.request import BuildRequest

@@ -6,9 +6,9 @@ import pytest
 
 from sweepapi import networks
 from sweepapi.errors import NoRoute
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.erc20 import APPROVE
-from sweepapi.evm.legs import RouterSwap
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.tokens.erc20 import APPROVE
+from sweepapi.evm.trial.legs import RouterSwap
 from sweepapi.rpc.provider import MOST_CALLS
 from sweeps.rails.evm.following import MAX_CALLS
 from tests.factories.sweeps import CONTRACT, LOCAL

@@ -11,12 +11,12 @@ from dev.chain.artifacts import CONTRACTS
 from dev.chain.sender import calldata
 from sweepapi import networks
 from sweepapi.errors import InvalidRequest, NoRoute, SweepApiError
-from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain
-from sweepapi.evm.erc20 import APPROVE
-from sweepapi.evm.legs import PoolSwap, RouterSwap
-from sweepapi.evm.routes.finder import swap_call
-from sweepapi.evm.venues import pool_address
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.pools.finder import swap_call
+from sweepapi.evm.pools.venues import pool_address
+from sweepapi.evm.tokens.erc20 import APPROVE
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
 from sweeps.rails.evm.draft import EvmToken
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import Drafter

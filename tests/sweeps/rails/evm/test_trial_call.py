@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from sweepapi import networks
-from sweepapi.evm import simulation
-from sweepapi.evm.abi import Function
-from sweepapi.evm.attempts import Attempt, Outcome
-from sweepapi.evm.erc20 import APPROVE
-from sweepapi.evm.trial_call import CalledAttempt
-from sweepapi.evm.trying import try_all
+from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.tokens.erc20 import APPROVE
+from sweepapi.evm.trial import simulation
+from sweepapi.evm.trial.attempts import Attempt, Outcome
+from sweepapi.evm.trial.trial_call import CalledAttempt
+from sweepapi.evm.trial.trying import try_all
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 from sweeps.rails.evm import drafting

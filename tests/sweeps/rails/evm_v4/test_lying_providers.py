@@ -10,7 +10,7 @@ from django.utils import timezone
 from indexer import checks
 from ledger.balances import balance_of
 from partners.models import Partner
-from sweepapi.evm.v4 import EXECUTED_TOPIC
+from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.factories.ledger import random_hash

@@ -13,8 +13,8 @@ from indexer import checks
 from ledger.models import JournalEntry
 from sweepapi import networks
 from sweepapi.errors import SweepNotCancellable
-from sweepapi.evm.abi import Function
-from sweepapi.evm.chains import Chain
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.abi import Function
 from sweeps.models import Sweep
 from sweeps.rails.evm_v4.terms import sweep_ref_of
 from sweeps.withdrawal import cancel_on_chain, void

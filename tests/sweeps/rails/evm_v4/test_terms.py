@@ -7,12 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 from eth_abi.abi import encode
 
-from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
-from sweepapi.evm.log_digest import digest
-from sweepapi.evm.log_search import Event, Finding, Hit
-from sweepapi.evm.responses import Log, MinedLog, Receipt
-from sweepapi.evm.v4 import EXECUTED_TOPIC
-from sweepapi.evm.v5 import EXECUTED_TOPIC as V5_TOPIC
+from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
+from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC
+from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC as V5_TOPIC
+from sweepapi.evm.encoding.responses import Log, MinedLog, Receipt
+from sweepapi.evm.logs.log_digest import digest
+from sweepapi.evm.logs.log_search import Event, Finding, Hit
 from sweepapi.fees import Split
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.rails.evm.judging import judge

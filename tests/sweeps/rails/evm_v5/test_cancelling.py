@@ -24,9 +24,9 @@ from dev.waiting import wait_until
 from indexer import checks, tasks
 from indexer.claims import MESSAGE_GRACE
 from sweepapi import networks
-from sweepapi.evm.sending import GWEI, BroadcastResult, SignedTransaction, Transaction, send_all
+from sweepapi.evm.chain.sending import GWEI, BroadcastResult, SignedTransaction, Transaction, send_all
+from sweepapi.evm.contracts.v5 import IS_NONCE_USED
 from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
-from sweepapi.evm.v5 import IS_NONCE_USED
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, Sweep, SweepEvent

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from sweepapi.evm.log_search import Finding
-from sweepapi.evm.responses import Log, Receipt
-from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
+from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
+from sweepapi.evm.encoding.responses import Log, Receipt
+from sweepapi.evm.logs.log_search import Finding
 from sweepapi.fees import Split, split
 from sweeps.models import SweepTransaction
 from sweeps.rails.evm.judging import judge

@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 
 from partners.models import Partner
-from sweepapi.evm.addresses import NATIVE_COIN
-from sweepapi.evm.nonces import COLD_WORD_GAS, NONCES
-from sweepapi.evm.permit2 import BITS_PER_WORD
+from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES
+from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD
 from sweeps.rails.evm_v5.sealing import seal

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.evm import v5
-from sweepapi.evm.eip712 import TypedData
+from sweepapi.evm.contracts import v5
+from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.signers import LocalFeeSigner
 from sweeps.models import Sweep
 from sweeps.rails.evm_v5.models import FeeAuthorization

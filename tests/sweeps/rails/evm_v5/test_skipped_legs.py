@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from sweepapi.evm.batch import SKIPPED_TOPIC, SkipReason
-from sweepapi.evm.responses import Log
-from sweepapi.evm.v5 import EXECUTED_TOPIC
+from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
+from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
+from sweepapi.evm.encoding.responses import Log
 from sweepapi.fees import split
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.rails.evm.judging import judge

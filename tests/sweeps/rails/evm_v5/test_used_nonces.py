@@ -13,8 +13,8 @@ from eth_account.signers.local import LocalAccount
 
 from indexer import checks
 from ledger.reading import postings_of
-from sweepapi.evm import log_query
-from sweepapi.evm.v5 import CANCELLED_TOPIC
+from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC
+from sweepapi.evm.logs import log_query
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm import watching

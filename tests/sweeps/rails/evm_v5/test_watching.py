@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.log_search import Event
-from sweepapi.evm.responses import Block, Log, Receipt
-from sweepapi.evm.sightings import Sighting
-from sweepapi.evm.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
+from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
+from sweepapi.evm.encoding.responses import Block, Log, Receipt
+from sweepapi.evm.logs.log_search import Event
+from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import split
 from sweeps.models import SweepTransaction
 from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched, depth_of

@@ -1,0 +1,106 @@
+"""What both methods of trying a sweep before it is signed have in common: what is tried, and what was found."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sweepapi.evm.encoding.responses import GasPrice, Log
+from sweepapi.evm.tokens.erc20 import APPROVE
+from sweepapi.evm.trial.sweep_gas import SweepGas
+
+# What a node lets one request burn: geth allows 50,000,000 by default, others half of that.
+MAX_GAS = 25_000_000
+APPROVAL_GAS = 150_000  # more than twice what tokens behind a proxy need
+# Returns EIP-1271's magic value to every call: any signature is valid for an account with this code.
+ACCEPTS_SIGNATURES = "0x631626ba7e60e01b60005260206000f3"
+
+
+@dataclass(frozen=True)
+class TriedCall:
+    """One call, with its gas limit."""
+
+    to: str
+    data: bytes
+    gas: int
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The allowances that the user gives the contract one after the other; the sweep uses the last one."""
+
+    token: str
+    current: int
+    amounts: Sequence[int]
+    takes_all: bool  # whether the sweep takes the user's whole balance
+
+
+@dataclass(frozen=True)
+class Payout:
+    """What a sweep pays to whom."""
+
+    token: str  # or the native coin
+    wrapped_native: str  # in which a fee is paid if its recipient refuses the native coin
+    recipients: Sequence[str]  # the user first, each once
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Approvals and a sweep as its user's own calls, the sweep with gas limits in rising order.
+
+    An attempt that reverts leaves nothing behind, and one that went through can't be repeated.
+    """
+
+    user: str
+    contract: str
+    tokens: Sequence[str]  # of all legs, also of those that the offer drops
+    approvals: Sequence[Approval]  # one for each leg that is swept
+    calldata: bytes
+    limits: Sequence[int]
+    codes: Mapping[str, str]  # of accounts that need another code, as hex
+    gas_price: GasPrice | None
+    native_balance: int  # of the user, in wei
+    gross_output: Callable[[Log], int | None]  # of the event of an executed sweep; None for another event
+    payout: Payout
+    gas: SweepGas
+
+    @property
+    def approving_calls(self) -> list[TriedCall]:
+        """The approvals in their order."""
+        return [
+            TriedCall(approval.token, APPROVE.encode(self.contract, amount), APPROVAL_GAS)
+            for approval in self.approvals
+            for amount in approval.amounts
+        ]
+
+    @property
+    def approving_gas(self) -> int:
+        """The gas limits of the approvals together."""
+        return APPROVAL_GAS * sum(len(approval.amounts) for approval in self.approvals)
+
+    def payable(self, price: GasPrice | None, *, overhead: int) -> GasPrice | None:
+        """Return the price if the user can pay it for the sweep and this much more gas: a token can see it."""
+        return price if self.request_gas(price) - overhead >= self.gas.limit_as_caller else None
+
+    def request_gas(self, price: GasPrice | None) -> int:
+        """Return the most gas that one request can use at this price."""
+        return min(self.native_balance // price.wei, MAX_GAS) if price is not None and price.wei else MAX_GAS
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an attempt."""
+
+    method: str  # of the JSON-RPC interface
+    least_gas: int | None  # the first limit that sufficed; None if the sweep reverted
+    gas_used: int  # as the receipt would show it
+    gross_output: int | None  # before the fee; None if the sweep reverted, or without its event
+    returned: bytes  # the reason if the sweep reverted
+
+
+def grouped(limits: Sequence[int], *, room: int) -> list[list[int]]:
+    """Return the limits, none above the room, in groups, so that one request can use up all of a group."""
+    groups: list[list[int]] = [[]]
+    for limit in dict.fromkeys(min(limit, room) for limit in limits):
+        if groups[-1] and sum(groups[-1]) + limit > room:
+            groups.append([])
+        groups[-1].append(limit)
+    return groups

@@ -1,0 +1,91 @@
+"""The tokens that a sweep can't take or that are not worth their gas, each with the reason."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sweepapi.evm.tokens.erc20 import TokenFacts
+from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.trial.legs import leg_gas
+from sweepapi.evm.worth.economics import SweptToken
+from sweepapi.evm.worth.valuing import TokenEconomics
+
+NOT_A_TOKEN = ("not_a_token", "This is not the address of an ERC-20 token.")
+PROBLEMS = {
+    Problem.NO_ROUTE: ("no_route", "No pool or router can swap this amount."),
+    Problem.SHORT: ("transfer_fee", "The token charges a fee on transfer, and no router can swap what arrives."),
+    Problem.REFUSED_AT_POOL: ("transfer_refused", "The token refuses transfers from or to the pool of its route."),
+    Problem.REFUSED_AT_HOLDER: ("transfer_refused", "The token refuses transfers from or to this wallet."),
+}
+NOT_HELD = "The wallet holds {balance}, less than the amount."
+ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
+UNECONOMIC = "Its output of {output} is worth less than the gas of its swap, {gas_share} in the output token."
+
+
+class RequestedToken(Protocol):
+    """A token and its amount, as requested."""
+
+    @property
+    def asset(self) -> str: ...
+
+    @property
+    def amount(self) -> int: ...
+
+
+class PlannedToken(SweptToken, Protocol):
+    """A token that has a way."""
+
+    @property
+    def floor(self) -> int: ...
+
+    @property
+    def economics(self) -> TokenEconomics: ...
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A token of the request that the sweep does not take."""
+
+    asset: str
+    amount: int
+    reason: str  # a stable code
+    message: str
+    expected_output: int | None = None  # this and the next two are None if it can't be swapped
+    value: int | None = None  # of it in the reference stablecoin
+    gas: int | None = None  # of its leg
+
+    @classmethod
+    def planned(cls, token: PlannedToken, reason: str, message: str) -> "LeftOut":
+        """Return a token that could be swapped."""
+        economics = token.economics
+        return cls(
+            token.asset, token.amount, reason, message, token.expected_output, economics.value, leg_gas(token.swap)
+        )
+
+
+def unswappable(
+    tokens: Iterable[RequestedToken],
+    facts: Mapping[str, TokenFacts],
+    problems: Mapping[str, Problem],
+    *,
+    must_be_held: bool,
+) -> Iterator[LeftOut]:
+    """Yield what is not a token, what has no way, and with ``must_be_held`` what the wallet holds too little of."""
+    for token in tokens:
+        known = facts.get(token.asset)
+        if known is None:
+            yield LeftOut(token.asset, token.amount, *NOT_A_TOKEN)
+        elif token.asset in problems:
+            yield LeftOut(token.asset, token.amount, *PROBLEMS[problems[token.asset]])
+        elif must_be_held and known.balance < token.amount:
+            yield LeftOut(token.asset, token.amount, "insufficient_balance", NOT_HELD.format(balance=known.balance))
+
+
+def uneconomic(tokens: Iterable[PlannedToken]) -> Iterator[LeftOut]:
+    """Yield the tokens that cost more gas than they bring, or whose minimum output rounds to zero."""
+    for token in tokens:
+        if token.economics.is_uneconomic:
+            message = UNECONOMIC.format(output=token.expected_output, gas_share=token.economics.gas_share)
+            yield LeftOut.planned(token, "uneconomic", message)
+        elif token.floor == 0:
+            yield LeftOut.planned(token, "uneconomic", ROUNDS_TO_ZERO)

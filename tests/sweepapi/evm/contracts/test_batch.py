@@ -1,0 +1,166 @@
+"""Routes are packed and hashed field by field, and the events of legs that were left out are read strictly."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from eth_abi.abi import decode
+from eth_utils.abi import collapse_if_tuple, event_abi_to_log_topic
+
+from sweepapi.evm.contracts import batch, v4, v5
+from sweepapi.evm.contracts.batch import EntryPoints, Hop, Leg, Permission, Route, RouterCall, SkipReason, TokenPermit
+from sweepapi.evm.encoding.responses import Log
+from tests.contract_abi import entry, names
+
+ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+OTHER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
+LEG = Leg(ADDRESS, 1, 1, Hop(fee=500, venue=1))
+CALL = RouterCall(0, ADDRESS, b"\x01")
+ROUTE = Route([LEG], Hop(), 1, [CALL])
+
+
+def padded(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
+
+
+@pytest.mark.parametrize(
+    ("hop", "packed"),
+    [
+        (Hop(), 0),
+        (Hop(fee=2**24 - 1), 0xFFFFFF),
+        (Hop(venue=2**16 - 1), 0xFFFF << 24),
+        (Hop(joined=True), 1 << 40),
+        (Hop(skippable=True), 1 << 41),
+        (Hop(dropped=True), 1 << 42),
+        (Hop(price_limit=1), 1 << 43),
+        (Hop(price_limit=2**22 - 1), (2**22 - 1) << 43),
+        (Hop(price_limit=(2**22 - 1) << 138), 138 << 65 | (2**22 - 1) << 43),
+        (Hop(price_limit=1 << 95), 95 << 65 | 1 << 43),
+        (Hop(least=2**128 - 1), (2**128 - 1) << 128),
+        (Hop(3000, 7, joined=True, skippable=True, least=9), 9 << 128 | 3 << 40 | 7 << 24 | 3000),
+    ],
+)
+def test_each_field_of_a_hop_has_its_own_bits(hop: Hop, packed: int) -> None:
+    assert hop.as_int() == packed
+
+
+@pytest.mark.parametrize(
+    ("field", "bits"),
+    [("fee", 24), ("venue", 16), ("least", 128)],
+)
+def test_a_value_that_would_spill_into_other_bits_is_refused(field: str, bits: int) -> None:
+    for value in (-1, 2**bits):
+        changed: dict[str, Any] = {field: value}
+        with pytest.raises(ValueError, match=f"{value} needs more than {bits} bits"):
+            Hop(**changed)
+
+
+@pytest.mark.parametrize("limit", [-1, 2**22 + 1, 2**160 - 1])
+def test_a_price_limit_that_does_not_fit_is_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match=f"{limit} has more than 22 significant bits"):
+        Hop(price_limit=limit)
+
+
+def test_the_hash_of_a_route_changes_with_every_field() -> None:
+    changed = [
+        replace(ROUTE, legs=[replace(LEG, token=OTHER)]),
+        replace(ROUTE, legs=[replace(LEG, amount=2)]),
+        replace(ROUTE, legs=[replace(LEG, floor=2)]),
+        replace(ROUTE, legs=[replace(LEG, hop=Hop(fee=500, venue=1, skippable=True))]),
+        replace(ROUTE, legs=[LEG, LEG]),
+        replace(ROUTE, legs=[]),
+        replace(ROUTE, last_hop=Hop(venue=1)),
+        replace(ROUTE, max_skipped=2),
+        replace(ROUTE, router_calls=[replace(CALL, leg=1)]),
+        replace(ROUTE, router_calls=[replace(CALL, router=OTHER)]),
+        replace(ROUTE, router_calls=[replace(CALL, data=b"\x02")]),
+        replace(ROUTE, router_calls=[]),
+    ]
+    assert len({batch.hash_route(route) for route in [ROUTE, *changed]}) == len(changed) + 1
+
+
+@pytest.mark.parametrize("contract", ["ServiceBatchV5PartnerFees", "ServiceBatchV4"])
+def test_the_fields_of_a_route_are_in_the_builds_order(contract: str) -> None:
+    route = entry(contract, "function", "sweep")["inputs"][0]["components"]
+    assert names(route) == ["legs", "lastHop", "maxSkipped", "routerCalls"]
+    assert names(route[0]["components"]) == list(Leg.__dataclass_fields__)
+    assert names(route[3]["components"]) == list(RouterCall.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("contract", ["ServiceBatchV5PartnerFees", "ServiceBatchV4"])
+def test_the_event_of_a_leg_that_was_left_out_is_that_of_the_build(contract: str) -> None:
+    event = entry(contract, "event", "LegSkipped")
+    assert "0x" + event_abi_to_log_topic(event).hex() == batch.SKIPPED_TOPIC  # type: ignore[arg-type]
+    assert names(event["inputs"]) == list(batch.SkippedLeg.__dataclass_fields__)
+    assert [item["indexed"] for item in event["inputs"]] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("reason", SkipReason)
+def test_a_leg_that_was_left_out_is_decoded_exactly(reason: SkipReason) -> None:
+    data = b"\xff" * 32 + padded(ADDRESS) + reason.to_bytes(32, "big")
+    log = Log(OTHER, (batch.SKIPPED_TOPIC, "0x" + "ff" * 32), data)
+    assert batch.decode_skipped(log) == batch.SkippedLeg(2**256 - 1, 2**256 - 1, ADDRESS, reason)
+
+
+GOOD_DATA = bytes(32) + padded(ADDRESS) + bytes(32)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        Log(ADDRESS, (), b""),
+        Log(ADDRESS, (batch.SKIPPED_TOPIC,), GOOD_DATA),
+        Log(ADDRESS, ("0x" + "00" * 32,) * 2, GOOD_DATA),
+        Log(ADDRESS, (batch.SKIPPED_TOPIC, "0x" + "00" * 32), GOOD_DATA[:-1]),
+        Log(ADDRESS, (batch.SKIPPED_TOPIC, "0x" + "00" * 32), GOOD_DATA[:-1] + b"\x03"),
+        Log(ADDRESS, (batch.SKIPPED_TOPIC, "0x" + "00" * 32), b"\xff" * 96),
+    ],
+)
+def test_malformed_logs_are_not_decoded(log: Log) -> None:
+    assert batch.decode_skipped(log) is None
+
+
+AUTHORIZATION = (ADDRESS, bytes(32), ADDRESS, ADDRESS, ADDRESS, 75, 4000, 5, 6, bytes(32))
+PERMISSION = Permission(nonce=8, deadline=9)
+ARGUMENTS = {
+    v5.CONTRACT_NAME: (ROUTE.as_tuple(), AUTHORIZATION, bytes(65), 8, 9, PERMISSION.signature),
+    v4.CONTRACT_NAME: (ROUTE.as_tuple(), (ADDRESS, 75, bytes(32)), 8, 9, PERMISSION.signature),
+}
+each_contract = pytest.mark.parametrize(
+    ("contract", "entry_points"), [(v5.CONTRACT_NAME, v5.ENTRY_POINTS), (v4.CONTRACT_NAME, v4.ENTRY_POINTS)]
+)
+
+
+def decoded(contract: str, function: str, calldata: bytes) -> dict[str, Any]:
+    """Return the arguments by name, as the contract reads them."""
+    inputs = entry(contract, "function", function)["inputs"]
+    values = decode([collapse_if_tuple(each) for each in inputs], calldata[4:])
+    return dict(zip(names(inputs), values, strict=True))
+
+
+@each_contract
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_the_parts_of_signatures_go_where_the_contract_reads_them(
+    contract: str, entry_points: EntryPoints, count: int
+) -> None:
+    permits = [TokenPermit(leg, leg % 2 == 0, 100 + leg, 200 + leg) for leg in range(count)]
+    calldata = bytearray(entry_points.encode_with_permits(ARGUMENTS[contract], permits))
+    signatures = [bytes([i + 1]) * 32 + bytes([i + 101]) * 32 + bytes([27 + i % 2]) for i in range(count + 1)]
+    for part in batch.signature_parts(bytes(calldata), count):
+        assert calldata[part.offset : part.offset + part.length] == bytes(part.length)
+        calldata[part.offset : part.offset + part.length] = signatures[part.signature][part.start :][: part.length]
+    read = decoded(contract, "sweepWithPermits", bytes(calldata))
+    assert read["permitSignature"] == signatures[count]
+    assert read["permits"] == tuple(
+        (leg, leg % 2 == 0, 100 + leg, 200 + leg, one[64], one[:32], one[32:64])
+        for leg, one in enumerate(signatures[:count])
+    )
+    assert (read["permitNonce"], read["permitDeadline"]) == (8, 9)
+
+
+@each_contract
+def test_a_caller_needs_the_same_arguments_without_the_permission(contract: str, entry_points: EntryPoints) -> None:
+    swept = decoded(contract, "sweep", entry_points.sweep.encode(*ARGUMENTS[contract]))
+    by_caller = decoded(contract, "sweepAsCaller", entry_points.encode_as_caller(ARGUMENTS[contract]))
+    assert by_caller.items() < swept.items()
+    assert swept.keys() - by_caller.keys() == {"permitNonce", "permitDeadline", "permitSignature"}
