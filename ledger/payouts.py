@@ -20,7 +20,7 @@ from sweepapi.evm.logs import payments as evm
 from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
 from sweepapi.payments import Expected, Payment, PaymentError
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana import payments as solana
+from sweepapi.solana.landed import payments as solana
 
 
 @dataclass(frozen=True)

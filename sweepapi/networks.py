@@ -21,8 +21,8 @@ from sweepapi.evm.market.lasting import LastingFacts
 from sweepapi.evm.signers import FeeSigner, SignerSettings, make_signer
 from sweepapi.forking import ForkSafeLock
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana.clusters import Cluster, load_clusters
-from sweepapi.solana.providers import solana_pool
+from sweepapi.solana.cluster.clusters import Cluster, load_clusters
+from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.swap_api import SwapApi
 
 SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.rpc.ranking import ProviderState, Status
-from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.cluster.clusters import Cluster
 
 HEADERS = ["Provider", "State", "Newest block", "Behind", "Answers in", "Error rate", "Answered", "Failed", "Outvoted"]
 UNKNOWN = "-"

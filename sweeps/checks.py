@@ -9,8 +9,8 @@ from django.core.checks import CheckMessage, Error, register
 from sweepapi.evm.chain.errors import ChainsFileError, FeeSignerSettingsError
 from sweepapi.evm.signers import make_signer
 from sweepapi.networks import Networks
-from sweepapi.solana.addresses import public_key
-from sweepapi.solana.errors import ClustersFileError
+from sweepapi.solana.encoding.addresses import public_key
+from sweepapi.solana.encoding.errors import ClustersFileError
 from sweeps.rails.registry import FALLBACK, V2, V2_MODES
 
 MODE_VARIABLE = "SERVICE_EVM_BUILD_MODE"

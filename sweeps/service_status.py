@@ -9,8 +9,8 @@ from django.conf import settings
 from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.modes import Mode, mode_of
-from sweepapi.solana.addresses import WRAPPED_SOL
-from sweepapi.solana.clusters import Cluster, OutputToken
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.heartbeats import Presence, worker_presence
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
 from sweeps.rails.presentation import NetworkStatus, Presentation

@@ -17,7 +17,7 @@ from sweepapi.evm.chain.chains_file import load_chains
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
-from sweepapi.solana.clusters import load_clusters
+from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps.models import Sweep
 from sweeps.rails.evm import availability
 from sweeps.rails.measured import Measured

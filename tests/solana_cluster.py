@@ -21,7 +21,7 @@ from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
 from dev.solana.node import FINAL_AFTER_SLOTS, Node
 from dev.solana.records import Landed
 from dev.solana.server import serving
-from sweepapi.solana.clusters import Cluster, OutputToken
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 
 USDC_DECIMALS = 6
 

@@ -19,7 +19,7 @@ from dev.solana.bank import GENESIS_HASH
 from dev.solana.clusters_file import CLUSTER, render
 from dev.solana.market import PRICES_MICRO_USD, lookup_table, mints
 from dev.supervisor import Supervisor
-from sweepapi.solana.clusters import load_clusters
+from sweepapi.solana.cluster.clusters import load_clusters
 
 CLUSTERS_FILE = "clusters.toml"
 MAKER_FILE = "maker.json"

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from sweepapi import fields as columns
 from sweepapi.fields import UINT256_MAX, BadChecksumError, checksum_address, normal_hash
-from sweepapi.solana.addresses import public_key
+from sweepapi.solana.encoding.addresses import public_key
 
 U64_MAX = 2**64 - 1
 

@@ -13,7 +13,7 @@ from dev.solana.balances import is_token_account, mint_of, owner_of
 from dev.solana.bank import GENESIS_HASH, Bank
 from dev.solana.clusters_file import CLUSTER, render
 from dev.solana.market import TOKENS, mints, open_market
-from sweepapi.solana.clusters import load_clusters
+from sweepapi.solana.cluster.clusters import load_clusters
 
 
 @pytest.fixture(scope="module")

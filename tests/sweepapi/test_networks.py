@@ -15,7 +15,7 @@ from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana.clusters import load_clusters
+from sweepapi.solana.cluster.clusters import load_clusters
 from tests.local_chain import LocalChain
 
 LOCAL = "eip155:31337"

@@ -17,7 +17,7 @@ from sweepapi import networks
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
-from sweepapi.solana.clusters import load_clusters
+from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps import nudge, reopening, withdrawal
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm.models import LastHop

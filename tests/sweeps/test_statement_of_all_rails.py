@@ -19,7 +19,7 @@ from ledger.statements.month import Month
 from ledger.statements.spreadsheet import csv_chunks
 from partners.models import Partner
 from sweepapi.networks import Networks
-from sweepapi.solana.clusters import load_clusters
+from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps.models import Sweep
 from sweeps.rails.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS

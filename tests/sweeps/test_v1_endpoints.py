@@ -14,7 +14,7 @@ from sweepapi.api.field_codes import FIELD_CODES
 from sweepapi.api.serializers import FORBIDDEN_FIELDS
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
-from sweepapi.solana.addresses import TOKEN, associated_account
+from sweepapi.solana.encoding.addresses import TOKEN, associated_account
 from sweeps.models import Sweep
 from sweeps.rails.solana_v1 import obstacles
 from tests.factories.partners import PartnerFactory

@@ -11,7 +11,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
 from sweepapi.http_body import read_body
-from sweepapi.solana.addresses import WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
 

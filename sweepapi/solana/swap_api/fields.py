@@ -9,7 +9,7 @@ from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.fees import BPS_DENOMINATOR
-from sweepapi.solana.addresses import public_key
+from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.swap_api.quotes import SwapApiError
 from sweepapi.text import clean
 

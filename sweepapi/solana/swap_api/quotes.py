@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from solders.instruction import Instruction
 
-from sweepapi.solana.errors import SolanaError
+from sweepapi.solana.encoding.errors import SolanaError
 
 
 class SwapApiError(SolanaError):

@@ -20,8 +20,8 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana.history import block_time_call, head_calls, take_head
-from sweepapi.solana.opinions import ask_each
+from sweepapi.solana.landed.history import block_time_call, head_calls, take_head
+from sweepapi.solana.landed.opinions import ask_each
 from sweeps import adoption
 from sweeps.adoption import Adopted, NotAdoptableError
 from sweeps.books import Adoption, Blocks, Difference, Found, Problem, Report

@@ -13,10 +13,10 @@ from solders.pubkey import Pubkey
 
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana import reads
-from sweepapi.solana.accounts import Account, token_account
-from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account, public_key
-from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.encoding.accounts import Account, token_account
+from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_account, public_key
 from sweeps.rails.measured import Measured
 from sweeps.rails.rail import Rail
 

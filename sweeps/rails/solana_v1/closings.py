@@ -7,8 +7,8 @@ from solders.pubkey import Pubkey
 from spl.token.instructions import close_account
 from spl.token.models import CloseAccountParams
 
-from sweepapi.solana.accounts import Holding
-from sweepapi.solana.packing import Packed
+from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.packing.packing import Packed
 from sweeps.rails.solana_v1.facts import Facts
 
 MAX_EXTRA_CLOSINGS = 30  # each is compiled with every transaction that it may fit into

@@ -13,16 +13,17 @@ from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana import compute_budget, reads
-from sweepapi.solana.addresses import public_key
-from sweepapi.solana.clusters import Cluster
-from sweepapi.solana.guard import Output
-from sweepapi.solana.inspection import check_cleanup, inspect
-from sweepapi.solana.jupiter import check_routes
-from sweepapi.solana.lookup_tables import lookup_table
-from sweepapi.solana.packing import Leg, Packed, pack
-from sweepapi.solana.responses import LatestBlockhash
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.encoding.addresses import public_key
+from sweepapi.solana.encoding.responses import LatestBlockhash
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.lookup_tables import lookup_table
+from sweepapi.solana.packing.packing import Leg, Packed, pack
 from sweepapi.solana.swap_api import Quote
+from sweepapi.solana.swap_api.inspection import check_cleanup, inspect
+from sweepapi.solana.swap_api.jupiter import check_routes
 from sweeps.rails.solana_v1.closings import closing, emptied, empty_before
 from sweeps.rails.solana_v1.draft import SolanaToken
 from sweeps.rails.solana_v1.facts import Facts

@@ -15,15 +15,15 @@ from sweepapi import networks
 from sweepapi.errors import ChainUnavailable
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana import reads
-from sweepapi.solana.accounts import Holding
-from sweepapi.solana.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, public_key
-from sweepapi.solana.clusters import Cluster, OutputToken
-from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.metadata import Metadata
-from sweepapi.solana.mints import Mint
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
+from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, public_key
+from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
 from sweepapi.solana.swap_api import NoQuote, Quote, QuoteRequest, SwapApiError
-from sweepapi.solana.tokens import token_keys, tokens_in
+from sweepapi.solana.tokens.facts import token_keys, tokens_in
+from sweepapi.solana.tokens.metadata import Metadata
+from sweepapi.solana.tokens.mints import Mint
 from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.found import Discovery, EmptyAccount, FoundToken
 from sweeps.rails.solana_v1.obstacles import Obstacle

@@ -10,12 +10,12 @@ from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 
 from sweepapi.fees import Split
-from sweepapi.solana import compute_budget
-from sweepapi.solana.accounts import Holding
-from sweepapi.solana.clusters import Cluster
-from sweepapi.solana.effects import Effects
-from sweepapi.solana.packing import Packed
+from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import Quote
+from sweepapi.solana.trial.effects import Effects
 from sweeps.rails.rail import BuildWarning, Draft, DraftToken
 
 

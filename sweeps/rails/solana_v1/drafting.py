@@ -16,15 +16,15 @@ from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailable
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana import compute_budget
-from sweepapi.solana.accounts import Holding
-from sweepapi.solana.addresses import WRAPPED_SOL
-from sweepapi.solana.effects import Terms
-from sweepapi.solana.errors import LegTooLargeError, UnsafeSwapError
-from sweepapi.solana.guard import Output
-from sweepapi.solana.mints import Mint
-from sweepapi.solana.packing import Packed
+from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
+from sweepapi.solana.encoding.errors import LegTooLargeError, UnsafeSwapError
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
+from sweepapi.solana.tokens.mints import Mint
+from sweepapi.solana.trial.effects import Terms
 from sweeps.models import Sweep
 from sweeps.rails.rail import FeeTerms, OutputAsset, symbol_warnings
 from sweeps.rails.request import BuildRequest

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana import reads
-from sweepapi.solana.accounts import TOKEN_ACCOUNT_BYTES, Account, Holding
-from sweepapi.solana.addresses import TOKEN_PROGRAMS, associated_account, public_key
-from sweepapi.solana.metadata import Metadata
-from sweepapi.solana.mints import Mint
-from sweepapi.solana.tokens import token_keys, tokens_in
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, Account, Holding
+from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_account, public_key
+from sweepapi.solana.tokens.facts import token_keys, tokens_in
+from sweepapi.solana.tokens.metadata import Metadata
+from sweepapi.solana.tokens.mints import Mint
 from sweeps.rails.request import BuildRequest
 from sweeps.rails.solana_v1.terms import fee_account
 

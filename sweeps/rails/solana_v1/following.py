@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from sweepapi import networks
-from sweepapi.solana.sightings import Sighting, look
+from sweepapi.solana.landed.sightings import Sighting, look
 from sweeps import schedule
 from sweeps.models import Flag
 from sweeps.rails.rail import Outlook, Verdict

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sweepapi.solana.clusters import Cluster, OutputToken
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweeps.rails.solana_v1.obstacles import NOT_QUOTED, Obstacle
 
 

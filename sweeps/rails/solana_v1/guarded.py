@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from sweepapi import networks
 from sweepapi.fees import Split, floor_share
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana.account_scan import read_agreed, scan
-from sweepapi.solana.addresses import TOKEN_PROGRAMS, public_key
-from sweepapi.solana.guard import Guarded, read_guard
-from sweepapi.solana.history import Head
-from sweepapi.solana.opinions import Found
+from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, public_key
+from sweepapi.solana.landed.account_scan import read_agreed, scan
+from sweepapi.solana.landed.history import Head
+from sweepapi.solana.landed.opinions import Found
+from sweepapi.solana.packing.guard import Guarded, read_guard
 from sweeps.books import Blocks
 from sweeps.rails.solana_v1.reconciling import fee_accounts
 from sweeps.rails.solana_v1.terms import fee_account

@@ -6,10 +6,10 @@ change or add. The reference key alone proves nothing: anyone can name it.
 
 from collections.abc import Iterator
 
-from sweepapi.solana.opinions import Found
-from sweepapi.solana.progress import SearchSighting
-from sweepapi.solana.sightings import Sighting
-from sweepapi.solana.tracking import Gone, TrackedSighting
+from sweepapi.solana.landed.opinions import Found
+from sweepapi.solana.landed.progress import SearchSighting
+from sweepapi.solana.landed.sightings import Sighting
+from sweepapi.solana.landed.tracking import Gone, TrackedSighting
 from sweeps.models import Flag
 from sweeps.rails.rail import (
     Depth,

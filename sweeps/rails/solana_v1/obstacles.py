@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sweepapi.solana.accounts import Holding
-from sweepapi.solana.mints import Mint
+from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.tokens.mints import Mint
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,15 @@ from solders.pubkey import Pubkey
 
 from sweepapi.errors import FieldError, InsufficientBalance
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana import compute_budget, reads
-from sweepapi.solana.accounts import Account, Holding
-from sweepapi.solana.changes import created_holdings
-from sweepapi.solana.effects import Effects, Terms, check_effects
-from sweepapi.solana.errors import UnsafeSwapError
-from sweepapi.solana.lookup_tables import writable_keys
-from sweepapi.solana.packing import Packed
-from sweepapi.solana.simulation import Simulation, simulate_call
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.encoding.accounts import Account, Holding
+from sweepapi.solana.encoding.errors import UnsafeSwapError
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.lookup_tables import writable_keys
+from sweepapi.solana.packing.packing import Packed
+from sweepapi.solana.trial.changes import created_holdings
+from sweepapi.solana.trial.effects import Effects, Terms, check_effects
+from sweepapi.solana.trial.simulation import Simulation, simulate_call
 from sweeps.rails.solana_v1.draft import unsigned
 
 log = structlog.get_logger(__name__)

@@ -14,11 +14,11 @@ from django.db.models import Min
 
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana.account_scan import AccountScan, read_agreed, scan
-from sweepapi.solana.history import Head, Listed
-from sweepapi.solana.opinions import Found
-from sweepapi.solana.progress import SearchSighting
-from sweepapi.solana.sightings import Sighting
+from sweepapi.solana.landed.account_scan import AccountScan, read_agreed, scan
+from sweepapi.solana.landed.history import Head, Listed
+from sweepapi.solana.landed.opinions import Found
+from sweepapi.solana.landed.progress import SearchSighting
+from sweepapi.solana.landed.sightings import Sighting
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.rail import FinalSpan
 from sweeps.rails.solana_v1.following import Seen

@@ -8,10 +8,10 @@ from solders.pubkey import Pubkey
 
 from sweepapi import networks
 from sweepapi.errors import BuildDisabled, FieldError, InsufficientBalance, InsufficientOutput, InvalidRequest, NoRoute
-from sweepapi.solana.accounts import Holding, token_account
-from sweepapi.solana.addresses import SYSTEM, public_key
-from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.mints import Mint
+from sweepapi.solana.encoding.accounts import Holding, token_account
+from sweepapi.solana.encoding.addresses import SYSTEM, public_key
+from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
+from sweepapi.solana.tokens.mints import Mint
 from sweeps.rails.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.draft import SolanaTransaction

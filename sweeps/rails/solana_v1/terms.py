@@ -11,8 +11,8 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import FieldError, InvalidRequest
 from sweepapi.fees import BPS_DENOMINATOR
-from sweepapi.solana.addresses import associated_account, public_key
-from sweepapi.solana.clusters import Cluster, OutputToken
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
+from sweepapi.solana.encoding.addresses import associated_account, public_key
 from sweepapi.solana.swap_api import QuoteRequest
 from sweeps.rails.rail import FeeTerms
 

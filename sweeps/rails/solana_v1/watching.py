@@ -8,11 +8,11 @@ from functools import partial
 from uuid import UUID
 
 from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
-from sweepapi.solana.addresses import WRAPPED_SOL
-from sweepapi.solana.landed import Landed, LandedInstruction
-from sweepapi.solana.progress import Search
-from sweepapi.solana.sightings import Subject
-from sweepapi.solana.tracking import Tracked
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
+from sweepapi.solana.landed.progress import Search
+from sweepapi.solana.landed.sightings import Subject
+from sweepapi.solana.landed.tracking import Tracked
+from sweepapi.solana.landed.transactions import Landed, LandedInstruction
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.parts import read_parts
 from sweeps.rails.solana_v1.models import BuiltTransaction

@@ -8,7 +8,7 @@ from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 from solders.sysvar import CLOCK, RECENT_BLOCKHASHES, RENT
 
-from sweepapi.solana.addresses import LOOKUP_TABLE, SYSTEM, TOKEN
+from sweepapi.solana.encoding.addresses import LOOKUP_TABLE, SYSTEM, TOKEN
 from tests.sweepapi.solana.calls import call, readonly, signing, writable
 from tests.sweepapi.solana.swap_scene import Scene
 

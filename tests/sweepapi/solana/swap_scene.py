@@ -16,15 +16,16 @@ from spl.token import models
 from dev.solana.extensions import Extension, transfer_fee
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from sweepapi import networks
-from sweepapi.solana import packing, reads
-from sweepapi.solana.accounts import Account
-from sweepapi.solana.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL, associated_account
-from sweepapi.solana.compute_budget import LAMPORTS_PER_SIGNATURE, MAX_UNITS
-from sweepapi.solana.effects import Effects, Terms, check_effects
-from sweepapi.solana.guard import Output
-from sweepapi.solana.inspection import inspect
-from sweepapi.solana.lookup_tables import writable_keys
-from sweepapi.solana.simulation import Simulation, simulate_call
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL, associated_account
+from sweepapi.solana.packing import packing
+from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE, MAX_UNITS
+from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.lookup_tables import writable_keys
+from sweepapi.solana.swap_api.inspection import inspect
+from sweepapi.solana.trial.effects import Effects, Terms, check_effects
+from sweepapi.solana.trial.simulation import Simulation, simulate_call
 from tests.solana_cluster import SolanaCluster
 
 SOLD = 1_000

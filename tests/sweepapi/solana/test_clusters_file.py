@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from sweepapi.solana.clusters import load_clusters
-from sweepapi.solana.errors import ClustersFileError
+from sweepapi.solana.cluster.clusters import load_clusters
+from sweepapi.solana.encoding.errors import ClustersFileError
 
 SHIPPED = settings.BASE_DIR / "config" / "clusters.toml"
 USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from solders.instruction import Instruction
 
-from sweepapi.solana.errors import UnsafeSwapError
+from sweepapi.solana.encoding.errors import UnsafeSwapError
 from tests.solana_cluster import SolanaCluster
 from tests.sweepapi.solana import account_attempts as accounts
 from tests.sweepapi.solana import price_attempts as prices

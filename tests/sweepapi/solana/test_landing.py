@@ -3,12 +3,12 @@
 import pytest
 from solders.transaction import VersionedTransaction
 
-from sweepapi.solana.addresses import TOKEN
-from sweepapi.solana.compute_budget import fee_lamports
-from sweepapi.solana.guard import Output
-from sweepapi.solana.lookup_tables import lookup_table
-from sweepapi.solana.packing import Leg, pack
-from sweepapi.solana.responses import accounts
+from sweepapi.solana.encoding.addresses import TOKEN
+from sweepapi.solana.encoding.responses import accounts
+from sweepapi.solana.packing.compute_budget import fee_lamports
+from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.lookup_tables import lookup_table
+from sweepapi.solana.packing.packing import Leg, pack
 from tests.solana_cluster import SolanaCluster
 from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, MINIMUM, Scene
 

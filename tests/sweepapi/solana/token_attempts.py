@@ -6,7 +6,7 @@ from solders.instruction import Instruction
 from spl.token import instructions as token
 from spl.token import models
 
-from sweepapi.solana.addresses import ASSOCIATED_TOKEN, SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import ASSOCIATED_TOKEN, SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL
 from tests.sweepapi.solana.calls import call, writable
 from tests.sweepapi.solana.swap_scene import Scene
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from sweepapi import networks
 from sweepapi.api.fields import SolanaKeyField
 from sweepapi.networks import SOLANA_BUILD_MODE
-from sweepapi.solana.clusters import Cluster
+from sweepapi.solana.cluster.clusters import Cluster
 from sweeps.rails.solana_v1.availability import ClusterStatus
 
 

@@ -12,7 +12,7 @@ from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
 from dev.solana.swap_api.answers import instruction
 from sweepapi.fees import floor_share
-from sweepapi.solana.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
 from tests.solana_user import SolanaUser
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from solders.pubkey import Pubkey
 from sweepapi.errors import ChainUnavailable, SwapUnavailable
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana.addresses import CLOCK, TOKEN, associated_account
+from sweepapi.solana.encoding.addresses import CLOCK, TOKEN, associated_account
 from sweeps.models import Sweep
 from tests import fake_node
 from tests.fake_node import Alter, FakeNode

@@ -8,7 +8,7 @@ from solders.pubkey import Pubkey
 
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from indexer import checks
-from sweepapi.solana.addresses import WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.models import Sweep
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket

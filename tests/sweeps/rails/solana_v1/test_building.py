@@ -18,7 +18,7 @@ from dev.solana.swap_api.answers import instruction
 from partners.models import Partner
 from sweepapi.errors import SweepFailed
 from sweepapi.fees import floor_share
-from sweepapi.solana.addresses import TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
 from sweeps.build import renew_offer
 from sweeps.models import Execution, Offer, Sweep
 from sweeps.rails.request import TokenInput

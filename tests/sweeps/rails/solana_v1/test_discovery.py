@@ -14,7 +14,7 @@ from dev.solana.swap_api.server import Response
 from sweepapi.errors import ChainUnavailable, InvalidRequest
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
 from sweeps.rails.solana_v1.discovery import MAX_ACCOUNTS, MAX_QUOTES, discover
 from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
 from tests.solana_cluster import SolanaCluster

@@ -4,7 +4,7 @@ import pytest
 from solders.pubkey import Pubkey
 from spl.token.constants import WRAPPED_SOL_MINT
 
-from sweepapi.solana.addresses import TOKEN, associated_account
+from sweepapi.solana.encoding.addresses import TOKEN, associated_account
 from sweeps.models import Sweep
 from tests.solana_user import DOLLAR, SolanaUser
 from tests.sweeps.rails.solana_v1.looks import look_at

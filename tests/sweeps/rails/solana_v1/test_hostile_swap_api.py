@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from dev.solana.swap_api.answers import instruction
 from partners.models import Partner
 from sweepapi.errors import SwapUnavailable
-from sweepapi.solana.addresses import SYSTEM, TOKEN
+from sweepapi.solana.encoding.addresses import SYSTEM, TOKEN
 from sweeps.models import Execution, Offer, Sweep
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from tests.solana_swap_api import SwapMarket

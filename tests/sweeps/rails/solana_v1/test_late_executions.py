@@ -9,7 +9,7 @@ from spl.token.constants import WRAPPED_SOL_MINT
 from indexer import reconciliation
 from ledger.models import JournalEntry
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana import account_scan
+from sweepapi.solana.landed import account_scan
 from sweeps.models import EventKind
 from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1 import reconciling

@@ -11,8 +11,8 @@ from solders.system_program import TransferParams, transfer
 
 from ledger.models import JournalEntry
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana import searching
-from sweepapi.solana.addresses import LIGHTHOUSE
+from sweepapi.solana.encoding.addresses import LIGHTHOUSE
+from sweepapi.solana.landed import searching
 from sweeps.models import SweepTransaction
 from sweeps.rails.solana_v1.judging import MAX_REJECTED
 from tests import fake_node

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from indexer import checks, reconciliation
 from sweepapi.rpc import ProviderPool
-from sweepapi.solana import searching
+from sweepapi.solana.landed import searching
 from sweeps.models import Sweep
 from tests import fake_node
 from tests.solana_cluster import SolanaCluster

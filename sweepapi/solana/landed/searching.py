@@ -1,0 +1,97 @@
+"""Searches for transactions by their reference keys: random keys that only the built transaction is meant to name.
+
+Anyone who sees a reference key can name it too, so everything that does is read, from the oldest on. That nothing more
+can land is proven by the cluster: its final blocks are above the last valid height of the blockhash, and a provider
+whose history reaches back to the build, asked at those blocks, lists nothing that was not read. A second provider has
+to prove the same.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from typing import Any
+
+from sweepapi.rpc import Provider, ProviderPool
+from sweepapi.solana.landed.agreement import agree
+from sweepapi.solana.landed.history import PAGE, Head, Listing, head_calls, take_head
+from sweepapi.solana.landed.opinions import ask_each, ask_one, read
+from sweepapi.solana.landed.progress import FIRST_PAGE, Progress, Search, SearchSighting
+
+MAX_PAGES = 10  # of a thousand
+PAGES_AT_ONCE = 20
+MAX_READ = 250  # transactions that name one key, in one look
+MAX_READ_AT_ONCE = 1_000  # of all keys
+
+
+def search(
+    pool: ProviderPool, provider: Provider, head: Head, searches: Sequence[Search], pages: Sequence[Any]
+) -> dict[Hashable, SearchSighting]:
+    """Return a sighting of each search, given what the provider listed for each as its first page."""
+    looks = [Progress(one) for one in searches]
+    for one, page in zip(looks, pages, strict=True):
+        one.add(page, limit=FIRST_PAGE, provider=provider)
+    for other in pool.providers:
+        refused = [one for one in looks if one.provider is None]
+        if refused and other is not provider:  # it may keep the history that the first one does not
+            _add_pages(pool, other, refused, [one.search.listing for one in refused])
+    _list_on(pool, looks)
+    _read(pool, provider, looks)
+    _prove(pool, provider, head, [one for one in looks if not one.is_executed])
+    agree(pool, [one for one in looks if not one.is_executed])
+    return {one.search.key: one.sighting(head) for one in looks}
+
+
+def _add_pages(pool: ProviderPool, provider: Provider, looks: Sequence[Progress], listings: Sequence[Listing]) -> None:
+    pages = ask_one(pool, provider, [one.call for one in listings]) or [None] * len(looks)
+    for one, listing, page in zip(looks, listings, pages, strict=True):
+        one.add(page, limit=listing.limit, provider=provider)
+
+
+def _list_on(pool: ProviderPool, looks: Sequence[Progress]) -> None:
+    """List what is older of keys that were named too often for one page, each at the same provider."""
+    for _ in range(MAX_PAGES):
+        for provider in pool.providers:
+            unfinished = [one for one in looks if one.provider is provider and not one.reaches_end]
+            for start in range(0, len(unfinished), PAGES_AT_ONCE):
+                group = unfinished[start : start + PAGES_AT_ONCE]
+                older = [replace(one.search.listing, limit=PAGE, before=one.listed[-1].signature) for one in group]
+                _add_pages(pool, provider, group, older)
+
+
+def _read(pool: ProviderPool, provider: Provider, looks: Sequence[Progress]) -> None:
+    """Read what was listed, the oldest of each key first; keys take turns, so none takes all of the look."""
+    turns = zip_longest(*(one.unread[:MAX_READ] for one in looks))
+    wanted = [listed for listed in chain.from_iterable(turns) if listed is not None][:MAX_READ_AT_ONCE]
+    found = read(pool, provider, wanted)
+    for one in looks:
+        one.found |= {listed.signature: found[listed.signature] for listed in one.unread if listed.signature in found}
+
+
+def _prove(pool: ProviderPool, provider: Provider, head: Head, looks: Sequence[Progress]) -> None:
+    """Mark the searches that are proven to be over; read what only another provider listed."""
+    over = [one for one in looks if one.search.is_overdue or head.final_height > one.search.last_valid_height]
+    if not over:
+        return
+    listings = [replace(one.search.listing, limit=PAGE, min_context_slot=head.final_slot).call for one in over]
+    opinions = [take_head(values) for values in ask_each(pool, [*head_calls(), *listings]).values()]
+    for i, one in enumerate(over):
+        _judge(one, head, [(their_head, pages[i]) for their_head, pages in opinions], pool.needed)
+    _read(pool, provider, over)
+
+
+def _judge(one: Progress, head: Head, opinions: Sequence[tuple[Head, Any]], required: int) -> None:
+    pages = [(their_head, page) for their_head, page in opinions if isinstance(page, tuple)]
+    whole = [(their_head, page) for their_head, page in pages if len(page) < PAGE]
+    if one.provider is None and not one.listed:
+        one.reaches_end = bool(whole)
+    one.replace_unread(
+        {listed.signature: listed for _, page in pages for listed in page if listed.signature not in one.found}
+    )
+    proofs = [their_head for their_head, _ in whole if _reaches(one.search, their_head)]
+    is_over = head.final_height > one.search.last_valid_height  # the pages are of that block, or later
+    one.is_expired = is_over and one.is_whole and len(proofs) >= required
+
+
+def _reaches(search: Search, head: Head) -> bool:
+    """Whether a provider has the blocks from the build to above the last one in which the transaction is valid."""
+    return head.first_slot <= search.built_at_slot and head.final_height > search.last_valid_height

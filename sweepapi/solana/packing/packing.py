@@ -1,0 +1,210 @@
+"""Packs the legs of a sweep into as few transactions as their size allows, with the closings of emptied accounts.
+
+What a leg adds to a transaction depends on the accounts it shares with the legs already there, so only compiling shows
+it. Transactions are filled one after the other, started with several legs; the fewest transactions win.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from solders.address_lookup_table_account import AddressLookupTableAccount
+from solders.hash import Hash
+from solders.instruction import Instruction
+from solders.message import CompileError, MessageV0, to_bytes_versioned
+from solders.pubkey import Pubkey
+
+from sweepapi.solana.encoding.addresses import ASSOCIATED_TOKEN, TOKEN_PROGRAMS
+from sweepapi.solana.encoding.errors import LegTooLargeError
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.guard import Output
+
+MAX_BYTES = 1232  # of a transaction, its signature included
+MAX_ACCOUNTS = 64  # that a transaction can lock
+_STARTS = 8  # of filling, from which the best is taken
+_TOO_MANY_BYTES = 2**16
+_SIGNATURE_BYTES = 1 + 64  # with their count
+_CREATE_IDEMPOTENT = b"\x01"
+_CLOSE_ACCOUNT = b"\x09"
+
+
+@dataclass(frozen=True)
+class Leg:
+    """The instructions that sell one token, in order."""
+
+    instructions: tuple[Instruction, ...]
+    minimum: int  # that the wallet receives of the output
+    cleanup: Instruction | None  # of the swap API, which unwraps SOL
+    closing: Instruction | None  # of the account that is emptied
+    lookup_tables: tuple[AddressLookupTableAccount, ...]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """One transaction without its blockhash and its compute budget."""
+
+    wallet: Pubkey
+    legs: tuple[int, ...]  # positions, ascending
+    reference: Pubkey
+    instructions: tuple[Instruction, ...]
+    lookup_tables: tuple[AddressLookupTableAccount, ...]
+
+    def message(self, blockhash: Hash, *, unit_limit: int, unit_price: int) -> MessageV0:
+        """Compile the transaction to sign."""
+        budget = compute_budget.instructions(unit_limit=unit_limit, unit_price=unit_price)
+        return MessageV0.try_compile(self.wallet, [*budget, *self.instructions], list(self.lookup_tables), blockhash)
+
+    @cached_property
+    def size(self) -> int:
+        """The transaction's size, or more than any limit if it has too many accounts."""
+        try:
+            message = self.message(Hash.default(), unit_limit=0, unit_price=0)
+        except CompileError:
+            return _TOO_MANY_BYTES
+        looked_up = sum(
+            len(used.writable_indexes) + len(used.readonly_indexes) for used in message.address_table_lookups
+        )
+        is_lockable = len(message.account_keys) + looked_up <= MAX_ACCOUNTS
+        return _SIGNATURE_BYTES + len(to_bytes_versioned(message)) if is_lockable else _TOO_MANY_BYTES
+
+    @property
+    def fits(self) -> bool:
+        return self.size <= MAX_BYTES
+
+
+def pack(output: Output, legs: Sequence[Leg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
+    """Return the transactions that run all legs, in the order of their first ones.
+
+    Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegTooLargeError``, and
+    ``UnsafeSwapError`` for minimums that no account can hold.
+    """
+    packed = _fewest(_Composer(output, legs), len(legs))
+    if output.is_unwrapped and output.held and len(packed) > 1:
+        # The first one to land unwraps what the account held, whichever that is.
+        packed = _fewest(_Composer(replace(output, held=0), legs), len(legs))
+    packed = [_without_closings_of_used_accounts(one, packed, legs) for one in packed]
+    for closing in extra_closings:
+        _add_where_it_fits(packed, closing)
+    return packed
+
+
+class _Composer:
+    """Composes the transaction of any set of legs, each set once."""
+
+    def __init__(self, output: Output, legs: Sequence[Leg]) -> None:
+        self._output = output
+        self._legs = legs
+        self._composed: dict[tuple[int, ...], Packed] = {}
+
+    def compose(self, positions: Iterable[int]) -> Packed:
+        ordered = tuple(sorted(positions))
+        if ordered not in self._composed:
+            self._composed[ordered] = _without_useless_tables(self._packed(ordered))
+        return self._composed[ordered]
+
+    def _packed(self, ordered: tuple[int, ...]) -> Packed:
+        reference = Pubkey(secrets.token_bytes(Pubkey.LENGTH))
+        legs = [self._legs[position] for position in ordered]
+        sales = [instruction for leg in legs for instruction in leg.instructions]
+        guard = self._output.guard(sum(leg.minimum for leg in legs), reference)
+        # What is unwrapped leaves the account that the guard looks at, so that is done once, after all legs.
+        cleanups = _distinct(leg.cleanup for leg in legs if leg.cleanup is not None)
+        closings = [leg.closing for leg in legs if leg.closing is not None]
+        return Packed(
+            wallet=self._output.wallet,
+            legs=ordered,
+            reference=reference,
+            instructions=(*_without_repeated_creations(sales), guard, *cleanups, *closings),
+            lookup_tables=tuple({table.key: table for leg in legs for table in leg.lookup_tables}.values()),
+        )
+
+
+def _fewest(composer: _Composer, count: int) -> list[Packed]:
+    alone = [composer.compose([position]) for position in range(count)]
+    for position, packed in enumerate(alone):
+        if not packed.fits:
+            raise LegTooLargeError(position)
+    largest_first = sorted(range(count), key=lambda position: -alone[position].size)
+    attempts = [
+        _filled(composer, largest_first[start:] + largest_first[:start]) for start in range(min(count, _STARTS))
+    ]
+    best = min(attempts, key=lambda attempt: (len(attempt), sum(packed.size for packed in attempt)), default=[])
+    return sorted(best, key=lambda packed: packed.legs)
+
+
+def _filled(composer: _Composer, order: Sequence[int]) -> list[Packed]:
+    """Fill one transaction after the other: the first leg left, then always the one that shares most with it."""
+    left, filled = list(order), []
+    while left:
+        packed = composer.compose([left.pop(0)])
+        while grown := _grown(composer, packed, left):
+            packed, position = grown
+            left.remove(position)
+        filled.append(packed)
+    return filled
+
+
+def _grown(composer: _Composer, packed: Packed, left: Sequence[int]) -> tuple[Packed, int] | None:
+    """Return the transaction with the leg that saves most bytes there, or None if none fits."""
+    candidates = [(composer.compose([*packed.legs, position]), position) for position in left]
+    fitting = [candidate for candidate in candidates if candidate[0].fits]
+    return min(fitting, key=lambda candidate: candidate[0].size - composer.compose([candidate[1]]).size, default=None)
+
+
+def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], legs: Sequence[Leg]) -> Packed:
+    """Keep open what another transaction uses: landing later, it would have to create the account again."""
+    used = {
+        account.pubkey
+        for other in packed
+        if other is not one
+        for instruction in other.instructions
+        for account in instruction.accounts
+    }
+    unwanted = [
+        closing
+        for position in one.legs
+        if (closing := legs[position].closing) is not None and closing.accounts[0].pubkey in used
+    ]
+    return replace(one, instructions=tuple(each for each in one.instructions if each not in unwanted))
+
+
+def _add_where_it_fits(packed: list[Packed], closing: Instruction) -> None:
+    for index, transaction in enumerate(packed):
+        grown = replace(transaction, instructions=(*transaction.instructions, closing))
+        if grown.fits:
+            packed[index] = grown
+            return
+
+
+def _distinct(instructions: Iterable[Instruction]) -> list[Instruction]:
+    found: list[Instruction] = []
+    for instruction in instructions:
+        if instruction not in found:
+            found.append(instruction)
+    return found
+
+
+def _without_repeated_creations(instructions: Iterable[Instruction]) -> list[Instruction]:
+    """Leave out what would create an associated account that an earlier instruction created, unless closed since."""
+    kept: list[Instruction] = []
+    created: dict[Pubkey, Instruction] = {}
+    for instruction in instructions:
+        if instruction.program_id == ASSOCIATED_TOKEN and instruction.data == _CREATE_IDEMPOTENT:
+            account = instruction.accounts[1].pubkey
+            if created.get(account) == instruction:
+                continue
+            created[account] = instruction
+        elif instruction.program_id in TOKEN_PROGRAMS and instruction.data == _CLOSE_ACCOUNT:
+            created.pop(instruction.accounts[0].pubkey, None)
+        kept.append(instruction)
+    return kept
+
+
+def _without_useless_tables(packed: Packed) -> Packed:
+    """Leave out lookup tables that take more bytes than they save."""
+    for table in packed.lookup_tables:
+        fewer = replace(packed, lookup_tables=tuple(kept for kept in packed.lookup_tables if kept.key != table.key))
+        if fewer.size <= packed.size:
+            packed = fewer
+    return packed

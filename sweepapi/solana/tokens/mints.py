@@ -1,0 +1,90 @@
+"""Mints of both token programs, and what Token-2022's extensions make of a transfer."""
+
+from dataclasses import dataclass
+
+from solders.pubkey import Pubkey
+from solders.token.state import Mint as Layout
+
+from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS
+from sweepapi.solana.encoding.extensions import AccountType, Extension, extensions_of, key, number
+
+MINT_BYTES = 82  # without extensions
+# In TransferFeeConfig, after two keys and the amount withheld; a fee is its first epoch, its maximum and its rate.
+_OLDER_FEE_AT, _NEWER_FEE_AT = 72, 90
+
+
+@dataclass(frozen=True)
+class TransferFee:
+    """What a mint withholds of each transfer from an epoch on."""
+
+    epoch: int
+    maximum: int
+    bps: int
+
+    @property
+    def is_charged(self) -> bool:
+        return self.maximum > 0 and self.bps > 0
+
+
+@dataclass(frozen=True)
+class Mint:
+    """A mint, with the extensions that restrict its transfers."""
+
+    program: Pubkey
+    decimals: int
+    supply: int
+    older_fee: TransferFee | None = None
+    newer_fee: TransferFee | None = None
+    transfer_hook: Pubkey | None = None
+    is_non_transferable: bool = False
+    is_paused: bool = False
+    metadata: bytes | None = None  # Token-2022's extension
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether only one token of it exists, as of a collectible."""
+        return self.decimals == 0 and self.supply == 1
+
+    def charges_fee(self, epoch: int) -> bool:
+        """Whether a transfer in this epoch, or in a later one as announced, costs a fee."""
+        older, newer = self.older_fee, self.newer_fee
+        if older is None or newer is None:
+            return False
+        return newer.is_charged or (epoch < newer.epoch and older.is_charged)
+
+
+def mint(account: Account) -> Mint | None:
+    """Return the mint that this account is, or None if it is not an initialized one."""
+    if account.owner not in TOKEN_PROGRAMS:
+        return None
+    try:
+        return _mint(account)
+    except ValueError:
+        return None
+
+
+def _mint(account: Account) -> Mint:
+    extensions = extensions_of(account.owner, account.data, base_bytes=MINT_BYTES, account_type=AccountType.MINT)
+    base = Layout.from_bytes(account.data[:MINT_BYTES])  # raises ValueError for one that is not initialized
+    fees = extensions.get(Extension.TRANSFER_FEE_CONFIG)
+    hook, pausable = extensions.get(Extension.TRANSFER_HOOK), extensions.get(Extension.PAUSABLE)
+    return Mint(
+        program=account.owner,
+        decimals=base.decimals,
+        supply=base.supply,
+        older_fee=None if fees is None else _fee(fees, at=_OLDER_FEE_AT),
+        newer_fee=None if fees is None else _fee(fees, at=_NEWER_FEE_AT),
+        transfer_hook=None if hook is None else key(hook, at=32),
+        is_non_transferable=Extension.NON_TRANSFERABLE in extensions,
+        is_paused=pausable is not None and number(pausable, at=32, length=1) != 0,
+        metadata=extensions.get(Extension.TOKEN_METADATA),
+    )
+
+
+def _fee(config: bytes, *, at: int) -> TransferFee:
+    return TransferFee(
+        epoch=number(config, at=at, length=8),
+        maximum=number(config, at=at + 8, length=8),
+        bps=number(config, at=at + 16, length=2),
+    )

@@ -1,0 +1,193 @@
+"""What a simulated transaction may do to a wallet: take swept tokens and the fee, give the minimum, nothing else.
+
+Every account that the transaction can write to is compared before and after, so nothing that it does can stay unseen.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from solders.pubkey import Pubkey
+
+from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, Account, TokenAccount, token_account
+from sweepapi.solana.encoding.addresses import (
+    LOOKUP_TABLE,
+    METADATA,
+    SYSTEM,
+    TOKEN,
+    TOKEN_PROGRAMS,
+    WRAPPED_SOL,
+    associated_account,
+)
+from sweepapi.solana.encoding.errors import UnsafeSwapError
+from sweepapi.solana.trial.changes import (
+    Accounts,
+    Change,
+    change_of,
+    fee_gain,
+    is_unused,
+    lamports_lost,
+    own_lamports,
+    token_gain,
+)
+
+# Programs whose accounts obey an authority that no balance shows: nonces, stakes, votes, tables, programs, metadata.
+_GUARDED_PROGRAMS = {
+    SYSTEM,
+    LOOKUP_TABLE,
+    METADATA,
+    Pubkey.from_string("Stake11111111111111111111111111111111111111"),
+    Pubkey.from_string("Vote111111111111111111111111111111111111111"),
+    Pubkey.from_string("Config1111111111111111111111111111111111111"),
+    Pubkey.from_string("BPFLoaderUpgradeab1e11111111111111111111111"),
+    Pubkey.from_string("LoaderV411111111111111111111111111111111111"),
+}
+_AMOUNT = slice(64, 72)  # of a token account's data
+_MAX_ACCOUNT_BYTES = 512  # with all that a mint can require
+_RENT_BASE_BYTES = 128  # for which every account pays rent, as for its data
+_MAX_CREATED_PER_LEG = 4  # the output's, and those between the steps of a route
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What one transaction was composed to do."""
+
+    wallet: Pubkey
+    swept: Mapping[Pubkey, int]  # the amount of each token account that its legs sell
+    output_mint: Pubkey  # wrapped SOL means that the wallet receives SOL
+    minimum: int
+    fee_account: Pubkey
+    fee_bps: int
+    legs: int
+    closed: frozenset[Pubkey]  # the accounts that our instructions close
+    fee_lamports: int  # of the transaction, as simulated
+    token_account_rent: int  # of an account without extensions
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the transaction does, in the output token's units."""
+
+    user_gain: int
+    fee_gain: int
+    lamports_lost: int  # by the wallet and its token accounts, without output: at most the transaction's fee
+
+
+def check_effects(before: Accounts, after: Accounts, terms: Terms) -> Effects:
+    """Compare every writable account of a transaction; raises ``UnsafeSwapError`` for any effect beyond the terms."""
+    _check_wallet(after[terms.wallet])
+    changes = [change_of(key, before[key], after[key], terms.wallet) for key in before if key != terms.wallet]
+    for change in changes:
+        _check(change, terms)
+    _check_number_created(changes, terms)
+    lost = lamports_lost(before[terms.wallet], after[terms.wallet], changes, terms.wallet)
+    user_gain = token_gain(changes, terms.output_mint)
+    if terms.output_mint == WRAPPED_SOL:
+        user_gain, lost = user_gain + terms.fee_lamports - lost, terms.fee_lamports
+    effects = Effects(user_gain, fee_gain(before, after, terms.fee_account), lost)
+    _check_totals(effects, terms)
+    return effects
+
+
+def _check_wallet(account: Account | None) -> None:
+    if account is not None and (account.owner != SYSTEM or account.data or account.executable):
+        raise UnsafeSwapError("it assigns the wallet to a program")
+
+
+def _check(change: Change, terms: Terms) -> None:
+    if change.was is not None:
+        _check_kept(change, change.was, terms)
+    elif change.becomes is not None:
+        _check_created(change, change.becomes, terms)
+    else:
+        _check_foreign(change, terms.wallet)
+
+
+def _check_kept(change: Change, was: TokenAccount, terms: Terms) -> None:
+    """Check a token account that the wallet had before."""
+    if change.becomes is not None:
+        if not _differ_in_amount_only(change.before, change.after):
+            raise UnsafeSwapError(f"it changes who may use the token account {change.key}")
+        lost = was.amount - change.becomes.amount
+    elif not is_unused(change.after):
+        raise UnsafeSwapError(f"it takes the token account {change.key} away from the wallet")
+    elif _is_unwrapped(change.key, terms):
+        return
+    elif change.key not in terms.closed:
+        raise UnsafeSwapError(f"it closes the token account {change.key}")
+    else:
+        lost = was.amount
+    swept = terms.swept.get(change.key, 0)
+    if lost > swept:
+        raise UnsafeSwapError(f"it takes {lost} of {was.mint}, of which {swept} are swept")
+
+
+def _is_unwrapped(key: Pubkey, terms: Terms) -> bool:
+    """Whether closing this account is how the wallet receives SOL; its balance arrives there too."""
+    return terms.output_mint == WRAPPED_SOL and key == associated_account(terms.wallet, WRAPPED_SOL, TOKEN)
+
+
+def _check_created(change: Change, created: TokenAccount, terms: Terms) -> None:
+    """Check a token account that the wallet did not have before."""
+    associated = associated_account(created.owner, created.mint, created.program)
+    if not is_unused(change.before) or change.key != associated:
+        raise UnsafeSwapError(f"it makes the wallet the owner of {change.key}, which is not an associated account")
+    if created.delegate is not None or created.close_authority is not None or created.is_frozen:
+        raise UnsafeSwapError(f"it lets others use the new token account {change.key}")
+    # What was there before the account was created, another gave.
+    given = change.before.lamports if change.before is not None else 0
+    if change.after is not None and own_lamports(change.after, created) > max(_max_rent(change.after, terms), given):
+        raise UnsafeSwapError(f"it pays more rent than the new token account {change.key} needs")
+
+
+def _check_number_created(changes: Iterable[Change], terms: Terms) -> None:
+    """Check that the wallet does not pay the rent of accounts that a swap does not need."""
+    created = sum(change.was is None and change.becomes is not None for change in changes)
+    if created > terms.legs * _MAX_CREATED_PER_LEG:
+        raise UnsafeSwapError(f"it creates {created} token accounts for {terms.legs} swaps")
+
+
+def _max_rent(account: Account, terms: Terms) -> int:
+    """Return the rent of an account of this size; rent is proportional to it."""
+    data_bytes = min(len(account.data), _MAX_ACCOUNT_BYTES)
+    return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + TOKEN_ACCOUNT_BYTES)
+
+
+def _check_foreign(change: Change, wallet: Pubkey) -> None:
+    """Check an account that is not a token account of the wallet, but may obey it."""
+    if change.before is None or change.before == change.after or not change.before.data:
+        return
+    if change.before.owner in _GUARDED_PROGRAMS:
+        raise UnsafeSwapError(f"it changes {change.key}, an account of the program {change.before.owner}")
+    if change.before.owner in TOKEN_PROGRAMS:
+        _check_foreign_tokens(change, change.before, wallet)
+
+
+def _check_foreign_tokens(change: Change, before: Account, wallet: Pubkey) -> None:
+    """Check what the wallet can do as a mint's authority: change the mint, freeze accounts, take fees they withheld."""
+    was, becomes = token_account(before), token_account(change.after) if change.after is not None else None
+    if was is None and bytes(wallet) in before.data:
+        raise UnsafeSwapError(f"it changes {change.key}, of which the wallet is an authority")
+    if was is not None and becomes is not None:
+        if was.is_frozen != becomes.is_frozen:
+            raise UnsafeSwapError(f"it freezes or thaws the token account {change.key}")
+        if was.has_hidden_balance and not becomes.has_hidden_balance:
+            raise UnsafeSwapError(f"it takes withheld fees out of the token account {change.key}")
+
+
+def _check_totals(effects: Effects, terms: Terms) -> None:
+    if effects.lamports_lost > terms.fee_lamports:
+        raise UnsafeSwapError(f"it takes {effects.lamports_lost} lamports, for a fee of {terms.fee_lamports}")
+    if effects.user_gain < terms.minimum:
+        raise UnsafeSwapError(f"the wallet receives {effects.user_gain}, less than the minimum {terms.minimum}")
+    gross = effects.user_gain + effects.fee_gain
+    if abs(effects.fee_gain * BPS_DENOMINATOR - gross * terms.fee_bps) > terms.legs * BPS_DENOMINATOR:
+        raise UnsafeSwapError(f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fee_bps} bps")
+
+
+def _differ_in_amount_only(before: Account | None, after: Account | None) -> bool:
+    return before is not None and after is not None and _without_amount(before) == _without_amount(after)
+
+
+def _without_amount(account: Account) -> tuple[Pubkey, bytes]:
+    return account.owner, account.data[: _AMOUNT.start] + account.data[_AMOUNT.stop :]
