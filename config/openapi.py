@@ -85,7 +85,7 @@ SPECTACULAR: dict[str, Any] = {
     "SERVE_PERMISSIONS": [],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "sweepapi.api.schema.finish",
+        "sweepapi.api.openapi.schema.finish",
     ],
     "COMPONENT_SPLIT_PATCH": False,  # the serializers of PATCH say themselves that nothing is required
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,

@@ -111,11 +111,11 @@ INSTALLED_APPS = [
     "indexer",
 ]
 MIDDLEWARE = [
-    "sweepapi.api.middleware.RequestIdMiddleware",
-    "sweepapi.api.request_log.RequestLogMiddleware",
-    "sweepapi.api.draining.DrainBodyMiddleware",
+    "sweepapi.api.requests.middleware.RequestIdMiddleware",
+    "sweepapi.api.requests.request_log.RequestLogMiddleware",
+    "sweepapi.api.requests.draining.DrainBodyMiddleware",
     "partners.throttling.RateLimitFieldsMiddleware",
-    "sweepapi.api.middleware.ChunkedBodyMiddleware",
+    "sweepapi.api.requests.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -201,13 +201,13 @@ X_FRAME_OPTIONS = "DENY"
 # --- The API ----------------------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["partners.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["sweepapi.api.permissions.HasScope"],
+    "DEFAULT_PERMISSION_CLASSES": ["sweepapi.api.requests.permissions.HasScope"],
     "DEFAULT_THROTTLE_CLASSES": ["partners.throttling.KeyThrottle"],
-    "DEFAULT_PARSER_CLASSES": ["sweepapi.api.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.renderers.EnvelopeRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["sweepapi.api.input.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["sweepapi.api.requests.renderers.EnvelopeRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.negotiation.AcceptNegotiation",
-    "EXCEPTION_HANDLER": "sweepapi.api.handlers.envelope_exception",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "sweepapi.api.requests.negotiation.AcceptNegotiation",
+    "EXCEPTION_HANDLER": "sweepapi.api.errors.handlers.envelope_exception",
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,  # the Accept header alone says in which format to answer
     "UNAUTHENTICATED_USER": None,

@@ -6,8 +6,8 @@ from django.urls import include, path
 from ledger.proofs.views import StatementViewSet
 from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
-from sweepapi.api.docs import OpenApiView, errors, reference
-from sweepapi.api.jwks import jwks
+from sweepapi.api.openapi.docs import OpenApiView, errors, reference
+from sweepapi.api.openapi.jwks import jwks
 from sweepapi.provider_page import providers
 
 urlpatterns = [
@@ -27,6 +27,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "sweepapi.api.handlers.bad_request"
-handler404 = "sweepapi.api.handlers.not_found"
-handler500 = "sweepapi.api.handlers.server_error"
+handler400 = "sweepapi.api.errors.handlers.bad_request"
+handler404 = "sweepapi.api.errors.handlers.not_found"
+handler500 = "sweepapi.api.errors.handlers.server_error"

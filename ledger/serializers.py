@@ -10,7 +10,7 @@ from ledger.assets import KnownAssets
 from ledger.models import Account, Asset, JournalEntry, Posting
 from ledger.totals import AssetTotals
 from sweepapi import networks
-from sweepapi.api.fields import (
+from sweepapi.api.input.fields import (
     AccountAddressField,
     AmountOutputField,
     AnyTransactionHashField,
@@ -22,9 +22,9 @@ from sweepapi.api.fields import (
     WalletField,
     WholeTokensField,
 )
-from sweepapi.api.listing import ListQuery
-from sweepapi.api.pagination import QuerySerializer
-from sweepapi.api.schema import example
+from sweepapi.api.input.listing import ListQuery
+from sweepapi.api.input.pagination import QuerySerializer
+from sweepapi.api.openapi.schema import example
 from sweepapi.token_amounts import whole_tokens
 
 NULL_IF_UNKNOWN = "Null if the ledger does not know the token, as in books of its first release."

@@ -13,9 +13,9 @@ from ledger.listing import Entries, EntryFilter
 from ledger.serializers import BalancesQuery, BalancesSerializer, LedgerQuery, PostingPage
 from ledger.totals import totals_of
 from partners.authentication import requester_of
-from sweepapi.api.pagination import Scope
-from sweepapi.api.renderers import CsvRenderer, EnvelopeRenderer
-from sweepapi.api.schema import failures
+from sweepapi.api.input.pagination import Scope
+from sweepapi.api.openapi.schema import failures
+from sweepapi.api.requests.renderers import CsvRenderer, EnvelopeRenderer
 from sweepapi.errors import FieldError, InvalidRequest
 
 TAG = "Ledger"

@@ -11,8 +11,8 @@ from rest_framework import serializers
 
 from partners.models import SCOPES, FeeShare, Partner
 from sweepapi import networks
-from sweepapi.api.fields import AccountAddressField, HashField, UtcDateTimeField
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import AccountAddressField, HashField, UtcDateTimeField
+from sweepapi.api.openapi.schema import example
 from sweepapi.modes import Mode, mode_of
 
 

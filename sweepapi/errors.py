@@ -1,6 +1,7 @@
 """Every error that a request can end with, as one tree that knows nothing of HTTP.
 
-``sweepapi/api/error_table.py`` says how each is answered. A class's docstring is its default message to the caller.
+``sweepapi/api/errors/error_table.py`` says how each is answered. A class's docstring is its default message to the
+caller.
 """
 
 from collections.abc import Sequence

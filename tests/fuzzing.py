@@ -19,7 +19,7 @@ from schemathesis.engine import events, from_schema
 from schemathesis.generation import GenerationMode
 from schemathesis.openapi.checks import RejectedPositiveData
 
-from sweepapi.api.field_codes import FIELD_CODES
+from sweepapi.api.input.field_codes import FIELD_CODES
 
 # Requests that are refused with these codes are not of the form that the document describes.
 FORM = {

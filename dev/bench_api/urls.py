@@ -8,6 +8,6 @@ urlpatterns = [
     path("v2/bare/<str:sweep_id>", BareViewSet.as_view({"get": "retrieve"})),
     path("", include("config.urls")),
 ]
-handler400 = "sweepapi.api.handlers.bad_request"
-handler404 = "sweepapi.api.handlers.not_found"
-handler500 = "sweepapi.api.handlers.server_error"
+handler400 = "sweepapi.api.errors.handlers.bad_request"
+handler404 = "sweepapi.api.errors.handlers.not_found"
+handler500 = "sweepapi.api.errors.handlers.server_error"

@@ -10,9 +10,9 @@ from rest_framework import serializers
 from ledger.models import Account
 from ledger.serializers import RecordSerializer
 from ledger.statements.month import Month
-from sweepapi.api.fields import AccountAddressField, AmountOutputField, StrictCharField
-from sweepapi.api.pagination import PageQuery, QuerySerializer
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import AccountAddressField, AmountOutputField, StrictCharField
+from sweepapi.api.input.pagination import PageQuery, QuerySerializer
+from sweepapi.api.openapi.schema import example
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MONTH = {"type": "string", "pattern": "^2[0-9]{3}-(0[1-9]|1[0-2])$", "examples": ["2026-11"]}

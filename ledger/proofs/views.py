@@ -15,8 +15,8 @@ from ledger.proofs.trees import Tree
 from ledger.statements.month import Month
 from ledger.views import TAG
 from partners.authentication import Requester, requester_of
-from sweepapi.api.pagination import Scope
-from sweepapi.api.schema import failures
+from sweepapi.api.input.pagination import Scope
+from sweepapi.api.openapi.schema import failures
 from sweepapi.errors import StatementNotFound
 
 IN_PATH = OpenApiParameter("month", MONTH, OpenApiParameter.PATH, description="A month in UTC that is over.")

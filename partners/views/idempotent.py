@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from partners import idempotency
 from partners.authentication import requester_of
 from partners.models import IdempotencyRecord
-from sweepapi.api.renderers import EnvelopeRenderer
+from sweepapi.api.requests.renderers import EnvelopeRenderer
 from sweepapi.errors import FieldError, InvalidRequest
 
 HEADER = "Idempotency-Key"

@@ -8,7 +8,7 @@ from rest_framework.viewsets import ViewSet
 
 from partners.authentication import partner_of, requester_of
 from partners.serializers import PartnerSerializer
-from sweepapi.api.schema import failures
+from sweepapi.api.openapi.schema import failures
 
 
 class PartnerViewSet(ViewSet):

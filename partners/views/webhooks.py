@@ -25,9 +25,9 @@ from partners.webhooks.serializers import (
     WebhookSerializer,
     choices_of,
 )
-from sweepapi.api.pagination import Scope, newest_first
-from sweepapi.api.schema import failures
-from sweepapi.api.serializers import EmptyRequestSerializer
+from sweepapi.api.input.pagination import Scope, newest_first
+from sweepapi.api.input.serializers import EmptyRequestSerializer
+from sweepapi.api.openapi.schema import failures
 from sweepapi.errors import WebhookNotFound
 
 TAG = "Webhooks"

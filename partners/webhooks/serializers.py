@@ -17,10 +17,16 @@ from partners.webhooks.models import (
     WebhookEndpoint,
 )
 from partners.webhooks.targets import target_of
-from sweepapi.api.fields import OpenEnumField, StrictBooleanField, StrictCharField, UtcDateTimeField, UuidTextField
-from sweepapi.api.pagination import PageQuery
-from sweepapi.api.schema import example
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.fields import (
+    OpenEnumField,
+    StrictBooleanField,
+    StrictCharField,
+    UtcDateTimeField,
+    UuidTextField,
+)
+from sweepapi.api.input.pagination import PageQuery
+from sweepapi.api.input.serializers import StrictSerializer
+from sweepapi.api.openapi.schema import example
 
 EXAMPLES = Path(__file__).parent / "examples"
 _TYPES = "Which messages it receives; null for all about sweeps, also of types that are added later."

@@ -5,9 +5,15 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.chains import EvmChainField
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField, StrictIntegerField, UtcDateTimeField
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.chains import EvmChainField
+from sweepapi.api.input.fields import (
+    AmountOutputField,
+    EvmAddressField,
+    OpenEnumField,
+    StrictIntegerField,
+    UtcDateTimeField,
+)
+from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweeps.sandbox.offered import OfferedChain, OfferedToken
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS

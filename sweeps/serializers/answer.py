@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ledger.models import Settlement
-from sweepapi.api.fields import AmountOutputField
+from sweepapi.api.input.fields import AmountOutputField
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
 WARNING_CODES = ("symbol_differs", "router_swap", "price_impact_high", "value_loss_high", "no_signatures")

@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from sweepapi.api.fields import HashField, StrictCharField
-from sweepapi.api.serializers import ForeignSerializer, StrictSerializer
+from sweepapi.api.input.fields import HashField, StrictCharField
+from sweepapi.api.input.serializers import ForeignSerializer, StrictSerializer
 
 MAX_RECEIPTS = 10
 CHAIN_ID = re.compile(r"0x(0|[1-9a-fA-F][0-9a-fA-F]{0,15})")

@@ -8,9 +8,9 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_sc
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from sweepapi.api.chains import EvmChainField
-from sweepapi.api.fields import EvmAddressField, StrictBooleanField
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.chains import EvmChainField
+from sweepapi.api.input.fields import EvmAddressField, StrictBooleanField
+from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.wallet.holdings import MAX_CANDIDATES
 from sweeps.rails.request import DiscoverRequest

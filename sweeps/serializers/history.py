@@ -7,9 +7,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.fields import OpenEnumField, UtcDateTimeField, WalletField, WholeTokensField
-from sweepapi.api.listing import ListQuery
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import OpenEnumField, UtcDateTimeField, WalletField, WholeTokensField
+from sweepapi.api.input.listing import ListQuery
+from sweepapi.api.openapi.schema import example
 from sweepapi.fees import Split
 from sweepapi.token_amounts import whole_tokens
 from sweeps.models import Flag, SweepStatus

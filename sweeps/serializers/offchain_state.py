@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.schema import example
+from sweepapi.api.openapi.schema import example
 from sweeps.models import Execution
 from sweeps.serializers.history import SweepSummarySerializer
 from sweeps.serializers.state import ChecksSerializer, SweepStateSerializer

@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from ledger.models import Settlement
 from ledger.serializers import RecordSerializer
-from sweepapi.api.fields import AccountAddressField, UtcDateTimeField
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import AccountAddressField, UtcDateTimeField
+from sweepapi.api.openapi.schema import example
 from sweepapi.canonical_json import canonical
 from sweepapi.proof_keys import SigningKey
 from sweeps.serializers.state import NULL_IF_ADOPTED, FeeSplitSerializer

@@ -9,15 +9,15 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_sc
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from sweepapi.api.chains import EvmChainField
-from sweepapi.api.fields import (
+from sweepapi.api.input.chains import EvmChainField
+from sweepapi.api.input.fields import (
     AmountField,
     EvmAddressField,
     StrictBooleanField,
     StrictCharField,
     StrictIntegerField,
 )
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.fees import BPS_DENOMINATOR
 from sweeps.models.sweep import MAX_REFERENCE_LENGTH, MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.schema import example
+from sweepapi.api.openapi.schema import example
 from sweeps.heartbeats import Presence
 from sweeps.rails.registry import V1, V2, V2_MODES
 from sweeps.service_status import OfferedToken, ServiceStatus

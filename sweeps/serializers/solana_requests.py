@@ -5,9 +5,9 @@ from dataclasses import replace
 from django.conf import settings
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 
-from sweepapi.api.chains import ClusterField
-from sweepapi.api.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.chains import ClusterField
+from sweepapi.api.input.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
+from sweepapi.api.input.serializers import StrictSerializer
 from sweeps.rails.request import BuildRequest
 from sweeps.serializers.requests import HintedToken, SweepRequest
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from ledger.serializers import PostingSerializer
 from sweepapi import networks
-from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
+from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps import timeline
 from sweeps.models import EventKind, SkippedToken, SweepEvent, SweepStatus, SweepTransaction, TokenOutcome
 from sweeps.serializers.answer import ClientReferenceOutputField

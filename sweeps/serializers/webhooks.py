@@ -20,7 +20,7 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from partners.webhooks.models import MessageType
-from sweepapi.api.fields import ConstantField, UtcDateTimeField
+from sweepapi.api.input.fields import ConstantField, UtcDateTimeField
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V1, V2
 

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
-from sweepapi.api.renderers import answer
-from sweepapi.api.schema import failures
+from sweepapi.api.openapi.schema import failures
+from sweepapi.api.requests.renderers import answer
 from sweeps.rails.registry import V1_RAILS, V2_RAILS
 from sweeps.receipts import receipt_of
 from sweeps.serializers.receipt import SignedReceiptSerializer, signed

@@ -12,8 +12,8 @@ from rest_framework.viewsets import ViewSet
 from partners.authentication import Requester, requester_of
 from partners.limits import BUILD
 from sweepapi import networks
-from sweepapi.api.parsers import RawJSONParser, parse_value
-from sweepapi.api.schema import failures
+from sweepapi.api.input.parsers import RawJSONParser, parse_value
+from sweepapi.api.openapi.schema import failures
 from sweepapi.errors import InvalidRequest, LiveKeyRefused
 from sweepapi.modes import Mode
 from sweeps.sandbox.faucet import fund

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
-from sweepapi.api.schema import failures
+from sweepapi.api.openapi.schema import failures
 from sweeps.serializers.service import (
     OutputTokensSerializer,
     ServiceStatusSerializer,

@@ -12,9 +12,9 @@ from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
-from sweepapi.api.pagination import Scope, newest_first
-from sweepapi.api.renderers import answer
-from sweepapi.api.schema import failures
+from sweepapi.api.input.pagination import Scope, newest_first
+from sweepapi.api.openapi.schema import failures
+from sweepapi.api.requests.renderers import answer
 from sweepapi.errors import SweepNotFound
 from sweeps.rails.presentation import Presentation
 from sweeps.rails.registry import RAILS

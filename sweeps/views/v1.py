@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
-from sweepapi.api.schema import failures
+from sweepapi.api.openapi.schema import failures
 from sweeps.build import build_sweep
 from sweeps.rails.registry import SOLANA, V1, V1_RAILS
 from sweeps.serializers.solana_requests import DiscoverRequestSerializer, SolanaBuildRequestSerializer

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
-from sweepapi.api.schema import failures
-from sweepapi.api.serializers import EmptyRequestSerializer
+from sweepapi.api.input.serializers import EmptyRequestSerializer
+from sweepapi.api.openapi.schema import failures
 from sweeps.build import build_sweep, quote_sweep, renew_offer
 from sweeps.confirm import confirm_sweep
 from sweeps.discovery import discover_tokens

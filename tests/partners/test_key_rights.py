@@ -15,7 +15,7 @@ from pytest_django import Settings
 from dev.bench_sweeps.numbers import number_by_time
 from partners.models import SCOPES, ApiKey, Partner
 from sweepapi import networks
-from sweepapi.api.permissions import HasScope
+from sweepapi.api.requests.permissions import HasScope
 from sweepapi.modes import Mode
 from tests.factories.ledger import BASE, book_fee
 from tests.factories.sweeps import LOCAL, SweepFactory

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from sweepapi.api.serializers import MAX_FOREIGN_FIELDS as MAX_FIELDS
+from sweepapi.api.input.serializers import MAX_FOREIGN_FIELDS as MAX_FIELDS
 from sweeps.confirm import MAX_CANDIDATES
 from sweeps.models import SweepTransaction
 from sweeps.serializers.confirming import MAX_RECEIPTS

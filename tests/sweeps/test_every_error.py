@@ -18,8 +18,8 @@ from partners import idempotency
 from partners.models import ApiKey, Partner
 from partners.webhooks.endpoints import MAX_ENDPOINTS
 from sweepapi import networks
-from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.api.parsers import MAX_BODY_BYTES
+from sweepapi.api.errors.error_table import ERROR_TABLE
+from sweepapi.api.input.parsers import MAX_BODY_BYTES
 from sweepapi.modes import Mode
 from sweeps import build
 from sweeps.confirm import MAX_STORED_CANDIDATES

@@ -16,7 +16,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from partners import idempotency
 from partners.models import ApiKey, IdempotencyRecord, Partner
-from sweepapi.api.renderers import EnvelopeRenderer
+from sweepapi.api.requests.renderers import EnvelopeRenderer
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweeps.models import Offer, Sweep

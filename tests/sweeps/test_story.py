@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from ledger.models import Account, Posting
-from sweepapi.api.error_table import ERROR_TABLE
+from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, SweepNotVoidable
 from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.logs.log_search import Finding

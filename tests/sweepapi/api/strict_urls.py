@@ -16,9 +16,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from sweepapi.api.fields import AmountField, EvmAddressField, HashField, StrictCharField, StrictIntegerField
-from sweepapi.api.renderers import EnvelopeRenderer
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.fields import AmountField, EvmAddressField, HashField, StrictCharField, StrictIntegerField
+from sweepapi.api.input.serializers import StrictSerializer
+from sweepapi.api.requests.renderers import EnvelopeRenderer
 from sweepapi.errors import ChainUnavailable
 
 SECRET_DETAIL = "postgres://user:password@db"
@@ -135,6 +135,6 @@ urlpatterns = [
     path("v2/page/<str:name>", failing_page),
     path("", include("config.urls")),
 ]
-handler400 = "sweepapi.api.handlers.bad_request"
-handler404 = "sweepapi.api.handlers.not_found"
-handler500 = "sweepapi.api.handlers.server_error"
+handler400 = "sweepapi.api.errors.handlers.bad_request"
+handler404 = "sweepapi.api.errors.handlers.not_found"
+handler500 = "sweepapi.api.errors.handlers.server_error"

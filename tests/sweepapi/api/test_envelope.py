@@ -123,6 +123,6 @@ def test_a_problem_has_the_header_fields_of_its_status() -> None:
 
 
 def test_log_lines_carry_the_request_id(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.ERROR, logger="sweepapi.api.handlers"):
+    with caplog.at_level(logging.ERROR, logger="sweepapi.api.errors.handlers"):
         Client().get("/v2/view/unexpected", headers={"x-request-id": "find-me"})
     assert any("find-me" in str(record.msg) for record in caplog.records)

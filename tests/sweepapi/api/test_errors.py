@@ -12,9 +12,9 @@ from django.core.management import call_command
 from pytest_django import Settings
 from rest_framework import serializers
 
-from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.api.field_codes import FIELD_CODES, public_code
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.errors.error_table import ERROR_TABLE
+from sweepapi.api.input.field_codes import FIELD_CODES, public_code
+from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.errors import MAX_DETAILS, FieldError, InvalidRequest, SweepApiError
 
 SNAKE_CASE = re.compile(r"[a-z]+(_[a-z]+)*")
@@ -85,8 +85,8 @@ def test_every_field_code_in_the_source_is_documented() -> None:
         for path in Path(settings.BASE_DIR, app).rglob("*.py")
         for code in codes_raised(ast.parse(path.read_text(encoding="utf-8")))
     }
-    assert ("sweepapi/api/parsers.py", "duplicate_field") in raised
-    assert ("sweepapi/api/fields.py", "bad_checksum") in raised
+    assert ("sweepapi/api/input/parsers.py", "duplicate_field") in raised
+    assert ("sweepapi/api/input/fields.py", "bad_checksum") in raised
     assert {(path, code) for path, code in raised if code not in FIELD_CODES} == set()
 
 

@@ -23,7 +23,7 @@ from partners.webhooks.attempts import Outcome
 from partners.webhooks.health import note_outcomes
 from partners.webhooks.models import MessageType, WebhookEndpoint, WebhookMessage
 from partners.webhooks.payloads import body_of
-from sweepapi.api.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY
+from sweepapi.api.errors.error_table import ERROR_TABLE, EVERY, WITH_BODY, WITH_KEY
 from sweepapi.evm.contracts.v5 import Authorization
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.fields import UINT256_MAX, checksum_address

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client, RequestFactory
 
-from sweepapi.api.parsers import MAX_BODY_BYTES
+from sweepapi.api.input.parsers import MAX_BODY_BYTES
 from sweepapi.fields import UINT256_MAX
 
 pytestmark = [pytest.mark.urls("tests.sweepapi.api.strict_urls")]

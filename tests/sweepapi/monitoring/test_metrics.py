@@ -5,7 +5,7 @@ from django.conf import settings
 from prometheus_client import REGISTRY
 from prometheus_client.metrics import MetricWrapperBase
 
-from sweepapi.api.error_table import ERROR_TABLE
+from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.errors import InsufficientOutput, SweepApiError
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.metrics import code_of, counted_build

@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from dev.waiting import wait_until
 from sweepapi import errors
-from sweepapi.api.error_mapping import domain_error
+from sweepapi.api.errors.error_mapping import domain_error
 from sweepapi.postgres import connection as deadlines
 from sweepapi.postgres.base import DatabaseWrapper
 from sweepapi.postgres.connection import CONNECT_SECONDS, GRACE_SECONDS, Connection

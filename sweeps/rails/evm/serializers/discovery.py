@@ -6,8 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
+from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweeps.rails.evm.found import Discovery, FoundToken, Verdict
 from sweeps.rails.evm.serializers.economics import (

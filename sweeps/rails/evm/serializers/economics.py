@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, OpenEnumField
+from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.evm.worth.valuing import Economics
 from sweeps.rails.evm.found import FoundToken
 from sweeps.rails.evm.serializers.transactions import DATA_FEE_HELP

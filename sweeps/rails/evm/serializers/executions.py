@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
+from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.evm.wallet.accounts import AccountCode
 from sweeps.rails.evm.executions import SEND_CALLS_VERSION, Execution, ExecutionKind
 from sweeps.rails.evm.serializers.transactions import (

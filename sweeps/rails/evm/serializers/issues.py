@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, EvmAddressField
+from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweeps.rails.evm.draft import EvmDraft
 from sweeps.rails.evm.issues import allowance_issues, balance_issues

@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.fields import HashField, UtcDateTimeField
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import HashField, UtcDateTimeField
+from sweepapi.api.openapi.schema import example
 from sweeps.models import Flag, SweepStatus
 from sweeps.rails.evm.following import USED_FLAGS
 from sweeps.rails.evm.serializers.answer import CONTRACT_VERSIONS, EXAMPLES

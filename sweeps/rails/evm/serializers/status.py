@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sweepapi.api.fields import EvmAddressField, OpenEnumField
+from sweepapi.api.input.fields import EvmAddressField, OpenEnumField
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.pools.sources import SOURCES
 from sweeps.rails.evm.availability import ChainStatus

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, EvmAddressField, OpenEnumField
+from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweeps.rails.evm.models import Leg
 from sweeps.rails.evm.serializers.economics import TokenEconomicsSerializer
 

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, EvmAddressField
+from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
 
 DATA_FEE_HELP = (
     "The most that a rollup charges for data in addition to the gas, in wei; zero on chains that charge nothing. Null "

@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
+from sweepapi.api.openapi.schema import example
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import SweepStatus
 from sweeps.rails.rail import Offered

@@ -6,8 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.fields import AmountOutputField, OpenEnumField
-from sweepapi.api.schema import example
+from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
+from sweepapi.api.openapi.schema import example
 from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.found import Discovery, EmptyAccount, FoundToken
 

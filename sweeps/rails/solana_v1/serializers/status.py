@@ -4,7 +4,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from sweepapi import networks
-from sweepapi.api.fields import SolanaKeyField
+from sweepapi.api.input.fields import SolanaKeyField
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweepapi.solana.cluster.clusters import Cluster
 from sweeps.rails.solana_v1.availability import ClusterStatus

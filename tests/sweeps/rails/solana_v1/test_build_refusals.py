@@ -14,7 +14,7 @@ from dev.solana.faucet import LAMPORTS_PER_SOL
 from dev.solana.swap_api.answers import instruction
 from dev.solana.swap_api.server import Response
 from partners.models import Partner
-from sweepapi.api.field_codes import FIELD_CODES
+from sweepapi.api.input.field_codes import FIELD_CODES
 from sweepapi.errors import (
     BuildDisabled,
     ChainUnavailable,

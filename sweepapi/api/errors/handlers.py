@@ -12,11 +12,11 @@ from django.utils.log import log_response
 from django.views import defaults
 
 from sweepapi import errors
-from sweepapi.api.error_mapping import domain_error
-from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.api.middleware import request_id_of
-from sweepapi.api.negotiation import PROBLEM_JSON, accepts_problems
-from sweepapi.api.request_log import note_error_code
+from sweepapi.api.errors.error_mapping import domain_error
+from sweepapi.api.errors.error_table import ERROR_TABLE
+from sweepapi.api.requests.middleware import request_id_of
+from sweepapi.api.requests.negotiation import PROBLEM_JSON, accepts_problems
+from sweepapi.api.requests.request_log import note_error_code
 
 logger = structlog.get_logger(__name__)
 

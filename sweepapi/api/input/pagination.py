@@ -19,9 +19,9 @@ from django.http import QueryDict
 from django.utils.crypto import constant_time_compare, salted_hmac
 from rest_framework import serializers
 
-from sweepapi.api.fields import StrictCharField
-from sweepapi.api.parsers import printable
-from sweepapi.api.serializers import StrictSerializer
+from sweepapi.api.input.fields import StrictCharField
+from sweepapi.api.input.parsers import printable
+from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.errors import FieldError, InvalidRequest
 from sweepapi.modes import Mode
 
@@ -32,7 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _LAYOUT = struct.Struct(">q16s")
 _SEAL_BYTES = 16
-_SALT = "sweepapi.api.pagination"
+_SALT = "sweepapi.api.input.pagination"
 M = TypeVar("M", bound=Model)
 
 

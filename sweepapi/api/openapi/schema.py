@@ -11,12 +11,12 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
 from sweepapi import errors
-from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.api.field_codes import FIELD_CODES
-from sweepapi.api.fields import OpenEnumField
-from sweepapi.api.links import add_links
-from sweepapi.api.negotiation import PROBLEM_JSON
-from sweepapi.api.serializers import MAX_FOREIGN_FIELDS
+from sweepapi.api.errors.error_table import ERROR_TABLE
+from sweepapi.api.input.field_codes import FIELD_CODES
+from sweepapi.api.input.fields import OpenEnumField
+from sweepapi.api.input.serializers import MAX_FOREIGN_FIELDS
+from sweepapi.api.openapi.links import add_links
+from sweepapi.api.requests.negotiation import PROBLEM_JSON
 
 
 class FieldErrorSerializer(serializers.Serializer[errors.FieldError]):
@@ -41,7 +41,7 @@ class ErrorSerializer(serializers.Serializer[errors.SweepApiError]):
 class StrictObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """Closes the objects of requests and bounds their lists, as the serializers do."""
 
-    target_class = "sweepapi.api.serializers.StrictSerializer"
+    target_class = "sweepapi.api.input.serializers.StrictSerializer"
     match_subclasses = True
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
@@ -52,7 +52,7 @@ class StrictObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call
 class PlainStrings(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """Excludes the character that PostgreSQL can't store, and the empty text unless it is allowed, as the fields do."""
 
-    target_class = "sweepapi.api.fields.StrictCharField"
+    target_class = "sweepapi.api.input.fields.StrictCharField"
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
@@ -63,7 +63,7 @@ class PlainStrings(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-
 class ForeignObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """Leaves these objects open, and bounds them, as the serializers do."""
 
-    target_class = "sweepapi.api.serializers.ForeignSerializer"
+    target_class = "sweepapi.api.input.serializers.ForeignSerializer"
     match_subclasses = True
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own

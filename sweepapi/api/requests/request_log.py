@@ -5,7 +5,7 @@ import time
 import structlog
 from django.http import HttpRequest, HttpResponse
 
-from sweepapi.api.middleware import GetResponse
+from sweepapi.api.requests.middleware import GetResponse
 from sweepapi.monitoring import metrics
 
 _ERROR_CODE_KEY = "sweepapi.error_code"

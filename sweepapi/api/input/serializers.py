@@ -9,8 +9,8 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from sweepapi.api.field_codes import public_code
-from sweepapi.api.parsers import printable
+from sweepapi.api.input.field_codes import public_code
+from sweepapi.api.input.parsers import printable
 from sweepapi.errors import FieldError, ForbiddenField
 
 # Only the API key may set these. No request has a field of such a name at any depth.

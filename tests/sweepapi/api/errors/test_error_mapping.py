@@ -73,7 +73,7 @@ def test_an_unavailable_database_is_logged_by_type_only(
     response = PLACES[place](name)
     assert response.headers["Retry-After"] == "2"
     record, line = caplog.records
-    assert line.name == "sweepapi.api.request_log"
+    assert line.name == "sweepapi.api.requests.request_log"
     assert record.levelno == logging.WARNING
     assert type(EXCEPTIONS[name]).__name__ in record.getMessage()
     assert SECRET_DETAIL not in caplog.text

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.csrf import csrf_exempt
 
-from sweepapi.api.handlers import error_response
+from sweepapi.api.errors.handlers import error_response
 from sweepapi.errors import MethodNotAllowed
 from sweepapi.proof_keys import published_keys
 

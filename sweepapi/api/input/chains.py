@@ -4,7 +4,7 @@ A serializer with one of them needs the ``mode`` of the request's key in its con
 """
 
 from sweepapi import networks
-from sweepapi.api.fields import StrictCharField
+from sweepapi.api.input.fields import StrictCharField
 from sweepapi.errors import FieldError, UnsupportedChain
 from sweepapi.modes import mode_of
 

@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from sweepapi.api.chains import ChainField
-from sweepapi.api.fields import UtcDateTimeField
-from sweepapi.api.pagination import PageQuery
+from sweepapi.api.input.chains import ChainField
+from sweepapi.api.input.fields import UtcDateTimeField
+from sweepapi.api.input.pagination import PageQuery
 
 
 class ListQuery(PageQuery):

@@ -7,7 +7,7 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions as drf
 
 from sweepapi import errors
-from sweepapi.api.serializers import field_errors
+from sweepapi.api.input.serializers import field_errors
 
 DATABASE_RETRY_AFTER_SECONDS = 2
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from gunicorn.http.errors import ParseException
 
-from sweepapi.api.middleware import GetResponse
+from sweepapi.api.requests.middleware import GetResponse
 
 MAX_DRAINED_BYTES = 32 * 1024 * 1024
 MAX_DRAIN_SECONDS = 5.0

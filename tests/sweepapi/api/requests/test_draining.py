@@ -14,8 +14,8 @@ from django.test import RequestFactory
 from gunicorn.http.body import Body, LengthReader
 from gunicorn.http.unreader import SocketUnreader
 
-from sweepapi.api import draining
-from sweepapi.api.draining import DrainBodyMiddleware
+from sweepapi.api.requests import draining
+from sweepapi.api.requests.draining import DrainBodyMiddleware
 
 LARGE = b" " * 10_000_000  # more than the kernel buffers, so that the caller still writes at the refusal
 PIECE_BYTES = 16 * 1024

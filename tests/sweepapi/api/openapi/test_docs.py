@@ -8,8 +8,8 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils.html import escape
 
-from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.api.field_codes import FIELD_CODES
+from sweepapi.api.errors.error_table import ERROR_TABLE
+from sweepapi.api.input.field_codes import FIELD_CODES
 
 PATHS = ("/docs/", "/docs/errors")
 

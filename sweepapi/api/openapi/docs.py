@@ -9,9 +9,9 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
 
-from sweepapi.api.error_table import ERROR_TABLE
-from sweepapi.api.field_codes import FIELD_CODES
-from sweepapi.api.handlers import error_response
+from sweepapi.api.errors.error_table import ERROR_TABLE
+from sweepapi.api.errors.handlers import error_response
+from sweepapi.api.input.field_codes import FIELD_CODES
 from sweepapi.errors import MethodNotAllowed
 
 # Swagger UI sets style attributes and draws its icons from data URLs; scripts and requests stay with this host.

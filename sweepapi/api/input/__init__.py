@@ -1,0 +1,4 @@
+"""Requests as data: strict JSON, fields, filters and cursors, with a code for everything refused.
+
+Enters: bytes and query strings. Leaves: validated values.
+"""
