@@ -6,9 +6,9 @@ from django.urls import include, path
 from ledger.proofs.views import StatementViewSet
 from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
+from sweepapi.admin.provider_page import providers
 from sweepapi.api.openapi.docs import OpenApiView, errors, reference
 from sweepapi.api.openapi.jwks import jwks
-from sweepapi.provider_page import providers
 
 urlpatterns = [
     path("", include("sweeps.urls")),

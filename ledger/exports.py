@@ -14,7 +14,7 @@ from ledger.csv_files import Echo, inert
 from ledger.listing import Entries
 from ledger.serializers import EntryPostingSerializer
 from sweepapi.errors import TooManyExports
-from sweepapi.places import taking_place
+from sweepapi.limits.places import taking_place
 
 ENTRIES_PER_PAGE = 500
 RETRY_AFTER_SECONDS = 5

@@ -15,7 +15,7 @@ from ledger.errors import PayoutProblem, PayoutRefusedError
 from ledger.models import Account, Asset, JournalEntry, Payout, Posting, Settlement
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
-from sweepapi.sets import Insert, as_row
+from sweepapi.postgres.sets import Insert, as_row
 
 # What identifies an account: network, asset, name, and partner unless it is the platform's.
 AccountKey = tuple[str, str, str, UUID | None]

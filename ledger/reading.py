@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 
 from ledger.models import Posting
-from sweepapi.sql import utc
+from sweepapi.postgres.sql import utc
 
 # The postings about a row that the statement calls ``sweep``, in the fields and the order of ``PostingSerializer``;
 # ``chain`` is the network.

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from partners.client_address import parsed_network
-from sweepapi.encryption import KEY_BYTES
+from sweepapi.crypto.encryption import KEY_BYTES
 
 _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}", re.ASCII | re.IGNORECASE)
 

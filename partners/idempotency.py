@@ -14,7 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from partners.models import IdempotencyRecord
-from sweepapi.canonical_json import canonical
+from sweepapi.crypto.canonical_json import canonical
 from sweepapi.errors import IdempotencyInProgress, IdempotencyKeyReused
 from sweepapi.modes import Mode
 

@@ -25,8 +25,8 @@ from partners.limits import validate_limits
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweepapi.fields import AccountAddressField, AddressField, NetworkField
 from sweepapi.modes import Mode
+from sweepapi.postgres.triggers import append_only
 from sweepapi.solana.encoding.addresses import SYSTEM
-from sweepapi.triggers import append_only
 
 FULL_SHARE_BPS = 10_000
 LAST_USED_RESOLUTION = timedelta(minutes=1)

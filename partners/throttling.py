@@ -17,9 +17,9 @@ from rest_framework.throttling import BaseThrottle
 from partners.authentication import Requester
 from partners.limits import DEFAULTS, KEYS_PER_PARTNER, READ, Limit
 from sweepapi.errors import RateLimited
+from sweepapi.limits.token_buckets import Bucket, Level, LocalBuckets, RedisBuckets
 from sweepapi.monitoring import metrics
 from sweepapi.postgres.breaker import Breaker
-from sweepapi.token_buckets import Bucket, Level, LocalBuckets, RedisBuckets
 
 TIMEOUT_SECONDS = 0.05
 PAUSE_SECONDS = 1.0

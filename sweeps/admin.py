@@ -17,10 +17,10 @@ from unfold.forms import BaseDialogForm
 
 from ledger.reading import postings_of
 from sweepapi import networks
-from sweepapi.admin_objects import object_or_404
+from sweepapi.admin.explorer import shortened
+from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.read_only import ReadOnly
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
-from sweepapi.explorer import shortened
-from sweepapi.read_only import ReadOnly
 from sweeps import timeline
 from sweeps.admin_parts import (
     ExecutionInline,

@@ -14,8 +14,8 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
 from ledger.models import Posting
-from sweepapi.explorer import transaction_link
-from sweepapi.read_only import ReadOnly
+from sweepapi.admin.explorer import transaction_link
+from sweepapi.admin.read_only import ReadOnly
 from sweepapi.token_amounts import token_amount
 from sweeps import timeline
 from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction

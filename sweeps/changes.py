@@ -21,7 +21,7 @@ from ledger import posting
 from partners.models import Partner
 from sweepapi.monitoring import metrics
 from sweepapi.postgres.prepared import fetch_json
-from sweepapi.sets import Insert, InsertNew, Row, Update, instance_of, write
+from sweepapi.postgres.sets import Insert, InsertNew, Row, Update, instance_of, write
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
 from sweeps.models.execution import AMOUNTS
 from sweeps.resting import Block, watch

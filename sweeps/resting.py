@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from sweepapi.sets import as_json
+from sweepapi.postgres.sets import as_json
 
 
 class Block(NamedTuple):

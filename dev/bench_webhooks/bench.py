@@ -23,7 +23,7 @@ from partners.webhooks import endpoints
 from partners.webhooks.endpoints import Owner
 from partners.webhooks.models import WebhookDelivery, WebhookMessage
 from sweepapi.modes import Mode
-from sweepapi.sets import Insert, as_row, write
+from sweepapi.postgres.sets import Insert, as_row, write
 
 PARTNERS = 20
 START_SECONDS = 60

@@ -22,9 +22,9 @@ from ledger.errors import PayoutRefusedError
 from ledger.models import PartnerBooks
 from ledger.payouts import CheckedPayout, check_payout, record_payout
 from sweepapi import networks
-from sweepapi.admin_objects import object_or_404
-from sweepapi.explorer import transaction_link
-from sweepapi.read_only import ReadOnly
+from sweepapi.admin.explorer import transaction_link
+from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.read_only import ReadOnly
 
 _HEADS = ("Network", "Asset", "Owed", "Available", "Debt")
 

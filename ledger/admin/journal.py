@@ -13,9 +13,9 @@ from unfold.decorators import display
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
-from sweepapi.explorer import shortened, transaction_link
-from sweepapi.network_filter import NetworkFilter
-from sweepapi.read_only import ReadOnly
+from sweepapi.admin.explorer import shortened, transaction_link
+from sweepapi.admin.network_filter import NetworkFilter
+from sweepapi.admin.read_only import ReadOnly
 
 
 class PostingInline(ReadOnly, TabularInline):

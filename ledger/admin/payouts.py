@@ -17,10 +17,10 @@ from ledger.admin.permissions import PayoutActions
 from ledger.errors import PayoutRefusedError
 from ledger.models import Account, Asset, JournalEntry, Payout
 from sweepapi import networks
-from sweepapi.admin_objects import object_or_404
-from sweepapi.explorer import shortened, transaction_link
-from sweepapi.network_filter import NetworkFilter
-from sweepapi.read_only import ReadOnly
+from sweepapi.admin.explorer import shortened, transaction_link
+from sweepapi.admin.network_filter import NetworkFilter
+from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.read_only import ReadOnly
 from sweepapi.token_amounts import token_amount
 
 

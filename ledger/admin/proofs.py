@@ -9,8 +9,8 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from ledger.models import Checkpoint, StatementEra
-from sweepapi.explorer import shortened
-from sweepapi.read_only import ReadOnly
+from sweepapi.admin.explorer import shortened
+from sweepapi.admin.read_only import ReadOnly
 
 
 @admin.register(Checkpoint)

@@ -23,7 +23,7 @@ from ledger.statements.spreadsheet import csv_chunks
 from ledger.statements.values import AssetStatement, Column, Line, ShownAsset
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.explorer import transaction_link
+from sweepapi.admin.explorer import transaction_link
 from sweepapi.token_amounts import whole_tokens
 
 _COLUMNS = {

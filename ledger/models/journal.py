@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 from ledger import triggers
 from partners.models import Partner
 from sweepapi.fields import AccountAddressField, NetworkField, SignedAmountField, TransactionHashField
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 
 
 class Settlement(models.TextChoices):

@@ -11,7 +11,7 @@ from ledger import triggers
 from ledger.models.journal import JournalEntry
 from partners.models import Partner
 from sweepapi.modes import Mode
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 
 
 class EntryNumber(models.Model):

@@ -7,7 +7,7 @@ from django.utils import timezone
 from ledger import triggers
 from ledger.models.journal import JournalEntry
 from sweepapi.fields import AccountAddressField
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 
 
 class Finality(models.Model):

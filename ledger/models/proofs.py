@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from partners.models import Partner
 from sweepapi.modes import Mode
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 
 
 class SubtreeHash(models.Model):

@@ -6,7 +6,7 @@ from hashlib import sha256
 from ledger.models import StatementEra
 from ledger.proofs.trees import Tree
 from ledger.statements.month import Month
-from sweepapi.proof_keys import SigningKey
+from sweepapi.crypto.proof_keys import SigningKey
 
 _ED25519 = b"\x01"
 _KEY_ID_BYTES = 4

@@ -10,9 +10,9 @@ from ledger.proofs.checkpoints import checkpoint_of, size_before
 from ledger.proofs.trees import Tree
 from ledger.records import Record
 from ledger.statements.month import Month
-from sweepapi import merkle
+from sweepapi.crypto import merkle
+from sweepapi.crypto.merkle import Span
 from sweepapi.errors import EntryNotFound, FieldError, InvalidRequest
-from sweepapi.merkle import Span
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from django.db.models import Q, QuerySet
 from ledger.listing import numbers_of
 from ledger.models import SubtreeHash
 from ledger.records import Record, records_of
-from sweepapi.canonical_json import canonical
-from sweepapi.merkle import EMPTY_ROOT, Span, Subtree, leaf_hash, node_hash
+from sweepapi.crypto.canonical_json import canonical
+from sweepapi.crypto.merkle import EMPTY_ROOT, Span, Subtree, leaf_hash, node_hash
 from sweepapi.modes import Mode
 
 # A hash takes at most 255 entries, 255 hashes of the first level, and one of the second for each 65,536 entries.

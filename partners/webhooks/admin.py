@@ -18,9 +18,9 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 from partners.webhooks import endpoints
 from partners.webhooks.endpoints import KEPT, Owner
 from partners.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from sweepapi.admin_objects import object_or_404
+from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.read_only import ReadOnly
 from sweepapi.modes import Mode
-from sweepapi.read_only import ReadOnly
 
 MAX_HOURS = int(KEPT.total_seconds()) // 3600
 

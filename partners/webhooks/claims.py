@@ -21,7 +21,7 @@ from django.db import connection, transaction
 from partners.webhooks.attempts import Outcome
 from partners.webhooks.health import note_outcomes
 from partners.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from sweepapi.sets import Insert, as_json, write
+from sweepapi.postgres.sets import Insert, as_json, write
 
 log = structlog.get_logger(__name__)
 

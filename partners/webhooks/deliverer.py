@@ -23,7 +23,7 @@ from partners.webhooks.claims import Attempted, Claimed
 from partners.webhooks.models import WebhookEndpoint
 from partners.webhooks.payloads import body_of
 from partners.webhooks.targets import target_of
-from sweepapi.encryption import UndecryptableError
+from sweepapi.crypto.encryption import UndecryptableError
 from sweepapi.monitoring import metrics
 
 THREADS = 64

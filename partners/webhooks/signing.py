@@ -13,7 +13,7 @@ from django.conf import settings
 from standardwebhooks import Webhook
 
 from partners.webhooks.models import WebhookEndpoint
-from sweepapi import encryption
+from sweepapi.crypto import encryption
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32

@@ -9,7 +9,7 @@ import structlog
 from web3.providers.base import JSONBaseProvider
 from web3.types import RPCEndpoint
 
-from sweepapi.nesting import is_nested_deeper
+from sweepapi.limits.nesting import is_nested_deeper
 from sweepapi.rpc.calls import Call, read
 from sweepapi.rpc.errors import (
     BadResponseError,

@@ -13,7 +13,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as HttpTimeoutError
 
-from sweepapi.http_body import BodyTooLongError, read_body
+from sweepapi.limits.http_body import BodyTooLongError, read_body
 from sweepapi.rpc.errors import BadResponseError, BatchRefusedError, NoAnswerError, ThrottledError, TooLargeError
 from sweepapi.rpc.throttling import is_throttled, retry_after_seconds
 

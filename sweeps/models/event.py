@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from sweepapi.fields import TransactionHashField
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 from sweeps.models.sweep import Sweep, SweepStatus
 from sweeps.public_events import notifies_partner
 

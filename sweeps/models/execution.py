@@ -11,7 +11,7 @@ from uuid_utils.compat import uuid7
 from ledger.models import JournalEntry
 from sweepapi.fees import NOTHING, Split
 from sweepapi.fields import AccountAddressField, NetworkField, TransactionHashField, Uint256Field
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 from sweeps.models.sweep import Sweep, SweepToken, null_if_adopted
 
 AMOUNTS = ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from threading import BoundedSemaphore
 
 from sweepapi.errors import ServiceUnavailable
-from sweepapi.places import taking_place
+from sweepapi.limits.places import taking_place
 
 RETRY_AFTER_SECONDS = 1
 _places = BoundedSemaphore(2)

@@ -10,8 +10,8 @@ from ledger.models import Settlement
 from ledger.serializers import RecordSerializer
 from sweepapi.api.input.fields import AccountAddressField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
-from sweepapi.canonical_json import canonical
-from sweepapi.proof_keys import SigningKey
+from sweepapi.crypto.canonical_json import canonical
+from sweepapi.crypto.proof_keys import SigningKey
 from sweeps.serializers.state import NULL_IF_ADOPTED, FeeSplitSerializer
 
 KIND = "sweep.receipt"  # also in the header of the signature, so that it holds for nothing else

@@ -12,7 +12,7 @@ from partners.authentication import Requester
 from sweepapi.errors import SweepNotFound
 from sweepapi.modes import mode_of
 from sweepapi.postgres.prepared import fetch_json
-from sweepapi.sql import utc
+from sweepapi.postgres.sql import utc
 
 Snapshot = dict[str, Any]
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from dev.bench_sweeps.numbers import number_by_time
 from indexer import checks, tasks
-from sweepapi.canonical_json import canonical
-from sweepapi.proof_keys import SigningKey
+from sweepapi.crypto.canonical_json import canonical
+from sweepapi.crypto.proof_keys import SigningKey
 from sweeps.models import Sweep, WatchedBlock
 from tests.examples.loading import EXAMPLES, load_example
 from tests.local_chain import FINAL_AFTER

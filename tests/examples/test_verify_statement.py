@@ -21,7 +21,7 @@ from ledger.models import Settlement, StatementEra
 from ledger.proofs import checkpoints
 from ledger.statements.month import Month
 from partners.models import Partner
-from sweepapi.proof_keys import SigningKey
+from sweepapi.crypto.proof_keys import SigningKey
 from tests.examples.loading import load_example
 from tests.factories.ledger import random_hash
 from tests.factories.past import fee_at, reversal_at

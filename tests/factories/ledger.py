@@ -11,7 +11,7 @@ from ledger.models import JournalEntry, Settlement
 from ledger.payout_rules import Transfer
 from ledger.posting import SweepFee, finalize, post_payout, reverse_payout, sweep_fee_rows
 from partners.models import Partner
-from sweepapi.sets import write
+from sweepapi.postgres.sets import write
 
 WETH = "0x4200000000000000000000000000000000000006"
 BASE = "eip155:8453"

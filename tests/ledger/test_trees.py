@@ -11,9 +11,9 @@ from ledger.models import SubtreeHash
 from ledger.proofs import trees
 from ledger.proofs.trees import Tree
 from partners.models import Partner
-from sweepapi import merkle
-from sweepapi.canonical_json import canonical
-from sweepapi.merkle import EMPTY_ROOT, leaf_hash, node_hash
+from sweepapi.crypto import merkle
+from sweepapi.crypto.canonical_json import canonical
+from sweepapi.crypto.merkle import EMPTY_ROOT, leaf_hash, node_hash
 from sweepapi.modes import Mode
 from tests.examples.test_verify_statement import verifier
 from tests.factories.ledger import BASE, book_fee

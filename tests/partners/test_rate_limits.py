@@ -15,9 +15,9 @@ from pytest_django import Settings
 from partners import throttling
 from partners.limits import validate_limits
 from partners.models import ApiKey, Partner
+from sweepapi.limits.token_buckets import LocalBuckets
 from sweepapi.modes import Mode
 from sweepapi.postgres.breaker import Breaker
-from sweepapi.token_buckets import LocalBuckets
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
 

@@ -19,11 +19,11 @@ from dev.bench_sweeps.numbers import number_by_time
 from indexer import checks, tasks
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi.canonical_json import canonical
+from sweepapi.crypto.canonical_json import canonical
+from sweepapi.crypto.proof_keys import SigningKey
 from sweepapi.evm.contracts import v4, v5
 from sweepapi.evm.encoding import responses
 from sweepapi.fees import split
-from sweepapi.proof_keys import SigningKey
 from sweeps import adoption
 from sweeps.adoption import Adopted
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock

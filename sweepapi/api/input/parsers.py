@@ -9,7 +9,7 @@ from django.http import UnreadablePostError
 from rest_framework.parsers import BaseParser
 
 from sweepapi.errors import FieldError, InvalidRequest, PayloadTooLarge
-from sweepapi.nesting import is_nested_deeper
+from sweepapi.limits.nesting import is_nested_deeper
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_DEPTH = 16

@@ -5,8 +5,8 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.csrf import csrf_exempt
 
 from sweepapi.api.errors.handlers import error_response
+from sweepapi.crypto.proof_keys import published_keys
 from sweepapi.errors import MethodNotAllowed
-from sweepapi.proof_keys import published_keys
 
 
 @csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens

@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from sweepapi.evm.chain.errors import FeeSignerSettingsError, FeeSignerUnavailableError
 from sweepapi.evm.signers.fee_signer import FeeSigner
 from sweepapi.evm.signers.recovery import address_of, recoverable
-from sweepapi.http_body import read_body
+from sweepapi.limits.http_body import read_body
 
 TIMEOUT_SECONDS = 3.0
 MAX_CONNECTIONS = 16

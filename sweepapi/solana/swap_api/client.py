@@ -10,7 +10,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-from sweepapi.http_body import read_body
+from sweepapi.limits.http_body import read_body
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError

@@ -6,7 +6,7 @@ from typing import Any
 from solders.instruction import Instruction
 
 from sweepapi.fees import BPS_DENOMINATOR
-from sweepapi.nesting import is_nested_deeper
+from sweepapi.limits.nesting import is_nested_deeper
 from sweepapi.solana.swap_api import fields
 from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
 

@@ -10,10 +10,10 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from sweepapi import networks
-from sweepapi.admin_objects import object_or_404
-from sweepapi.explorer import shortened, transaction_link
-from sweepapi.network_filter import NetworkFilter
-from sweepapi.read_only import ReadOnly
+from sweepapi.admin.explorer import shortened, transaction_link
+from sweepapi.admin.network_filter import NetworkFilter
+from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.read_only import ReadOnly
 from sweeps.admin_parts import ReasonForm, facts_table
 from sweeps.rails.evm.models import UnmatchedEvent
 from sweeps.rails.evm.unmatched import explain

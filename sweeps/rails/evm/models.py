@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 from sweeps.models import Offer, Sweep, SweepToken
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import prefetch_related_objects
 
 from sweepapi.postgres.prepared import fetch_json
-from sweepapi.sets import instance_of
+from sweepapi.postgres.sets import instance_of
 from sweeps.models import Execution, InputToken, SkippedToken, Sweep, SweepTransaction
 from sweeps.rails.evm.models import Permit
 

@@ -8,7 +8,7 @@ from django.db.models import Q
 from sweepapi.evm.contracts.batch import HARD_CAP_BPS
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 from sweeps.models import Execution, Offer
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from sweepapi.admin.explorer import transaction_link
 from sweepapi.evm.chain.sending import GWEI
-from sweepapi.explorer import transaction_link
 from sweeps.models import Sweep
 from sweeps.rails.evm.admin_facts import leg_facts
 from sweeps.rails.evm.base import EvmPresentation

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from sweepapi.fields import AccountAddressField, NetworkField
-from sweepapi.triggers import append_only
+from sweepapi.postgres.triggers import append_only
 from sweeps.models import Execution
 
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from partners.webhooks import signing
 from partners.webhooks.models import WebhookEndpoint
-from sweepapi.encryption import UndecryptableError
+from sweepapi.crypto.encryption import UndecryptableError
 
 OLD_KEY, NEW_KEY = "11" * 32, "22" * 32
 ID = uuid4()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweepapi.nesting import is_nested_deeper
+from sweepapi.limits.nesting import is_nested_deeper
 
 
 def depth_of(text: str) -> int:

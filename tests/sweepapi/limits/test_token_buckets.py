@@ -9,8 +9,8 @@ import pytest
 from django.conf import settings
 from redis import Redis, RedisError
 
-from sweepapi import token_buckets
-from sweepapi.token_buckets import Bucket, LocalBuckets, RedisBuckets
+from sweepapi.limits import token_buckets
+from sweepapi.limits.token_buckets import Bucket, LocalBuckets, RedisBuckets
 
 HOUR_SECONDS = 3600
 

@@ -11,8 +11,8 @@ from django.core.management.base import SystemCheckError
 from django.test import Client
 from pytest_django import Settings
 
-from sweepapi.canonical_json import canonical
-from sweepapi.proof_keys import PublicKey, SigningKey
+from sweepapi.crypto.canonical_json import canonical
+from sweepapi.crypto.proof_keys import PublicKey, SigningKey
 
 # Key and thumbprint of RFC 8037, appendix A.
 SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"

@@ -10,7 +10,7 @@ from django.utils import timezone
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from sweepapi.postgres.prepared import fetch_json
-from sweepapi.sets import Insert, InsertNew, Update, as_row, instance_of, write
+from sweepapi.postgres.sets import Insert, InsertNew, Update, as_row, instance_of, write
 from sweeps.models import EventKind, Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
 from sweeps.rails.evm.models import Permit
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, note

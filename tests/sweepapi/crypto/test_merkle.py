@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweepapi.merkle import EMPTY_ROOT, Span, Subtree, consistency, inclusion, leaf_hash, node_hash
+from sweepapi.crypto.merkle import EMPTY_ROOT, Span, Subtree, consistency, inclusion, leaf_hash, node_hash
 
 # The records and roots of Certificate Transparency's own tests.
 RECORDS = [

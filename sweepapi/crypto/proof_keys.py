@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from jwt.api_jws import PyJWS
 
-from sweepapi.canonical_json import canonical
+from sweepapi.crypto.canonical_json import canonical
 
 ALGORITHM = "EdDSA"
 _JWS = PyJWS()
