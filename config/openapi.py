@@ -120,7 +120,7 @@ SPECTACULAR: dict[str, Any] = {
         "WebhookDeliveryStatus": "partners.webhooks.models.WebhookDelivery.Status",
     },
     "WEBHOOKS": [
-        f"sweeps.serializers.webhooks.{name}"
+        f"sweeps.views.serializers.webhooks.{name}"
         for name in ("COMPLETED", "FINALIZED", "REVERSED", "FAILED", "EXPIRED", "VOIDED", "PING", "DISABLED")
     ],
     "SCHEMA_PATH_PREFIX": "/v[12]",

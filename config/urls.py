@@ -12,9 +12,9 @@ from sweepapi.api.openapi.jwks import jwks
 
 urlpatterns = [
     path("", include("sweeps.urls")),
-    path("", include("sweeps.sandbox.urls")),
+    path("", include("sweeps.views.sandbox_urls")),
     path("v2/partner", PartnerViewSet.as_view({"get": "retrieve"})),
-    path("", include("partners.webhooks.urls")),
+    path("", include("partners.views.webhook_urls")),
     path("v2/ledger/entries", LedgerEntryViewSet.as_view({"get": "list"})),
     path("v2/ledger/balances", LedgerBalanceViewSet.as_view({"get": "retrieve"})),
     path("v2/statements/<str:month>", StatementViewSet.as_view({"get": "retrieve"})),

@@ -9,8 +9,8 @@ from indexer.reconciliation import settle_all
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps import books
-from sweeps.books import Adoption, Blocks, Report
+from sweeps.books import comparison
+from sweeps.books.comparison import Adoption, Blocks, Report
 from sweeps.rails.registry import auditor_of
 
 log = structlog.get_logger(__name__)
@@ -22,14 +22,14 @@ def compare_last_day() -> None:
     clusters = [cluster.network for cluster in registry.enabled_clusters]
     for network in [*(chain.network for chain in registry.enabled), *clusters]:
         with only_one(f"comparing {network}") as is_mine:
-            if is_mine and books.is_due(network):
+            if is_mine and comparison.is_due(network):
                 _compare_last_day(network)
 
 
 def _compare_last_day(network: str) -> None:
     auditor = auditor_of(network)
     try:
-        blocks = auditor.last_day(network, compared=books.compared_up_to(network))
+        blocks = auditor.last_day(network, compared=comparison.compared_up_to(network))
         if blocks.first > blocks.last:
             log.warning("comparison_failed", network=network, error="nothing of the last day is settled yet")
             return
@@ -37,7 +37,7 @@ def _compare_last_day(network: str) -> None:
     except ChainUnavailableError as error:
         log.warning("comparison_failed", network=network, error=str(error))
     else:
-        books.keep(report)
+        comparison.keep(report)
 
 
 def compare(network: str, *, first: int | None, last: int | None) -> Report:

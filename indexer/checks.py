@@ -18,7 +18,7 @@ from indexer.leases import renewed
 from indexer.waiting import Appointment, appointments
 from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
-from sweeps.settle import Look, Outcome, settle_all
+from sweeps.story.settle import Look, Outcome, settle_all
 
 
 def check_one(sweep_id: UUID) -> datetime | None:

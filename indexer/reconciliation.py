@@ -11,11 +11,11 @@ import structlog
 
 from indexer.locking import only_one
 from sweepapi import networks
+from sweeps.books.venues import venues_of
 from sweeps.heartbeats import show_progress
-from sweeps.rails.rail import Rail
+from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
-from sweeps.settle import Outcome, settle_found
-from sweeps.venues import venues_of
+from sweeps.story.settle import Outcome, settle_found
 
 log = structlog.get_logger(__name__)
 

@@ -19,11 +19,11 @@ from django.db.models.functions import Greatest, Now
 from indexer.leases import LEASE, renewed
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps import finality
 from sweeps.heartbeats import show_progress
 from sweeps.models import WatchedBlock
 from sweeps.nudge import publish
 from sweeps.rails.registry import look_at_blocks
+from sweeps.store import finality
 
 log = structlog.get_logger(__name__)
 

@@ -21,7 +21,6 @@ from sweepapi.admin.explorer import shortened
 from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
-from sweeps import timeline
 from sweeps.admin_parts import (
     ExecutionInline,
     ReasonForm,
@@ -37,8 +36,9 @@ from sweeps.admin_parts import (
 from sweeps.models import Sweep
 from sweeps.nudge import check_now
 from sweeps.rails.registry import RAILS
-from sweeps.reopening import reopen
-from sweeps.withdrawal import cancel_on_chain, void
+from sweeps.shown import timeline
+from sweeps.story.reopening import reopen
+from sweeps.story.withdrawal import cancel_on_chain, void
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
 

@@ -17,8 +17,8 @@ from ledger.models import Posting
 from sweepapi.admin.explorer import transaction_link
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.token_amounts import token_amount
-from sweeps import timeline
 from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
+from sweeps.shown import timeline
 
 
 class ReasonForm(BaseDialogForm):

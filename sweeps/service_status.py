@@ -13,7 +13,7 @@ from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.heartbeats import Presence, worker_presence
 from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
-from sweeps.rails.presentation import NetworkStatus, Presentation
+from sweeps.protocol.presentation import NetworkStatus, Presentation
 from sweeps.rails.registry import BY_MODE, V1, V2
 
 

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
+from sweeps.protocol.presentation import Part, Snapshot
 from sweeps.rails.registry import RAILS, V1, V2, V2_RAILS
-from sweeps.snapshots.parts import Part
-from sweeps.snapshots.reading import Snapshot, read_snapshots
+from sweeps.shown.reading import read_snapshots
 
 
 def status_objects(sweep_ids: Collection[UUID]) -> Mapping[UUID, Mapping[str, Any]]:

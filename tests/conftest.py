@@ -19,8 +19,8 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
 from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps.models import Sweep
+from sweeps.protocol.measured import Measured
 from sweeps.rails.evm import availability
-from sweeps.rails.measured import Measured
 from sweeps.rails.registry import V2_MODES
 from sweeps.rails.solana_v1 import availability as solana_availability
 from tests import fake_node, solana_cluster, solana_swap_api

@@ -9,9 +9,9 @@ from sweepapi.modes import mode_of
 from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS, V1, V1_RAILS, V2, V2_RAILS
 from sweeps.serializers.history import ListedSweepSerializer
-from sweeps.snapshots.listing import listed
-from sweeps.snapshots.reading import read_snapshot, read_snapshot_in_full, read_summaries
-from sweeps.state import SweepState
+from sweeps.shown.listing import listed
+from sweeps.shown.reading import read_snapshot, read_snapshot_in_full, read_summaries
+from sweeps.story.state import SweepState
 
 VERSIONS = ((V2_RAILS, V2, read_snapshot), (V1_RAILS, V1, read_snapshot_in_full))
 

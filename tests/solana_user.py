@@ -13,10 +13,10 @@ from spl.token.models import TransferParams
 
 from dev.solana.records import Landed
 from partners.models import Partner
-from sweeps.build import build_sweep
-from sweeps.rails.request import BuildRequest, TokenInput
-from sweeps.rails.solana_v1.draft import SolanaDraft
-from sweeps.rails.solana_v1.drafting import draft_v1
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.solana_v1.build.draft import SolanaDraft
+from sweeps.rails.solana_v1.build.drafting import draft_v1
+from sweeps.story.build import build_sweep
 from tests.solana_swap_api import SwapMarket
 
 DOLLAR = 10**6  # of a token with 6 decimals that costs a dollar

@@ -8,7 +8,7 @@ from django.utils import timezone
 from indexer import checks, claims, tasks, watching
 from sweeps.models import Sweep
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
+from sweeps.story.settle import settle
 
 
 def check_due() -> None:

@@ -7,8 +7,8 @@ from django.db.models import Q
 
 from sweepapi.fields import TransactionHashField
 from sweepapi.postgres.triggers import append_only
+from sweeps.models.public_events import notifies_partner
 from sweeps.models.sweep import Sweep, SweepStatus
-from sweeps.public_events import notifies_partner
 
 
 class EventKind(models.TextChoices):

@@ -1,13 +1,13 @@
 """The registry of all rails: the only module outside the rails that names them."""
 
-from sweeps.rails.auditor import Auditor
-from sweeps.rails.evm import block_watching
-from sweeps.rails.evm.auditing import EvmAuditor
-from sweeps.rails.evm.log_following import LogFollower
+from sweeps.books.auditor import Auditor
+from sweeps.protocol.rail import Rail
+from sweeps.rails.evm.follow import block_watching
 from sweeps.rails.evm.rail import EvmRail, EvmShapes
+from sweeps.rails.evm.reconcile.auditing import EvmAuditor
+from sweeps.rails.evm.reconcile.log_following import LogFollower
 from sweeps.rails.evm_v4.rail import EvmV4
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.rail import Rail
 from sweeps.rails.solana_v1.auditing import SolanaAuditor
 from sweeps.rails.solana_v1.rail import SolanaV1
 

@@ -13,8 +13,7 @@ from sweepapi.api.openapi.schema import example
 from sweepapi.fees import Split
 from sweepapi.token_amounts import whole_tokens
 from sweeps.models import Flag, SweepStatus
-from sweeps.serializers.answer import FeeModeField
-from sweeps.serializers.requests import ClientReferenceField
+from sweeps.serializers.answer import ClientReferenceField, FeeModeField
 from sweeps.serializers.state import NULL_IF_ADOPTED, FeesSerializer, SweepFactsSerializer
 
 

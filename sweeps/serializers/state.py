@@ -7,9 +7,9 @@ from rest_framework import serializers
 from ledger.serializers import PostingSerializer
 from sweepapi import networks
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
-from sweeps import timeline
 from sweeps.models import EventKind, SkippedToken, SweepEvent, SweepStatus, SweepTransaction, TokenOutcome
 from sweeps.serializers.answer import ClientReferenceOutputField
+from sweeps.shown import timeline
 
 EVENT_TYPES = (
     *(f"sweep_{status}" for status in SweepStatus.values),

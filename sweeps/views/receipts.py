@@ -12,9 +12,9 @@ from partners.authentication import requester_of
 from sweepapi.api.openapi.schema import failures
 from sweepapi.api.requests.renderers import answer
 from sweeps.rails.registry import V1_RAILS, V2_RAILS
-from sweeps.receipts import receipt_of
-from sweeps.serializers.receipt import SignedReceiptSerializer, signed
+from sweeps.story.receipts import receipt_of
 from sweeps.views import v1, v2
+from sweeps.views.serializers.receipt import SignedReceiptSerializer, signed
 from sweeps.views.stored import SWEEP_ID, sweep_id_of
 
 V = TypeVar("V", bound=type[ViewSet])

@@ -7,12 +7,12 @@ from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
 from sweepapi.api.openapi.schema import failures
-from sweeps.serializers.service import (
+from sweeps.service_status import ServiceStatus, output_tokens
+from sweeps.views.serializers.service import (
     OutputTokensSerializer,
     ServiceStatusSerializer,
     SolanaServiceStatusSerializer,
 )
-from sweeps.service_status import ServiceStatus, output_tokens
 
 
 class ServiceStatusViewSet(ViewSet):

@@ -16,12 +16,12 @@ from sweepapi.api.input.pagination import Scope, newest_first
 from sweepapi.api.openapi.schema import failures
 from sweepapi.api.requests.renderers import answer
 from sweepapi.errors import SweepNotFound
-from sweeps.rails.presentation import Presentation
+from sweeps.protocol.presentation import Presentation, Snapshot
 from sweeps.rails.registry import RAILS
 from sweeps.serializers.history import HistoryQuery, SweepPage
-from sweeps.snapshots.listing import listed
-from sweeps.snapshots.reading import Snapshot, read_snapshot, read_summaries
-from sweeps.state import HistoryFilter, sweeps_of_partner
+from sweeps.shown.listing import listed
+from sweeps.shown.reading import read_snapshot, read_summaries
+from sweeps.story.state import HistoryFilter, sweeps_of_partner
 
 V = TypeVar("V", bound=type[ViewSet])
 SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

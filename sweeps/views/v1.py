@@ -9,10 +9,10 @@ from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.openapi.schema import failures
-from sweeps.build import build_sweep
 from sweeps.rails.registry import SOLANA, V1, V1_RAILS
-from sweeps.serializers.solana_requests import DiscoverRequestSerializer, SolanaBuildRequestSerializer
-from sweeps.snapshots.reading import read_snapshot_in_full
+from sweeps.shown.reading import read_snapshot_in_full
+from sweeps.story.build import build_sweep
+from sweeps.views.serializers.solana_requests import DiscoverRequestSerializer, SolanaBuildRequestSerializer
 from sweeps.views.stored import StoredSweepViewSet, documented
 
 TAG = "Sweeps on Solana"

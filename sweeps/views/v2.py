@@ -11,18 +11,18 @@ from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.input.serializers import EmptyRequestSerializer
 from sweepapi.api.openapi.schema import failures
-from sweeps.build import build_sweep, quote_sweep, renew_offer
-from sweeps.confirm import confirm_sweep
-from sweeps.discovery import discover_tokens
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V2, V2_RAILS
-from sweeps.serializers.confirming import ConfirmRequestSerializer
-from sweeps.serializers.discovery_request import EvmDiscoverRequestSerializer
 from sweeps.serializers.rendering import rendered
-from sweeps.serializers.requests import BuildRequestSerializer, CancelRequestSerializer
-from sweeps.state import SweepState, sweep_of_partner
+from sweeps.story.build import build_sweep, quote_sweep, renew_offer
+from sweeps.story.confirm import confirm_sweep
+from sweeps.story.discovery import discover_tokens
+from sweeps.story.state import SweepState, sweep_of_partner
+from sweeps.story.withdrawal import cancel_sweep
+from sweeps.views.serializers.confirming import ConfirmRequestSerializer
+from sweeps.views.serializers.discovery_request import EvmDiscoverRequestSerializer
+from sweeps.views.serializers.requests import BuildRequestSerializer, CancelRequestSerializer
 from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, documented, sweep_id_of
-from sweeps.withdrawal import cancel_sweep
 
 TAG = "Sweeps"
 LOOK_AGAIN = OpenApiParameter(

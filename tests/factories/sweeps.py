@@ -26,14 +26,14 @@ from sweepapi.evm.encoding.responses import Block, Log, MinedLog, Receipt
 from sweepapi.evm.logs.log_search import Event, Finding, Hit
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import split
-from sweeps import transitions
-from sweeps.changes import Changes
 from sweeps.models import EventKind, Execution, Offer, Sweep, SweepToken, SweepTransaction
-from sweeps.rails.evm.following import Seen
+from sweeps.protocol.rail import Ended, Ending, FeeTerms
+from sweeps.rails.evm.follow.following import Seen
 from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from sweeps.rails.evm_v5.models import FeeAuthorization
-from sweeps.rails.rail import Ended, Ending, FeeTerms
+from sweeps.store import transitions
+from sweeps.store.changes import Changes
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from sweeps.rails.evm.watching import Watched
+from sweeps.rails.evm.follow.watching import Watched
 from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sweeps.models import Sweep
-from sweeps.settle import settle
+from sweeps.story.settle import settle
 from tests.factories.sweeps import unused_after_deadline
 from tests.indexer.reconciled import state
 from tests.local_chain import FINAL_AFTER

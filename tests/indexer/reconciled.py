@@ -9,9 +9,9 @@ from structlog.testing import capture_logs
 
 from indexer import tasks
 from ledger.reading import postings_of
-from sweeps.apply import apply
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
+from sweeps.story.apply import apply
 from tests.partner_app import PartnerApp
 
 NETWORK = "eip155:31337"
@@ -67,4 +67,4 @@ def refuse_to_settle(monkeypatch: pytest.MonkeyPatch, sweep_ids: Collection[UUID
             raise RuntimeError(str(sweep.id))
         return apply(changes, sweep, *facts)
 
-    monkeypatch.setattr("sweeps.settle.apply", fail_for_these)
+    monkeypatch.setattr("sweeps.story.settle.apply", fail_for_these)

@@ -23,17 +23,17 @@ from sweepapi.evm.tokens import erc20
 from sweepapi.evm.tokens.erc20 import TokenIdentity
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
-from sweeps.adoption import NotAdoptableError
-from sweeps.books import Adoption
+from sweeps.books.adoption import NotAdoptableError
+from sweeps.books.comparison import Adoption
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm import rereading
-from sweeps.rails.evm.adopting import Orphan, adopt
-from sweeps.rails.evm.comparing import OF_ANOTHER_WALLET
 from sweeps.rails.evm.models import UnmatchedEvent
-from sweeps.rails.evm.unmatched import explain
+from sweeps.rails.evm.reconcile import rereading
+from sweeps.rails.evm.reconcile.adopting import Orphan, adopt
+from sweeps.rails.evm.reconcile.comparing import OF_ANOTHER_WALLET
+from sweeps.rails.evm.reconcile.unmatched import explain
 from sweeps.rails.evm_v4.terms import sweep_ref_of
 from sweeps.rails.registry import EVM_AUDITOR
-from sweeps.reopening import reopen
+from sweeps.story.reopening import reopen
 from tests.factories.partners import PartnerFactory
 from tests.indexer.reconciled import NETWORK, state, warnings
 from tests.local_chain import FINAL_AFTER

@@ -10,11 +10,11 @@ from indexer import books, tasks
 from ledger import posting
 from ledger.models import JournalEntry
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.books import Report
-from sweeps.executions import fee_of
+from sweeps.books.comparison import Report
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.models import UnmatchedEvent
-from sweeps.rails.evm.unmatched import explain
+from sweeps.rails.evm.reconcile.unmatched import explain
+from sweeps.story.executions import fee_of
 from tests.factories.ledger import book_fee, post_sweep_fees, random_hash
 from tests.fake_node import hiding_logs
 from tests.indexer.reconciled import NETWORK, sweep_of

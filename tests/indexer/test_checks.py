@@ -19,8 +19,8 @@ from sweepapi.evm.chain.chains import Chain, Finality
 from sweepapi.evm.logs.sightings import look
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm import following
-from sweeps.withdrawal import void
+from sweeps.rails.evm.follow import following
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee, random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import FakeNode

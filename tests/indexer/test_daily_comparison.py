@@ -12,8 +12,8 @@ from indexer import tasks
 from indexer.figures import Figures
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Comparison
-from sweeps.rails.evm import rereading
 from sweeps.rails.evm.models import ScannedBlocks
+from sweeps.rails.evm.reconcile import rereading
 from tests.indexer.reconciled import NETWORK, behind_final
 from tests.local_chain import FINAL_AFTER
 from tests.lost_commits import lost_commits

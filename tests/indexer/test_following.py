@@ -14,11 +14,11 @@ from django.utils import timezone
 from indexer import checks, reconciliation, tasks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
-from sweeps.rails.evm import log_following
-from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.follow.following import Seen
 from sweeps.rails.evm.models import ChainHead
-from sweeps.settle import Outcome, settle_found
-from sweeps.withdrawal import void
+from sweeps.rails.evm.reconcile import log_following
+from sweeps.story.settle import Outcome, settle_found
+from sweeps.story.withdrawal import void
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt, seen
 from tests.fake_node import FakeNode
 from tests.indexer.reconciled import NETWORK, kinds_booked, polled, refuse_to_settle, state, sweep_of

@@ -11,7 +11,7 @@ from indexer import checks
 from sweepapi import networks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
-from sweeps.rails.evm import following
+from sweeps.rails.evm.follow import following
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 from tests.fake_node import FakeNode

@@ -14,7 +14,7 @@ from dev.waiting import wait_until
 from indexer import checks, claims, leases, watching
 from sweepapi.evm.logs import sightings
 from sweeps.models import Sweep, WatchedBlock
-from sweeps.rails.evm import block_watching, following
+from sweeps.rails.evm.follow import block_watching, following
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
 from tests.indexer.reconciled import sweep_of
 from tests.partner_app import PartnerApp
@@ -107,7 +107,7 @@ def test_what_cannot_be_settled_is_left_alone_for_a_minute(monkeypatch: pytest.M
     def broken(*_arguments: object) -> None:
         raise ArithmeticError
 
-    monkeypatch.setattr("sweeps.settle.apply", broken)
+    monkeypatch.setattr("sweeps.story.settle.apply", broken)
     with pytest.RaisesGroup(ArithmeticError):
         checks.check_due()
     left = Sweep.objects.get().lease_until

@@ -11,9 +11,9 @@ from indexer import checks
 from ledger.balances import Balance, balance_of
 from ledger.payouts import check_payout, record_payout
 from partners.models import Partner
-from sweeps import reopening
 from sweeps.models import Execution, Sweep
-from sweeps.reopening import reopen
+from sweeps.story import reopening
+from sweeps.story.reopening import reopen
 from tests.factories.sweeps import LOCAL, SweepTransactionFactory
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from indexer import reconciliation
 from partners.models import Partner
 from sweeps.models import Sweep
-from sweeps.settle import Outcome
+from sweeps.story.settle import Outcome
 from tests.indexer.reconciled import NETWORK
 from tests.local_chain import FINAL_AFTER
 from tests.lost_commits import lost_commits

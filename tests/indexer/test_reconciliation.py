@@ -11,13 +11,13 @@ from ledger.reading import postings_of
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
-from sweeps import transitions
-from sweeps.changes import lock
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
+from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks, UnmatchedEvent
-from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
+from sweeps.store import transitions
+from sweeps.store.changes import lock
+from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import ExecutionFactory, executed_receipt, seen
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered

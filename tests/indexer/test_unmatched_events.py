@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 
 from indexer import tasks
 from sweeps.models import Sweep
-from sweeps.rails.evm import unmatched
 from sweeps.rails.evm.models import UnmatchedEvent
+from sweeps.rails.evm.reconcile import unmatched
 from tests.indexer.reconciled import NETWORK, warnings
 from tests.local_chain import FINAL_AFTER
 from tests.own_permit import send_own, under_reference_of

@@ -12,9 +12,9 @@ from indexer import checks, reconciliation, tasks
 from ledger.models import Finality
 from partners.webhooks.models import WebhookMessage
 from sweepapi.rpc import ProviderPool
-from sweeps import finality
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.nudge import check_now
+from sweeps.store import finality
 from tests.fake_node import FakeNode, hiding_logs, lagging
 from tests.indexer.reconciled import kinds_booked, sweep_of
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER

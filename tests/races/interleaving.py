@@ -22,7 +22,7 @@ from psycopg.sql import Composable
 
 from ledger.errors import PayoutRefusedError
 from sweepapi.errors import SweepApiError
-from sweeps.settle import LeaseLostError
+from sweeps.story.settle import LeaseLostError
 from tests.races.staged import Staged
 
 SceneT = TypeVar("SceneT")

@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from indexer import checks
 from ledger.reading import postings_of
-from sweeps import nudge, reopening, withdrawal
-from sweeps.confirm import confirm_sweep
+from sweeps import nudge
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm.following import Seen
-from sweeps.settle import settle
+from sweeps.rails.evm.follow.following import Seen
+from sweeps.story import reopening, withdrawal
+from sweeps.story.confirm import confirm_sweep
+from sweeps.story.settle import settle
 from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
     SweepFactory,

@@ -12,7 +12,7 @@ from sweepapi import networks
 from sweeps.models import Sweep
 from sweeps.rails.evm_v5.cancelling import RAN_OUT, send_requested
 from sweeps.rails.evm_v5.models import Cancellation
-from sweeps.withdrawal import void
+from sweeps.story.withdrawal import void
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory
 from tests.local_chain import LocalChain

@@ -9,11 +9,11 @@ import pytest
 from django.db import transaction
 
 from partners.models import Partner
-from sweeps.build import build_sweep, renew_offer
 from sweeps.models import Sweep
-from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD, reserve_permit_nonce
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD, reserve_permit_nonce
 from sweeps.rails.registry import RAILS
-from sweeps.rails.request import BuildRequest, TokenInput
+from sweeps.story.build import build_sweep, renew_offer
 from tests.factories.sweeps import LOCAL, SweepTransactionFactory, random_checksum_address
 from tests.local_chain import LocalChain
 from tests.races import scenes

@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from sweeps.models import SweepTransaction
 from sweeps.models.execution import AMOUNTS
+from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.rail import Mismatch
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory
 from tests.races import scenes
 from tests.races.interleaving import Race, assert_all_serial, assert_serial

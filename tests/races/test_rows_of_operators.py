@@ -9,10 +9,10 @@ from django.utils import timezone
 from partners.models import ApiKey
 from sweepapi.evm.encoding.responses import Log, MinedLog
 from sweepapi.modes import Mode
-from sweeps.rails.evm import unmatched
-from sweeps.rails.evm.comparing import Unmatched
-from sweeps.rails.evm.emitted import Emitted
+from sweeps.rails.evm.follow.emitted import Emitted
 from sweeps.rails.evm.models import UnmatchedEvent
+from sweeps.rails.evm.reconcile import unmatched
+from sweeps.rails.evm.reconcile.comparing import Unmatched
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import CONTRACT, LOCAL

@@ -11,7 +11,7 @@ from indexer.following import follow
 from indexer.reconciliation import reconcile
 from sweepapi.rpc import Call, Provider
 from sweeps.rails.evm.models import ScannedBlocks
-from sweeps.rails.evm.reconciling import rescan
+from sweeps.rails.evm.reconcile.reconciling import rescan
 from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1.models import ScannedSlots
 from tests.factories.sweeps import CONTRACT, LOCAL

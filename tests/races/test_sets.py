@@ -10,10 +10,10 @@ import pytest
 from django.utils import timezone
 
 from sweeps.models import Sweep
+from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.evm.following import Seen
-from sweeps.rails.rail import Mismatch
-from sweeps.settle import Look, settle_all
+from sweeps.rails.evm.follow.following import Seen
+from sweeps.story.settle import Look, settle_all
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import executed_receipt, random_checksum_address, receipt_of, seen
 from tests.races import scenes

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from indexer.watching import Claim, watch
 from sweepapi.evm.logs.log_digest import digest
-from sweeps import finality
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
+from sweeps.store import finality
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt
 from tests.races import scenes
 from tests.races.interleaving import Operation, Race, assert_all_serial, assert_serial, waits_for

@@ -18,14 +18,15 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import load_clusters
-from sweeps import nudge, reopening, withdrawal
+from sweeps import nudge
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm.models import LastHop
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.solana_v1.models import BuiltTransaction
-from sweeps.settle import settle
-from sweeps.withdrawal import void
+from sweeps.story import reopening, withdrawal
+from sweeps.story.settle import settle
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory, random_key, random_signature
 from tests.factories.sweeps import (

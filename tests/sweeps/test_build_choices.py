@@ -6,8 +6,8 @@ import pytest
 
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
-from sweeps.rails.request import BuildRequest, WalletAtomic
-from sweeps.serializers.requests import BuildRequestSerializer
+from sweeps.protocol.request import BuildRequest, WalletAtomic
+from sweeps.views.serializers.requests import BuildRequestSerializer
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from partners.models import ApiKey, Partner
 from sweepapi.errors import RateLimited
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
-from sweeps.withdrawal import cancel_on_chain, cancel_sweep
+from sweeps.story.withdrawal import cancel_on_chain, cancel_sweep
 from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, V4SweepFactory
 from tests.openapi import assert_documented

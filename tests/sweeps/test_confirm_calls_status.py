@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from sweepapi.api.input.serializers import MAX_FOREIGN_FIELDS as MAX_FIELDS
-from sweeps.confirm import MAX_CANDIDATES
 from sweeps.models import SweepTransaction
-from sweeps.serializers.confirming import MAX_RECEIPTS
+from sweeps.story.confirm import MAX_CANDIDATES
+from sweeps.views.serializers.confirming import MAX_RECEIPTS
 from tests.factories.ledger import random_hash
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of

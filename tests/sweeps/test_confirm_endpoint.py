@@ -18,11 +18,11 @@ from ledger.models import JournalEntry
 from partners.models import ApiKey, Partner
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
-from sweeps import settle
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm import following
+from sweeps.rails.evm.follow import following
 from sweeps.rails.registry import RAILS
-from sweeps.withdrawal import void
+from sweeps.story import settle
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from indexer.checks import check_due
-from sweeps.confirm import MAX_CANDIDATES, MAX_STORED_CANDIDATES
 from sweeps.models import Sweep, SweepEvent
+from sweeps.story.confirm import MAX_CANDIDATES, MAX_STORED_CANDIDATES
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.local_chain import SAFE_AFTER

@@ -6,8 +6,8 @@ import pytest
 
 from partners.models import Partner
 from sweepapi import networks
-from sweeps.build import renew_offer
 from sweeps.models import Sweep
+from sweeps.story.build import renew_offer
 from tests.factories.partners import FeeShareFactory
 from tests.local_chain import PERMIT2, LocalChain
 from tests.market_moves import crash_price

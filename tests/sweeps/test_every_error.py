@@ -21,9 +21,9 @@ from sweepapi import networks
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.parsers import MAX_BODY_BYTES
 from sweepapi.modes import Mode
-from sweeps import build
-from sweeps.confirm import MAX_STORED_CANDIDATES
 from sweeps.models import Sweep
+from sweeps.story import build
+from sweeps.story.confirm import MAX_STORED_CANDIDATES
 from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory, V4SweepFactory
 from tests.openapi import assert_documented

@@ -13,8 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
-from sweeps.settle import settle
-from sweeps.state import HistoryFilter, sweeps_of_partner
+from sweeps.story.settle import settle
+from sweeps.story.state import HistoryFilter, sweeps_of_partner
 from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.solana_sweeps import MAINNET, SolanaSweepFactory
 from tests.factories.sweeps import (

@@ -4,8 +4,8 @@ import pytest
 from django.db import transaction
 from structlog.testing import capture_logs
 
-from sweeps.settle import settle
-from sweeps.withdrawal import void
+from sweeps.story.settle import settle
+from sweeps.story.withdrawal import void
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, executed_receipt, seen
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,12 +12,12 @@ from sweepapi import networks
 from sweepapi.errors import NewBuildRequired, SweepAlreadyConfirmed, SweepApiError, SweepExpired, SweepVoid
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.fees import split
-from sweeps.build import renew_offer
 from sweeps.models import Offer, Sweep
 from sweeps.rails.evm_v5.models import FeeAuthorization
-from sweeps.settle import settle
-from sweeps.state import SweepState
-from sweeps.withdrawal import void
+from sweeps.story.build import renew_offer
+from sweeps.story.settle import settle
+from sweeps.story.state import SweepState
+from sweeps.story.withdrawal import void
 from tests.factories.partners import FeeShareFactory
 from tests.factories.sweeps import (
     LOCAL,

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from indexer import claims
-from sweeps import confirm
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.base import EvmBase
-from sweeps.settle import settle
+from sweeps.story import confirm
+from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import block_at, seen
 from tests.partner_app import PartnerApp, error_of

@@ -18,10 +18,10 @@ from sweepapi.evm.trial.attempts import Attempt, Outcome
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
-from sweeps import build
 from sweeps.models import Offer, Sweep
-from sweeps.rails.evm import drafting
-from sweeps.withdrawal import cancel_on_chain, cancel_sweep, void
+from sweeps.rails.evm.build import drafting
+from sweeps.story import build
+from sweeps.story.withdrawal import cancel_on_chain, cancel_sweep, void
 from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
 from tests.market_moves import crash_price

@@ -10,7 +10,7 @@ from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.rails.evm_v5.cancelling import send_requested
-from sweeps.withdrawal import void
+from sweeps.story.withdrawal import void
 from tests import fake_web3signer, kms
 from tests.partner_app import PartnerApp, error_of
 

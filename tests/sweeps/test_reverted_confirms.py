@@ -14,9 +14,9 @@ from pytest_django import Settings
 from indexer import checks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm import reverts
 from sweeps.rails.evm.base import EvmBase
-from sweeps.settle import Look, settle_all
+from sweeps.rails.evm.follow import reverts
+from sweeps.story.settle import Look, settle_all
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import receipt_of, seen
 from tests.fake_node import FakeNode

@@ -15,7 +15,7 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.heartbeats import WORKER, Heart
 from sweeps.models import Heartbeat
-from sweeps.rails import measured
+from sweeps.protocol import measured
 from sweeps.rails.evm import availability
 from tests.administration import Administration
 from tests.fake_node import FakeNode

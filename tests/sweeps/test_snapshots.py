@@ -26,9 +26,9 @@ from sweepapi.fees import split
 from sweepapi.modes import Mode, mode_of
 from sweeps.models import EventKind, SkippedToken, Sweep, SweepToken, SweepTransaction, WatchedBlock
 from sweeps.rails.registry import V1_RAILS
-from sweeps.settle import settle
-from sweeps.snapshots.reading import read_snapshot
-from sweeps.withdrawal import void
+from sweeps.shown.reading import read_snapshot
+from sweeps.story.settle import settle
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory, random_signature

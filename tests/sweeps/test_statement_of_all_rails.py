@@ -21,9 +21,9 @@ from partners.models import Partner
 from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps.models import Sweep
-from sweeps.rails.rail import ExecutionVerdict
+from sweeps.protocol.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
+from sweeps.story.settle import settle
 from tests.factories.partners import PayoutWalletFactory
 from tests.factories.solana_sweeps import (
     MAINNET,

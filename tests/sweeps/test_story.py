@@ -26,13 +26,13 @@ from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, SweepNotVoidable
 from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.logs.log_search import Finding
-from sweeps import confirm
-from sweeps.confirm import confirm_sweep
 from sweeps.models import EventKind, Sweep, SweepTransaction
-from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.follow.following import Seen
 from sweeps.rails.registry import RAILS
-from sweeps.settle import settle
-from sweeps.withdrawal import void
+from sweeps.story import confirm
+from sweeps.story.confirm import confirm_sweep
+from sweeps.story.settle import settle
+from sweeps.story.withdrawal import void
 from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
     SweepFactory,

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from indexer import checks
 from sweeps.models import Sweep
-from sweeps.withdrawal import void
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp

@@ -12,7 +12,7 @@ from partners.models import ApiKey, Partner
 from sweepapi.fees import split
 from sweepapi.modes import Mode
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.settle import settle
+from sweeps.story.settle import settle
 from tests.factories.partners import PartnerFactory
 from tests.factories.solana_sweeps import (
     MAINNET,

@@ -63,7 +63,7 @@ def test_only_the_rails_use_the_words_nonce_leg_and_permit2() -> None:
 
 def test_only_transitions_assigns_the_status_of_a_sweep() -> None:
     writers = {place.partition(":")[0] for place in status_writers()}
-    assert writers == {"sweeps/transitions.py"}, list(status_writers())
+    assert writers == {"sweeps/store/transitions.py"}, list(status_writers())
 
 
 def test_authorizations_are_signed_behind_the_last_guard_only() -> None:
@@ -73,5 +73,5 @@ def test_authorizations_are_signed_behind_the_last_guard_only() -> None:
 
 def test_only_views_serializers_and_the_admin_know_errors_of_http() -> None:
     found = {path for path, text in sources(*APPS) if any(HTTP_ERRORS.match(name) for name in imported(text))}
-    assert "sweeps/serializers/requests.py" in found, "the search finds them where they are used"
+    assert "sweeps/views/serializers/requests.py" in found, "the search finds them where they are used"
     assert {path for path in found if not HTTP_FILES.search(path)} == set()

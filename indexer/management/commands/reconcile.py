@@ -15,7 +15,7 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.fields import TransactionHashField
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.books import Difference, Report
+from sweeps.books.comparison import Difference, Report
 
 MAX_DIGITS = 18  # what fits the database
 DIFFERENT, FAILED = 1, 2

@@ -16,7 +16,7 @@ from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.read_only import ReadOnly
 from sweeps.admin_parts import ReasonForm, facts_table
 from sweeps.rails.evm.models import UnmatchedEvent
-from sweeps.rails.evm.unmatched import explain
+from sweeps.rails.evm.reconcile.unmatched import explain
 
 
 @admin.register(UnmatchedEvent)

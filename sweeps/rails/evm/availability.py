@@ -20,8 +20,8 @@ from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.specification import BATCHES, deployed
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps.protocol.measured import Measured
 from sweeps.rails.evm.rail import EvmRail
-from sweeps.rails.measured import Measured
 
 log = structlog.get_logger(__name__)
 

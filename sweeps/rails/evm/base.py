@@ -4,15 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from sweepapi.evm.contracts.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.models import Sweep
-from sweeps.rails.evm import following, judging, reconciling, reverts, snapshots, sweep_parts
+from sweeps.protocol.rail import FinalSpan
+from sweeps.rails.evm import snapshots, sweep_parts
 from sweeps.rails.evm.availability import chain_statuses
+from sweeps.rails.evm.follow import following, judging, reverts
+from sweeps.rails.evm.follow.watching import Watched
 from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.evm.reconcile import reconciling
 from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
 from sweeps.rails.evm.serializers.discovery import EvmDiscoverySerializer
 from sweeps.rails.evm.serializers.state import EvmStateSerializer
 from sweeps.rails.evm.serializers.status import ChainSerializer
-from sweeps.rails.evm.watching import Watched
-from sweeps.rails.rail import FinalSpan
 
 
 class EvmBase:

@@ -8,12 +8,12 @@ from rest_framework.serializers import Serializer
 from partners.models import Partner
 from sweepapi.evm.encoding.responses import Log
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm.emitted import Emitted
-from sweeps.rails.evm.found import Discovery
-from sweeps.rails.evm.watching import Terms
-from sweeps.rails.presentation import Presentation
-from sweeps.rails.rail import Rail
-from sweeps.rails.request import DiscoverRequest
+from sweeps.protocol.presentation import Presentation
+from sweeps.protocol.rail import Rail
+from sweeps.protocol.request import DiscoverRequest
+from sweeps.rails.evm.discover.found import Discovery
+from sweeps.rails.evm.follow.emitted import Emitted
+from sweeps.rails.evm.follow.watching import Terms
 
 
 class EvmShapes(Presentation, Protocol):

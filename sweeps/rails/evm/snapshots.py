@@ -1,9 +1,8 @@
 """The status object of /v2, as ``EvmStateSerializer`` describes it."""
 
+from sweeps.protocol.presentation import Part, Snapshot
 from sweeps.rails.evm.rail import EvmRail
-from sweeps.snapshots import parts
-from sweeps.snapshots.parts import Part
-from sweeps.snapshots.reading import Snapshot
+from sweeps.shown import parts
 
 
 def status_object(snapshot: Snapshot, rail: EvmRail) -> Part:

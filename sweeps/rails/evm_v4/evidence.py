@@ -1,16 +1,8 @@
 """What V4 shows of an execution: its event, which knows no partner, so its part of the fee is only in our books."""
 
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evidence import (
-    ATTESTED,
-    PAID_AT_ONCE,
-    PAID_LATER,
-    SPLIT,
-    VERIFIABLE,
-    ContractEvent,
-    Evidence,
-)
-from sweeps.rails.evm.emitted import token_count
+from sweeps.protocol.evidence import ATTESTED, PAID_AT_ONCE, PAID_LATER, SPLIT, VERIFIABLE, ContractEvent, Evidence
+from sweeps.rails.evm.follow.emitted import token_count
 
 SIGNATURE = (
     "SweepExecutedV4(bytes32 indexed sweepRef, address indexed user, address outputToken, uint256 tokenCount, "

@@ -7,9 +7,9 @@ from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, decode_executed
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.encoding.responses import Log
 from sweeps.models import Sweep
-from sweeps.rails.evm import storing
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.evm.emitted import Emitted, Outcome, facts
+from sweeps.rails.evm.build import storing
+from sweeps.rails.evm.follow.emitted import Emitted, Outcome, facts
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_id_of

@@ -16,11 +16,11 @@ from sweepapi.evm.contracts import batch, v4
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import NOT_PAUSED, Contract, Requirement
 from sweeps.models import Sweep
-from sweeps.rails.evm import drafting
-from sweeps.rails.evm.discovering import SaleTerms, discover
-from sweeps.rails.evm.draft import EvmDraft, Trial
-from sweeps.rails.evm.found import Discovery
-from sweeps.rails.evm.sealing import (
+from sweeps.protocol.rail import FeeTerms, Identity
+from sweeps.protocol.request import BuildRequest, DiscoverRequest
+from sweeps.rails.evm.build import drafting
+from sweeps.rails.evm.build.draft import EvmDraft, Trial
+from sweeps.rails.evm.build.sealing import (
     EvmSealed,
     call_of,
     deadline_of,
@@ -30,9 +30,9 @@ from sweeps.rails.evm.sealing import (
     route_of,
     signed_terms_of,
 )
+from sweeps.rails.evm.discover.discovering import SaleTerms, discover
+from sweeps.rails.evm.discover.found import Discovery
 from sweeps.rails.evm_v4.terms import sweep_ref_of
-from sweeps.rails.rail import FeeTerms, Identity
-from sweeps.rails.request import BuildRequest, DiscoverRequest
 
 # What the user signs names the fee, so the contract would revert the sweep under any other.
 FEE_DIFFERS = "The contract's fee is not the configured one."

@@ -17,10 +17,10 @@ from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm.emitted import executions, skipped_tokens, total_floor
-from sweeps.rails.evm.following import SWEEP_REF_USED
-from sweeps.rails.evm.watching import Match
-from sweeps.rails.rail import Ended, Ending, Executed, Mismatch
+from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch
+from sweeps.rails.evm.follow.emitted import executions, skipped_tokens, total_floor
+from sweeps.rails.evm.follow.following import SWEEP_REF_USED
+from sweeps.rails.evm.follow.watching import Match
 
 UUID_VERSION = 7  # of the ids of sweeps
 

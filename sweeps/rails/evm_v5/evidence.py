@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from sweepapi.evm.contracts import v5
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evidence import ATTESTED, SPLIT, VERIFIABLE, ContractEvent, Evidence, SignedAuthorization
-from sweeps.rails.evm.emitted import token_count
+from sweeps.protocol.evidence import ATTESTED, SPLIT, VERIFIABLE, ContractEvent, Evidence, SignedAuthorization
+from sweeps.rails.evm.follow.emitted import token_count
 from sweeps.rails.evm_v5.models import FeeAuthorization
 
 SIGNATURE = (

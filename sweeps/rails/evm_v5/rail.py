@@ -4,7 +4,7 @@ from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC, decode_ca
 from sweepapi.evm.deployment.specification import V5
 from sweepapi.evm.encoding.responses import Log
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.evm.emitted import Emitted, facts
+from sweeps.rails.evm.follow.emitted import Emitted, facts
 from sweeps.rails.evm_v5 import cancelling, sealing, storing
 from sweeps.rails.evm_v5.presenting import V5Presentation
 from sweeps.rails.evm_v5.terms import V5Terms, outcome_of

@@ -31,11 +31,11 @@ from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import Contract
 from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
 from sweeps.models import Sweep
-from sweeps.rails.evm import drafting
-from sweeps.rails.evm.discovering import SaleTerms, discover
-from sweeps.rails.evm.draft import EvmDraft, Trial
-from sweeps.rails.evm.found import Discovery
-from sweeps.rails.evm.sealing import (
+from sweeps.protocol.rail import FeeTerms, Identity
+from sweeps.protocol.request import BuildRequest, DiscoverRequest
+from sweeps.rails.evm.build import drafting
+from sweeps.rails.evm.build.draft import EvmDraft, Trial
+from sweeps.rails.evm.build.sealing import (
     call_of,
     deadline_of,
     new_deadline,
@@ -45,9 +45,9 @@ from sweeps.rails.evm.sealing import (
     route_of,
     signed_terms_of,
 )
+from sweeps.rails.evm.discover.discovering import SaleTerms, discover
+from sweeps.rails.evm.discover.found import Discovery
 from sweeps.rails.evm_v5.storing import V5Sealed
-from sweeps.rails.rail import FeeTerms, Identity
-from sweeps.rails.request import BuildRequest, DiscoverRequest
 
 log = structlog.get_logger(__name__)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sweepapi.evm.contracts import v5
-from sweeps.rails.evm import storing
-from sweeps.rails.evm.sealing import EvmSealed
+from sweeps.protocol.rail import Offered
+from sweeps.rails.evm.build import storing
+from sweeps.rails.evm.build.sealing import EvmSealed
 from sweeps.rails.evm_v5.models import FeeAuthorization
-from sweeps.rails.rail import Offered
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evm.emitted import Outcome, PaidParties, executions, skipped_tokens, total_floor
-from sweeps.rails.evm.following import NONCE_USED
-from sweeps.rails.evm.watching import Match
-from sweeps.rails.rail import Ended, Ending, Executed, Mismatch, Skipped
+from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch, Skipped
+from sweeps.rails.evm.follow.emitted import Outcome, PaidParties, executions, skipped_tokens, total_floor
+from sweeps.rails.evm.follow.following import NONCE_USED
+from sweeps.rails.evm.follow.watching import Match
 
 
 @dataclass(frozen=True)

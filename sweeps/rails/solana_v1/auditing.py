@@ -22,16 +22,16 @@ from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.landed.history import block_time_call, head_calls, take_head
 from sweepapi.solana.landed.opinions import ask_each
-from sweeps import adoption
-from sweeps.adoption import Adopted, NotAdoptableError
-from sweeps.books import Adoption, Blocks, Difference, Found, Problem, Report
-from sweeps.entries import amount_differences, entry_differences, stray_entries, what_is_due
+from sweeps.books import adoption
+from sweeps.books.adoption import Adopted, NotAdoptableError
+from sweeps.books.comparison import Adoption, Blocks, Difference, Found, Problem, Report
+from sweeps.books.entries import amount_differences, entry_differences, stray_entries, what_is_due
 from sweeps.models import Execution, SweepTransaction
-from sweeps.rails.rail import FinalSpan, Inclusion, OutputAsset
-from sweeps.rails.solana_v1 import guarded
-from sweeps.rails.solana_v1.guarded import Paid
+from sweeps.protocol.rail import FinalSpan, Inclusion, OutputAsset
 from sweeps.rails.solana_v1.rail import SolanaV1
-from sweeps.rails.solana_v1.reconciling import MARGIN_SLOTS, looks_at
+from sweeps.rails.solana_v1.reconcile import guarded
+from sweeps.rails.solana_v1.reconcile.guarded import Paid
+from sweeps.rails.solana_v1.reconcile.reconciling import MARGIN_SLOTS, looks_at
 
 log = structlog.get_logger(__name__)
 

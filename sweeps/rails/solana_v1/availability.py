@@ -17,8 +17,8 @@ from sweepapi.solana.cluster import reads
 from sweepapi.solana.cluster.clusters import Cluster
 from sweepapi.solana.encoding.accounts import Account, token_account
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_account, public_key
-from sweeps.rails.measured import Measured
-from sweeps.rails.rail import Rail
+from sweeps.protocol.measured import Measured
+from sweeps.protocol.rail import Rail
 
 log = structlog.get_logger(__name__)
 

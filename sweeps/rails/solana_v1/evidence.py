@@ -1,7 +1,7 @@
 """What a sweep on Solana shows of an execution: a transaction, which no program of ours confirms by an event."""
 
 from sweeps.models import Execution, Sweep
-from sweeps.rails.evidence import ATTESTED, PAID_AT_ONCE, PAID_LATER, SPLIT, VERIFIABLE, Evidence
+from sweeps.protocol.evidence import ATTESTED, PAID_AT_ONCE, PAID_LATER, SPLIT, VERIFIABLE, Evidence
 
 # The swap API takes the fee from each swap and rounds it there.
 SWAP_FEE = "grossOutput * totalFeeBps / 10000, at most one unit away for each token"

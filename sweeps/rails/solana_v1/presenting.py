@@ -10,7 +10,7 @@ from sweeps.rails.solana_v1.serializers.answer import SolanaBuiltSerializer
 from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
 from sweeps.rails.solana_v1.serializers.status import ClusterSerializer
 from sweeps.serializers.offchain_state import OffchainStateSerializer
-from sweeps.snapshots import offchain
+from sweeps.shown import offchain
 
 # No program enforces these; partners get the same limits as on EVM chains.
 HARD_CAP_BPS = 300

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.rail import Mismatch
-from sweeps.rails.solana_v1 import discovery, drafting, following, judging, reconciling, sealing, watching
+from sweeps.protocol.rail import Mismatch
+from sweeps.rails.solana_v1.build import drafting, sealing
+from sweeps.rails.solana_v1.discover import discovery
+from sweeps.rails.solana_v1.follow import following, judging, watching
 from sweeps.rails.solana_v1.presenting import SolanaPresentation
+from sweeps.rails.solana_v1.reconcile import reconciling
 
 
 class SolanaV1:

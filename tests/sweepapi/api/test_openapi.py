@@ -29,8 +29,8 @@ from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.fields import UINT256_MAX, checksum_address
 from sweepapi.modes import Mode
 from sweeps.rails.evm_v4.terms import sweep_ref_of
-from sweeps.serializers.requests import BuildRequestSerializer
 from sweeps.status_objects import status_objects
+from sweeps.views.serializers.requests import BuildRequestSerializer
 from tests.factories.solana_sweeps import SolanaSweepFactory
 from tests.factories.sweeps import SweepFactory, V4SweepFactory
 from tests.factories.webhooks import a_message, an_endpoint, owner_of

@@ -2,8 +2,8 @@
 
 from ledger.reading import postings_of
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm.following import Seen
-from sweeps.settle import settle
+from sweeps.rails.evm.follow.following import Seen
+from sweeps.story.settle import settle
 from tests.factories.sweeps import executed_receipt, found_cancellation, seen
 
 CANCELLER = "0x" + "cA" * 20

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from sweepapi.fees import split
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm.following import Seen
-from sweeps.rails.evm.watching import Accepted
+from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.watching import Accepted
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import (
     SweepTransactionFactory,

@@ -4,9 +4,9 @@ import pytest
 from django.utils import timezone
 
 from sweeps.models import Execution, Sweep
-from sweeps.rails.rail import ExecutionVerdict
+from sweeps.protocol.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
-from sweeps.state import SweepState
+from sweeps.story.state import SweepState
 from tests.factories.sweeps import ExecutionFactory, SweepFactory, SweepTransactionFactory
 from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
 from tests.sweeps.settle.verdicts import (

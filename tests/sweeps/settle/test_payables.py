@@ -8,9 +8,9 @@ from structlog.testing import capture_logs
 from ledger.balances import balance_of
 from ledger.models import Finality
 from sweeps.models import Sweep
-from sweeps.rails.rail import ExecutionVerdict
+from sweeps.protocol.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
-from sweeps.reopening import reopen
+from sweeps.story.reopening import reopen
 from tests.factories.ledger import book_payable, book_payout
 from tests.factories.sweeps import ExecutionFactory, SweepFactory
 from tests.sessions import rival_at_the_lock

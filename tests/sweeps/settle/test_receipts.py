@@ -6,7 +6,7 @@ from ledger.models import Asset, JournalEntry
 from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.settle import settle
+from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     SweepTransactionFactory,

@@ -13,8 +13,8 @@ from sweepapi.evm.logs.log_search import Finding
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation
-from sweeps.settle import LeaseLostError, settle
-from sweeps.withdrawal import cancel_on_chain
+from sweeps.story.settle import LeaseLostError, settle
+from sweeps.story.withdrawal import cancel_on_chain
 from tests.factories.sweeps import block_at, executed_receipt, found_execution, seen, unused_after_deadline
 from tests.sweeps.settle.looks import apply, complete, execution_of, fees_booked
 

@@ -15,8 +15,8 @@ from structlog.testing import capture_logs
 
 from ledger.models import Account, JournalEntry
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.settle import Outcome, settle, settle_all
-from sweeps.withdrawal import void
+from sweeps.story.settle import Outcome, settle, settle_all
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import (

@@ -5,9 +5,9 @@ from django.db import IntegrityError, transaction
 
 from sweepapi.evm.contracts.batch import SkipReason
 from sweepapi.evm.encoding.responses import Receipt
-from sweeps import timeline
 from sweeps.models import SkippedToken, Sweep, SweepTransaction
-from sweeps.state import SweepState
+from sweeps.shown import timeline
+from sweeps.story.state import SweepState
 from tests.factories.sweeps import (
     PermitFactory,
     SweepFactory,

@@ -10,9 +10,9 @@ from ledger.models import Finality
 from ledger.reading import postings_of
 from sweepapi.evm.contracts.batch import SkipReason
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm.following import Seen
+from sweeps.rails.evm.follow.following import Seen
 from sweeps.rails.registry import RAILS
-from sweeps.settle import Look
+from sweeps.story.settle import Look
 from tests.factories.sweeps import (
     PermitFactory,
     SweepFactory,

@@ -5,8 +5,7 @@ from typing import Any
 
 from sweepapi.fees import Split, split
 from sweeps.models import Sweep
-from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.rails.rail import (
+from sweeps.protocol.rail import (
     Depth,
     Ended,
     Ending,
@@ -17,7 +16,8 @@ from sweeps.rails.rail import (
     TransactionVerdict,
     Verdict,
 )
-from sweeps.settle import settle
+from sweeps.rails.evm_v5.rail import EvmV5
+from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
 
 SOON, LATE = timedelta(minutes=1), timedelta(hours=1)

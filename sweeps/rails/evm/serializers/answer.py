@@ -10,9 +10,12 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, HashField, OpenEnumField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
 from sweeps.models import SweepStatus
-from sweeps.rails.evm.draft import EvmDraft
-from sweeps.rails.evm.executions import executions, quoted_executions
-from sweeps.rails.evm.sealing import ContractCall, EvmSealed
+from sweeps.protocol.rail import Offered
+from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.build.prompts import executions, quoted_executions
+from sweeps.rails.evm.build.sealing import ContractCall, EvmSealed
+from sweeps.rails.evm.build.shown import shown_tokens
+from sweeps.rails.evm.build.value_warnings import value_warnings
 from sweeps.rails.evm.serializers.economics import EconomicsSerializer
 from sweeps.rails.evm.serializers.executions import ExecutionOptionSerializer, SweepExecutionSerializer
 from sweeps.rails.evm.serializers.issues import BuildIssuesSerializer
@@ -23,9 +26,6 @@ from sweeps.rails.evm.serializers.transactions import (
     TransactionRequestSerializer,
     TypedDataSerializer,
 )
-from sweeps.rails.evm.shown import shown_tokens
-from sweeps.rails.evm.value_warnings import value_warnings
-from sweeps.rails.rail import Offered
 from sweeps.serializers.answer import (
     WARNING_CODES,
     ClientReferenceOutputField,

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.found import Discovery, FoundToken, Verdict
+from sweeps.rails.evm.discover.found import Discovery, FoundToken, Verdict
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,
     ReferenceSerializer,

@@ -7,10 +7,10 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.evm.worth.valuing import Economics
-from sweeps.rails.evm.found import FoundToken
+from sweeps.rails.evm.build.shown import ShownToken
+from sweeps.rails.evm.build.value_warnings import VALUE_WARNINGS, value_warning
+from sweeps.rails.evm.discover.found import FoundToken
 from sweeps.rails.evm.serializers.transactions import DATA_FEE_HELP
-from sweeps.rails.evm.shown import ShownToken
-from sweeps.rails.evm.value_warnings import VALUE_WARNINGS, value_warning
 
 UNKNOWN = "Null if no pool shows a price."
 WARNED = (

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.evm.wallet.accounts import AccountCode
-from sweeps.rails.evm.executions import SEND_CALLS_VERSION, Execution, ExecutionKind
+from sweeps.rails.evm.build.prompts import SEND_CALLS_VERSION, Execution, ExecutionKind
 from sweeps.rails.evm.serializers.transactions import (
     DATA_FEE_HELP,
     HEX,

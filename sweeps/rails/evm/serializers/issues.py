@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.draft import EvmDraft
-from sweeps.rails.evm.issues import allowance_issues, balance_issues
+from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.build.issues import allowance_issues, balance_issues
 from sweeps.rails.evm.serializers.executions import WalletSerializer
 from sweeps.rails.evm.serializers.transactions import ApprovalTransactionSerializer
 from sweeps.serializers.rendering import rendered

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import HashField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
 from sweeps.models import Flag, SweepStatus
-from sweeps.rails.evm.following import USED_FLAGS
+from sweeps.rails.evm.follow.following import USED_FLAGS
 from sweeps.rails.evm.serializers.answer import CONTRACT_VERSIONS, EXAMPLES
 from sweeps.serializers.state import NULL_IF_ADOPTED, ChecksSerializer, FeeSplitSerializer, SweepStateSerializer
 

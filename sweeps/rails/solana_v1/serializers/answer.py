@@ -11,9 +11,9 @@ from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateT
 from sweepapi.api.openapi.schema import example
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import SweepStatus
-from sweeps.rails.rail import Offered
-from sweeps.rails.solana_v1.draft import SolanaTransaction
-from sweeps.rails.solana_v1.sealing import SolanaSealed
+from sweeps.protocol.rail import Offered
+from sweeps.rails.solana_v1.build.draft import SolanaTransaction
+from sweeps.rails.solana_v1.build.sealing import SolanaSealed
 from sweeps.serializers.answer import (
     WARNING_CODES,
     ClientReferenceOutputField,

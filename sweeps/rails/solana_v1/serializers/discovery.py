@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.schema import example
-from sweeps.rails.solana_v1 import obstacles
-from sweeps.rails.solana_v1.found import Discovery, EmptyAccount, FoundToken
+from sweeps.rails.solana_v1.build import obstacles
+from sweeps.rails.solana_v1.discover.found import Discovery, EmptyAccount, FoundToken
 
 REASONS = sorted(one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle))
 

@@ -9,10 +9,10 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market.reading import Contract
-from sweeps.rails.evm import drafting
-from sweeps.rails.evm.draft import EvmDraft, EvmToken, SignedTerms
-from sweeps.rails.rail import FeeTerms
-from sweeps.rails.request import BuildRequest, TokenInput
+from sweeps.protocol.rail import FeeTerms
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build import drafting
+from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms
 from tests.factories.sweeps import CONTRACT, LOCAL
 from tests.local_chain import LocalChain, Token
 from tests.many_tokens import open_market

@@ -17,9 +17,9 @@ from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, 
 from sweepapi.evm.worth import left_out
 from sweepapi.evm.worth.economics import value_loss_bps
 from sweepapi.evm.worth.valuing import NOTHING, Rates, Reference, TokenEconomics
-from sweeps.rails.evm.draft import EvmToken
-from sweeps.rails.evm.drafting import refuse_high_impact
-from sweeps.rails.request import BuildRequest, TokenInput
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build.draft import EvmToken
+from sweeps.rails.evm.build.drafting import refuse_high_impact
 
 TOKEN, OTHER, OUTPUT, WRAPPED, DOLLAR, POOL_ADDRESS = (f"0x{digit * 40}" for digit in "123456")
 VENUE = Venue("v2", 2, "uniswap_v2", TOKEN, TOKEN, SaltRule.PACKED_PAIR, 30, bytes(4), "0x" + "12" * 32, TOKEN, ())

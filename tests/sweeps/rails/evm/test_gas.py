@@ -10,9 +10,9 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.evm.pools.types import Hop, Route
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
-from sweeps.rails.evm.draft import EvmDraft
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build.draft import EvmDraft
 from sweeps.rails.registry import RAILS
-from sweeps.rails.request import BuildRequest, TokenInput
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import LocalChain, Token, signed_data
 from tests.many_tokens import open_market

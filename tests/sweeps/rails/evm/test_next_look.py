@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sweepapi.evm.chain.chains import Chain, Finality
-from sweeps.rails.evm.following import next_look
-from sweeps.rails.rail import Outlook, Verdict
+from sweeps.protocol.rail import Outlook, Verdict
+from sweeps.rails.evm.follow.following import next_look
 from tests.factories.sweeps import LOCAL
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

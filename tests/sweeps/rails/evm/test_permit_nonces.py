@@ -3,8 +3,8 @@
 import pytest
 
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
+from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD, permit_words, reserve_permit_nonce
 from sweeps.rails.evm.models import PermitNonces
-from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD, permit_words, reserve_permit_nonce
 from tests.factories.sweeps import LOCAL, random_checksum_address
 
 pytestmark = pytest.mark.django_db

@@ -9,9 +9,9 @@ from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, InvalidRequest
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
-from sweeps.rails.evm.draft import EvmDraft, SignedTerms
-from sweeps.rails.evm.issues import allowance_issues, balance_issues
-from sweeps.rails.request import BuildRequest
+from sweeps.protocol.request import BuildRequest
+from sweeps.rails.evm.build.draft import EvmDraft, SignedTerms
+from sweeps.rails.evm.build.issues import allowance_issues, balance_issues
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import FEE_BPS, Drafter
 

@@ -10,7 +10,7 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.evm.trial.legs import RouterSwap
 from sweepapi.rpc.provider import MOST_CALLS
-from sweeps.rails.evm.following import MAX_CALLS
+from sweeps.rails.evm.follow.following import MAX_CALLS
 from tests.factories.sweeps import CONTRACT, LOCAL
 from tests.local_chain import PERMIT2
 from tests.sweeps.rails.evm.drafts import Drafter

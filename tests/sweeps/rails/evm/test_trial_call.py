@@ -14,7 +14,7 @@ from sweepapi.evm.trial.trial_call import CalledAttempt
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import CallFailedError
-from sweeps.rails.evm import drafting
+from sweeps.rails.evm.build import drafting
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import Token
 from tests.many_tokens import open_market

@@ -18,7 +18,7 @@ from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
-from sweeps.withdrawal import void
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
 from tests.own_permit import send_own, under_reference_of

@@ -17,7 +17,7 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.abi import Function
 from sweeps.models import Sweep
 from sweeps.rails.evm_v4.terms import sweep_ref_of
-from sweeps.withdrawal import cancel_on_chain, void
+from sweeps.story.withdrawal import cancel_on_chain, void
 from tests.administration import DELAY_SECONDS, Administration
 from tests.factories.sweeps import LOCAL, random_checksum_address
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER

@@ -15,10 +15,10 @@ from sweepapi.evm.logs.log_digest import digest
 from sweepapi.evm.logs.log_search import Event, Finding, Hit
 from sweepapi.fees import Split
 from sweeps.models import SkippedToken, SweepTransaction
-from sweeps.rails.evm.judging import judge
-from sweeps.rails.evm.watching import Watched
+from sweeps.protocol.rail import Ended, Ending, Executed, ExecutionVerdict, Skipped
+from sweeps.rails.evm.follow.judging import judge
+from sweeps.rails.evm.follow.watching import Watched
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
-from sweeps.rails.rail import Ended, Ending, Executed, ExecutionVerdict, Skipped
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,

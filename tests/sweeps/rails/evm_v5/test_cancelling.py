@@ -33,7 +33,7 @@ from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.cancelling import send_requested
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
-from sweeps.withdrawal import cancel_on_chain, void
+from sweeps.story.withdrawal import cancel_on_chain, void
 from tests import fake_web3signer
 from tests.factories.sweeps import SweepFactory
 from tests.fake_node import FakeNode

@@ -11,10 +11,10 @@ from sweepapi.evm.encoding.responses import Log, Receipt
 from sweepapi.evm.logs.log_search import Finding
 from sweepapi.fees import Split, split
 from sweeps.models import SweepTransaction
-from sweeps.rails.evm.judging import judge
-from sweeps.rails.evm.watching import Accepted, Watched
+from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Mismatch, TransactionVerdict
+from sweeps.rails.evm.follow.judging import judge
+from sweeps.rails.evm.follow.watching import Accepted, Watched
 from sweeps.rails.evm_v5.terms import V5Terms
-from sweeps.rails.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Mismatch, TransactionVerdict
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,

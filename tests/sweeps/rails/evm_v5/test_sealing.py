@@ -10,12 +10,12 @@ from partners.models import Partner
 from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
-from sweeps.rails.evm.draft import EvmDraft
-from sweeps.rails.evm.sealing import FIRST_PERMIT_WORD
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD
 from sweeps.rails.evm_v5.sealing import seal
 from sweeps.rails.evm_v5.storing import V5Sealed
 from sweeps.rails.registry import RAILS
-from sweeps.rails.request import BuildRequest, TokenInput
 from tests.factories.sweeps import LOCAL, random_checksum_address
 from tests.local_chain import LocalChain
 

@@ -11,9 +11,9 @@ from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.fees import split
 from sweeps.models import SkippedToken, SweepTransaction
-from sweeps.rails.evm.judging import judge
-from sweeps.rails.evm.watching import Accepted
-from sweeps.rails.rail import Depth, Executed, ExecutionVerdict, Skipped
+from sweeps.protocol.rail import Depth, Executed, ExecutionVerdict, Skipped
+from sweeps.rails.evm.follow.judging import judge
+from sweeps.rails.evm.follow.watching import Accepted
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import CONTRACT, block_at, random_checksum_address, receipt_of, seen
 from tests.factories.watched import TERMS as OF_ONE_TOKEN

@@ -17,8 +17,8 @@ from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC
 from sweepapi.evm.logs import log_query
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm import watching
-from sweeps.withdrawal import void
+from sweeps.rails.evm.follow import watching
+from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
 from tests.fake_node import Alter, FakeNode

@@ -11,8 +11,8 @@ from sweepapi.evm.logs.log_search import Event
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import split
 from sweeps.models import SweepTransaction
-from sweeps.rails.evm.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched, depth_of
-from sweeps.rails.rail import Depth, Ended, Ending
+from sweeps.protocol.rail import Depth, Ended, Ending
+from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched, depth_of
 from tests.factories import watched
 from tests.factories.sweeps import CONTRACT, receipt_of
 from tests.factories.watched import TERMS

@@ -15,7 +15,7 @@ from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.books import Adoption, Report
+from sweeps.books.comparison import Adoption, Report
 from sweeps.models import Comparison, Execution, Sweep
 from sweeps.rails.solana_v1 import auditing
 from tests.factories.ledger import book_fee

@@ -28,7 +28,7 @@ from sweepapi.errors import (
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.encoding.addresses import SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL
-from sweeps.rails.request import TokenInput
+from sweeps.protocol.request import TokenInput
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
 from tests.solana_user import DOLLAR, SolanaUser

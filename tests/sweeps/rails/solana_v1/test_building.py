@@ -19,11 +19,11 @@ from partners.models import Partner
 from sweepapi.errors import SweepFailed
 from sweepapi.fees import floor_share
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
-from sweeps.build import renew_offer
 from sweeps.models import Execution, Offer, Sweep
-from sweeps.rails.request import TokenInput
+from sweeps.protocol.request import TokenInput
+from sweeps.rails.solana_v1.build.terms import gross_of
 from sweeps.rails.solana_v1.models import BuiltTransaction
-from sweeps.rails.solana_v1.terms import gross_of
+from sweeps.story.build import renew_offer
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
 from tests.solana_user import DOLLAR, SolanaUser

@@ -12,9 +12,9 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana.landed import account_scan
 from sweeps.models import EventKind
 from sweeps.rails.registry import RAILS
-from sweeps.rails.solana_v1 import reconciling
 from sweeps.rails.solana_v1.models import ScannedSlots
-from sweeps.settle import settle
+from sweeps.rails.solana_v1.reconcile import reconciling
+from sweeps.story.settle import settle
 from tests import fake_node
 from tests.fake_node import Alter
 from tests.indexer.reconciled import refuse_to_settle

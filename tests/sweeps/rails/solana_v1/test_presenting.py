@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from sweepapi.errors import SweepNotCancellable
-from sweeps.withdrawal import cancel_on_chain
+from sweeps.story.withdrawal import cancel_on_chain
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import LocalSweep
 from tests.sweeps.rails.solana_v1.looks import the_worker_looks

@@ -14,7 +14,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana.encoding.addresses import LIGHTHOUSE
 from sweepapi.solana.landed import searching
 from sweeps.models import SweepTransaction
-from sweeps.rails.solana_v1.judging import MAX_REJECTED
+from sweeps.rails.solana_v1.follow.judging import MAX_REJECTED
 from tests import fake_node
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, SWEPT, LocalSweep, marker

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sweepapi import networks
 from sweeps.rails.evm.models import ScannedBlocks
-from sweeps.rails.evm.reconciling import rescan
+from sweeps.rails.evm.reconcile.reconciling import rescan
 
 MAX_DIGITS = 18  # what fits the database
 

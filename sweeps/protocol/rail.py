@@ -1,0 +1,386 @@
+"""The protocol that every rail implements, and the types that it shares with the rest of the service.
+
+A rail is one way to execute sweeps: a version of our contract on EVM chains, or transactions on another network. The
+rest of the service does not depend on which rail it uses. It drafts, seals and presents through the rail, has the rail
+judge what it has seen, and applies the verdict.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from django.db.models.expressions import Combinable
+from uuid_utils.compat import uuid7
+
+from ledger.models import Settlement
+from partners.models import Partner
+from sweepapi.fees import Split, split
+from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
+from sweeps.protocol.presentation import Presentation
+from sweeps.protocol.request import BuildRequest, TokenInput
+
+# --- Building ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FeeTerms:
+    """The fee, its recipients, and how the partner's share is settled."""
+
+    total_fee_bps: int
+    partner_share_bps: int
+    partner_recipient: str | None  # None where the share is paid later
+    protocol_recipient: str
+    settlement: Settlement
+
+    @classmethod
+    def of(cls, sweep: Sweep) -> "FeeTerms":
+        """Return the terms that a sweep's first offer fixed."""
+        return cls(
+            total_fee_bps=sweep.total_fee_bps,
+            partner_share_bps=sweep.partner_share_bps,
+            partner_recipient=sweep.partner_recipient,
+            protocol_recipient=sweep.protocol_recipient,
+            settlement=Settlement(sweep.settlement),
+        )
+
+    def split(self, gross_output: int) -> Split:
+        """Return how a gross output is divided."""
+        return split(gross_output, self.total_fee_bps, self.partner_share_bps)
+
+
+@dataclass(frozen=True)
+class OutputAsset:
+    """The asset that the user receives."""
+
+    asset: str
+    symbol: str
+    decimals: int
+
+
+@dataclass(frozen=True)
+class DraftToken:
+    """One input token, with its expected and minimum output in the output's smallest unit."""
+
+    asset: str
+    amount: int
+    symbol: str
+    decimals: int
+    expected_output: int
+    min_output: int
+
+
+@dataclass(frozen=True)
+class BuildWarning:
+    """Something that a partner should know, and that does not stop the sweep."""
+
+    code: str
+    message: str
+    token: str | None  # None if it is not about one token
+
+
+def symbol_warnings(tokens: Sequence[TokenInput], symbols: Mapping[str, str]) -> Iterator[BuildWarning]:
+    """Yield a warning for each symbol that was sent and is not the token's own."""
+    for token in tokens:
+        symbol = symbols[token.asset]
+        if token.symbol is not None and token.symbol != symbol:
+            yield BuildWarning("symbol_differs", f"The token's symbol is {symbol!r}.", token.asset)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A planned sweep, made from reads alone; each rail adds what it needs to seal it."""
+
+    partner: Partner
+    request: BuildRequest
+    output: OutputAsset
+    fees: FeeTerms
+    tokens: Sequence[DraftToken]
+    height: int  # the head that was read
+
+    @property
+    def expected(self) -> Split:
+        """The split of the expected gross output."""
+        return self.fees.split(sum(token.expected_output for token in self.tokens))
+
+    @property
+    def minimum(self) -> Split:
+        """The split of the minimum gross output."""
+        return self.fees.split(sum(token.min_output for token in self.tokens))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A reserved execution, and the positions of the draft's tokens that it takes."""
+
+    venue: str
+    execution_id: str
+    tokens: Sequence[int]
+    min_gross: int
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A draft with its identities reserved and its messages signed; each rail adds what it signed."""
+
+    draft: Draft
+    identities: Sequence[Identity]
+    deadline: datetime
+    sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
+
+    @property
+    def first_look_at(self) -> datetime | Combinable:
+        """When to look at the sweep if nothing is reported: as soon as its deadline has passed."""
+        return self.deadline + timedelta(seconds=1)
+
+    @property
+    def minimum(self) -> Split:
+        """The split of the signed minimum, which is that of the first offer."""
+        return self.draft.fees.split(sum(identity.min_gross for identity in self.identities))
+
+
+SealedT_co = TypeVar("SealedT_co", bound=Sealed, covariant=True)
+
+
+@dataclass(frozen=True)
+class Offered(Generic[SealedT_co]):
+    """A sealed draft as it was stored."""
+
+    rail: "Rail"
+    sweep: Sweep
+    offer: Offer
+    sealed: SealedT_co
+
+    @property
+    def draft(self) -> Draft:
+        return self.sealed.draft
+
+    @property
+    def minimum(self) -> Split:
+        return self.sealed.minimum
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A draft that is shown and not sealed."""
+
+    rail: "Rail"
+    draft: Draft
+
+    @property
+    def minimum(self) -> Split:
+        return self.draft.minimum
+
+
+# --- Following --------------------------------------------------------------------------------------------------------
+
+
+class Depth(Enum):
+    """How deep the block of an accepted transaction lies."""
+
+    UNKNOWN = "unknown"  # not queried, or the provider lags: a lower head is not a reorganisation
+    GONE = "gone"
+    INCLUDED = "included"
+    SAFE = "safe"
+    FINAL = "final"
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """Where a transaction was seen in a block."""
+
+    block_number: int
+    block_hash: str
+    gas_used: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One way in which a transaction differs from what was signed."""
+
+    field: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A token that an execution left out."""
+
+    position: int
+    reason: SkippedToken.Reason
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What an execution paid, and which tokens it left out, in their order."""
+
+    amounts: Split
+    skipped: tuple[Skipped, ...] = ()
+    is_below_minimum: bool = False  # it paid less than was quoted as the minimum of the tokens that it took
+    logs_digest: str = ""  # of the logs that show it, to compare them with those in the final block; blank without logs
+    log_index: int | None = None  # the position of its event in the block; None without logs
+
+
+@dataclass(frozen=True)
+class TransactionVerdict:
+    """What a mined transaction means for an execution: it executed it, reverted, or did something else.
+
+    One that was not reported becomes a candidate.
+    """
+
+    tx_hash: str
+    inclusion: Inclusion
+    executed: Executed | None = None
+    reverted: bool = False
+    mismatches: Sequence[Mismatch] = ()  # of one that reverted: why, if the rail can tell already
+
+
+class Ending(Enum):
+    """Why an execution can no longer happen."""
+
+    RAN_OUT = "ran_out"
+    CANCELLED = "cancelled"
+    TAKEN = "taken"  # something that does not match the sweep used its identity on chain
+
+
+@dataclass(frozen=True)
+class Ended:
+    """That an execution can no longer happen, and what the chain shows of it."""
+
+    ending: Ending
+    reason: str = ""  # for people; blank if the deadline passed
+    tx_hash: str | None = None  # of the transaction that ended it; None if the deadline passed
+
+
+@dataclass(frozen=True)
+class ExecutionVerdict:
+    """What a look means for one execution.
+
+    For an executed one only ``accepted``, ``log_index``, ``head_number`` and ``obstacle`` count.
+    """
+
+    head_number: int = 0
+    transactions: Sequence[TransactionVerdict] = ()
+    accepted: Depth = Depth.UNKNOWN
+    log_index: int | None = None  # where the final block shows the event; None if it is not final, or without logs
+    ended: Ended | None = None
+    raised: frozenset[str] = frozenset()  # flags
+    cleared: frozenset[str] = frozenset()
+    obstacle: str = ""  # why nothing could be concluded
+    search_cursor: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a look means for a sweep, by execution."""
+
+    executions: Mapping[UUID, ExecutionVerdict]
+    has_run_out: bool = False  # the network's clock is past the deadline
+    is_final: bool = False  # final blocks show it, so it counts for a closed sweep, too
+
+
+@dataclass(frozen=True)
+class FinalSpan:
+    looks: Sequence[tuple[UUID, Any]]  # sweeps, open or closed, whose executions were not known, with what was seen
+    blocks_left: int  # final blocks above the span that can be read now
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The facts about a settled, open sweep that determine the time of its next look."""
+
+    network: str
+    is_executed: bool  # an execution of it was, and its block is not final yet
+    flags: Sequence[str]
+    deadline: datetime
+    now: datetime
+    submitted_at: datetime | None  # of the newest candidate that awaits its receipt; None if there is none
+    is_searching: bool
+    is_cancelling: bool
+
+
+class Rail(Protocol):
+    """One way to execute sweeps. The values that ``watch`` and ``see`` return are opaque to the caller."""
+
+    @property
+    def name(self) -> str:
+        """The name under which sweeps store it."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """Its name in the setting and in the API."""
+        ...
+
+    @property
+    def present(self) -> Presentation: ...
+
+    def draft(self, *, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> Draft:
+        """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
+
+        A ``renewed`` sweep keeps its terms; otherwise those of today apply. Raises the errors of a build.
+        """
+        ...
+
+    def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
+        """Reserve the identities and sign; a ``renewed`` sweep keeps its identities and deadline.
+
+        Raises the errors of a build, also where the rail can't offer that sweep again.
+        """
+        ...
+
+    def store(self, offered: Offered[Any]) -> None:
+        """Store the facts about an offer that only this rail knows, in the caller's transaction."""
+        ...
+
+    def read_parts(self, sweeps: Sequence[Sweep]) -> None:
+        """Read what ``watch`` needs beside the rows, in a fixed number of queries, unless it was read before."""
+        ...
+
+    def watch(self, sweeps: Sequence[Sweep]) -> list[Any]:
+        """Return what to look for, in the order of the sweeps, once their parts are read."""
+        ...
+
+    def see(
+        self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
+    ) -> Iterator[Sequence[tuple[UUID, Any]]]:
+        """Look at the network for many sweeps in few round trips; yield each sweep's id with what was seen.
+
+        Those that are seen at the same time are yielded together. None means that no provider answered. Without a
+        timeout, follow-up reads are made as well, such as the search for an execution that was not reported.
+        """
+        ...
+
+    def find_executed(self, network: str, venue: str) -> Iterator[FinalSpan]:
+        """Yield the next spans of final blocks; one is read again unless the caller settles it and asks for more."""
+        ...
+
+    def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own types
+        """Return the verdict; pure. What was seen may be older than what is watched."""
+        ...
+
+    def next_look(self, outlook: Outlook, verdict: Verdict) -> datetime | None:
+        """Return when to look again at an open sweep; None if it is enough to watch the block of its execution."""
+        ...
+
+    def clock(self, network: str) -> datetime | None:
+        """Return the time of the network's newest safe block; None if it is not known now."""
+        ...
+
+    def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
+        """Return why a transaction reverted; empty if that can't be found out in time."""
+        ...
+
+    def withdraw(self, sweep: Sweep) -> None:
+        """Record, in the caller's transaction, that the executions are to be cancelled on chain.
+
+        Raises ``SweepNotCancellable``, with the reason, where the rail can't do that.
+        """
+        ...
+
+    def send_withdrawals(self) -> None:
+        """Sign and send what is to be cancelled on chain, and send again what is not mined yet."""
+        ...

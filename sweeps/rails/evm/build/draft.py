@@ -1,0 +1,341 @@
+"""A draft on an EVM chain: its tokens with their swaps, and what becomes of it without some of them."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.responses import Block, GasPrice, Log
+from sweepapi.evm.market.reading import Facts
+from sweepapi.evm.pools.types import PoolHop, Route
+from sweepapi.evm.routes.minimums import Minimums
+from sweepapi.evm.routes.planning import shares
+from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
+from sweepapi.evm.tokens.token_permits import TokenPermits
+from sweepapi.evm.tokens.transfers import Transfers
+from sweepapi.evm.trial.attempts import Approval, Attempt, Payout
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.trial.sweep_gas import SweepGas
+from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
+from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
+from sweepapi.evm.worth.economics import sweep_economics, token_economics
+from sweepapi.evm.worth.left_out import LeftOut
+from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
+from sweeps.protocol.rail import BuildWarning, Draft, DraftToken
+from sweeps.protocol.request import BuildRequest, TokenInput
+
+
+@dataclass(frozen=True)
+class SignedTerms:
+    """What the user signed for a sweep in addition to its tokens, and every later offer of it keeps."""
+
+    floors: Sequence[int]  # by position of the token
+    max_skipped: int
+
+
+@dataclass(frozen=True)
+class EvmToken(DraftToken):
+    """A token with its swap, and the user's balance and allowance; expected and minimum output are before the fee.
+
+    The offer drops a token without a swap: it expects nothing of it, and the token stays with the user.
+    """
+
+    swap: LegSwap | None
+    floor: int  # what the user signs as the least to receive for it, after the fee
+    skippable: bool
+    balance: int
+    allowance: int  # given to Permit2
+    needs_reset: bool  # the token refuses to replace an allowance that is not zero
+    contract_allowance: int  # given to the sweep's contract
+    permits: TokenPermits | None  # how the allowance of Permit2 can be signed; None if it suffices, or can't be
+    economics: TokenEconomics = NOTHING
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether it is swapped in the last hop."""
+        return isinstance(self.swap, PoolSwap | WrappedSwap) and self.swap.joined
+
+    def valued(self, rates: Rates, transfers: Transfers, *, fee_bps: int) -> "EvmToken":
+        """Return the token with its economics."""
+        if self.swap is None:
+            return self
+        return replace(self, economics=token_economics(self, rates, transfers, fee_bps=fee_bps))
+
+    def approval(self, *, unlimited: bool) -> Approval:
+        """Return the allowances to give the contract in a trial, after a reset to zero where the token needs one.
+
+        Tokens treat an unlimited allowance differently, so the trial gives one if the user will.
+        """
+        amount = UNLIMITED if unlimited or self.allowance == UNLIMITED else self.amount
+        resets = self.needs_reset and self.contract_allowance > 0
+        return Approval(
+            self.asset,
+            current=self.contract_allowance,
+            amounts=[0, amount] if resets else [amount],
+            takes_all=self.balance == self.amount,
+        )
+
+    def dropped(self) -> "EvmToken":
+        """Return the token as an offer has it that leaves it with the user."""
+        return replace(self, expected_output=0, min_output=0, swap=None, skippable=False, economics=NOTHING)
+
+
+@dataclass(frozen=True)
+class WalletFacts:
+    """What the user's account is."""
+
+    code: bytes
+    answers_eip1271: bool | None  # whether its code checks signatures; None without code, or if that is unknown
+
+    @property
+    def kind(self) -> AccountCode:
+        """Which kind of code it has."""
+        return kind_of(self.code)
+
+    @property
+    def delegate(self) -> str | None:
+        """The contract that it delegates to (EIP-7702); None if it does not."""
+        return delegate_of(self.code)
+
+
+@dataclass(frozen=True)
+class EvmDraft(Draft):
+    """A draft on an EVM chain."""
+
+    tokens: Sequence[EvmToken]
+    chain: Chain
+    contract: str
+    output_token: str  # an ERC-20: the wrapped coin where the user wants the native one
+    last_hop: PoolHop | None  # which swaps the sum of the joined tokens into the output; None if none is joined
+    max_skipped: int  # how many tokens the user lets offer and contract leave out together
+    head: Block
+    used_permit_words: Mapping[int, int]  # Permit2's bitmap of the user by word position
+    warnings: Sequence[BuildWarning]
+    wallet: WalletFacts
+    gas_price: GasPrice | None  # None if the provider did not report it
+    native_balance: int  # of the user, in wei
+    rates: Rates
+    is_renewed: bool
+    left_out: Sequence[LeftOut] = ()
+    simulation: Simulation = NOT_TRIED
+    tried_nonce: int = 0  # of the fee authorization; no meaning for contracts without one
+    untried_gas: int = 0  # what the sweep uses that its simulation did not
+
+    @property
+    def swept(self) -> list[EvmToken]:
+        """The tokens that the offer does not drop."""
+        return [token for token in self.tokens if token.swap is not None]
+
+    @property
+    def paying_pools(self) -> list[str]:
+        """The pools that pay the output."""
+        last = [] if self.last_hop is None else [self.last_hop]
+        taken = [
+            token.swap.route if isinstance(token.swap, RouterSwap) else token.swap.hop
+            for token in self.swept
+            if isinstance(token.swap, RouterSwap | PoolSwap) and not token.is_joined
+        ]
+        return [swap.pools[-1] for swap in (*last, *taken)]
+
+    @property
+    def routed_beside_others(self) -> list[str]:
+        """The tokens of routers, which run last, in pools that the others have moved by then."""
+        routed = [token.asset for token in self.swept if isinstance(token.swap, RouterSwap)]
+        return routed if len(routed) < len(self.swept) else []
+
+    @property
+    def unskippable(self) -> "EvmDraft":
+        """The same sweep, if the contract leaves out no token."""
+        return replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])
+
+    def alone(self, token: EvmToken) -> "EvmDraft":
+        """Return the sweep of one of the tokens."""
+        return self._with_tokens([replace(token, skippable=False)], max_skipped=0)
+
+    def leaving_out(self, tokens: Sequence[LeftOut]) -> "EvmDraft":
+        """Return the draft without some of the tokens, as if they had not been requested."""
+        assets = {token.asset for token in tokens}
+        left = [token for token in self.tokens if token.asset not in assets]
+        pools = sum(isinstance(token.swap, PoolSwap) for token in left)
+        smaller = self._with_tokens(left, max_skipped=min(self.max_skipped, max(pools - 1, 0)))
+        warnings = [warning for warning in self.warnings if warning.token not in assets]
+        return replace(smaller, left_out=[*self.left_out, *tokens], warnings=warnings)
+
+    def dropping(self, assets: Collection[str]) -> "EvmDraft":
+        """Return the offer without some of the tokens that the user signed."""
+        tokens = [token.dropped() if token.asset in assets else token for token in self.tokens]
+        return self._with_tokens(tokens, max_skipped=self.max_skipped)
+
+    def with_gross_output(self, gross_output: int) -> "EvmDraft":
+        """Return the draft with what came out in a simulation.
+
+        Other tokens move the pools of the last hop and of routers, so the joined tokens and those of routers share
+        the difference.
+        """
+        moved = {
+            token.asset: token.expected_output
+            for token in self.tokens
+            if token.is_joined or isinstance(token.swap, RouterSwap)
+        }
+        others = sum(token.expected_output for token in self.tokens if token.asset not in moved)
+        if not moved or gross_output <= others:
+            return self
+        parts = shares(gross_output - others, moved)
+        return replace(self, tokens=[self.expecting(token, parts.get(token.asset)) for token in self.tokens])
+
+    def expecting(self, token: EvmToken, output: int | None) -> EvmToken:
+        """Return the token with this output; None leaves it as it is."""
+        if output is None:
+            return token
+        fee_bps = self.fees.total_fee_bps
+        economics = token.economics.at(
+            expected_output=output, min_output=token.min_output, fee_bps=fee_bps, rates=self.rates
+        )
+        return replace(token, expected_output=output, economics=economics)
+
+    def _with_tokens(self, tokens: Sequence[EvmToken], *, max_skipped: int) -> "EvmDraft":
+        """Return the draft of other tokens; the joined ones keep their shares of the last hop, or get more."""
+        last_hop = self.last_hop if any(token.is_joined for token in tokens) else None
+        can_skip = max_skipped > sum(token.swap is None for token in tokens)
+        kept = [replace(token, skippable=token.skippable and can_skip) for token in tokens]
+        return replace(self, tokens=kept, last_hop=last_hop, max_skipped=max_skipped)
+
+    def data_fee(self, *, more_bytes: int = 0) -> int | None:
+        """Return what a rollup charges for the data of the sweep and of so many more bytes, in wei."""
+        fee = self.rates.data_fee
+        return None if fee is None else fee.with_bytes(more_bytes)
+
+    @property
+    def gas(self) -> SweepGas:
+        """What the gas of the sweep depends on."""
+        swept, pools = self.swept, [token for token in self.tokens if token.skippable]
+        return SweepGas(
+            swaps=[token.swap for token in swept if token.swap is not None],
+            last_hop=self.last_hop,
+            signed_token_count=len(self.tokens),
+            skippable=[token.swap.hop for token in pools if isinstance(token.swap, PoolSwap)],
+            max_skipped=self.max_skipped,
+            has_used_word=bool(next(iter(self.used_permit_words.values()), 0)),
+            has_code=self.wallet.kind is not AccountCode.NONE,
+            tried_least=self.simulation.least_gas,
+            tried_used=self.simulation.gas_used,
+            untried=self.untried_gas,
+        )
+
+    @property
+    def economics(self) -> Economics:
+        """What the sweep brings, with the gas that its simulation used, or about what it will use."""
+        each = [token.economics for token in self.swept]
+        return sweep_economics(each, self.rates, expected=self.expected, minimum=self.minimum, gas=self.gas.used)
+
+    @property
+    def min_user(self) -> int:
+        """What the user receives at least, whichever tokens the contract leaves out."""
+        swept = self.swept
+        may_skip = self.max_skipped - (len(self.tokens) - len(swept))
+        skippable = sorted((token.floor for token in swept if token.skippable), reverse=True)
+        return sum(token.floor for token in swept) - sum(skippable[:may_skip])
+
+    def attempt(self, trial: "Trial", limits: Sequence[int]) -> Attempt:
+        """Return the sweep as its user's own calls with these gas limits, the approvals first."""
+        recipients = [self.request.wallet, self.fees.protocol_recipient, self.fees.partner_recipient]
+        return Attempt(
+            user=self.request.wallet,
+            contract=self.contract,
+            tokens=[token.asset for token in self.tokens],
+            approvals=[token.approval(unlimited=self.request.unlimited_approvals) for token in self.swept],
+            calldata=trial.encode(self),
+            limits=limits,
+            codes=trial.codes,
+            gas_price=self.gas_price,
+            native_balance=self.native_balance,
+            gross_output=trial.gross_output,
+            payout=Payout(
+                token=self.output.asset,
+                wrapped_native=self.chain.wrapped_native,
+                recipients=list(dict.fromkeys(filter(None, recipients))),
+            ),
+            gas=self.gas,
+        )
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the user holds enough of every token."""
+        return all(token.balance >= token.amount for token in self.swept)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a contract version executes a draft with the user as the caller."""
+
+    encode: Callable[[EvmDraft], bytes]  # the calldata
+    gross_output: Callable[[Log], int | None]  # of the contract's event of an executed sweep; None for another event
+    codes: Mapping[str, str]  # of accounts that need another code for the trial, as hex
+
+
+def planned_tokens(
+    request: BuildRequest, facts: Facts, quotes: Quotes, minimums: Minimums, *, max_skipped: int
+) -> list[EvmToken]:
+    """Return each token with its swap and its minimum; a new sweep does not have those without a way."""
+    ways, is_renewed = minimums.plan.ways, minimums.signed is not None
+    dropped = len(request.tokens) - len(ways) if is_renewed else 0
+    return [
+        _token(token, facts, quotes, minimums, may_skip=max_skipped > dropped)
+        if token.asset in ways
+        else _dropped(token, facts, minimums.floor(token.asset))
+        for token in request.tokens
+        if token.asset in ways or is_renewed
+    ]
+
+
+def _token(token: TokenInput, facts: Facts, quotes: Quotes, minimums: Minimums, *, may_skip: bool) -> EvmToken:
+    known, asset, plan = facts.tokens[token.asset], token.asset, minimums.plan
+    swap = _swap(asset, minimums, may_skip=may_skip)
+    return EvmToken(
+        asset=asset,
+        amount=token.amount,
+        symbol=known.symbol,
+        decimals=known.decimals,
+        expected_output=plan.expected_output(asset),
+        min_output=minimums.min_output(asset),
+        swap=swap,
+        floor=minimums.floor(asset),
+        skippable=may_skip and isinstance(swap, PoolSwap),
+        balance=known.balance,
+        allowance=known.allowance,
+        needs_reset=asset in quotes.approvals.needs_reset,
+        contract_allowance=known.contract_allowance,
+        permits=quotes.approvals.permits.get(asset),
+    )
+
+
+def _swap(asset: str, minimums: Minimums, *, may_skip: bool) -> LegSwap:
+    way = minimums.plan.ways[asset]
+    if way.quote is None:
+        return WrappedSwap(joined=way.is_joined)
+    swap = way.quote.swap
+    if isinstance(swap, Route):
+        return RouterSwap(swap, way.quote.amount_in)
+    least = minimums.least_wrapped(asset, skippable=may_skip) if way.is_joined else 0
+    return PoolSwap(swap, joined=way.is_joined, least_wrapped=least, price_limit=way.quote.price_limit)
+
+
+def _dropped(token: TokenInput, facts: Facts, floor: int) -> EvmToken:
+    """Return a token that the offer leaves with the user; it may not even answer any more."""
+    known = facts.tokens.get(token.asset) or TokenFacts(token.symbol or "", token.decimals or 0, 0, 0, 0)
+    return EvmToken(
+        asset=token.asset,
+        amount=token.amount,
+        symbol=known.symbol,
+        decimals=known.decimals,
+        expected_output=0,
+        min_output=0,
+        swap=None,
+        floor=floor,
+        skippable=False,
+        balance=known.balance,
+        allowance=known.allowance,
+        needs_reset=False,
+        contract_allowance=known.contract_allowance,
+        permits=None,
+    )

@@ -1,0 +1,395 @@
+"""Drafts a sweep on an EVM chain: reads the market, refuses what can't work, and sets what each token must give.
+
+A new sweep is refused if one of its tokens can't be swapped. A renewed offer drops such a token, and one that no longer
+gives what the user signed, as long as the user allowed that.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from django.conf import settings
+
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.errors import (
+    BuildDisabled,
+    ChainUnavailable,
+    FieldError,
+    InsufficientOutput,
+    InvalidRequest,
+    NoRoute,
+    PriceImpactTooHigh,
+)
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.market import routing
+from sweepapi.evm.market.reading import Contract, Facts, Market
+from sweepapi.evm.market.routing import Outcome, SignedFloors
+from sweepapi.evm.pools.types import PoolHop, Route
+from sweepapi.evm.routes.minimums import Minimums
+from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.trial.attempts import Attempt
+from sweepapi.evm.trial.blocked_output import blocks, payout_probes
+from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
+from sweepapi.evm.trial.trying import try_all
+from sweepapi.evm.worth.left_out import NOT_A_TOKEN, PROBLEMS, ROUNDS_TO_ZERO, LeftOut, uneconomic, unswappable
+from sweepapi.evm.worth.valuing import Rates
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms, Trial, WalletFacts, planned_tokens
+from sweeps.rails.evm.build.sealing import permit_words
+
+ALONE_GAS = 5_000_000  # to try one token with
+MAX_PAYING_POOLS = 4  # to look at where nothing goes through
+PRICE_IMPACT = "The price impact is {} basis points."
+ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
+BESIDE_OTHERS = "Its router swaps after the pools have swapped the others, and that fails: {}"
+WOULD_REVERT = "The sweep would revert: {}"
+SIGNS_NOTHING = (
+    "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can "
+    "only be executed in a batch of calls."
+)
+OUTPUT_IS_NOT_A_TOKEN = FieldError("outputMint", *NOT_A_TOKEN)
+BLOCKING_OUTPUT = FieldError(
+    "outputMint", "transfer_refused", "The token refuses transfers to the contract or to this wallet."
+)
+TAXED_OUTPUT = ("transfer_fee", "The token charges a fee on transfer, so no output can be guaranteed.")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read of the market."""
+
+    market: Market
+    facts: Facts
+    quotes: Quotes
+
+
+def draft(  # noqa: PLR0913 - what a rail knows of a sweep
+    *,
+    partner: Partner,
+    request: BuildRequest,
+    chain: Chain,
+    contract: Contract,
+    fees: FeeTerms,
+    signed: SignedTerms | None = None,
+) -> EvmDraft:
+    """Plan a sweep in three round trips; with ``signed``, under what the user signed for it.
+
+    Raises ``BuildDisabled`` if the contract can't execute sweeps now, ``ChainUnavailable``, ``InvalidRequest`` (an
+    address that is not a token, or decimals that contradict the chain), ``NoRoute``, ``PriceImpactTooHigh`` and
+    ``InsufficientOutput``.
+    """
+    market = market_for(chain, contract, wallet=request.wallet, output_asset=request.output_asset)
+    floors = None if signed is None else _signed_floors(request, fees, signed)
+    facts, quotes, outcome = _read(request, market, floors)
+    if outcome.output_problem is not None:
+        refuse_output(outcome.output_problem)
+    max_skipped = _max_skipped(request, outcome.plan) if signed is None else signed.max_skipped
+    reading = Reading(market, facts, quotes)
+    minimums = _minimums(request, fees, outcome.plan, floors)
+    drafted = draft_of(request, reading, minimums, partner=partner, fees=fees, max_skipped=max_skipped)
+    drafted = replace(
+        drafted,
+        warnings=[
+            *_symbol_warnings(request, facts),
+            *_router_warnings(outcome.plan),
+            *_wallet_warnings(drafted.wallet),
+        ],
+        left_out=[]
+        if signed is not None
+        else list(unswappable(request.tokens, facts.tokens, outcome.problems, must_be_held=request.leaves_out)),
+    )
+    if signed is None:
+        return _without_unsweepable(drafted)
+    _require_floors(request, outcome.plan, max_skipped)
+    return drafted
+
+
+def market_for(chain: Chain, contract: Contract, *, wallet: str, output_asset: str) -> Market:
+    """Return the market of a sweep; one for the native coin swaps tokens into its wrapped one."""
+    return Market(
+        chain=chain,
+        pool=networks.current().pool(chain.network),
+        lasting=networks.current().lasting_facts[chain.network],
+        wallet=wallet,
+        contract=contract,
+        output=chain.wrapped_native if output_asset == NATIVE_COIN else output_asset,
+    )
+
+
+def output_of(asset: str, market: Market, facts: Facts) -> OutputAsset:
+    """Return what a sweep is paid in."""
+    known = facts.tokens[market.output]
+    return OutputAsset(asset, market.chain.native_symbol if asset == NATIVE_COIN else known.symbol, known.decimals)
+
+
+def draft_of(  # noqa: PLR0913 - what a draft consists of
+    request: BuildRequest, reading: Reading, minimums: Minimums, *, partner: Partner, fees: FeeTerms, max_skipped: int
+) -> EvmDraft:
+    """Return the draft of a planned sweep."""
+    market, facts, quotes = reading.market, reading.facts, reading.quotes
+    last, rates = minimums.plan.last, Rates.of(market, facts, quotes)
+    tokens = planned_tokens(request, facts, quotes, minimums, max_skipped=max_skipped)
+    return EvmDraft(
+        partner=partner,
+        request=request,
+        output=output_of(request.output_asset, market, facts),
+        fees=fees,
+        tokens=[token.valued(rates, quotes.transfers, fee_bps=fees.total_fee_bps) for token in tokens],
+        height=facts.head.number,
+        chain=market.chain,
+        contract=market.contract.address,
+        output_token=market.output,
+        last_hop=None if last is None else last.swap,
+        max_skipped=max_skipped,
+        head=facts.head,
+        used_permit_words=facts.used_permit_words,
+        warnings=(),
+        wallet=WalletFacts(facts.code, quotes.approvals.answers_eip1271),
+        gas_price=facts.gas_price,
+        native_balance=facts.native_balance,
+        rates=rates,
+        is_renewed=minimums.signed is not None,
+    )
+
+
+def _without_unsweepable(draft: EvmDraft) -> EvmDraft:
+    """Return a new sweep without the tokens that it can't take or that are not worth their gas.
+
+    Raises ``NoRoute`` if they may not be left out, ``InsufficientOutput`` for a floor of zero, and
+    ``PriceImpactTooHigh``.
+    """
+    if not draft.request.leaves_out and not draft.left_out:
+        _refuse_zero_floors(draft.tokens)
+    worthless = list(uneconomic(draft.tokens))
+    _require_leaving_out(draft.request, [*draft.left_out, *worthless], of=len(draft.request.tokens))
+    left = draft.leaving_out(worthless)
+    refuse_high_impact(draft.request, left.tokens)
+    return left
+
+
+def _require_leaving_out(request: BuildRequest, tokens: Sequence[LeftOut], *, of: int) -> None:
+    """Raise ``NoRoute`` unless these tokens may be left out; it has the same reasons as the answer would have.
+
+    ``of`` is how many tokens there are: one has to be left.
+    """
+    if not tokens or (request.leaves_out and len(tokens) < of):
+        return
+    requested = [token.asset for token in request.tokens]
+    raise NoRoute(
+        details=[FieldError(f"tokens[{requested.index(one.asset)}].mint", one.reason, one.message) for one in tokens]
+    )
+
+
+def refuse_high_impact(request: BuildRequest, tokens: Sequence[EvmToken]) -> None:
+    """Raise ``PriceImpactTooHigh`` for the tokens whose impact is more than the user agreed to."""
+    most = max(settings.PRICE_IMPACT_REFUSAL_BPS, request.accepted_impact_bps or 0)
+    requested = [token.asset for token in request.tokens]
+    impacts = {token.asset: token.economics.price_impact_bps or 0 for token in tokens}
+    details = [
+        FieldError(f"tokens[{requested.index(asset)}].amount", "price_impact_too_high", PRICE_IMPACT.format(impact))
+        for asset, impact in impacts.items()
+        if impact > most
+    ]
+    if details:
+        raise PriceImpactTooHigh(details=details)
+
+
+def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -> SignedFloors:
+    floors = {token.asset: floor for token, floor in zip(request.tokens, signed.floors, strict=True)}
+    return SignedFloors(floors, fees.total_fee_bps)
+
+
+def _read(request: BuildRequest, market: Market, signed: SignedFloors | None) -> tuple[Facts, Quotes, Outcome]:
+    words = permit_words(network=market.chain.network, wallet=request.wallet)
+    try:
+        facts = market.read_facts(swept=[token.asset for token in request.tokens], permit_words=words)
+        refuse_disabled(facts)
+        _refuse_bad_tokens(request, market, facts, may_drop=signed is not None)
+        amounts = {token.asset: token.amount for token in request.tokens if _is_quoted(token, request, facts)}
+        quotes = market.read_quotes(amounts=amounts, facts=facts, with_approvals=True)
+        return facts, quotes, routing.find(market, quotes, signed)
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=5) from error
+
+
+def refuse_disabled(facts: Facts) -> None:
+    """Raise ``BuildDisabled`` if the contract can't execute sweeps now."""
+    if facts.refusals:
+        raise BuildDisabled(" ".join(facts.refusals), retry_after_seconds=60)
+
+
+def _refuse_bad_tokens(request: BuildRequest, market: Market, facts: Facts, *, may_drop: bool) -> None:
+    problems: list[FieldError] = []
+    if not may_drop:
+        for i, token in enumerate(request.tokens):
+            if token.asset in facts.tokens or not request.leaves_out:
+                problems += [
+                    replace(problem, field=f"tokens[{i}].{problem.field}") for problem in _contradictions(token, facts)
+                ]
+    if market.output not in facts.tokens:
+        problems.append(OUTPUT_IS_NOT_A_TOKEN)
+    if problems:
+        raise InvalidRequest(details=problems)
+
+
+def _is_quoted(token: TokenInput, request: BuildRequest, facts: Facts) -> bool:
+    if any(_contradictions(token, facts)):
+        return False
+    return not request.leaves_out or facts.tokens[token.asset].balance >= token.amount
+
+
+def _contradictions(token: TokenInput, facts: Facts) -> Iterator[FieldError]:
+    known = facts.tokens.get(token.asset)
+    if known is None:
+        yield FieldError("mint", *NOT_A_TOKEN)
+    elif token.decimals is not None and token.decimals != known.decimals:
+        yield FieldError("decimals", "contradicts_chain", f"The token has {known.decimals} decimals.")
+
+
+def refuse_output(problem: Problem) -> NoReturn:
+    code, message = TAXED_OUTPUT if problem is Problem.SHORT else PROBLEMS[problem]
+    raise InvalidRequest(details=[FieldError("outputMint", code, message)])
+
+
+def _refuse_zero_floors(tokens: Sequence[EvmToken]) -> None:
+    """Raise ``InsufficientOutput`` for tokens whose floors are zero."""
+    nothing = [
+        FieldError(f"tokens[{i}].amount", "output_too_small", ROUNDS_TO_ZERO)
+        for i, token in enumerate(tokens)
+        if token.floor == 0
+    ]
+    if nothing:
+        raise InsufficientOutput(details=nothing)
+
+
+def _require_floors(request: BuildRequest, plan: Plan, max_skipped: int) -> None:
+    """Raise ``InsufficientOutput`` unless the user allowed to leave out as many tokens as the plan does."""
+    if not plan.ways or len(request.tokens) - len(plan.ways) > max_skipped:
+        raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
+
+
+def _max_skipped(request: BuildRequest, plan: Plan) -> int:
+    """Return how many tokens may be left out: as many as requested, of those that pools swap all but one."""
+    swaps = [way.quote.swap for way in plan.ways.values() if way.quote is not None]
+    most = max(sum(isinstance(swap, PoolHop) for swap in swaps) - 1, 0)
+    return most if request.max_skipped is None else min(request.max_skipped, most)
+
+
+def _minimums(request: BuildRequest, fees: FeeTerms, plan: Plan, signed: SignedFloors | None) -> Minimums:
+    return Minimums(
+        plan=plan,
+        fee_bps=fees.total_fee_bps,
+        slippage_bps=request.slippage_bps,
+        router_slippage_bps=settings.ROUTER_LEG_SLIPPAGE_BPS,
+        signed=None if signed is None else signed.floors,
+    )
+
+
+def _symbol_warnings(request: BuildRequest, facts: Facts) -> Iterator[BuildWarning]:
+    known = [token for token in request.tokens if token.asset in facts.tokens]
+    return symbol_warnings(known, {asset: token.symbol for asset, token in facts.tokens.items()})
+
+
+def _router_warnings(plan: Plan) -> Iterator[BuildWarning]:
+    for asset, way in plan.ways.items():
+        if way.quote is not None and isinstance(way.quote.swap, Route) and len(plan.ways) > 1:
+            yield BuildWarning("router_swap", ROUTER_SWAP, asset)
+
+
+def _wallet_warnings(wallet: WalletFacts) -> Iterator[BuildWarning]:
+    if wallet.answers_eip1271 is False:
+        yield BuildWarning("no_signatures", SIGNS_NOTHING, None)
+
+
+def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
+    """Return the draft with what the chain does with it now, without the tokens that fail where they may be left out.
+
+    One round trip tries the sweep with rising gas limits, and each token alone; the first limit that suffices is taken
+    for the least. If tokens fail, another round trip tries the rest. The user is the caller and approves the contract
+    first, because nothing is signed yet; with a signature the same legs run in the same order.
+
+    Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, ``InvalidRequest`` if all do
+    because of the output, and ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed.
+    """
+    if not draft.is_held:
+        return replace(draft, simulation=skipped(NOT_HELD))
+    swept = draft.swept
+    alone = [draft.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
+    whole, *single = _try(draft.chain, [_whole(draft, trial), *alone])
+    results = zip(swept, single or [whole], strict=True)
+    failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
+    if whole.status is SimulationStatus.REVERTED and not failing and (draft.is_renewed or draft.request.leaves_out):
+        failing = dict.fromkeys(draft.routed_beside_others, replace(whole, reason=BESIDE_OTHERS.format(whole.reason)))
+    # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
+    if whole.status is SimulationStatus.OK or not failing:
+        return _showing(draft, whole)
+    if len(failing) == len(swept) and not draft.is_renewed:
+        refuse_blocking_output([draft])
+    smaller = _without(draft, failing)
+    (rest,) = _try(draft.chain, [_whole(smaller, trial)])
+    return _showing(smaller, rest)
+
+
+def refuse_blocking_output(drafts: Sequence[EvmDraft]) -> None:
+    """Raise ``InvalidRequest`` if none of these sweeps goes through because the output blocks who receives it."""
+    draft, pools = drafts[0], list(dict.fromkeys(pool for draft in drafts for pool in draft.paying_pools))
+    recipients = (draft.contract, draft.request.wallet)
+    if draft.output_token == draft.chain.wrapped_native:
+        return
+    calls = payout_probes(draft.output_token, pools=pools[:MAX_PAYING_POOLS], recipients=recipients, chain=draft.chain)
+    try:
+        answers = networks.current().pool(draft.chain.network).batch(calls)
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=5) from error
+    if blocks(answers):
+        raise InvalidRequest(details=[BLOCKING_OUTPUT])
+
+
+def tried_alone(drafts: Sequence[EvmDraft], trial: Trial) -> list[Simulation]:
+    """Return what becomes of each of these drafts on its own, in one round trip for all.
+
+    Raises ``ChainUnavailable``.
+    """
+    return _try(drafts[0].chain, [draft.attempt(trial, [ALONE_GAS]) for draft in drafts]) if drafts else []
+
+
+def _whole(draft: EvmDraft, trial: Trial) -> Attempt:
+    # Without skipping: a pool that pays too little is to be found now.
+    return draft.unskippable.attempt(trial, draft.gas.limits_to_try)
+
+
+def _try(chain: Chain, attempts: Sequence[Attempt]) -> list[Simulation]:
+    try:
+        outcomes = try_all(attempts, networks.current().pool(chain.network))
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=5) from error
+    return [simulation_of(outcome, attempt.tokens) for attempt, outcome in zip(attempts, outcomes, strict=True)]
+
+
+def _showing(draft: EvmDraft, result: Simulation) -> EvmDraft:
+    """Return the draft with this result, and with the output that it shows; a renewed sweep must not revert."""
+    if draft.is_renewed and result.status is SimulationStatus.REVERTED:
+        raise InsufficientOutput(WOULD_REVERT.format(result.reason))
+    known = draft if result.gross_output is None else draft.with_gross_output(result.gross_output)
+    return replace(known, simulation=result)
+
+
+def _without(draft: EvmDraft, failing: Mapping[str, Simulation]) -> EvmDraft:
+    if draft.is_renewed:
+        smaller = draft.dropping(failing)
+        if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > draft.max_skipped:
+            raise InsufficientOutput(WOULD_REVERT.format(next(iter(failing.values())).reason))
+        return smaller
+    left_out = [
+        LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
+        for token in draft.tokens
+        if token.asset in failing
+    ]
+    _require_leaving_out(draft.request, [*draft.left_out, *left_out], of=len(draft.request.tokens))
+    return draft.leaving_out(left_out)

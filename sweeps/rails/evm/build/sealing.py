@@ -1,0 +1,205 @@
+"""The parts of sealing a draft that every contract version on EVM chains needs: route, call, and the user's permit."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+
+from sweepapi.errors import NewBuildRequired
+from sweepapi.evm.contracts import batch
+from sweepapi.evm.contracts.permit2 import BITS_PER_WORD, BatchPermit, Witness
+from sweepapi.evm.encoding.abi import Function, error_abi, function_abi
+from sweepapi.evm.encoding.addresses import keccak_hex
+from sweepapi.evm.encoding.eip712 import TypedData
+from sweepapi.evm.encoding.responses import Block
+from sweepapi.evm.pools import finder
+from sweepapi.evm.pools.types import PoolHop
+from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
+from sweeps.models import Sweep
+from sweeps.protocol.rail import Sealed
+from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms
+from sweeps.rails.evm.models import PermitNonces
+
+# Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
+# use; the top bits stay clear, so that counting up never leaves the range.
+FIRST_PERMIT_WORD = int(keccak_hex(b"sweepapi permit2 nonces"), 16) >> 16
+
+
+@dataclass(frozen=True)
+class ContractCall:
+    """The call that executes a sweep, with a placeholder for the user's signature, which is its last argument."""
+
+    to: str
+    function_name: str
+    abi: Sequence[Mapping[str, Any]]  # the function, and the errors that it may revert with
+    arguments: Sequence[Any]
+    calldata: bytes
+    signature_offset: int
+
+    value = 0
+    signature_length = batch.SIGNATURE_BYTES
+
+    @property
+    def length_offset(self) -> int:
+        """Where the word with the length of the signature begins."""
+        return self.signature_offset - batch.WORD
+
+    @property
+    def signature_index(self) -> int:
+        """The position of the signature among the arguments."""
+        return len(self.arguments) - 1
+
+
+@dataclass(frozen=True)
+class EvmSealed(Sealed):
+    """A sealed draft on an EVM chain."""
+
+    draft: EvmDraft
+    route: batch.Route
+    permit: TypedData
+    permission: batch.Permission
+    call: ContractCall
+    entry_points: batch.EntryPoints
+
+    @property
+    def gas(self) -> int:
+        """The gas limit, with a margin."""
+        return self.draft.gas.limit()
+
+    @property
+    def data_fee(self) -> int | None:
+        """What a rollup charges for the transaction's data in addition, in wei."""
+        return self.draft.data_fee()
+
+    @property
+    def fee_authorization(self) -> Mapping[str, Any] | None:
+        """The signed authorization as partners see it; None for contracts that need none."""
+        return None
+
+
+def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
+    """Return the positions of the words in which the wallet's next Permit2 nonce will lie."""
+    row = PermitNonces.objects.filter(network=network, wallet=wallet).first()
+    word = FIRST_PERMIT_WORD + (row.next_index if row is not None else 0) // BITS_PER_WORD
+    return (word, word + 1)
+
+
+def reserve_permission(draft: EvmDraft) -> batch.Permission:
+    """Reserve what the user signs for a new sweep, in the caller's transaction: a nonce and a new deadline."""
+    nonce = reserve_permit_nonce(
+        network=draft.chain.network, wallet=draft.request.wallet, used_words=draft.used_permit_words
+    )
+    return batch.Permission(nonce, new_deadline(draft.head))
+
+
+def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
+    """Reserve a wallet's next Permit2 nonce; ``used_words`` is Permit2's bitmap by word position, as just read.
+
+    Runs in the caller's transaction. A nonce is never reserved twice; a build that fails after its reservation leaves
+    a gap.
+    """
+    row, _ = PermitNonces.objects.select_for_update().get_or_create(network=network, wallet=wallet)
+    index = row.next_index
+    while _is_used(index, used_words):
+        index += 1
+    row.next_index = index + 1
+    row.save(update_fields=["next_index"])
+    return FIRST_PERMIT_WORD * BITS_PER_WORD + index
+
+
+def _is_used(index: int, used_words: Mapping[int, int]) -> bool:
+    word, bit = divmod(index, BITS_PER_WORD)
+    # A word beyond those that were read was reached by other builds meanwhile, which had read it.
+    return bool(used_words.get(FIRST_PERMIT_WORD + word, 0) >> bit & 1)
+
+
+def new_deadline(head: Block) -> int:
+    """Return the deadline of what is signed now, in seconds since 1970.
+
+    It counts from the later of both clocks: the chain's decides, and it may be behind or ahead of the server's.
+    """
+    deadline: int = max(int(time.time()), head.timestamp) + settings.AUTHORIZATION_TTL_SECONDS
+    return deadline
+
+
+def permission_of(sweep: Sweep) -> batch.Permission:
+    """Return what the user signed for the first offer of a sweep, which is good for every other one."""
+    return batch.Permission(sweep.permit.nonce, int(sweep.deadline.timestamp()))
+
+
+def deadline_of(permission: batch.Permission) -> datetime:
+    """Return the deadline of the permission as a time."""
+    return datetime.fromtimestamp(permission.deadline, tz=UTC)
+
+
+def permit_of(draft: EvmDraft, permission: batch.Permission, witness: Witness) -> TypedData:
+    """Return what the user signs to have the draft's tokens pulled by its contract."""
+    permit = BatchPermit(
+        spender=draft.contract,
+        permitted=[(token.asset, token.amount) for token in draft.tokens],
+        nonce=permission.nonce,
+        deadline=permission.deadline,
+        witness=witness,
+    )
+    return permit.typed_data(chain_id=draft.chain.chain_id, permit2=draft.chain.permit2)
+
+
+def call_of(draft: EvmDraft, *, contract_name: str, function: Function, arguments: Sequence[Any]) -> ContractCall:
+    """Return the call of the contract's ``sweep``."""
+    calldata = function.encode(*arguments)
+    return ContractCall(
+        to=draft.contract,
+        function_name="sweep",
+        abi=[function_abi(contract_name, "sweep"), *error_abi(contract_name)],
+        arguments=arguments,
+        calldata=calldata,
+        signature_offset=batch.signature_offset(calldata),
+    )
+
+
+def signed_terms_of(sweep: Sweep, *, contract: str) -> SignedTerms:
+    """Return what the user signed for the first offer of a sweep in addition to its tokens.
+
+    Raises ``NewBuildRequired`` if that was for another contract, where the execution's id may belong to another sweep.
+    """
+    if sweep.executions.get().venue != contract:
+        raise NewBuildRequired("The contract was replaced since this sweep was built; build a new one.")
+    return SignedTerms(sweep.permit.floors, sweep.permit.max_skipped)
+
+
+def route_of(draft: EvmDraft) -> batch.Route:
+    """Return the route as the contract takes it, with the calls of routers encoded."""
+    return batch.Route(
+        legs=[batch.Leg(token.asset, token.amount, token.floor, _hop(token)) for token in draft.tokens],
+        last_hop=_in_pool(draft.last_hop) if draft.last_hop is not None else batch.Hop(),
+        max_skipped=draft.max_skipped,
+        router_calls=[
+            _router_call(position, token.swap, min_output=token.min_output, recipient=draft.contract)
+            for position, token in enumerate(draft.tokens)
+            if isinstance(token.swap, RouterSwap)
+        ],
+    )
+
+
+def _hop(token: EvmToken) -> batch.Hop:
+    match token.swap:
+        case None:
+            return batch.Hop(dropped=True)
+        case PoolSwap(hop=hop, joined=joined, least_wrapped=least, price_limit=limit):
+            return replace(_in_pool(hop), joined=joined, skippable=token.skippable, price_limit=limit, least=least)
+        case WrappedSwap(joined=joined):
+            return batch.Hop(joined=joined)
+        case RouterSwap():
+            return batch.Hop()
+
+
+def _in_pool(hop: PoolHop) -> batch.Hop:
+    return batch.Hop(fee=hop.fee_tier or 0, venue=hop.venue.id)
+
+
+def _router_call(position: int, swap: RouterSwap, *, min_output: int, recipient: str) -> batch.RouterCall:
+    data = finder.swap_call(swap.route, amount_in=swap.amount_in, min_output=min_output, recipient=recipient)
+    return batch.RouterCall(position, swap.route.router.address, data)

@@ -1,0 +1,65 @@
+"""Stores the offers of an EVM rail: the route of each, and with the first one what the user signs."""
+
+from typing import Any
+
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
+from sweeps.protocol.rail import Offered
+from sweeps.rails.evm.build.sealing import EvmSealed
+from sweeps.rails.evm.models import LastHop, Leg, Permit
+
+
+def store(offered: Offered[EvmSealed]) -> None:
+    """Store the legs and the last hop of an offer, and with the first one what the user signs."""
+    sealed, offer = offered.sealed, offered.offer
+    route, draft = sealed.route, sealed.draft
+    if offer.sequence == 1:
+        Permit.objects.create(
+            sweep=offered.sweep,
+            nonce=sealed.permission.nonce,
+            floors=route.floors,
+            max_skipped=route.max_skipped,
+        )
+    token_ids = dict(offered.sweep.tokens.values_list("position", "id"))
+    data = {call.leg: call.data for call in route.router_calls}
+    Leg.objects.bulk_create(
+        Leg(
+            offer=offer,
+            token_id=token_ids[position],
+            skippable=token.skippable,
+            expected_output=token.expected_output,
+            min_output=token.min_output,
+            data=data.get(position, b""),
+            **_swap_columns(token.swap),
+        )
+        for position, token in enumerate(draft.tokens)
+    )
+    if draft.last_hop is not None:
+        last = draft.last_hop
+        LastHop.objects.create(offer=offer, venue=last.venue.name, pool=last.pool, fee_tier=last.fee_tier)
+
+
+def _swap_columns(swap: LegSwap | None) -> dict[str, Any]:
+    match swap:
+        case None:
+            return {"hop": Leg.Hop.DROPPED, "path": [], "fee_tiers": []}
+        case WrappedSwap(joined=joined):
+            return {"hop": Leg.Hop.JOINED if joined else Leg.Hop.UNWRAPPED, "path": [], "fee_tiers": []}
+        case PoolSwap(hop=hop, joined=joined, least_wrapped=least):
+            return {
+                "hop": Leg.Hop.JOINED if joined else Leg.Hop.POOL,
+                "least_wrapped": least if joined else None,
+                "exchange": hop.venue.name,
+                "kind": hop.venue.kind,
+                "target": hop.pool,
+                "path": [hop.token_in, hop.token_out],
+                "fee_tiers": [] if hop.fee_tier is None else [hop.fee_tier],
+            }
+        case RouterSwap(route=route):
+            return {
+                "hop": Leg.Hop.ROUTER,
+                "exchange": route.router.name,
+                "kind": route.router.kind,
+                "target": route.router.address,
+                "path": list(route.path),
+                "fee_tiers": list(route.fee_tiers),
+            }

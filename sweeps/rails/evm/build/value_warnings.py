@@ -1,0 +1,41 @@
+"""Warns of prices that are bad, but not so bad that a build is refused."""
+
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from sweepapi.evm.worth.economics import value_loss_bps
+from sweepapi.evm.worth.valuing import Economics, TokenEconomics
+from sweeps.protocol.rail import BuildWarning
+from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.build.drafting import PRICE_IMPACT
+
+LOSS = "After the fee and its gas, this token brings {} basis points less than it is worth."
+LOSS_OF_ALL = "After the fee and the gas, the sweep brings {} basis points less than its tokens are worth."
+VALUE_WARNINGS = ("price_impact_high", "value_loss_high")
+
+
+def value_warnings(draft: EvmDraft) -> Iterator[BuildWarning]:
+    """Yield a warning for each token, and for the output, that falls short of the mid prices by too much."""
+    for token in draft.swept:
+        yield from _value_warning(token.economics, token.asset, LOSS)
+    yield from _value_warning(draft.economics, draft.output.asset, LOSS_OF_ALL)
+
+
+def value_warning(economics: TokenEconomics | Economics) -> str | None:
+    """Return the code of the warning about a token or a sweep; None if it does not fall short by too much."""
+    if _is_much(economics.price_impact_bps):
+        return "price_impact_high"
+    return "value_loss_high" if _is_much(value_loss_bps(economics)) else None
+
+
+def _value_warning(economics: TokenEconomics | Economics, asset: str, loss: str) -> Iterator[BuildWarning]:
+    match value_warning(economics):
+        case "price_impact_high" as code:
+            yield BuildWarning(code, PRICE_IMPACT.format(economics.price_impact_bps), asset)
+        case "value_loss_high" as code:
+            yield BuildWarning(code, loss.format(value_loss_bps(economics)), asset)
+
+
+def _is_much(loss_bps: int | None) -> bool:
+    return loss_bps is not None and loss_bps > settings.PRICE_IMPACT_WARNING_BPS

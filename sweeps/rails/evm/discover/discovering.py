@@ -1,0 +1,185 @@
+"""Looks at a wallet on an EVM chain, and simulates the sale of each token alone, to say which are worth sweeping.
+
+It takes at most six round trips for any number of tokens: two find what the wallet holds (``holdings``), one reads the
+facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. If all of these fail, another
+one asks whether the output is to blame.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.conf import settings
+
+from partners.models import Partner
+from sweepapi.errors import ChainUnavailable, InvalidRequest
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.market import sales
+from sweepapi.evm.market.reading import Contract, Facts, Market
+from sweepapi.evm.market.sales import Sales
+from sweepapi.evm.routes.minimums import Minimums
+from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.trial.trial_result import Simulation, SimulationStatus
+from sweepapi.evm.wallet.holdings import Holdings, WalletLook
+from sweepapi.evm.worth.valuing import Rates
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps.protocol.rail import FeeTerms
+from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
+from sweeps.rails.evm.build.draft import EvmDraft, Trial
+from sweeps.rails.evm.build.drafting import (
+    OUTPUT_IS_NOT_A_TOKEN,
+    Reading,
+    draft_of,
+    market_for,
+    output_of,
+    refuse_blocking_output,
+    refuse_disabled,
+    refuse_output,
+    tried_alone,
+)
+from sweeps.rails.evm.discover import verdicts
+from sweeps.rails.evm.discover.basket import best_basket
+from sweeps.rails.evm.discover.found import Discovery, Finding, FoundToken
+
+SLIPPAGE_BPS = 100  # of the simulated sales; only their expected output is shown, which does not depend on it
+
+
+@dataclass(frozen=True)
+class SaleTerms:
+    """The chain, the contract and the fees under which a partner's sweeps are built today."""
+
+    partner: Partner
+    chain: Chain
+    contract: Contract
+    fees: FeeTerms
+    trial: Callable[[EvmDraft], Trial]  # how it executes drafts like this one
+
+
+def discover(request: DiscoverRequest, terms: SaleTerms) -> Discovery:
+    """Look at a wallet.
+
+    Raises ``BuildDisabled``, ``ChainUnavailable``, and ``InvalidRequest`` for an output that no sweep can have.
+    """
+    market = market_for(terms.chain, terms.contract, wallet=request.wallet, output_asset=request.output_asset)
+    try:
+        seen = _look(request, market)
+    except ChainUnavailableError as error:
+        raise ChainUnavailable(retry_after_seconds=5) from error
+    if seen.sales.output_problem is not None:
+        refuse_output(seen.sales.output_problem)
+    return _Appraisal(request, terms, seen).discovery()
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was read about a wallet."""
+
+    market: Market
+    holdings: Holdings
+    facts: Facts
+    suspects: Mapping[str, Finding]
+    amounts: Mapping[str, int]  # to sell, by token
+    quotes: Quotes
+    sales: Sales
+
+
+def _look(request: DiscoverRequest, market: Market) -> _Seen:
+    look = WalletLook(market.chain, market.pool, request.wallet, settings.DISCOVER_LOG_BLOCKS)
+    holdings = look.find(request.candidates, exclude=request.output_asset)
+    facts = market.read_facts(swept=holdings.tokens, permit_words=())
+    refuse_disabled(facts)
+    if market.output not in facts.tokens:
+        raise InvalidRequest(details=[OUTPUT_IS_NOT_A_TOKEN])
+    held = {token: facts.tokens[token] for token in holdings.tokens if token in facts.tokens}
+    suspects = {
+        token: finding
+        for token, known in held.items()
+        if (finding := verdicts.deceptive(market.chain, token, known)) is not None
+    }
+    amounts = {token: known.balance for token, known in held.items() if known.balance and token not in suspects}
+    quotes = market.read_quotes(amounts=amounts, facts=facts, with_approvals=False)
+    return _Seen(market, holdings, facts, suspects, amounts, quotes, sales.find(market, quotes))
+
+
+@dataclass(frozen=True)
+class _Appraisal:
+    """Tries the sales, and judges each token."""
+
+    request: DiscoverRequest
+    terms: SaleTerms
+    seen: _Seen
+
+    def discovery(self) -> Discovery:
+        """Raise ``ChainUnavailable`` if no provider answers."""
+        seen, holdings = self.seen, self.seen.holdings
+        found = [*self._sold(), *self._not_sold()]
+        shown = [token for token in found if self.request.includes_hidden or not token.is_hidden]
+        return Discovery(
+            chain=self.terms.chain,
+            wallet=self.request.wallet,
+            output=output_of(self.request.output_asset, seen.market, seen.facts),
+            reference=self._rates.reference,
+            tokens=shown,
+            hidden_count=len(found) - len(shown),
+            omitted_count=holdings.omitted_count,
+            logs_read=holdings.logs_read,
+            best_basket=best_basket(found),
+        )
+
+    @cached_property
+    def _rates(self) -> Rates:
+        """Those of a sweep of one token."""
+        seen = self.seen
+        return Rates.of(seen.market, seen.facts, seen.quotes).with_more(1 - len(seen.amounts))
+
+    def _sold(self) -> Iterator[FoundToken]:
+        """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
+        drafts = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
+        to_try = [sale for sale in drafts if sale.tokens[0].floor > 0]
+        results = tried_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
+        if results and all(result.status is SimulationStatus.REVERTED for result in results):
+            refuse_blocking_output(to_try)
+        simulated = iter(results)
+        for sale in drafts:
+            result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale
+            yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
+
+    def _sale(self, token: str, plan: Plan) -> EvmDraft:
+        seen, fees = self.seen, self.terms.fees
+        minimums = Minimums(
+            plan=plan,
+            fee_bps=fees.total_fee_bps,
+            slippage_bps=SLIPPAGE_BPS,
+            router_slippage_bps=SLIPPAGE_BPS,
+            signed=None,
+        )
+        request = BuildRequest(
+            network=self.request.network,
+            wallet=self.request.wallet,
+            tokens=[TokenInput(token, seen.amounts[token])],
+            output_asset=self.request.output_asset,
+            slippage_bps=SLIPPAGE_BPS,
+        )
+        reading = Reading(seen.market, seen.facts, seen.quotes)
+        sale = draft_of(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
+        return replace(sale, rates=self._rates)
+
+    def _with_result(self, sale: EvmDraft, simulation: Simulation) -> EvmDraft:
+        """Return the sale with what its simulation showed, and what it is then worth."""
+        (token,) = sale.tokens
+        return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)], simulation=simulation)
+
+    def _not_sold(self) -> Iterator[FoundToken]:
+        """Yield the tokens that can't be sold, and the suspects, whose sales are not tried."""
+        for token, problem in self.seen.sales.problems.items():
+            yield self._found(token, verdicts.without_way(problem))
+        for token, finding in self.seen.suspects.items():
+            yield self._found(token, finding)
+        without_facts = [token for token in self.seen.holdings.tokens if token not in self.seen.facts.tokens]
+        for token in [*without_facts, *self.seen.holdings.without_balance]:
+            yield self._found(token, verdicts.BROKEN)
+
+    def _found(self, token: str, finding: Finding, sale: EvmDraft | None = None) -> FoundToken:
+        known = self.seen.facts.tokens.get(token)
+        return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)

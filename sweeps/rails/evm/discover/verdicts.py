@@ -1,0 +1,49 @@
+"""Judges each token of a wallet from what was read and tried, without I/O."""
+
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.tokens.deception import Deception, deception
+from sweepapi.evm.tokens.erc20 import TokenFacts
+from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.trial.trial_result import SimulationStatus
+from sweepapi.evm.worth.left_out import PROBLEMS, uneconomic
+from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.discover.found import Finding, Verdict
+
+BROKEN = Finding(Verdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
+SELLABLE = Finding(Verdict.SELLABLE)
+DECEPTIONS = {
+    Deception.IMITATION: "Its symbol is that of a well-known token, or looks like it.",
+    Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
+    Deception.LINK: "Its name contains a link.",
+}
+TAX = "It keeps {} basis points of what is transferred."
+
+
+def is_listed(chain: Chain, token: str) -> bool:
+    """Return whether the chains file lists the token."""
+    return token in (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
+
+
+def deceptive(chain: Chain, token: str, facts: TokenFacts) -> Finding | None:
+    """Return why an unlisted token's name is made to deceive; None if it is not."""
+    if is_listed(chain, token):
+        return None
+    found = deception(facts.symbol, facts.name, symbols=(chain.native_symbol, *chain.tokens))
+    return None if found is None else Finding(Verdict.SUSPECT, found.value, DECEPTIONS[found])
+
+
+def without_way(problem: Problem) -> Finding:
+    """Return the verdict on a token that nothing can swap."""
+    verdict = Verdict.NO_ROUTE if problem is Problem.NO_ROUTE else Verdict.UNSELLABLE
+    return Finding(verdict, *PROBLEMS[problem])
+
+
+def of_sale(sale: EvmDraft) -> Finding:
+    """Return the verdict on a token that was sold alone."""
+    if sale.simulation.status is SimulationStatus.REVERTED:
+        return Finding(Verdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
+    worthless = next(uneconomic(sale.tokens), None)
+    if worthless is not None:
+        return Finding(Verdict.UNECONOMIC, worthless.reason, worthless.message)
+    tax_bps = sale.tokens[0].economics.transfer_tax_bps
+    return Finding(Verdict.TAXED, "transfer_fee", TAX.format(tax_bps)) if tax_bps else SELLABLE

@@ -1,0 +1,66 @@
+"""Looks at watched blocks of a chain, for all contract versions together: one look a height, whatever rests on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+
+from sweepapi import networks
+from sweepapi.evm.logs import block_views
+from sweepapi.evm.logs.block_views import Source
+from sweeps.books.venues import venues_of
+from sweeps.models import WatchedBlock
+from sweeps.rails.evm.follow.following import MAX_RECHECK_SECONDS
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class BlockLook:
+    """What became of watched blocks, by their ids."""
+
+    head_number: int
+    recheck: timedelta  # after which to look again at those that are neither final nor gone
+    safe: list[int] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    # Final ones, with the digests that two providers show of each contract and transaction.
+    final: dict[int, Mapping[Source, str]] = field(default_factory=dict)
+
+
+def look(network: str, blocks: Sequence[WatchedBlock]) -> BlockLook:
+    """Return what the chain shows of these blocks; raises ``ChainUnavailableError``.
+
+    One round trip while nothing is final or gone; otherwise one more to every provider for fifty heights.
+    """
+    chain, pool = networks.current().chain(network), networks.current().pool(network)
+    shown = block_views.heights(chain, pool, [block.number for block in blocks])
+    result = BlockLook(shown.head, timedelta(seconds=min(chain.finality.recheck_seconds, MAX_RECHECK_SECONDS)))
+    doubtful = []
+    for block, block_hash in zip(blocks, shown.hashes, strict=True):
+        if block_hash is None:
+            continue  # it lags
+        if block_hash != block.hash or block.number <= shown.final:
+            doubtful.append(block)
+        elif block.number <= shown.safe and not block.is_safe:
+            result.safe.append(block.pk)
+    _conclude(network, doubtful, result)
+    return result
+
+
+def _conclude(network: str, blocks: Sequence[WatchedBlock], result: BlockLook) -> None:
+    """Sort blocks that one provider shows to be final or gone by what two of them show."""
+    if not blocks:
+        return
+    chain, pool = networks.current().chain(network), networks.current().pool(network)
+    contracts = {venue for venue, _ in venues_of(network)}
+    numbers = sorted({block.number for block in blocks})
+    shown = dict(block_views.views(chain, pool, contracts, numbers))
+    for block in blocks:
+        consensus = block_views.conclude(block.hash, shown[block.number], needed=pool.needed)
+        if consensus.is_gone:
+            result.gone.append(block.pk)
+        elif consensus.is_final:
+            result.final[block.pk] = consensus.proven
+        elif consensus.is_disputed:
+            log.error("providers_disagree", network=network, subject=f"block {block.number}")

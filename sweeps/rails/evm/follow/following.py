@@ -1,0 +1,175 @@
+"""Follows sweeps on an EVM chain: batches that providers accept, log searches, and the times of the looks.
+
+Which state of a contract is read, and which events can explain it, is defined by that contract's rail.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from sweepapi import networks
+from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.encoding import responses
+from sweepapi.evm.logs.log_search import MAX_SEARCHES, Finding, Search, find
+from sweepapi.evm.logs.sightings import Sighting, look
+from sweepapi.rpc import Call, ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps import schedule
+from sweeps.models import Flag
+from sweeps.protocol.rail import Outlook, Verdict
+from sweeps.rails.evm.follow.watching import Watched
+
+log = structlog.get_logger(__name__)
+
+# Flags: what identifies the sweep was used on chain, and no known transaction explains that.
+NONCE_USED, SWEEP_REF_USED = USED_FLAGS = ("nonce_used", "sweep_ref_used")
+# Providers cap the calls of a batch, at a thousand (geth) or at far less, where it is sent in parts.
+MAX_CALLS = 500
+# Beat runs a few seconds late, and a look is promised at least every 30 seconds.
+MAX_RECHECK_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of one sweep."""
+
+    sighting: Sighting
+    finding: Finding | None = None  # None if there was no search
+    is_final: bool = False  # the finding is of a final block, and from two providers where there are two
+
+
+def see(
+    network: str, watched: Sequence[Watched], *, timeout_seconds: float | None = None
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    """Yield what was seen of the sweeps, None where no provider answered; searches only if there is no timeout."""
+    chain = networks.current().chain(network)
+    pool = networks.current().pool(network)
+    for batch in _batches(watched):
+        yield from _see_batch(chain, pool, batch, timeout_seconds)
+
+
+def _batches(watched: Sequence[Watched]) -> Iterator[list[Watched]]:
+    """Yield batches that stay under the number of calls that providers take at once."""
+    batch: list[Watched] = []
+    calls = 0
+    for one in watched:
+        needed = max(len(one.tx_hashes) + (one.accepted is not None), 1)  # its block; the states share a call
+        if batch and calls + needed > MAX_CALLS:
+            yield batch
+            batch, calls = [], 0
+        batch.append(one)
+        calls += needed
+    if batch:
+        yield batch
+
+
+def _see_batch(
+    chain: Chain, pool: ProviderPool, watched: Sequence[Watched], timeout_seconds: float | None
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    """Look at one batch.
+
+    If it fails while a provider answers, it is halved, so that a sweep whose hashes can't be looked up (anyone may
+    report any hash) delays only itself.
+    """
+    subjects = [one.subject for one in watched]
+    try:
+        sightings = look(chain=chain, pool=pool, subjects=subjects, timeout_seconds=timeout_seconds)
+    except ChainUnavailableError:
+        if len(watched) == 1 or not _answers(pool):
+            yield [(one.sweep_id, None) for one in watched]
+            return
+        middle = len(watched) // 2
+        yield from _see_batch(chain, pool, watched[:middle], timeout_seconds)
+        yield from _see_batch(chain, pool, watched[middle:], timeout_seconds)
+        return
+    seen = {one.sweep_id: Seen(sightings[one.sweep_id]) for one in watched}
+    if timeout_seconds is None:
+        yield from _searched(chain, pool, watched, seen)
+    else:
+        yield list(seen.items())
+
+
+def _answers(pool: ProviderPool) -> bool:
+    try:
+        pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
+    except ChainUnavailableError:
+        return False
+    return True
+
+
+def _searched(
+    chain: Chain, pool: ProviderPool, watched: Sequence[Watched], seen: Mapping[UUID, Seen]
+) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    """Yield first the sweeps that need no search, so that they don't wait, then the others with their findings."""
+    found = ((one.sweep_id, one.search(seen[one.sweep_id].sighting)) for one in watched)
+    searches = {sweep_id: search for sweep_id, search in found if search is not None}
+    yield [(sweep_id, one) for sweep_id, one in seen.items() if sweep_id not in searches]
+    unexplained = list(searches)
+    for start in range(0, len(unexplained), MAX_SEARCHES):
+        batch = unexplained[start : start + MAX_SEARCHES]
+        findings = _findings(chain, pool, [searches[sweep_id] for sweep_id in batch])
+        yield [(sweep_id, replace(seen[sweep_id], finding=findings.get(sweep_id))) for sweep_id in batch]
+
+
+def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> Mapping[Hashable, Finding]:
+    try:
+        return find(chain=chain, pool=pool, searches=searches)
+    except ChainUnavailableError as error:
+        log.warning("search_failed", network=chain.network, error=str(error))
+        return {}
+
+
+def next_look(outlook: Outlook, verdict: Verdict) -> datetime | None:
+    """Return when to look again.
+
+    Within a few blocks while any block can change something, with growing delays while a receipt is awaited, and
+    otherwise when the deadline has passed. None if only its block can change something.
+    """
+    if _can_rest(outlook, verdict):
+        return None
+    now = outlook.now
+    finality = networks.current().chain(outlook.network).finality
+    recheck = now + timedelta(seconds=min(finality.recheck_seconds, MAX_RECHECK_SECONDS))
+    soon = [recheck] if _changes_within_blocks(outlook, verdict) else []
+    if outlook.submitted_at is not None:
+        soon.append(schedule.backed_off(now, since=outlook.submitted_at))
+    if soon:
+        return min(soon)
+    if now >= outlook.deadline or verdict.has_run_out:
+        return schedule.backed_off(now, since=outlook.deadline)
+    return recheck if any(flag in outlook.flags for flag in USED_FLAGS) else outlook.deadline + timedelta(seconds=1)
+
+
+def _can_rest(outlook: Outlook, verdict: Verdict) -> bool:
+    """Whether it was executed, and nothing else is known of it: what is unusual is looked at by itself."""
+    is_clear = not outlook.flags and not any(one.obstacle for one in verdict.executions.values())
+    return outlook.is_executed and is_clear and outlook.submitted_at is None and not outlook.is_cancelling
+
+
+def _changes_within_blocks(outlook: Outlook, verdict: Verdict) -> bool:
+    return (
+        outlook.is_executed
+        or Flag.REORGANISED in outlook.flags  # usually mined again within a few blocks
+        or outlook.is_searching
+        or (outlook.is_cancelling and not verdict.has_run_out)
+    )
+
+
+def clock(network: str) -> datetime | None:
+    """Return the time of the chain's newest safe block; None if that is not a tag, or no provider answers."""
+    tag = networks.current().chain(network).finality.safe
+    if isinstance(tag, int):
+        return None  # that would need the head first; the server's clock is close enough
+    try:
+        (safe,) = (
+            networks.current()
+            .pool(network)
+            .batch([Call("eth_getBlockByNumber", (tag, False), responses.optional_block)])
+        )
+    except ChainUnavailableError as error:
+        log.warning("safe_block_unknown", network=network, error=str(error))
+        return None
+    return None if safe is None else datetime.fromtimestamp(safe.timestamp, tz=UTC)

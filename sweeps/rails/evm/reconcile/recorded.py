@@ -1,0 +1,42 @@
+"""Finds the executions that are cancelled in our books only, which no event can show."""
+
+from collections.abc import Collection, Iterator
+
+from sweepapi import networks
+from sweepapi.evm.chain.multicall import multicall
+from sweeps.books.comparison import Difference, Problem
+from sweeps.books.entries import oldest_id
+from sweeps.models import Execution
+from sweeps.rails.evm.reconcile.rereading import Place
+
+MAX_READ = 100  # of cancelled executions, in one call
+
+
+def unused_cancelled(place: Place, since: int, seen: Collection[str]) -> Iterator[Difference]:
+    """Yield the executions since a time that are cancelled in our books only, apart from those whose event was seen.
+
+    Every provider that answers has to show their identity as unused; raises ``ChainUnavailableError`` if none does.
+    """
+    cancelled = Execution.objects.filter(
+        id__gte=oldest_id(since), network=place.network, venue=place.contract, status=Execution.Status.CANCELLED
+    ).exclude(execution_id__in=seen)
+    executions = list(cancelled.select_related("sweep__partner", "sweep__permit").prefetch_related("sweep__tokens"))
+    for start in range(0, len(executions), MAX_READ):
+        batch = executions[start : start + MAX_READ]
+        for execution, is_unused in zip(batch, _are_unused(place, batch), strict=True):
+            if is_unused:
+                yield Difference(
+                    problem=Problem.EVENT_MISSING,
+                    message="Cancelled in our books, and it can still be executed on chain.",
+                    venue=place.contract,
+                    execution_id=execution.execution_id,
+                    sweep_id=execution.sweep_id,
+                )
+
+
+def _are_unused(place: Place, executions: Collection[Execution]) -> list[bool]:
+    registry = networks.current()
+    reads = [place.rail.terms(one.sweep, one).is_used(place.contract) for one in executions]
+    call = multicall(multicall3=registry.chain(place.network).multicall3, reads=reads, require_all=True)
+    answers = [results for (results,) in registry.pool(place.network).ask_all([call])]
+    return [all(used == (False,) for used in shown) for shown in zip(*answers, strict=True)]

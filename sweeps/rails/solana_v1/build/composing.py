@@ -1,0 +1,127 @@
+"""Composes the transactions of a sweep from the swap API's instructions.
+
+Every instruction is inspected first, and lookup tables are read from the cluster, together with the blockhash and the
+prices of recent blocks, in one HTTP request. What the swap API wants beyond the sweep raises ``UnsafeSwapError``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from solders.address_lookup_table_account import AddressLookupTableAccount
+from solders.instruction import Instruction
+from solders.pubkey import Pubkey
+
+from sweepapi.rpc import ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.encoding.addresses import public_key
+from sweepapi.solana.encoding.responses import LatestBlockhash
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.lookup_tables import lookup_table
+from sweepapi.solana.packing.packing import Leg, Packed, pack
+from sweepapi.solana.swap_api import Quote
+from sweepapi.solana.swap_api.inspection import check_cleanup, inspect
+from sweepapi.solana.swap_api.jupiter import check_routes
+from sweeps.rails.solana_v1.build.closings import closing, emptied, empty_before
+from sweeps.rails.solana_v1.build.draft import SolanaToken
+from sweeps.rails.solana_v1.build.facts import Facts
+
+BLOCKHASH_BLOCKS = 150  # for which a new blockhash is valid
+MAX_SKEW_BLOCKS = 50  # between the nodes behind one endpoint: twenty seconds
+
+
+@dataclass(frozen=True)
+class Market:
+    """What transactions need from the cluster that is out of date within seconds."""
+
+    tables: Mapping[Pubkey, AddressLookupTableAccount]
+    blockhash: LatestBlockhash
+    blocks_left: int  # in which transactions with this blockhash can land
+    recent_prices: Sequence[int]  # micro-lamports per compute unit
+
+
+def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Cluster, *, fee_bps: int) -> None:
+    """Check what each token's quote would have the wallet sign; raises ``UnsafeSwapError``."""
+    mints_of = {key: holding.token.mint for key, holding in facts.holdings.items()}
+    allowed_programs = [public_key(program) for program in cluster.swap_programs]
+    for token in tokens:
+        instructions = _instructions(token.quote)
+        inspect(
+            instructions,
+            wallet=facts.wallet,
+            swept={token.holding.key: token.amount},
+            mints_of=mints_of,
+            allowed_programs=allowed_programs,
+        )
+        if token.quote.cleanup is not None:
+            check_cleanup(token.quote.cleanup)
+        check_routes(
+            instructions,
+            source=token.holding.key,
+            amount=token.amount,
+            minimum=token.quote.threshold,
+            fee_bps=fee_bps,
+        )
+
+
+def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
+    """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged.
+
+    Raises ``ChainUnavailableError``, and ``UnsafeSwapError`` for what is not a lookup table.
+    """
+    keys = list(dict.fromkeys(public_key(key) for token in tokens for key in token.quote.lookup_tables))
+    written = [
+        account.pubkey
+        for token in tokens
+        for one in _instructions(token.quote)
+        for account in one.accounts
+        if account.is_writable
+    ]
+    fees = compute_budget.recent_fees_call(list(dict.fromkeys(written)))
+    blockhash, epoch, prices, *found = pool.batch(
+        [reads.LATEST_BLOCKHASH, reads.EPOCH_INFO, fees, *reads.multiple_accounts(keys)]
+    )
+    blocks_left = blockhash.last_valid_block_height - epoch.block_height
+    _check_validity(blocks_left)
+    tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
+    return Market(tables, blockhash, blocks_left, prices)
+
+
+def _check_validity(blocks_left: int) -> None:
+    """Refuse a blockhash that expires too soon to be signed, or so late that the sweep would never be over."""
+    if abs(blocks_left - BLOCKHASH_BLOCKS) > MAX_SKEW_BLOCKS:
+        raise ChainUnavailableError(f"a new blockhash can't be valid for {blocks_left} blocks")
+
+
+def compose(
+    tokens: Sequence[SolanaToken], facts: Facts, market: Market, output: Output, *, closes_accounts: bool
+) -> list[Packed]:
+    """Return the transactions that sell all tokens, as few as possible.
+
+    Raises ``LegTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+    """
+    legs = [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
+    extra = empty_before(facts, [_instructions(token.quote) for token in tokens]) if closes_accounts else []
+    return pack(output, legs, extra_closings=[closing(holding) for holding in extra])
+
+
+def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
+    is_closed = closes_accounts and emptied(token.holding, token.amount)
+    return Leg(
+        instructions=_sale(token.quote),
+        minimum=token.quote.threshold,
+        cleanup=token.quote.cleanup,
+        closing=closing(token.holding) if is_closed else None,
+        lookup_tables=tuple(market.tables[public_key(key)] for key in token.quote.lookup_tables),
+    )
+
+
+def _instructions(quote: Quote) -> tuple[Instruction, ...]:
+    cleanup = () if quote.cleanup is None else (quote.cleanup,)
+    return (*_sale(quote), *cleanup)
+
+
+def _sale(quote: Quote) -> tuple[Instruction, ...]:
+    return (*quote.setup, quote.swap, *quote.other)

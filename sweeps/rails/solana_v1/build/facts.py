@@ -1,0 +1,70 @@
+"""Reads everything about a wallet and its tokens that does not depend on prices, in one HTTP request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from solders.pubkey import Pubkey
+
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana.cluster import reads
+from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, Account, Holding
+from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_account, public_key
+from sweepapi.solana.tokens.facts import token_keys, tokens_in
+from sweepapi.solana.tokens.metadata import Metadata
+from sweepapi.solana.tokens.mints import Mint
+from sweeps.protocol.request import BuildRequest
+from sweeps.rails.solana_v1.build.terms import fee_account
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the cluster says about the wallet and the tokens of a request."""
+
+    slot: int
+    epoch: int
+    wallet: Pubkey
+    account: Account | None  # of the wallet; None if it never held SOL
+    holdings: Mapping[Pubkey, Holding]  # all of the wallet's token accounts, by key
+    output_mint: Pubkey
+    mints: Mapping[Pubkey, Mint | None]  # of the request
+    names: Mapping[Pubkey, Metadata]
+    fee_accounts: Mapping[Pubkey, Account | None]  # where the fee's would be under either token program
+    wallet_rent: int  # what the wallet has to keep
+    token_account_rent: int
+
+    def associated(self, key: Pubkey) -> Holding | None:
+        """Return the wallet's associated token account of a mint."""
+        found = self.mints[key]
+        return None if found is None else self.holdings.get(associated_account(self.wallet, key, found.program))
+
+
+def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
+    """Read the facts about a request; raises ``ChainUnavailableError``."""
+    wallet, output_mint = public_key(request.wallet), public_key(request.output_asset)
+    mints = [output_mint, *(public_key(token.asset) for token in request.tokens)]
+    fee_accounts = [fee_account(output_mint, program) for program in TOKEN_PROGRAMS]
+    keys = [wallet, *fee_accounts, *token_keys(mints)]
+    own = [
+        reads.CLOCK,
+        reads.EPOCH_INFO,
+        reads.rent_of(0),
+        reads.rent_of(TOKEN_ACCOUNT_BYTES),
+        *(reads.token_accounts_of(wallet, program) for program in TOKEN_PROGRAMS),
+    ]
+    answers = pool.batch([*own, *reads.multiple_accounts(keys)])
+    _, epoch, wallet_rent, token_account_rent, *held = answers[: len(own)]
+    accounts = reads.by_key(keys, answers[len(own) :])
+    tokens = tokens_in(accounts, mints)
+    return Facts(
+        slot=epoch.slot,
+        epoch=epoch.epoch,
+        wallet=wallet,
+        account=accounts[wallet],
+        holdings={holding.key: holding for of_program in held for holding in of_program},
+        output_mint=output_mint,
+        mints=tokens.mints,
+        names=tokens.names,
+        fee_accounts={key: accounts[key] for key in fee_accounts},
+        wallet_rent=wallet_rent,
+        token_account_rent=token_account_rent,
+    )

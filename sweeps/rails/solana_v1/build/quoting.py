@@ -1,0 +1,53 @@
+"""Asks the swap API what the tokens of a request sell for, all at once, and refuses those that sell for nothing."""
+
+from collections.abc import Sequence
+
+from sweepapi import networks
+from sweepapi.errors import FieldError, InsufficientOutput, NoRoute
+from sweepapi.solana.swap_api import NoQuote, Quote
+from sweeps.rails.solana_v1.build.draft import SolanaToken
+from sweeps.rails.solana_v1.build.facts import Facts
+from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
+from sweeps.rails.solana_v1.build.refusals import Sellable
+from sweeps.rails.solana_v1.build.terms import SwapTerms, gross_of
+
+
+def quote_tokens(sellable: Sequence[Sellable], facts: Facts, terms: SwapTerms) -> list[SolanaToken]:
+    """Return each token with its expected and minimum output, before the fee.
+
+    Raises ``SwapApiError``, ``NoRoute``, and ``InsufficientOutput`` if a minimum is zero.
+    """
+    wanted = [terms.quote_request(one.token.asset, one.token.amount) for one in sellable]
+    quotes = _all_quoted(networks.current().swap_api.quotes(wanted))
+    return [
+        SolanaToken(
+            asset=one.token.asset,
+            amount=one.token.amount,
+            symbol=facts.names[one.holding.token.mint].symbol,
+            decimals=one.mint.decimals,
+            expected_output=gross_of(quote.out_amount, terms.fee_bps),
+            min_output=gross_of(quote.threshold, terms.fee_bps),
+            holding=one.holding,
+            quote=quote,
+        )
+        for one, quote in zip(sellable, quotes, strict=True)
+    ]
+
+
+def _all_quoted(answers: Sequence[Quote | NoQuote]) -> list[Quote]:
+    unroutable = [
+        FieldError(f"tokens[{i}].mint", NO_ROUTE.code, NO_ROUTE.message)
+        for i, answer in enumerate(answers)
+        if isinstance(answer, NoQuote)
+    ]
+    if unroutable:
+        raise NoRoute(details=unroutable)
+    quotes = [answer for answer in answers if isinstance(answer, Quote)]
+    nothing = [
+        FieldError(f"tokens[{i}].amount", "output_too_small", "The minimum output of this amount rounds to zero.")
+        for i, quote in enumerate(quotes)
+        if quote.threshold == 0
+    ]
+    if nothing:
+        raise InsufficientOutput(details=nothing)
+    return quotes

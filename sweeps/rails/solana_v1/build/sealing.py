@@ -1,0 +1,77 @@
+"""Seals a draft on Solana: each transaction is an execution, known by its reference key. Nothing is signed."""
+
+import base64
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
+from django.utils import timezone
+from solders.instruction import Instruction
+
+from sweepapi.errors import SweepFailed
+from sweeps.models import Sweep
+from sweeps.protocol.rail import Identity, Offered, Sealed
+from sweeps.rails.solana_v1.build.draft import SolanaDraft
+from sweeps.rails.solana_v1.models import BuiltTransaction
+
+BLOCK_SECONDS = 0.4  # blocks may take longer, so the cluster alone says when a blockhash has expired
+
+
+@dataclass(frozen=True)
+class SolanaSealed(Sealed):
+    """A sealed draft on a Solana cluster."""
+
+    draft: SolanaDraft
+
+    @property
+    def first_look_at(self) -> Combinable:
+        """When to look: soon, because nothing is reported on Solana, and by the clock that decides what is due."""
+        return Now() + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
+
+
+def seal(draft: SolanaDraft, *, renewed: Sweep | None = None) -> SolanaSealed:
+    """Return the identities of the draft's transactions; raises ``SweepFailed`` for a sweep to be offered again.
+
+    Transactions of the first offer may still land until their blockhash expires, and then the sweep is over.
+    """
+    if renewed is not None:
+        raise SweepFailed("A sweep on Solana can't be offered again; build a new one.")
+    return SolanaSealed(
+        draft=draft,
+        identities=[
+            Identity(
+                venue=draft.fees.protocol_recipient,
+                execution_id=str(transaction.packed.reference),
+                tokens=transaction.packed.legs,
+                min_gross=sum(draft.tokens[position].min_output for position in transaction.packed.legs),
+            )
+            for transaction in draft.transactions
+        ],
+        deadline=timezone.now() + timedelta(seconds=draft.blocks_left * BLOCK_SECONDS),
+    )
+
+
+def store(offered: Offered[SolanaSealed]) -> None:
+    """Store what was composed for each execution."""
+    draft = offered.sealed.draft
+    executions = {execution.execution_id: execution for execution in offered.sweep.executions.all()}
+    BuiltTransaction.objects.bulk_create(
+        BuiltTransaction(
+            execution=executions[str(transaction.packed.reference)],
+            last_valid_block_height=transaction.last_valid_block_height,
+            fee_account=str(draft.fee_account),
+            instructions=[_stored(instruction) for instruction in transaction.packed.instructions],
+        )
+        for transaction in draft.transactions
+    )
+
+
+def _stored(instruction: Instruction) -> dict[str, Any]:
+    return {
+        "program": str(instruction.program_id),
+        "accounts": [str(account.pubkey) for account in instruction.accounts],
+        "data": base64.b64encode(instruction.data).decode(),
+    }

@@ -1,0 +1,76 @@
+"""The terms of a sweep on Solana, and how the swap API is asked for them."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models.functions import Now
+from solders.pubkey import Pubkey
+
+from ledger.models import Settlement
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.errors import FieldError, InvalidRequest
+from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
+from sweepapi.solana.encoding.addresses import associated_account, public_key
+from sweepapi.solana.swap_api import QuoteRequest
+from sweeps.protocol.rail import FeeTerms
+
+# A transaction locks 64 accounts at most, and ours need some in addition to the route's.
+MAX_ROUTE_ACCOUNTS = 48
+
+
+def fees_of_today(partner: Partner) -> FeeTerms:
+    """Return the terms of a sweep that is built now: the platform gets the whole fee and owes the partner its part."""
+    return FeeTerms(
+        total_fee_bps=settings.TOTAL_FEE_BPS,
+        partner_share_bps=partner.share_bps_at(Now()),
+        partner_recipient=None,
+        protocol_recipient=networks.current().fee_wallet,
+        settlement=Settlement.PAYABLE,
+    )
+
+
+def fee_account(output_mint: Pubkey, program: Pubkey) -> Pubkey:
+    """Return the token account that is paid the fees of sweeps that end in this mint."""
+    return associated_account(public_key(networks.current().fee_wallet), output_mint, program)
+
+
+def output_of(cluster: Cluster, output_mint: str) -> OutputToken:
+    """Return the output token of this mint; raises ``InvalidRequest`` if sweeps can't end in it."""
+    output = cluster.output_token(output_mint)
+    if output is None:
+        raise InvalidRequest(details=[FieldError("outputMint", "unsupported", "Sweeps can't end in this token.")])
+    return output
+
+
+def gross_of(net_output: int, fee_bps: int) -> int:
+    """Return the output before the fee, of which exactly this is left after it.
+
+    ``gross - floor(gross * fee_bps / 10000) == net_output`` holds for every amount.
+    """
+    return net_output * BPS_DENOMINATOR // (BPS_DENOMINATOR - fee_bps)
+
+
+@dataclass(frozen=True)
+class SwapTerms:
+    """What all quotes of a request have in common."""
+
+    wallet: str
+    output_mint: str
+    fee_account: Pubkey
+    slippage_bps: int
+    fee_bps: int
+
+    def quote_request(self, mint: str, amount: int) -> QuoteRequest:
+        """Return the request for selling an amount of a token."""
+        return QuoteRequest(
+            input_mint=mint,
+            output_mint=self.output_mint,
+            amount=amount,
+            taker=self.wallet,
+            slippage_bps=self.slippage_bps,
+            platform_fee_bps=self.fee_bps,
+            fee_account=str(self.fee_account),
+            max_accounts=MAX_ROUTE_ACCOUNTS,
+        )

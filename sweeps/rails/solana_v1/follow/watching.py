@@ -1,0 +1,156 @@
+"""What the rail watches of a sweep: of each execution its reference key, or the transaction that was accepted."""
+
+import base64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
+from sweepapi.solana.landed.progress import Search
+from sweepapi.solana.landed.sightings import Subject
+from sweepapi.solana.landed.tracking import Tracked
+from sweepapi.solana.landed.transactions import Landed, LandedInstruction
+from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.rails.solana_v1.models import BuiltTransaction
+from sweeps.store.parts import read_parts
+
+# The deadline is an estimate. A provider that has not seen the end of the blockhash by then is far behind.
+OVERDUE = timedelta(minutes=1)
+
+Tx = SweepTransaction.Status
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The transaction that was accepted, the block that it was seen in, and what it paid."""
+
+    signature: str
+    slot: int
+    block_hash: str
+    paid: Split
+
+
+@dataclass(frozen=True)
+class WatchedExecution:
+    """The facts about one execution that looking and judging need."""
+
+    id: UUID
+    is_open: bool
+    reference: str
+    built_at_slot: int
+    last_valid_height: int
+    fee_account: str
+    instructions: tuple[LandedInstruction, ...]
+    token_count: int
+    min_gross: int
+    search_cursor: str  # the signature up to which everything that names the reference was read; blank if nothing was
+    known: frozenset[str]  # signatures of its candidates
+    accepted: Accepted | None
+
+    def is_built(self, landed: Landed) -> bool:
+        """Whether a transaction is the one that was built."""
+        return landed.instructions == self.instructions
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The facts about a sweep that looking and judging need."""
+
+    sweep_id: UUID
+    wallet: str
+    output_asset: str
+    fee_bps: int
+    partner_share_bps: int  # of the fee
+    deadline: datetime
+    executions: tuple[WatchedExecution, ...]
+
+    def subjects(self, now: datetime) -> Iterator[Subject]:
+        """Yield what to look for: the executions that the cluster may still change."""
+        is_overdue = now > self.deadline + OVERDUE
+        return (self._subject(one, is_overdue=is_overdue) for one in self.executions if one.is_open)
+
+    def _subject(self, execution: WatchedExecution, *, is_overdue: bool) -> Subject:
+        if execution.accepted is not None:
+            return Tracked(execution.id, execution.accepted.signature, execution.accepted.slot)
+        return Search(
+            key=execution.id,
+            reference=execution.reference,
+            built_at_slot=execution.built_at_slot,
+            last_valid_height=execution.last_valid_height,
+            read_up_to=execution.search_cursor,
+            is_overdue=is_overdue,
+            executes=partial(self._is_executed_by, execution),
+        )
+
+    def _is_executed_by(self, execution: WatchedExecution, landed: Landed) -> bool:
+        return execution.is_built(landed) and landed.is_successful and self.paid(execution, landed) is not None
+
+    def paid(self, execution: WatchedExecution, landed: Landed) -> Split | None:
+        """Return what it paid, from the balances that it changed; None unless the fee is that of the output.
+
+        The swap API takes the fee from each swap and rounds it there, so it may differ by a unit for each token.
+        """
+        fee = landed.account_gain(execution.fee_account, self.output_asset)
+        user_amount = user_gain(landed, self.wallet, self.output_asset)
+        gross = user_amount + fee
+        if fee < 0 or user_amount <= 0:
+            return None
+        if abs(fee * BPS_DENOMINATOR - gross * self.fee_bps) > execution.token_count * BPS_DENOMINATOR:
+            return None
+        partner_fee = floor_share(fee, self.partner_share_bps)
+        return Split(gross, fee, partner_fee, fee - partner_fee, user_amount)
+
+
+def user_gain(landed: Landed, wallet: str, output_asset: str) -> int:
+    """Return what a wallet gained of the output of a sweep; negative if it lost."""
+    if output_asset == str(WRAPPED_SOL):  # it is unwrapped for the user
+        return landed.lamports_gain(wallet)
+    return landed.token_gain(wallet, output_asset)
+
+
+def read_built_parts(sweeps: Sequence[Sweep]) -> None:
+    """Read what belongs to sweeps, with their tokens and built transactions, unless it was read before."""
+    read_parts(sweeps, "execution_list__tokens", "execution_list__built")
+
+
+def watch(sweeps: Sequence[Sweep]) -> list[Watched]:
+    """Return what to look for, in the order of the sweeps, once their parts are read."""
+    read_built_parts(sweeps)
+    return [_watched(sweep) for sweep in sweeps]
+
+
+def _watched(sweep: Sweep) -> Watched:
+    return Watched(
+        sweep_id=sweep.id,
+        wallet=sweep.wallet,
+        output_asset=sweep.output_asset,
+        fee_bps=sweep.total_fee_bps,
+        partner_share_bps=sweep.partner_share_bps,
+        deadline=sweep.deadline,
+        executions=tuple(_execution(one, one.built) for one in sweep.execution_list),
+    )
+
+
+def _execution(execution: Execution, built: BuiltTransaction) -> WatchedExecution:
+    candidates = execution.candidates
+    tx = next((tx for tx in candidates if tx.status == Tx.ACCEPTED), None)
+    return WatchedExecution(
+        id=execution.id,
+        is_open=execution.closed_at is None,
+        reference=execution.execution_id,
+        built_at_slot=execution.built_at_height,
+        last_valid_height=built.last_valid_block_height,
+        fee_account=built.fee_account,
+        instructions=tuple(
+            LandedInstruction(one["program"], tuple(one["accounts"]), base64.b64decode(one["data"]))
+            for one in built.instructions
+        ),
+        token_count=len(execution.tokens.all()),
+        min_gross=execution.min_gross,
+        search_cursor=execution.search_cursor,
+        known=frozenset(tx.tx_hash for tx in candidates),
+        accepted=None if tx is None else Accepted(tx.tx_hash, *tx.block, execution.amounts),
+    )

@@ -1,0 +1,142 @@
+"""Building a sweep: draft it, seal it, store it, answer with what the user signs and sends; a quote is only drafted."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db import transaction
+from django.utils import timezone
+
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
+from sweepapi.monitoring import metrics
+from sweeps.models import Execution, Offer, Sweep, SweepToken
+from sweeps.protocol.rail import Draft, Identity, Offered, Quoted, Rail, Sealed
+from sweeps.protocol.request import BuildRequest
+from sweeps.rails.registry import BY_MODE, RAILS
+from sweeps.serializers.rendering import rendered
+from sweeps.store import transitions
+from sweeps.store.changes import Changes
+from sweeps.story.decided import refuse_decided
+
+# Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
+MAX_OFFERS = 30
+
+AnswerT = TypeVar("AnswerT")
+
+
+def build_sweep(*, partner: Partner, request: BuildRequest, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
+    """Build, seal and store a sweep, and return what ``answered`` makes of the answer's data in that transaction.
+
+    Raises whatever the rail's ``draft`` raises; nothing is stored then.
+    """
+    rail = BY_MODE[networks.current().build_mode(request.network)]
+    with metrics.counted_build(request.network):
+        sealed = rail.seal(rail.draft(partner=partner, request=request))
+        with transaction.atomic():
+            sweep = _store_sweep(rail, sealed)
+            answer = _store_offer(rail, sealed, sweep, sequence=1)
+            changes = Changes(sweep.created_at)
+            transitions.built(changes, sweep)
+            changes.write()
+            return answered(answer)
+
+
+def quote_sweep(*, partner: Partner, request: BuildRequest) -> Quoted:
+    """Return what a build would offer now; reserves, signs and stores nothing, and raises what a build raises."""
+    rail = BY_MODE[networks.current().build_mode(request.network)]
+    return Quoted(rail, rail.draft(partner=partner, request=request))
+
+
+def renew_offer(sweep: Sweep, *, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
+    """Offer a sweep again with current routes, and return what ``answered`` makes of the answer's data, as above.
+
+    Its terms and deadline do not change, and the user's signature stays valid; raises ``NewBuildRequired`` where
+    prices or another contract do not allow that. Raises the error of a sweep that is decided, ``TooManyOffers``, and
+    whatever the rail's ``draft`` raises otherwise.
+    """
+    _require_renewable(sweep)
+    rail = RAILS[sweep.rail]
+    try:
+        draft = rail.draft(partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
+    except InsufficientOutput as error:
+        message = f"{error.message} Build a new one, unless the user has executed this one."
+        raise NewBuildRequired(message) from error
+    sealed = rail.seal(draft, renewed=sweep)
+    with transaction.atomic():
+        locked = Sweep.objects.select_for_update().get(id=sweep.id)
+        _require_renewable(locked)
+        return answered(_store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1))
+
+
+def _require_renewable(sweep: Sweep) -> None:
+    refuse_decided(sweep)
+    if sweep.cancellation_requested_at is not None:
+        raise SweepVoid("The sweep is being cancelled on chain; build a new one.")
+    if sweep.deadline <= timezone.now():
+        raise SweepExpired
+    if sweep.offers.count() >= MAX_OFFERS:
+        raise TooManyOffers
+
+
+def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
+    draft, request, fees = sealed.draft, sealed.draft.request, sealed.draft.fees
+    sweep = Sweep.objects.create(
+        id=sealed.sweep_id,
+        partner=draft.partner,
+        rail=rail.name,
+        network=request.network,
+        wallet=request.wallet,
+        client_reference=request.client_reference,
+        output_asset=draft.output.asset,
+        output_symbol=draft.output.symbol,
+        output_decimals=draft.output.decimals,
+        slippage_bps=request.slippage_bps,
+        accepted_impact_bps=request.accepted_impact_bps,
+        unlimited_approvals=request.unlimited_approvals,
+        wallet_atomic=request.wallet_atomic.value if request.wallet_atomic else "",
+        total_fee_bps=fees.total_fee_bps,
+        partner_share_bps=fees.partner_share_bps,
+        partner_recipient=fees.partner_recipient,
+        protocol_recipient=fees.protocol_recipient,
+        settlement=fees.settlement,
+        min_gross=draft.minimum.gross_output,
+        deadline=sealed.deadline,
+        next_check_at=sealed.first_look_at,
+    )
+    for position, identity in enumerate(sealed.identities):
+        _store_execution(sweep, draft, identity, position=position)
+    return sweep
+
+
+def _store_execution(sweep: Sweep, draft: Draft, identity: Identity, *, position: int) -> None:
+    execution = Execution.objects.create(
+        sweep=sweep,
+        position=position,
+        network=sweep.network,
+        venue=identity.venue,
+        execution_id=identity.execution_id,
+        min_gross=identity.min_gross,
+        built_at_height=draft.height,
+    )
+    SweepToken.objects.bulk_create(
+        SweepToken(
+            sweep=sweep,
+            execution=execution,
+            position=i,
+            asset=draft.tokens[i].asset,
+            amount=draft.tokens[i].amount,
+            symbol=draft.tokens[i].symbol,
+            decimals=draft.tokens[i].decimals,
+        )
+        for i in identity.tokens
+    )
+
+
+def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> dict[str, Any]:
+    """Store an offer, and return the data of its answer."""
+    expected_gross = sealed.draft.expected.gross_output
+    offer = Offer.objects.create(sweep=sweep, sequence=sequence, expected_gross=expected_gross)
+    offered = Offered(rail, sweep, offer, sealed)
+    rail.store(offered)
+    return rendered(rail.present.answer, offered)

@@ -1,0 +1,203 @@
+"""Confirms a sweep: looks at the chain once for the hashes that the partner reports, stores them, settles, and answers.
+
+The candidates and what the look showed are stored by one transaction, also if no provider answers, and always before
+the partner has an answer. Parallel confirms take the row's lock instead of a lease, so their order does not matter.
+"""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from operator import attrgetter
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from partners.authentication import Requester
+from sweepapi.errors import (
+    EventMismatch,
+    FieldError,
+    InvalidRequest,
+    SweepApiError,
+    SweepFailed,
+    TooManyCandidates,
+    TransactionReverted,
+)
+from sweeps import schedule
+from sweeps.models import Cause, EventKind, Execution, Sweep, SweepStatus, SweepTransaction
+from sweeps.nudge import nudge
+from sweeps.protocol.presentation import Snapshot
+from sweeps.protocol.rail import Mismatch
+from sweeps.rails.registry import RAILS, V2_RAILS
+from sweeps.shown.reading import read_reported, read_snapshot
+from sweeps.store import transitions
+from sweeps.store.changes import Changes, as_read
+from sweeps.story.decided import already_confirmed, refuse_decided
+from sweeps.story.executions import REVERTED
+from sweeps.story.settle import Look, Settled, settle_reported, store_report
+
+# Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
+MAX_CANDIDATES = 10
+# Candidates that are stored, displaced ones included, which bounds a flood of invented hashes. The worker finds an
+# execution even if its hash was refused.
+MAX_STORED_CANDIDATES = 100
+
+Tx = SweepTransaction.Status
+# A hash that decided its sweep may be reported again, and has the same answer each time.
+DECIDED_BY = {(SweepStatus.COMPLETED, Tx.ACCEPTED), (SweepStatus.FAILED, Tx.REVERTED)}
+
+
+def confirm_sweep(
+    *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
+) -> Snapshot:
+    """Record hashes (in their canonical form) for a sweep, look them up, and return the sweep as it is stored then.
+
+    A wallet that reports a batch of calls also names the ``network``. Raises ``SweepNotFound`` (for a sweep that
+    the key does not reach, too), ``InvalidRequest`` if the sweep is on another network, ``SweepExpired``,
+    ``SweepVoid``, ``SweepFailed``, ``SweepAlreadyConfirmed`` and ``TooManyCandidates`` before any provider is queried,
+    and ``EventMismatch`` or ``TransactionReverted`` after the outcome is stored, if it is that of all the hashes.
+
+    If a hash that executed the sweep is reported again, one statement reads the answer, and nothing is locked.
+    """
+    deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
+    found = read_reported(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
+    if network not in (None, found["network"]):
+        problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {found['network']}.")
+        raise InvalidRequest(details=[problem])
+    if "sweep" not in found:
+        return found
+    settled = _look(*as_read(found), tx_hashes)
+    _refuse_refused(settled, tx_hashes, deadline)
+    if settled.sweep.status == SweepStatus.PENDING and settled.sweep.next_check_at is not None:
+        nudge(sweep_id, at=settled.sweep.next_check_at)
+    return read_snapshot(requester, sweep_id, rails=V2_RAILS)
+
+
+def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
+    """Record the hashes for a sweep that is not locked, look them up once, and store both together."""
+    record = partial(_record, tx_hashes)
+    if not record(sweep, changes):
+        return Settled(sweep)
+    rail = RAILS[sweep.rail]
+    settled = None
+    try:
+        (watched,) = rail.watch([sweep])
+        (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
+        settled = settle_reported(Look(sweep, watched, seen), changes, record)
+    finally:
+        if settled is None:  # whatever happened to the look, the report is stored
+            store_report(sweep.id, record)
+    return settled
+
+
+def _record(tx_hashes: Sequence[str], sweep: Sweep, changes: Changes) -> bool:
+    """Add the candidates to the changes; returns False if one of them decided the sweep, raises if another did."""
+    RAILS[sweep.rail].read_parts([sweep])
+    (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
+    known = {tx.tx_hash: tx.status for tx in execution.candidates}
+    if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
+        return False
+    refuse_decided(sweep)
+    _record_candidates(changes, execution, tx_hashes)
+    return True
+
+
+def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
+    """Whether one of the reported transactions, whose statuses these are, decided the sweep for good."""
+    decided = [(sweep.status, status) in DECIDED_BY for status in reported]
+    may_change = sweep.status == SweepStatus.FAILED and sweep.is_open
+    return all(decided) if may_change else any(decided)
+
+
+def _record_candidates(changes: Changes, execution: Execution, tx_hashes: Sequence[str]) -> None:
+    sweep = execution.sweep
+    for position, tx_hash in enumerate(tx_hashes):  # each a little later, so that the last ones are the newest
+        at = changes.now + position * timedelta.resolution
+        _record_candidate(changes, execution, tx_hash, at)
+    if sweep.status == SweepStatus.FAILED:
+        execution.status = Execution.Status.PENDING
+        changes.add(execution)
+        transitions.move(changes, sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hashes[-1])
+    first_check_at = schedule.first_check(changes.now)
+    sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
+    changes.add(sweep)
+
+
+def _record_candidate(changes: Changes, execution: Execution, tx_hash: str, at: datetime) -> None:
+    """Add the hash to the candidates, or have it judged again if it was reported before."""
+    sweep, candidates = execution.sweep, execution.candidates
+    known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
+    if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
+        raise TooManyCandidates
+    if known is None or known.status == Tx.DISPLACED:
+        _make_room(changes, sweep, candidates)
+    if known is None:
+        candidates.append(SweepTransaction(sweep=sweep, execution=execution, tx_hash=tx_hash, submitted_at=at))
+        changes.add(candidates[-1])
+        transitions.note(changes, sweep, EventKind.REPORTED, tx_hash=tx_hash)
+    elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # the event was written before
+        known.status, known.submitted_at = Tx.SUBMITTED, at
+        changes.add(known)
+
+
+def _make_room(changes: Changes, sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
+    """If the limit is reached, displace the candidate never seen on chain whose last report is the oldest."""
+    polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
+    if len(polled) < MAX_CANDIDATES:
+        return
+    unseen = [tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None]
+    if not unseen:
+        raise TooManyCandidates
+    oldest = min(unseen, key=attrgetter("submitted_at"))
+    oldest.status = Tx.DISPLACED
+    changes.add(oldest)
+    if not sweep.events.filter(kind=EventKind.DISPLACED, tx_hash=oldest.tx_hash).exists():
+        transitions.note(changes, sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
+
+
+def _refuse_refused(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> None:
+    """Raise why, if all of the reported transactions are refused."""
+    sweep = settled.sweep
+    stored = {tx.tx_hash: tx for execution in sweep.execution_list for tx in execution.candidates}
+    txs = [stored[tx_hash] for tx_hash in tx_hashes if tx_hash in stored]
+    refused = [tx for tx in txs if tx.status in (Tx.REVERTED, Tx.DROPPED, Tx.REJECTED)]
+    replaced = [tx for tx in txs if tx.status == Tx.REPLACED]
+    if len(refused) + len(replaced) == len(txs) and replaced:
+        accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
+        if accepted is not None:
+            raise already_confirmed(accepted.tx_hash)
+    if len(refused) == len(txs):
+        # The one that reverted is the sweep; others of a batch can be approvals.
+        raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
+
+
+def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:
+    if tx.status == Tx.REVERTED:
+        return TransactionReverted(details=_explained(tx, deadline))
+    if tx.status == Tx.DROPPED:
+        return SweepFailed()
+    # Another check may have judged the hash; then the reason is stored with the transaction.
+    mismatches = settled.mismatches(tx.tx_hash) or [Mismatch("event", "differs", tx.reason)]
+    return EventMismatch(details=_details(mismatches))
+
+
+def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
+    """Return why the transaction reverted, and store the explanation; empty if the time is too short to find out."""
+    if tx.reason != REVERTED:
+        return [FieldError("txHash", "reverted", tx.reason)]
+    reasons = RAILS[tx.sweep.rail].explain_revert(tx, timeout_seconds=deadline - time.monotonic())
+    if reasons:
+        _explain(tx, " ".join(reason.message for reason in reasons))
+    return _details(reasons)
+
+
+def _explain(tx: SweepTransaction, reason: str) -> None:
+    with transaction.atomic():
+        Sweep.objects.filter(id=tx.sweep_id).update(version=F("version") + 1)  # so that no look writes over the reason
+        SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED).update(reason=reason)  # unless judged meanwhile
+
+
+def _details(mismatches: Sequence[Mismatch]) -> list[FieldError]:
+    return [FieldError(mismatch.field, mismatch.code, mismatch.message) for mismatch in mismatches]

@@ -1,0 +1,59 @@
+"""The request bodies of /v1: which tokens of a wallet on Solana to look at, and which to sweep."""
+
+from dataclasses import replace
+
+from django.conf import settings
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+
+from sweepapi.api.input.chains import ClusterField
+from sweepapi.api.input.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
+from sweepapi.api.input.serializers import StrictSerializer
+from sweeps.protocol.request import BuildRequest
+from sweeps.views.serializers.requests import HintedToken, SweepRequest
+
+_DISCOVER = {
+    "wallet": "9VMqTbzWzv4T8Y6sk8oopessZq1vcUWS5LbgDymZRkoa",
+    "outputMint": "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+}
+_SWEEP_BONK = {
+    **_DISCOVER,
+    "tokens": [{"mint": "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263", "amount": "4200000000"}],
+    "slippageBps": 100,
+}
+_CHAIN_HELP = "Name of a chain, as in GET /v1/status; by default its first one."
+
+
+@extend_schema_serializer(examples=[OpenApiExample("A wallet, and what it could become in USDC", value=_DISCOVER)])
+class DiscoverRequestSerializer(StrictSerializer):
+    """The wallet to look at."""
+
+    chain = ClusterField(required=False, source="network", help_text=_CHAIN_HELP)
+    wallet = SolanaWalletField(help_text="The user's wallet.")
+    outputMint = SolanaKeyField(
+        required=False, source="output_mint", help_text="One of the output tokens; by default the first one."
+    )
+
+
+class SolanaTokenRequest(HintedToken):
+    """One token to be swept."""
+
+    mint = SolanaKeyField(help_text="The token's mint.")
+    amount = SolanaAmountField(help_text="How much of it, in its smallest unit.")
+
+
+@extend_schema_serializer(examples=[OpenApiExample("Sweep BONK into USDC", value=_SWEEP_BONK)])
+class SolanaBuildRequestSerializer(SweepRequest):
+    """The sweep to build on Solana."""
+
+    chain = ClusterField(required=False, help_text=_CHAIN_HELP)
+    wallet = SolanaWalletField(help_text="The user's wallet, which will sign and pay for the transactions.")
+    # The length is checked before any token; the stubs do not know what many=True takes.
+    tokens = SolanaTokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
+    outputMint = SolanaKeyField(help_text="One of the output tokens, GET /v1/sweep/output-tokens.")
+    closeEmptyAccounts = StrictBooleanField(
+        default=True, help_text="Whether to close emptied token accounts, whose rent the wallet gets back."
+    )
+
+    def to_request(self) -> BuildRequest:
+        """Return the validated body as the domain takes it."""
+        return replace(super().to_request(), close_empty_accounts=self.validated_data["closeEmptyAccounts"])

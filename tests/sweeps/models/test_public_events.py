@@ -1,0 +1,222 @@
+"""What becomes of a sweep is written for its partner's webhooks, with the change or not at all."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from partners.webhooks.endpoints import KEPT, purge
+from partners.webhooks.models import MessageType, WebhookMessage
+from sweeps.models import EventKind, Sweep
+from sweeps.rails.registry import RAILS
+from sweeps.status_objects import status_objects
+from sweeps.story import reopening
+from sweeps.story.settle import Look, settle_all
+from tests.factories.sweeps import (
+    LOCAL,
+    SweepFactory,
+    SweepTransactionFactory,
+    V4SweepFactory,
+    executed_receipt,
+    found_execution,
+    note,
+    seen,
+)
+from tests.races import scenes
+from tests.races.scenes import Scene
+
+pytestmark = pytest.mark.django_db
+
+
+def messages(sweep: Sweep) -> list[tuple[str, str, bool]]:
+    """Return type, status and finality of the messages about a sweep, in their sequence, which has no gaps."""
+    found = list(WebhookMessage.objects.filter(sweep_ref=sweep.id).order_by("sequence"))
+    assert [one.sequence for one in found] == list(range(1, len(found) + 1))
+    return [(one.type, one.facts["status"], one.is_final) for one in found]
+
+
+COMPLETED = ("sweep.completed", "completed", False)
+REVERSED = ("sweep.reversed", "pending", False)
+FINALIZED = ("sweep.finalized", "completed", True)
+FAILED = ("sweep.failed", "failed", False)
+CLOSED_AS_FAILED = ("sweep.failed", "failed", True)
+EXPIRED = ("sweep.expired", "expired", True)
+VOIDED = ("sweep.voided", "void", False)
+CLOSED_AS_VOID = ("sweep.voided", "void", True)
+REVERSED_TO_VOID = ("sweep.reversed", "void", False)
+Step = Callable[[Scene], Any]
+
+
+def found(scene: Scene) -> None:
+    """Let the worker find an execution that was not reported."""
+    scene.settle(seen(state=True, finding=found_execution(executed_receipt(scene.tx))))
+
+
+@pytest.mark.parametrize(
+    ("stage", "steps", "expected"),
+    [
+        (scenes.built, [], []),
+        (scenes.reported, [], []),
+        (scenes.reported, [scenes.not_mined], []),
+        (scenes.reported, [scenes.executed], [COMPLETED]),
+        (scenes.reported, [scenes.executed, scenes.executed], [COMPLETED]),
+        (scenes.reported, [scenes.executed, scenes.final], [COMPLETED, FINALIZED]),
+        (scenes.reported, [scenes.executed, scenes.gone], [COMPLETED, REVERSED]),
+        (scenes.reported, [scenes.executed, scenes.gone, scenes.executed], [COMPLETED, REVERSED, COMPLETED]),
+        (scenes.reported, [scenes.reverted], [FAILED]),
+        (scenes.reported, [scenes.reverted, scenes.ran_out], [FAILED, CLOSED_AS_FAILED]),
+        (scenes.reported, [scenes.reverted, scenes.other_hash_reported], [FAILED]),
+        (scenes.reported, [scenes.ran_out], [CLOSED_AS_FAILED]),
+        (scenes.built, [scenes.ran_out], [EXPIRED]),
+        (scenes.built, [scenes.voided], [VOIDED]),
+        (scenes.built, [scenes.voided, found, scenes.gone], [VOIDED, COMPLETED, REVERSED_TO_VOID]),
+        (scenes.built, [scenes.voided, scenes.ran_out], [VOIDED, CLOSED_AS_VOID]),
+        (scenes.built, [scenes.voided, scenes.cancelled], [VOIDED, CLOSED_AS_VOID]),
+        (scenes.built, [scenes.cancelled], [CLOSED_AS_VOID]),
+    ],
+)
+def test_each_change_that_partners_wait_for_is_written_once(
+    stage: Callable[[], Scene], steps: list[Step], expected: list[tuple[str, str, bool]]
+) -> None:
+    scene = stage()
+    for step in steps:
+        step(scene)
+    assert messages(scene.sweep) == expected
+
+
+def test_a_message_says_what_happened_to_which_sweep() -> None:
+    scene = scenes.reported(client_reference="order 7")
+    scenes.executed(scene)
+    scenes.final(scene)
+    for message in WebhookMessage.objects.all():
+        assert (message.partner, message.network, message.sweep_ref) == (scene.sweep.partner, LOCAL, scene.sweep.id)
+        assert message.facts == {
+            "status": "completed",
+            "clientReference": "order 7",
+            "txHash": scene.tx.tx_hash,
+        }
+        assert message.id.version == 7
+        assert abs((timezone.now() - message.occurred_at).total_seconds()) < 60
+        assert message.dispatched_at is None
+
+
+def test_a_completed_sweep_that_is_opened_and_closed_again_is_finalized_again() -> None:
+    scene = scenes.closed()
+    reopening.reopen(sweep_id=scene.sweep.id, reason="We doubt it.", requested_by="ops")
+    scenes.final(scene)
+    assert messages(scene.sweep) == [COMPLETED, FINALIZED, FINALIZED]
+
+
+def test_the_sequence_goes_on_after_old_messages_were_deleted() -> None:
+    scene = scenes.closed()
+    assert messages(scene.sweep) == [COMPLETED, FINALIZED]
+    old = timezone.now() - KEPT - timedelta(seconds=1)
+    WebhookMessage.objects.update(occurred_at=old, dispatched_at=old)
+    purge()
+    assert messages(scene.sweep) == []
+    reopening.reopen(sweep_id=scene.sweep.id, reason="We doubt it.", requested_by="ops")
+    scenes.gone(scene)
+    scenes.executed(scene)
+    numbered = WebhookMessage.objects.filter(sweep_ref=scene.sweep.id).order_by("sequence")
+    assert list(numbered.values_list("sequence", "type")) == [(3, "sweep.reversed"), (4, "sweep.completed")]
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_the_sequence_is_the_same_whichever_messages_were_deleted(kept: int) -> None:
+    scene = scenes.reported()
+    for step in (scenes.executed, scenes.gone, scenes.executed):
+        step(scene)
+    WebhookMessage.objects.exclude(sequence=kept).delete()
+    scenes.final(scene)
+    assert set(WebhookMessage.objects.values_list("sequence", flat=True)) == {kept, 4}
+
+
+def test_a_change_that_is_rolled_back_leaves_no_message() -> None:
+    scene = scenes.reported()
+    with transaction.atomic():
+        scenes.executed(scene)
+        assert messages(scene.sweep) == [COMPLETED]
+        transaction.set_rollback(True)
+    assert messages(scene.sweep) == []
+
+
+def test_many_sweeps_are_written_with_one_statement_of_the_service(
+    django_assert_max_num_queries: Callable[..., Any],
+) -> None:
+    txs = [SweepTransactionFactory.create() for _ in range(20)]
+    looks = []
+    for tx in txs:
+        sweep = Sweep.objects.get(id=tx.sweep_id)
+        (watched,) = RAILS[sweep.rail].watch([sweep])
+        looks.append(Look(sweep, watched, seen(executed_receipt(tx))))
+    with django_assert_max_num_queries(40):
+        settle_all(looks)
+    assert all(messages(tx.sweep) == [COMPLETED] for tx in txs)
+
+
+def test_events_of_other_kinds_are_not_for_partners() -> None:
+    sweep = SweepFactory.create()
+    for kind in EventKind:
+        if kind not in (EventKind.STATUS, EventKind.CLOSED):
+            Sweep.objects.filter(id=sweep.id).update(last_event=sweep.last_event)
+            note(sweep, kind)
+    assert messages(sweep) == []
+
+
+def test_the_types_that_the_database_writes_are_those_that_endpoints_can_choose() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT prosrc FROM pg_proc WHERE proname LIKE '%%notifies_partner%%'")
+        (source,) = cursor.fetchone()
+    assert all(f"'{kind}'" in source for kind in MessageType if kind.startswith("sweep."))
+
+
+def test_the_status_objects_of_webhooks_are_those_of_the_api(api: Any, partner: Any) -> None:
+    v5 = SweepTransactionFactory.create(sweep=SweepFactory.create(partner=partner)).sweep
+    v4 = V4SweepFactory.create(partner=partner)
+    shown = status_objects([v5.id, v4.id, UUID(int=0)])
+    assert shown.keys() == {v5.id, v4.id}
+    for sweep in (v5, v4):
+        assert shown[sweep.id] == api.get(f"/v2/sweep/status/{sweep.id}").json()["data"]
+
+
+def test_the_status_objects_of_any_number_of_sweeps_take_one_query(django_assert_num_queries: Any) -> None:
+    sweeps = [SweepTransactionFactory.create().sweep for _ in range(5)]
+    with django_assert_num_queries(1):
+        assert len(status_objects([sweep.id for sweep in sweeps])) == len(sweeps)
+
+
+CLOSE = """
+INSERT INTO sweeps_sweepevent (sweep_id, sequence, kind, from_status, to_status, cause, at, facts)
+SELECT id, 1000, 'closed', '', '', '', clock_timestamp(), '{}' FROM unnest(%s::uuid[]) AS one (id)
+"""
+
+
+def test_one_message_is_written_without_a_scan_of_all_sweeps_in_a_session_that_wrote_thousands() -> None:
+    sweep = scenes.closed().sweep
+    names = [str(field.column) for field in Sweep._meta.concrete_fields]  # noqa: SLF001 Django's documented API
+    columns = ", ".join(names)
+    values = ", ".join("gen_random_uuid()" if name == "id" else name for name in names)
+    copies = f"INSERT INTO sweeps_sweep ({columns}) SELECT {values} FROM sweeps_sweep, generate_series(1, 20000)"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")  # no trigger and no foreign key
+        cursor.execute(copies)
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+        cursor.execute("ANALYZE sweeps_sweep, sweeps_sweepevent, partners_webhookmessage")
+        *many, one = Sweep.objects.exclude(id=sweep.id).values_list("id", flat=True)[:2501]
+        cursor.execute("DISCARD PLANS")  # as in a new session
+        cursor.execute(CLOSE, [many])
+        before = _scanned_sweeps()
+        cursor.execute(CLOSE, [[one]])
+    assert _scanned_sweeps() - before < 10
+
+
+def _scanned_sweeps() -> int:
+    """Return how many sweeps this transaction has read by scans of the table."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_get_xact_tuples_returned('sweeps_sweep'::regclass)")
+        (count,) = cursor.fetchone()
+    return int(count)

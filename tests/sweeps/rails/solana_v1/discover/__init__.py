@@ -1,0 +1,1 @@
+"""Tests of ``sweeps/rails/solana_v1/discover``."""

@@ -1,0 +1,239 @@
+"""What a look at a wallet on Solana finds: what can be swept, why the rest can't, and which rent can be reclaimed."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from solders.account import Account
+from solders.pubkey import Pubkey
+from solders.token.state import TokenAccount, TokenAccountState
+
+from dev.solana import extensions
+from dev.solana.swap_api.server import Response
+from sweepapi.errors import ChainUnavailable, InvalidRequest
+from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
+from sweeps.rails.solana_v1.discover.discovery import MAX_ACCOUNTS, MAX_QUOTES, discover
+from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
+from tests.solana_cluster import SolanaCluster
+from tests.solana_user import DOLLAR, SolanaUser
+
+pytestmark = pytest.mark.django_db
+
+RENT = 2_039_280
+
+
+def look(user: SolanaUser, **options: Any) -> dict[str, Any]:
+    """Return the answer to a look at the user's wallet, as JSON."""
+    found = discover(network=user.cluster.network, wallet=str(user.key), **options)
+    answer: dict[str, Any] = json.loads(json.dumps(DiscoverySerializer(found).data))
+    return answer
+
+
+def reasons(answer: dict[str, Any]) -> dict[str, tuple[bool | None, str | None]]:
+    return {token["mint"]: (token["routable"], token["reason"]) for token in answer["tokens"]}
+
+
+def put_accounts(cluster: SolanaCluster, owner: Pubkey, count: int, *, amount: int = 5) -> None:
+    """Write associated accounts of made-up mints, without the transactions that would create them."""
+    mint = cluster.bank.account(cluster.usdc)
+    assert mint is not None
+    for _ in range(count):
+        key = Pubkey.new_unique()
+        cluster.bank.set_account(key, mint)
+        held = TokenAccount(key, owner, amount, None, TokenAccountState.Initialized, None, 0, None)
+        at = cluster.faucet.associated_account(owner, key)
+        cluster.bank.set_account(at, Account(RENT, bytes(held), TOKEN))
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+def test_two_hundred_accounts_take_two_requests_to_the_cluster(
+    user: SolanaUser, cluster: SolanaCluster, round_trips: list[list[str]]
+) -> None:
+    put_accounts(cluster, user.key, 120)
+    put_accounts(cluster, user.key, 60, amount=0)
+    for _ in range(20):
+        user.hold()
+
+    answer = look(user)
+
+    assert (len(answer["tokens"]), len(answer["emptyAccounts"])) == (140, 60)
+    assert [sorted(set(trip)) for trip in round_trips] == [
+        ["getEpochInfo", "getGenesisHash", "getTokenAccountsByOwner"],
+        ["getMultipleAccounts"],
+    ]
+
+
+def test_only_so_many_tokens_are_quoted(user: SolanaUser, cluster: SolanaCluster) -> None:
+    put_accounts(cluster, user.key, MAX_QUOTES + 6)
+
+    found = reasons(look(user))
+
+    assert sum(reason == (None, "not_quoted") for reason in found.values()) == 6
+    assert sum(reason == (False, "no_route") for reason in found.values()) == MAX_QUOTES
+
+
+def test_only_so_many_accounts_are_looked_at(user: SolanaUser, cluster: SolanaCluster) -> None:
+    put_accounts(cluster, user.key, MAX_ACCOUNTS + 3, amount=0)
+
+    answer = look(user)
+
+    assert len(answer["emptyAccounts"]) == MAX_ACCOUNTS
+    assert answer["omittedAccounts"] == 3
+
+
+# --- tokens -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_shown_with_its_facts_and_what_it_would_become(user: SolanaUser) -> None:
+    named = [extensions.metadata_pointer(), extensions.metadata("Paper Dollar", "PUSD")]
+    mint = user.hold(4 * DOLLAR, program=TOKEN_2022, extensions=named, micro_usd=2 * DOLLAR)
+
+    answer = look(user)
+
+    assert answer["output"] == {"mint": str(user.cluster.usdc), "symbol": "USDC", "decimals": 6}
+    assert answer["tokens"] == [
+        {
+            "mint": str(mint),
+            "account": str(user.cluster.faucet.associated_account(user.key, mint)),
+            "amount": "4000000",
+            "decimals": 6,
+            "symbol": "PUSD",
+            "name": "Paper Dollar",
+            "estimatedOutput": "7940000",  # less the fee of 75 bps
+            "routable": True,
+            "reason": None,
+            "message": None,
+        }
+    ]
+    assert answer["totals"] == {"estimatedOutput": "7940000", "reclaimableLamports": "0"}
+
+
+def test_another_output_can_be_asked_for(user: SolanaUser) -> None:
+    user.hold(150 * DOLLAR)
+
+    answer = look(user, output_mint=str(WRAPPED_SOL))
+
+    assert answer["output"]["symbol"] == "SOL"
+    assert answer["totals"]["estimatedOutput"] == "992500000"
+
+
+def test_what_is_found_can_be_built(user: SolanaUser) -> None:
+    user.hold()
+    (found,) = look(user)["tokens"]
+
+    built = user.build({Pubkey.from_string(found["mint"]): int(found["amount"])})
+
+    assert built["estimatedOutput"]["user"] == found["estimatedOutput"]
+
+
+def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster: SolanaCluster) -> None:
+    faucet, wallet = cluster.faucet, user.key
+    frozen, elsewhere, unique = user.hold(), user.market.create_token(), user.hold(1, decimals=0)
+    faucet.freeze(faucet.associated_account(wallet, frozen), frozen)
+    faucet.mint_to(faucet.create_other_account(wallet, elsewhere), elsewhere, DOLLAR)
+    not_traded = faucet.create_mint(6)
+    faucet.give_tokens(wallet, not_traded, DOLLAR)
+    faucet.give_tokens(wallet, cluster.usdc, DOLLAR)
+    restricted = {
+        code: user.hold(program=TOKEN_2022, extensions=[extension])
+        for code, extension in {
+            "transfer_fee": extensions.transfer_fee(1),
+            "transfer_hook": extensions.transfer_hook(TOKEN),
+            "non_transferable": extensions.non_transferable(),
+        }.items()
+    }
+
+    found = reasons(look(user))
+
+    expected = {
+        frozen: "frozen",
+        elsewhere: "not_associated",
+        unique: "collectible",
+        not_traded: "no_route",
+        cluster.usdc: "is_output",
+        **{mint: code for code, mint in restricted.items()},
+    }
+    assert found == {str(mint): (False, code) for mint, code in expected.items()}
+
+
+def test_what_is_not_worth_its_transaction_is_dust(user: SolanaUser) -> None:
+    dust, enough = user.hold(750), user.hold(760)
+
+    found = reasons(look(user, output_mint=str(WRAPPED_SOL)))
+
+    assert found == {str(dust): (False, "dust"), str(enough): (True, None)}
+
+
+# --- empty accounts ---------------------------------------------------------------------------------------------------
+
+
+def test_empty_accounts_are_listed_with_the_rent_that_the_cluster_says(
+    user: SolanaUser, cluster: SolanaCluster
+) -> None:
+    plain, extended = cluster.faucet.create_mint(6), cluster.faucet.create_mint(6, program=TOKEN_2022)
+    accounts = {mint: cluster.faucet.create_account(user.key, mint) for mint in (plain, extended)}
+    cluster.faucet.create_account(user.key, cluster.usdc)  # into which the user would sweep
+
+    answer = look(user)
+
+    listed = {one["mint"]: (one["account"], int(one["lamports"])) for one in answer["emptyAccounts"]}
+    assert listed == {str(mint): (str(key), cluster.lamports(key)) for mint, key in accounts.items()}
+    assert int(answer["totals"]["reclaimableLamports"]) == sum(lamports for _, lamports in listed.values())
+
+
+def test_an_empty_wallet_is_an_empty_answer(user: SolanaUser) -> None:
+    answer = look(user)
+
+    assert (answer["tokens"], answer["emptyAccounts"], answer["omittedAccounts"]) == ([], [], 0)
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_swap_api_that_fails_leaves_tokens_unquoted(user: SolanaUser) -> None:
+    mint = user.hold()
+    user.market.api.replace = lambda: Response(500)
+
+    assert reasons(look(user)) == {str(mint): (None, "not_quoted")}
+
+
+def test_a_quote_that_fails_costs_only_those_asked_for_with_it(user: SolanaUser, cluster: SolanaCluster) -> None:
+    put_accounts(cluster, user.key, 7)
+    for _ in range(3):
+        user.hold()
+
+    def spoiled(_query: Any, body: Any) -> Any:
+        user.market.api.alter = lambda _query, honest: honest
+        return {**body, "outAmount": "-1"}
+
+    user.market.api.alter = spoiled
+    found = list(reasons(look(user)).values())
+
+    assert found.count((None, "not_quoted")) <= 8
+    assert len(found) - found.count((None, "not_quoted")) >= 2
+
+
+def test_a_slow_swap_api_bounds_the_time_of_a_look(user: SolanaUser, change_networks: Callable[..., Networks]) -> None:
+    mint = user.hold()
+    change_networks(rpc_timeout_seconds=1.0)
+    with user.market.api.hung():
+        assert reasons(look(user)) == {str(mint): (None, "not_quoted")}
+
+
+def test_a_cluster_that_does_not_answer_is_unavailable(
+    user: SolanaUser, use_nodes: Callable[..., ProviderPool]
+) -> None:
+    use_nodes("http://127.0.0.1:1")
+    with pytest.raises(ChainUnavailable):
+        look(user)
+
+
+def test_another_output_than_the_configured_ones_is_refused(user: SolanaUser) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        look(user, output_mint=str(user.hold()))
+    assert [(detail.field, detail.code) for detail in caught.value.details] == [("outputMint", "unsupported")]
