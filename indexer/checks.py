@@ -13,12 +13,12 @@ from operator import attrgetter
 from uuid import UUID
 
 from indexer import claims
-from indexer.claims import Claim
+from indexer.claims import SweepClaim
 from indexer.leases import renewed
 from indexer.waiting import Appointment, appointments
 from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Look, Outcome, settle_all
+from sweeps.story.settle import Look, SettlementOutcome, settle_all
 
 
 def check_one(sweep_id: UUID) -> datetime | None:
@@ -61,7 +61,7 @@ def check_due() -> int:
         if claim is not None:
             errors.extend(_check(claim).errors)
             count += len(claim.sweeps)
-    Outcome(errors=errors).raise_errors()
+    SettlementOutcome(errors=errors).raise_errors()
     return count
 
 
@@ -71,9 +71,9 @@ def check_clocks() -> None:
         claims.make_run_out_due(network, clock)
 
 
-def _check(claim: Claim) -> Outcome:
+def _check(claim: SweepClaim) -> SettlementOutcome:
     """Look at and settle the claimed sweeps."""
-    outcome = Outcome()
+    outcome = SettlementOutcome()
     waiting = {sweep.id for sweep in claim.sweeps}
     try:
         with renewed(partial(claims.renew, claim)):
@@ -92,7 +92,7 @@ def _check(claim: Claim) -> Outcome:
     return outcome
 
 
-def _looks(claim: Claim) -> Iterator[list[Look]]:
+def _looks(claim: SweepClaim) -> Iterator[list[Look]]:
     """Yield what is seen of the sweeps, as soon as it is seen."""
     place = attrgetter("rail", "network")
     for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):

@@ -84,7 +84,7 @@ SELECT count(*), max(waiting) FROM (
 
 
 @dataclass(frozen=True)
-class Claim:
+class SweepClaim:
     """Sweeps under one lease."""
 
     lease: UUID
@@ -92,7 +92,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Backlog:
+class SweepBacklog:
     """How many sweeps are due, and for how long the oldest of them has been."""
 
     rows: int
@@ -103,17 +103,17 @@ class Backlog:
         return -(-self.rows // BATCH_ROWS)
 
 
-def claim_one(sweep_id: UUID) -> Claim | None:
+def claim_one(sweep_id: UUID) -> SweepClaim | None:
     """Lease a sweep if it is due now and not leased already; None otherwise."""
     return claim_these([sweep_id])
 
 
-def claim_these(sweep_ids: Sequence[UUID]) -> Claim | None:
+def claim_these(sweep_ids: Sequence[UUID]) -> SweepClaim | None:
     """Lease those of these sweeps that are due now and not leased already; None if there are none."""
     return _claim(_CLAIM_THESE, ids=list(sweep_ids))
 
 
-def claim_due() -> Claim | None:
+def claim_due() -> SweepClaim | None:
     """Lease a batch of what is due, the most urgent rows first, and of these the ones that wait longest."""
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -122,7 +122,7 @@ def claim_due() -> Claim | None:
         return _claim(_CLAIM_DUE, grace=MESSAGE_GRACE, rows=BATCH_ROWS)
 
 
-def renew(claim: Claim) -> None:
+def renew(claim: SweepClaim) -> None:
     """Extend the lease of what is still under it."""
     ids = [sweep.id for sweep in claim.sweeps]
     parameters: dict[str, Any] = {"ids": ids, "lease": claim.lease, "lease_for": LEASE}
@@ -130,23 +130,23 @@ def renew(claim: Claim) -> None:
         cursor.execute(_RENEW, parameters)
 
 
-def release(claim: Claim, sweep_ids: Collection[UUID]) -> None:
+def release(claim: SweepClaim, sweep_ids: Collection[UUID]) -> None:
     """Let others claim these sweeps again, as far as they are still under this lease."""
     _held(claim, sweep_ids).update(lease_token=None, lease_until=None)
 
 
-def hold_off(claim: Claim, sweep_ids: Collection[UUID]) -> None:
+def hold_off(claim: SweepClaim, sweep_ids: Collection[UUID]) -> None:
     """Keep sweeps that can't be settled from being claimed for a while, so that they don't fail with each batch."""
     _held(claim, sweep_ids).update(lease_until=Now() + HELD_OFF)
 
 
-def backlog() -> Backlog:
+def backlog() -> SweepBacklog:
     """Return how much is due, up to the rows of ``MAX_BATCHES``."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_bitmapscan = off")  # which reads all that is due before the limit counts
         cursor.execute(_BACKLOG, [BATCH_ROWS * MAX_BATCHES])
         rows, oldest = cursor.fetchone()
-    return Backlog(rows, oldest or timedelta(0))
+    return SweepBacklog(rows, oldest or timedelta(0))
 
 
 def networks_in_use() -> list[tuple[str, str]]:
@@ -176,16 +176,16 @@ def make_run_out_due(network: str, clock: datetime) -> int:
     return waiting.update(next_check_at=now - MESSAGE_GRACE)  # no message will come
 
 
-def _claim(statement: str, **parameters: object) -> Claim | None:
+def _claim(statement: str, **parameters: object) -> SweepClaim | None:
     lease = uuid4()
     rows = list(Sweep.objects.raw(statement, {"lease": lease, "lease_for": LEASE, **parameters}))
     known = [row for row in rows if row.rail in RAILS and row.network in networks.current().known]
     if len(known) < len(rows):
         _set_aside(lease, [row for row in rows if row not in known])
-    return Claim(lease, sorted(known, key=attrgetter("next_check_at"))) if known else None
+    return SweepClaim(lease, sorted(known, key=attrgetter("next_check_at"))) if known else None
 
 
-def _held(claim: Claim, sweep_ids: Collection[UUID]) -> QuerySet[Sweep]:
+def _held(claim: SweepClaim, sweep_ids: Collection[UUID]) -> QuerySet[Sweep]:
     return Sweep.objects.filter(id__in=sweep_ids, lease_token=claim.lease)
 
 

@@ -15,7 +15,7 @@ from sweeps.books.venues import venues_of
 from sweeps.heartbeats import show_progress
 from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Outcome, settle_found
+from sweeps.story.settle import SettlementOutcome, settle_found
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +25,7 @@ CHUNK_ROWS = 250  # of a transaction
 
 
 @dataclass(frozen=True)
-class Place:
+class VenuePlace:
     """A venue at which executions were offered, and the rail that they are of."""
 
     rail: Rail
@@ -67,16 +67,16 @@ def _reconcile() -> None:
         raise ExceptionGroup("not everything could be reconciled", errors)
 
 
-def _places() -> Iterator[Place]:
+def _places() -> Iterator[VenuePlace]:
     registry = networks.current()
     chains = [chain.network for chain in registry.enabled]
     for network in [*chains, *(cluster.network for cluster in registry.enabled_clusters)]:
         for venue, rail_name in venues_of(network):
             if rail_name in RAILS:
-                yield Place(RAILS[rail_name], network, venue)
+                yield VenuePlace(RAILS[rail_name], network, venue)
 
 
-def _read_on(place: Place) -> int:
+def _read_on(place: VenuePlace) -> int:
     """Settle what the next final blocks show; return how many more can be read now."""
     blocks_left = 0
     for span in place.rail.find_executed(place.network, place.venue):
@@ -99,4 +99,4 @@ def settle_all(found: Iterable[tuple[UUID, Any]]) -> None:
             chunk[sweep_id] = seen
     finally:  # what was found before an error is settled, too
         errors += settle_found(chunk).errors
-    Outcome(errors=errors).raise_errors()
+    SettlementOutcome(errors=errors).raise_errors()

@@ -52,7 +52,7 @@ WHERE id = ANY(ARRAY(
 
 
 @dataclass(frozen=True)
-class Claim:
+class BlockClaim:
     """Blocks that no other run looks at while they are due at one of the times that this one set."""
 
     blocks: list[WatchedBlock]
@@ -85,11 +85,11 @@ def watch() -> None:
         raise ExceptionGroup("not every block could be looked at", errors)
 
 
-def _claim(chains: Collection[str]) -> Claim:
+def _claim(chains: Collection[str]) -> BlockClaim:
     """Take the blocks of these networks that are due for the longest time, by the database's clock."""
     parameters = {"lease": LEASE, "networks": list(chains), "blocks": BATCH_BLOCKS}
     blocks = list(WatchedBlock.objects.raw(_CLAIM, parameters))
-    return Claim(blocks, {block.due_at for block in blocks})
+    return BlockClaim(blocks, {block.due_at for block in blocks})
 
 
 def _look_at_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:

@@ -11,12 +11,12 @@ from ledger.models import Account, Asset, JournalEntry, Posting
 from ledger.totals import AssetTotals
 from sweepapi import networks
 from sweepapi.api.input.fields import (
-    AccountAddressField,
+    AccountAddressResponseField,
     AmountOutputField,
     AnyTransactionHashField,
     SignedAmountOutputField,
     TokenField,
-    TransactionHashField,
+    TransactionHashResponseField,
     UtcDateTimeField,
     UuidTextField,
     WalletField,
@@ -44,9 +44,9 @@ class PostingSerializer(serializers.Serializer[Any]):
     )
     direction = serializers.ChoiceField(choices=["debit", "credit"])
     amount = AmountOutputField(source="magnitude")
-    token = AccountAddressField(source="entry.asset")
+    token = AccountAddressResponseField(source="entry.asset")
     chain = serializers.SerializerMethodField()
-    txHash = TransactionHashField(source="entry.tx_hash")
+    txHash = TransactionHashResponseField(source="entry.tx_hash")
     postedAt = UtcDateTimeField(source="entry.posted_at")
     reverses = serializers.UUIDField(
         source="entry.reverses_id", allow_null=True, help_text="The entry that this one reverses."
@@ -69,7 +69,9 @@ class EntryPostingSerializer(PostingSerializer):
         "number; months and balances of the past go by it.",
     )
     sweepId = serializers.UUIDField(source="entry.sweep_ref", allow_null=True, help_text="Null for payouts.")
-    wallet = AccountAddressField(source="entry.wallet", allow_null=True, help_text="The sweep's. Null for payouts.")
+    wallet = AccountAddressResponseField(
+        source="entry.wallet", allow_null=True, help_text="The sweep's. Null for payouts."
+    )
     symbol = serializers.SerializerMethodField(help_text=f"As the token names itself. {NULL_IF_UNKNOWN}")
     decimals = serializers.SerializerMethodField(help_text=NULL_IF_UNKNOWN)
     amountFormatted = serializers.SerializerMethodField(help_text=f"The amount in whole tokens. {NULL_IF_UNKNOWN}")
@@ -144,7 +146,7 @@ class BalanceSerializer(serializers.Serializer[AssetTotals]):
     """What you earned in one token on one chain, and what of it was paid; less what reorganisations reversed."""
 
     chain = serializers.SerializerMethodField()
-    token = AccountAddressField(source="asset")
+    token = AccountAddressResponseField(source="asset")
     symbol = serializers.CharField(source="shown.symbol", default=None, allow_null=True, help_text=NULL_IF_UNKNOWN)
     decimals = serializers.IntegerField(
         source="shown.decimals", default=None, allow_null=True, help_text=NULL_IF_UNKNOWN
@@ -202,8 +204,8 @@ class RecordSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=JournalEntry.Kind.choices)
     sweepId = serializers.UUIDField(allow_null=True, help_text="Null for payouts.")
     network = serializers.CharField(help_text="As CAIP-2 spells it, such as eip155:8453.")
-    token = AccountAddressField()
-    wallet = AccountAddressField(allow_null=True, help_text="The sweep's. Null for payouts.")
+    token = AccountAddressResponseField()
+    wallet = AccountAddressResponseField(allow_null=True, help_text="The sweep's. Null for payouts.")
     txHash = serializers.CharField()
     postedAt = serializers.DateTimeField()
     reverses = serializers.UUIDField(allow_null=True, help_text="The entry that this one reverses.")

@@ -40,14 +40,14 @@ class AssetTotals:
 
 
 @dataclass(frozen=True)
-class Totals:
+class PartnerTotals:
     """The sums of all assets of a partner and mode."""
 
     last: int | None  # the partner's number of the last entry that counts; None if none does
     assets: Sequence[AssetTotals]
 
 
-def totals_of(partner_id: UUID, mode: Mode, *, at: datetime | None) -> Totals:
+def totals_of(partner_id: UUID, mode: Mode, *, at: datetime | None) -> PartnerTotals:
     """Return the sums over what was numbered and final at a time, by default now, in three queries."""
     numbers = numbers_of(partner_id, mode)
     if at is not None:
@@ -56,10 +56,10 @@ def totals_of(partner_id: UUID, mode: Mode, *, at: datetime | None) -> Totals:
         numbers = numbers.order_by("-partner_number")
     last = numbers.values_list("partner_number", flat=True).first()
     if last is None:
-        return Totals(None, [])
+        return PartnerTotals(None, [])
     sums = _sums(partner_id, mode, last=last, at=at)
     assets = KnownAssets.named({(row["entry__network"], row["entry__asset"]) for row in sums})
-    return Totals(last, [_of_asset(row, assets) for row in sums])
+    return PartnerTotals(last, [_of_asset(row, assets) for row in sums])
 
 
 def _sums(partner_id: UUID, mode: Mode, *, last: int, at: datetime | None) -> Sequence[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from partners.models import SCOPES, FeeShare, Partner
 from sweepapi import networks
-from sweepapi.api.input.fields import AccountAddressField, HashField, UtcDateTimeField
+from sweepapi.api.input.fields import AccountAddressResponseField, HashField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
 from sweepapi.modes import Mode, mode_of
 
@@ -21,7 +21,9 @@ class PartnerRecipientSerializer(serializers.Serializer[Any]):
 
     chain = serializers.CharField()
     chainId = serializers.IntegerField(allow_null=True, help_text="Null on Solana.")
-    address = AccountAddressField(allow_null=True, help_text="Null on Solana until we have a wallet of yours there.")
+    address = AccountAddressResponseField(
+        allow_null=True, help_text="Null on Solana until we have a wallet of yours there."
+    )
 
 
 class NextFeeShareSerializer(serializers.Serializer[FeeShare]):

@@ -76,7 +76,7 @@ class Included(Protocol):
 
 
 @dataclass(frozen=True)
-class Opinion:
+class PaymentOpinion:
     """What one provider shows of the transaction."""
 
     provider: Provider
@@ -85,7 +85,7 @@ class Opinion:
 
 
 # Asks one of the providers, except those that are given.
-Ask = Callable[[Sequence[Provider]], Opinion]
+Ask = Callable[[Sequence[Provider]], PaymentOpinion]
 
 
 def find_payment(expected: Expected, *, senders: Collection[str], pool: ProviderPool, ask: Ask) -> Payment:
@@ -103,7 +103,7 @@ def find_payment(expected: Expected, *, senders: Collection[str], pool: Provider
     raise _difference(movements, sent, expected)
 
 
-def _alike(pool: ProviderPool, ask: Ask) -> Sequence[Opinion]:
+def _alike(pool: ProviderPool, ask: Ask) -> Sequence[PaymentOpinion]:
     """Return the opinions of as many providers as are needed, which all show the same transaction."""
     opinions = [ask([])]
     while not (alike := _decided(opinions, pool)) and len(opinions) < len(pool.providers):
@@ -118,13 +118,13 @@ def _alike(pool: ProviderPool, ask: Ask) -> Sequence[Opinion]:
     return alike
 
 
-def _decided(opinions: Sequence[Opinion], pool: ProviderPool) -> Sequence[Opinion]:
+def _decided(opinions: Sequence[PaymentOpinion], pool: ProviderPool) -> Sequence[PaymentOpinion]:
     """Return those who agree, if they are enough; that there is no such transaction can be agreed about, too."""
     decision = decide([agreement.Opinion(one.provider, [one.transaction]) for one in opinions], needed=pool.needed)
     return [one for one in opinions if one.provider in decision.supporters]
 
 
-def _final(opinions: Sequence[Opinion]) -> Included:
+def _final(opinions: Sequence[PaymentOpinion]) -> Included:
     """Return the transaction that they all show; it succeeded, and its block is final."""
     transaction = opinions[0].transaction
     if transaction is None:

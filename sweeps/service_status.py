@@ -64,7 +64,7 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True)
-class OfferedToken:
+class OfferedOutputToken:
     """A token that sweeps on a cluster can end in."""
 
     cluster: Cluster
@@ -76,10 +76,10 @@ class OfferedToken:
         return self.token.mint == str(WRAPPED_SOL)
 
 
-def output_tokens(mode: Mode) -> list[OfferedToken]:
+def output_tokens(mode: Mode) -> list[OfferedOutputToken]:
     """Return the tokens that sweeps of this mode can end in, in the order of the clusters file."""
     return [
-        OfferedToken(cluster, token)
+        OfferedOutputToken(cluster, token)
         for cluster in networks.current().enabled_clusters
         if mode_of(cluster.network) == mode
         for token in cluster.output_tokens

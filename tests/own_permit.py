@@ -6,7 +6,7 @@ from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm.contracts import v4
-from sweepapi.evm.contracts.batch import Hop, Leg, Permission, Route, RouterCall
+from sweepapi.evm.contracts.batch import BatchHop, BatchLeg, BatchRoute, Permission, RouterCall
 from sweepapi.evm.contracts.permit2 import BatchPermit
 from tests.local_chain import PERMIT2, LocalChain
 
@@ -22,7 +22,7 @@ def send_own(chain: LocalChain, user: LocalAccount, built: dict[str, Any]) -> st
     """
     raw_route, (output_token, fee_bps, sweep_ref), *_ = built["transactionTemplate"]["args"]
     route = _route(raw_route)
-    order = v4.SweepOrder(output_token, route.floors, route.max_skipped, int(fee_bps), sweep_ref)
+    order = v4.SweepOrderV4(output_token, route.floors, route.max_skipped, int(fee_bps), sweep_ref)
     nonce = chain.web3.eth.get_transaction_count(user.address)  # any that the user has not used before
     permit = BatchPermit(
         spender=built["contractAddress"],
@@ -45,19 +45,19 @@ def under_reference_of(sweep: dict[str, Any], other: dict[str, Any]) -> dict[str
     return other | {"transactionTemplate": other["transactionTemplate"] | {"args": args}}
 
 
-def _route(raw: list[Any]) -> Route:
+def _route(raw: list[Any]) -> BatchRoute:
     legs, last_hop, max_skipped, calls = raw
-    return Route(
-        legs=[Leg(token, int(amount), FLOOR, _hop(int(hop))) for token, amount, _, hop in legs],
+    return BatchRoute(
+        legs=[BatchLeg(token, int(amount), FLOOR, _hop(int(hop))) for token, amount, _, hop in legs],
         last_hop=_hop(int(last_hop)),
         max_skipped=int(max_skipped),
         router_calls=[RouterCall(int(leg), router, bytes.fromhex(data[2:])) for leg, router, data in calls],
     )
 
 
-def _hop(packed: int) -> Hop:
+def _hop(packed: int) -> BatchHop:
     joined, skippable, dropped = (bool(packed >> bit & 1) for bit in (40, 41, 42))
-    return Hop(
+    return BatchHop(
         fee=packed & 0xFFFFFF,
         venue=packed >> 24 & 0xFFFF,
         joined=joined,

@@ -4,14 +4,14 @@ from typing import Any
 
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm.contracts.batch import Hop, Leg, Route, RouterCall
+from sweepapi.evm.contracts.batch import BatchHop, BatchLeg, BatchRoute, RouterCall
 
 
-def route_of(vector: dict[str, Any]) -> Route:
+def route_of(vector: dict[str, Any]) -> BatchRoute:
     fields = vector["route"]
-    return Route(
+    return BatchRoute(
         legs=[
-            Leg(to_checksum_address(leg["token"]), int(leg["amount"]), int(leg["floor"]), _hop(leg["hop"]))
+            BatchLeg(to_checksum_address(leg["token"]), int(leg["amount"]), int(leg["floor"]), _hop(leg["hop"]))
             for leg in fields["legs"]
         ],
         last_hop=_hop(fields["lastHop"]),
@@ -23,8 +23,8 @@ def route_of(vector: dict[str, Any]) -> Route:
     )
 
 
-def _hop(fields: dict[str, Any]) -> Hop:
-    return Hop(
+def _hop(fields: dict[str, Any]) -> BatchHop:
+    return BatchHop(
         fee=int(fields["fee"]),
         venue=int(fields["venue"]),
         joined=fields["joined"],

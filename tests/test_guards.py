@@ -8,7 +8,7 @@ from django.db import transaction
 
 from partners.webhooks import attempts
 from partners.webhooks.deliverer import Deliverer
-from partners.webhooks.targets import Target
+from partners.webhooks.targets import WebhookTarget
 from sweepapi import networks
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
@@ -78,7 +78,7 @@ def test_a_message_to_the_broker_inside_a_transaction_is_caught(io_inside_transa
 
 
 def test_a_webhook_that_is_sent_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
-    unreachable = Target("http", "127.0.0.1", 1, "/")
+    unreachable = WebhookTarget("http", "127.0.0.1", 1, "/")
     assert attempts.post(unreachable, {}, b"{}").error
     with pytest.raises(AssertionError, match=r"attempts\.post"), transaction.atomic():
         attempts.post(unreachable, {}, b"{}")

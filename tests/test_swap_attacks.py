@@ -4,7 +4,7 @@ import pytest
 from solders.keypair import Keypair
 
 from sweepapi import networks
-from sweepapi.solana.swap_api import Quote, QuoteRequest
+from sweepapi.solana.swap_api import QuoteRequest, SwapApiQuote
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
 from tests.swap_attacks import HOSTILE
@@ -27,7 +27,7 @@ def test_a_theft_executes_if_the_taker_signs_it(cluster: SolanaCluster, swap_api
     assert landed.outcome.err is None, landed.outcome.logs
 
 
-def quote_of(cluster: SolanaCluster, taker: Keypair, mint: str) -> Quote:
+def quote_of(cluster: SolanaCluster, taker: Keypair, mint: str) -> SwapApiQuote:
     (quote,) = networks.current().swap_api.quotes(
         [
             QuoteRequest(
@@ -41,5 +41,5 @@ def quote_of(cluster: SolanaCluster, taker: Keypair, mint: str) -> Quote:
             )
         ]
     )
-    assert isinstance(quote, Quote)
+    assert isinstance(quote, SwapApiQuote)
     return quote

@@ -8,7 +8,7 @@ from random import Random
 from eth_utils.address import to_checksum_address
 
 from dev.route_quality.pools import MAX_TICK, TICK_SPACINGS, Fill, Pool, V2Pool, V3Pool, tick_at
-from sweepapi.evm.chain.chains import Chain, Finality, Router, SaltRule, Venue
+from sweepapi.evm.chain.chains import Chain, FinalityRule, Router, SaltRule, Venue
 from sweepapi.evm.pools.venues import pool_address
 
 V3_TIERS = (500, 3000, 10_000)
@@ -52,7 +52,7 @@ CHAIN = Chain(
     access_manager=None,
     deployed_at_block=None,
     previous_fee_signer=None,
-    finality=Finality("safe", "finalized", 30, None),
+    finality=FinalityRule("safe", "finalized", 30, None),
     venues=tuple(
         Venue(
             kind,

@@ -11,7 +11,7 @@ from sweepapi.evm.market import routing
 from sweepapi.evm.market.lasting import LastingFacts
 from sweepapi.evm.pools.leg_gas import swap_gas
 from sweepapi.evm.pools.types import PoolHop
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.rpc import ProviderPool
 
 BASKETS = 200
@@ -83,7 +83,7 @@ def measured(seed: int) -> Basket:
     )
 
 
-def planned(market: Market, chain: ModelChain) -> Plan:
+def planned(market: Market, chain: ModelChain) -> RoutePlan:
     """Return the plan that a build would make."""
     tokens = list(market.amounts)
     pool, contract = cast("ProviderPool", chain), build.Contract(CONTRACT, ())
@@ -93,7 +93,7 @@ def planned(market: Market, chain: ModelChain) -> Plan:
     return routing.find(reader, quotes, signed=None).plan
 
 
-def _outputs(search: Search, plan: Plan) -> tuple[float, int]:
+def _outputs(search: Search, plan: RoutePlan) -> tuple[float, int]:
     """Return what the pools give for a plan, net of gas and gross."""
     by_address = {place.address: place for place in search.market.pools}
     legs = []

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from ledger.models import Account
 from ledger.serializers import RecordSerializer
 from ledger.statements.month import Month
-from sweepapi.api.input.fields import AccountAddressField, AmountOutputField, StrictCharField
+from sweepapi.api.input.fields import AccountAddressResponseField, AmountOutputField, StrictCharField
 from sweepapi.api.input.pagination import PageQuery, QuerySerializer
 from sweepapi.api.openapi.schema import example
 
@@ -91,7 +91,7 @@ class AccountTotalSerializer(serializers.Serializer[Any]):
     """What the month moved on one account."""
 
     network = serializers.CharField(help_text="As CAIP-2 spells it, such as eip155:8453.")
-    token = AccountAddressField()
+    token = AccountAddressResponseField()
     account = serializers.ChoiceField(choices=Account.Name.choices)
     debit = AmountOutputField()
     credit = AmountOutputField()

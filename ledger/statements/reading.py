@@ -27,7 +27,15 @@ from django.utils import timezone
 from ledger.balances import is_available
 from ledger.models import Account, Asset, EntryNumber, JournalEntry, Posting
 from ledger.statements.month import Month
-from ledger.statements.values import AssetStatement, Column, Line, Section, ShownAsset, Statement, Totals
+from ledger.statements.values import (
+    AssetStatement,
+    Column,
+    Line,
+    ShownAsset,
+    Statement,
+    StatementSection,
+    StatementTotals,
+)
 from partners.models import Partner
 from sweepapi.fields import SignedAmountField
 from sweepapi.modes import Mode
@@ -59,7 +67,7 @@ def database_time() -> datetime:
     return time
 
 
-def _summed_up(section: Section) -> AssetStatement:
+def _summed_up(section: StatementSection) -> AssetStatement:
     totals, line_count = section.opening, 0
     kept: list[tuple[Line, int]] = []
     for line in section.lines:
@@ -70,7 +78,7 @@ def _summed_up(section: Section) -> AssetStatement:
     return AssetStatement(section.shown, tuple(kept), line_count, totals)
 
 
-def sections(partner: Partner, month: Month) -> Iterator[Section]:
+def sections(partner: Partner, month: Month) -> Iterator[StatementSection]:
     """Yield each asset that has an opening balance or lines in the month, ordered by network and asset.
 
     One query returns both, and totals are their sums, so a statement is consistent while entries are posted, become
@@ -81,11 +89,11 @@ def sections(partner: Partner, month: Month) -> Iterator[Section]:
         yield _section(shown.get(key, ShownAsset(*key)), rows)
 
 
-def _section(shown: ShownAsset, rows: Iterator["_Row"]) -> Section:
+def _section(shown: ShownAsset, rows: Iterator["_Row"]) -> StatementSection:
     first = next(rows)
     if first.kind == _OPENING:
-        return Section(shown, Totals(-first.debit, -first.unavailable), map(_line, rows))
-    return Section(shown, Totals(), map(_line, chain([first], rows)))
+        return StatementSection(shown, StatementTotals(-first.debit, -first.unavailable), map(_line, rows))
+    return StatementSection(shown, StatementTotals(), map(_line, chain([first], rows)))
 
 
 def months_of(partner: Partner) -> list[Month]:

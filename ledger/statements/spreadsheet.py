@@ -12,7 +12,7 @@ from itertools import islice
 from ledger.csv_files import Echo, inert
 from ledger.statements.month import Month
 from ledger.statements.reading import sections
-from ledger.statements.values import Column, Line, Section, ShownAsset
+from ledger.statements.values import Column, Line, ShownAsset, StatementSection
 from partners.models import Partner
 
 COLUMNS = (
@@ -40,7 +40,7 @@ def _records(partner: Partner, month: Month) -> Iterator[str]:
             yield writer.writerow(about | record)
 
 
-def _of_section(section: Section) -> Iterator[dict[str, object]]:
+def _of_section(section: StatementSection) -> Iterator[dict[str, object]]:
     totals = section.opening
     yield {"record": "opening", "balance": totals.closing}
     for line in section.lines:

@@ -57,7 +57,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class StatementTotals:
     """The sums of one asset from the month's start until after some line."""
 
     opening: int = 0
@@ -95,11 +95,11 @@ class ShownAsset:
 
 
 @dataclass(frozen=True)
-class Section:
+class StatementSection:
     """The part of a statement about one asset, as it is read."""
 
     shown: ShownAsset
-    opening: Totals
+    opening: StatementTotals
     lines: Iterator[Line]  # in the order of the ledger; used up before the next section is read
 
 
@@ -110,7 +110,7 @@ class AssetStatement:
     shown: ShownAsset
     lines: tuple[tuple[Line, int], ...]  # the first ones, each with what was owed after it
     line_count: int  # of all lines
-    totals: Totals
+    totals: StatementTotals
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import TextChoices
 
-from partners.webhooks.targets import ForbiddenAddressError, Target, UnresolvedError, addresses_of
+from partners.webhooks.targets import ForbiddenAddressError, UnresolvedError, WebhookTarget, addresses_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -42,7 +42,7 @@ class AttemptError(TextChoices):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """How an attempt ended."""
 
     duration_ms: int
@@ -54,14 +54,14 @@ class Outcome:
         return not self.error
 
 
-def post(target: Target, headers: Mapping[str, str], body: bytes) -> Outcome:
+def post(target: WebhookTarget, headers: Mapping[str, str], body: bytes) -> AttemptOutcome:
     """Send a message; whatever the endpoint does, this takes no longer than a lookup and ``TOTAL_SECONDS``."""
     started = time.monotonic()
     status, error = _attempt(target, headers, body)
-    return Outcome(round((time.monotonic() - started) * 1000), status, error)
+    return AttemptOutcome(round((time.monotonic() - started) * 1000), status, error)
 
 
-def _attempt(target: Target, headers: Mapping[str, str], body: bytes) -> tuple[int | None, str]:
+def _attempt(target: WebhookTarget, headers: Mapping[str, str], body: bytes) -> tuple[int | None, str]:
     try:
         addresses = addresses_of(target)
     except UnresolvedError:
@@ -100,7 +100,9 @@ def _connect(addresses: list[str], port: int) -> socket.socket:
     raise failure
 
 
-def _send(target: Target, connected: socket.socket, headers: Mapping[str, str], body: bytes, deadline: float) -> int:
+def _send(
+    target: WebhookTarget, connected: socket.socket, headers: Mapping[str, str], body: bytes, deadline: float
+) -> int:
     """Return the status of the response, of which nothing else is read."""
     with _cut_at(connected, deadline):
         connected.settimeout(TOTAL_SECONDS)

@@ -18,7 +18,7 @@ from uuid import UUID, uuid4
 import structlog
 from django.db import connection, transaction
 
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.health import note_outcomes
 from partners.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from sweepapi.postgres.sets import Insert, as_json, write
@@ -128,7 +128,7 @@ class Attempted:
     """A delivery that was attempted."""
 
     claimed: Claimed
-    outcome: Outcome
+    outcome: AttemptOutcome
 
     @property
     def endpoint_id(self) -> UUID:
@@ -136,19 +136,19 @@ class Attempted:
 
 
 @dataclass(frozen=True)
-class Backlog:
+class WebhookBacklog:
     """How many messages and deliveries are due, and for how long the oldest of them has been."""
 
     rows: int
     oldest: timedelta
 
 
-def backlog() -> Backlog:
+def backlog() -> WebhookBacklog:
     """Return how much is due, counted up to ``MAX_COUNTED``."""
     with connection.cursor() as cursor:
         cursor.execute(_BACKLOG, {"rows": MAX_COUNTED})
         rows, oldest = cursor.fetchone()
-    return Backlog(rows, oldest or timedelta(0))
+    return WebhookBacklog(rows, oldest or timedelta(0))
 
 
 def claim(rows: int) -> list[Claimed]:

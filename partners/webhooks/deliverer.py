@@ -18,7 +18,7 @@ from django import db
 from django.utils import timezone
 
 from partners.webhooks import attempts, claims, outbox, signing
-from partners.webhooks.attempts import AttemptError, Outcome
+from partners.webhooks.attempts import AttemptError, AttemptOutcome
 from partners.webhooks.claims import Attempted, Claimed
 from partners.webhooks.models import WebhookEndpoint
 from partners.webhooks.payloads import body_of
@@ -106,7 +106,7 @@ class Deliverer:
 
     def _attempt(self, letter: Letter) -> None:
         """Send one message, in a thread; the outcome is queued whatever happens, or its thread would count forever."""
-        outcome = Outcome(0, error=AttemptError.CONNECTION)
+        outcome = AttemptOutcome(0, error=AttemptError.CONNECTION)
         try:
             outcome = send(letter)
         except (ValueError, UndecryptableError) as error:
@@ -149,7 +149,7 @@ def _raise(attempt: Future[None]) -> None:
     attempt.result()
 
 
-def send(letter: Letter) -> Outcome:
+def send(letter: Letter) -> AttemptOutcome:
     """Sign a message and post it; raises ``ValueError`` and ``UndecryptableError`` where that is impossible."""
     delivery, now = letter.claimed.delivery, timezone.now()
     message_id, secrets = str(delivery.message_id), signing.current_secrets(delivery.endpoint, now=now)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.models import MessageType, WebhookEndpoint
 from partners.webhooks.outbox import send_to
 
@@ -23,7 +23,7 @@ LONGEST_SILENCE = timedelta(hours=9)  # between failures in a row: more than the
 _STATE = ["failures", "failing_since", "paused_until", "is_enabled", "disabled_reason"]
 
 
-def note_outcomes(endpoint: WebhookEndpoint, outcomes: Sequence[Outcome], *, now: datetime) -> None:
+def note_outcomes(endpoint: WebhookEndpoint, outcomes: Sequence[AttemptOutcome], *, now: datetime) -> None:
     """Count the outcomes of attempts in their order, and pause, resume or disable the endpoint, whose row is locked."""
     before = [getattr(endpoint, name) for name in _STATE]
     for outcome in outcomes:
@@ -34,7 +34,7 @@ def note_outcomes(endpoint: WebhookEndpoint, outcomes: Sequence[Outcome], *, now
         endpoint.save(update_fields=_STATE)
 
 
-def _count(endpoint: WebhookEndpoint, outcome: Outcome, now: datetime) -> None:
+def _count(endpoint: WebhookEndpoint, outcome: AttemptOutcome, now: datetime) -> None:
     if outcome.succeeded:
         if endpoint.paused_until is not None:
             log.info("webhook_endpoint_resumed", endpoint_id=str(endpoint.id))
@@ -55,7 +55,7 @@ def _was_silent(endpoint: WebhookEndpoint, failing_since: datetime, now: datetim
     return now - (endpoint.paused_until - PROBED_EVERY) > LONGEST_SILENCE
 
 
-def _judge(endpoint: WebhookEndpoint, failing_since: datetime, last: Outcome, now: datetime) -> None:
+def _judge(endpoint: WebhookEndpoint, failing_since: datetime, last: AttemptOutcome, now: datetime) -> None:
     failing_for = now - failing_since
     if endpoint.failures < PAUSED_AFTER_FAILURES or failing_for < PAUSED_AFTER:
         return
@@ -66,7 +66,7 @@ def _judge(endpoint: WebhookEndpoint, failing_since: datetime, last: Outcome, no
         _disable(endpoint, failing_since, last, now)
 
 
-def _disable(endpoint: WebhookEndpoint, failing_since: datetime, last: Outcome, now: datetime) -> None:
+def _disable(endpoint: WebhookEndpoint, failing_since: datetime, last: AttemptOutcome, now: datetime) -> None:
     """Send it nothing more until its partner enables it, and say so to the partner's other endpoints."""
     problem = last.error if last.http_status is None else f"HTTP {last.http_status}"
     since = f"{failing_since:%Y-%m-%d %H:%M} UTC"

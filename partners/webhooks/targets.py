@@ -38,7 +38,7 @@ class ForbiddenAddressError(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class WebhookTarget:
     """A URL, taken apart."""
 
     scheme: str
@@ -47,7 +47,7 @@ class Target:
     path: str  # with the query
 
 
-def target_of(url: str) -> Target:
+def target_of(url: str) -> WebhookTarget:
     """Take a URL apart; raises ``ValueError``, with a sentence for the partner, if messages can't be sent to it."""
     if not _URL.fullmatch(url):
         raise ValueError("A URL consists of the characters that RFC 3986 names.")
@@ -58,7 +58,7 @@ def target_of(url: str) -> Target:
         raise ValueError("This is not a URL.") from None
     if "@" in parts.netloc or "#" in url or "\\" in url:
         raise ValueError("The URL may have no user name, password, fragment or backslash.")
-    target = Target(parts.scheme, parts.hostname or "", port, _path(parts))
+    target = WebhookTarget(parts.scheme, parts.hostname or "", port, _path(parts))
     if not settings.WEBHOOK_ALLOW_PRIVATE:
         _require_public(target)
     elif target.scheme not in ("http", "https") or not target.host:
@@ -74,7 +74,7 @@ def _path(parts: SplitResult) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _require_public(target: Target) -> None:
+def _require_public(target: WebhookTarget) -> None:
     if target.scheme != "https":
         raise ValueError("Use https.")
     if target.port not in PORTS:
@@ -88,7 +88,7 @@ def _require_public(target: Target) -> None:
         raise ValueError("The host must be a public DNS name.")
 
 
-def addresses_of(target: Target) -> list[str]:
+def addresses_of(target: WebhookTarget) -> list[str]:
     """Return the addresses of a host, all of them public; raises ``UnresolvedError`` and ``ForbiddenAddressError``."""
     try:
         addresses = lookup_of(target.host).result(timeout=RESOLVING_SECONDS)

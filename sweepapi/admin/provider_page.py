@@ -17,22 +17,22 @@ from django.utils.safestring import SafeString
 
 from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
-from sweepapi.rpc.ranking import ProviderState, Status
+from sweepapi.rpc.ranking import ProviderState, ProviderStatus
 from sweepapi.solana.cluster.clusters import Cluster
 
 HEADERS = ["Provider", "State", "Newest block", "Behind", "Answers in", "Error rate", "Answered", "Failed", "Outvoted"]
 UNKNOWN = "-"
-LABELS: Mapping[Status, str] = {
-    Status.HEALTHY: "success",
-    Status.UNPROVEN: "info",
-    Status.QUARANTINED: "danger",
-    Status.DISTRUSTED: "danger",
-    Status.FAILING: "danger",
+LABELS: Mapping[ProviderStatus, str] = {
+    ProviderStatus.HEALTHY: "success",
+    ProviderStatus.UNPROVEN: "info",
+    ProviderStatus.QUARANTINED: "danger",
+    ProviderStatus.DISTRUSTED: "danger",
+    ProviderStatus.FAILING: "danger",
 }  # all others are warnings
 
 
 @dataclass(frozen=True)
-class Section:
+class ProviderSection:
     """One network of the page."""
 
     title: str
@@ -45,12 +45,12 @@ def providers(request: HttpRequest) -> HttpResponse:
     return render(request, "sweepapi/providers.html", context)
 
 
-def _sections() -> Iterator[Section]:
+def _sections() -> Iterator[ProviderSection]:
     registry = networks.current()
     enabled: tuple[Chain | Cluster, ...] = (*registry.enabled, *registry.enabled_clusters)
     for network in enabled:
         rows = [_row(state) for state in registry.pool(network.network).state]
-        yield Section(f"{network.name} ({network.network})", {"headers": HEADERS, "rows": rows})
+        yield ProviderSection(f"{network.name} ({network.network})", {"headers": HEADERS, "rows": rows})
 
 
 def _row(state: ProviderState) -> list[str]:

@@ -26,7 +26,7 @@ Answer = tuple[HTTPStatus, str, bytes]  # with the content type
 
 
 @dataclass(frozen=True)
-class Health:
+class HealthSource:
     """Where the answers come from."""
 
     readiness: Callable[[], Readiness]
@@ -40,12 +40,12 @@ def start(bind: str) -> None:
     """
     place = _place(bind)
     folder = sharing.share()
-    _serve(place, Health(lambda: readiness.read(folder), lambda: _registry_of(folder)))
+    _serve(place, HealthSource(lambda: readiness.read(folder), lambda: _registry_of(folder)))
 
 
 def start_alone(bind: str) -> None:
     """Listen for a single process, whose metrics are in its memory; raises as ``start``."""
-    _serve(_place(bind), Health(lambda: readiness.judge(REGISTRY.collect()), lambda: REGISTRY))
+    _serve(_place(bind), HealthSource(lambda: readiness.judge(REGISTRY.collect()), lambda: REGISTRY))
 
 
 def _place(bind: str) -> tuple[str, int]:
@@ -61,7 +61,7 @@ def _registry_of(folder: Path) -> CollectorRegistry:
     return registry
 
 
-def _serve(place: tuple[str, int], health: Health) -> None:
+def _serve(place: tuple[str, int], health: HealthSource) -> None:
     server = _Server(place, _handler(health))
     # A child would keep the port after its parent's end, and not answer.
     os.register_at_fork(after_in_child=server.socket.close)
@@ -76,29 +76,33 @@ class _Server(ThreadingHTTPServer):
         TCPServer.server_bind(self)
 
 
-def _healthz(_health: Health) -> Answer:
+def _healthz(_health: HealthSource) -> Answer:
     return HTTPStatus.OK, JSON, _encoded({"status": "alive"})
 
 
-def _readyz(health: Health) -> Answer:
+def _readyz(health: HealthSource) -> Answer:
     found = health.readiness()
     checks = {name: "passed" if passed else "failed" for name, passed in found.checks.items()}
     status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
     return status, JSON, _encoded({"status": found.status, "checks": checks})
 
 
-def _metrics(health: Health) -> Answer:
+def _metrics(health: HealthSource) -> Answer:
     return HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(health.registry())
 
 
-ENDPOINTS: dict[str, Callable[[Health], Answer]] = {"/healthz": _healthz, "/readyz": _readyz, "/metrics": _metrics}
+ENDPOINTS: dict[str, Callable[[HealthSource], Answer]] = {
+    "/healthz": _healthz,
+    "/readyz": _readyz,
+    "/metrics": _metrics,
+}
 
 
 def _encoded(content: object) -> bytes:
     return json.dumps(content).encode()
 
 
-def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
+def _handler(health: HealthSource) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = CLIENT_TIMEOUT_SECONDS
         server_version, sys_version = "sweepapi", ""

@@ -7,7 +7,7 @@ from django.db.backends.postgresql import base, operations
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from django.db.backends.utils import CursorWrapper
 
-from sweepapi.postgres.connection import Connection
+from sweepapi.postgres.connection import DeadlineConnection
 
 # The least that a transaction may be idle before the server ends it: it holds locks, and its process may be frozen.
 MIN_IDLE_SECONDS = 5.0
@@ -34,7 +34,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = Operations
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return what ``Connection.open`` takes."""
+        """Return what ``DeadlineConnection.open`` takes."""
         parameters: dict[str, Any] = super().get_connection_params()
         deadline_seconds = parameters["deadline_seconds"]
         limits = {
@@ -47,10 +47,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         options.append("-c plan_cache_mode=force_generic_plan")
         return parameters | {"options": " ".join([parameters.get("options", ""), *options]), "prepare_threshold": 0}
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
-        """Connect; see ``Connection``."""
+    def get_new_connection(self, conn_params: dict[str, Any]) -> DeadlineConnection:
+        """Connect; see ``DeadlineConnection``."""
         self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django does
-        return Connection.open(**conn_params)
+        return DeadlineConnection.open(**conn_params)
 
     def preparing_cursor(self) -> CursorWrapper:
         """Return a cursor whose statements the server plans once; they are counted and wrapped as with any other."""

@@ -31,7 +31,7 @@ class ServerSilentError(psycopg.OperationalError):
         super().__init__(message)
 
 
-class Connection(psycopg.Connection[TupleRow]):
+class DeadlineConnection(psycopg.Connection[TupleRow]):
     """Closes itself when a wait takes longer than its deadline."""
 
     breaker = Breaker()  # a process has one database

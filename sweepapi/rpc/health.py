@@ -27,7 +27,7 @@ _lock = ForkSafeLock()  # of all providers: it is held for microseconds
 
 
 @dataclass
-class Health:
+class ProviderHealth:
     """The health of one provider in this process; times are those of the clock, in seconds. Thread-safe."""
 
     clock: Clock = time.monotonic

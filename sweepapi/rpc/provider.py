@@ -18,7 +18,7 @@ from sweepapi.rpc.errors import (
     ThrottledError,
     WrongNetworkError,
 )
-from sweepapi.rpc.health import Clock, Health
+from sweepapi.rpc.health import Clock, ProviderHealth
 from sweepapi.rpc.observing import Batch, publish
 from sweepapi.rpc.target import Head, Proof, Target
 from sweepapi.rpc.throttling import is_throttling_error
@@ -41,7 +41,7 @@ class Provider:
     def __init__(self, *, url: str, target: Target, position: int, clock: Clock = time.monotonic) -> None:
         self.position = position
         self.target = target
-        self.health = Health(clock)
+        self.health = ProviderHealth(clock)
         self._endpoint = Endpoint(url=url, name=repr(self))
         self._max_calls = MOST_CALLS
 

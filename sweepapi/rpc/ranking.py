@@ -12,7 +12,7 @@ SLOW_TIMES, SLOW_SECONDS = 3, 0.25
 COMPARABLE_SECONDS = 1.0
 
 
-class Status(StrEnum):
+class ProviderStatus(StrEnum):
     """What a provider's health means for the next request, the worst first."""
 
     QUARANTINED = "quarantined"  # on another network: not queried
@@ -32,7 +32,7 @@ class ProviderState:
 
     network: str  # as CAIP-2
     position: int  # in the order of the configuration; its URL may contain a key
-    status: Status
+    status: ProviderStatus
     head_number: int | None  # None if no response showed one yet; so are the next two
     head_timestamp: int | None  # seconds since 1970; None also where responses do not have it
     blocks_behind: int | None  # None also if it showed no head lately
@@ -111,17 +111,17 @@ def _state(provider: Provider, blocks_behind: int | None, fastest: float) -> Pro
     )
 
 
-def _status(provider: Provider, blocks_behind: int | None, fastest: float) -> Status:
+def _status(provider: Provider, blocks_behind: int | None, fastest: float) -> ProviderStatus:
     health = provider.health
     applying = {
-        Status.QUARANTINED: health.is_quarantined,
-        Status.WAITING: health.rests_for_seconds > 0,
-        Status.DISTRUSTED: health.is_distrusted,
-        Status.FAILING: health.is_open,
-        Status.LAGGING: _lags(provider, blocks_behind),
-        Status.UNRELIABLE: round(health.error_rate, 1) > 0,
-        Status.SLOW: _is_slow(provider, fastest),
-        Status.UNPROVEN: health.proven_at is None,
-        Status.HEALTHY: True,
+        ProviderStatus.QUARANTINED: health.is_quarantined,
+        ProviderStatus.WAITING: health.rests_for_seconds > 0,
+        ProviderStatus.DISTRUSTED: health.is_distrusted,
+        ProviderStatus.FAILING: health.is_open,
+        ProviderStatus.LAGGING: _lags(provider, blocks_behind),
+        ProviderStatus.UNRELIABLE: round(health.error_rate, 1) > 0,
+        ProviderStatus.SLOW: _is_slow(provider, fastest),
+        ProviderStatus.UNPROVEN: health.proven_at is None,
+        ProviderStatus.HEALTHY: True,
     }
     return next(status for status, applies in applying.items() if applies)

@@ -17,7 +17,7 @@ COMPARED_EVERY = timedelta(days=1)
 MAX_LOGGED = 20  # `manage.py reconcile` shows all
 
 
-class Problem(StrEnum):
+class BooksProblem(StrEnum):
     """How the books and the chain can differ."""
 
     EVENT_WITHOUT_SWEEP = "event_without_sweep"
@@ -31,7 +31,7 @@ class Problem(StrEnum):
     ENTRY_WITHOUT_EXECUTION = "entry_without_execution"
 
 
-Found = tuple[Problem, str]  # a difference, and what it is in a sentence
+Found = tuple[BooksProblem, str]  # a difference, and what it is in a sentence
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class Blocks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class BooksDifference:
     """One difference, with what is known of its place; None where that does not apply."""
 
-    problem: Problem
+    problem: BooksProblem
     message: str  # for operators
     venue: str | None = None
     block_number: int | None = None
@@ -65,7 +65,7 @@ class Report:
     network: str
     blocks: Blocks
     events: int  # that were read
-    differences: Sequence[Difference]
+    differences: Sequence[BooksDifference]
 
 
 @dataclass(frozen=True)

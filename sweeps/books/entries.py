@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from ledger.models import Account, JournalEntry, Settlement
 from ledger.reading import Booked
-from sweeps.books.comparison import Difference, Found, Problem
+from sweeps.books.comparison import BooksDifference, BooksProblem, Found
 from sweeps.models import Execution, Sweep
 
 CLOCKS_DIFFER = timedelta(hours=1)  # at most: block times are the chain's, ids are from our clock
@@ -18,7 +18,7 @@ def amount_differences(pairs: Mapping[str, tuple[object, object]]) -> Iterator[F
     """Yield what is not the same on chain and in our books, by its name."""
     for name, (on_chain, ours) in pairs.items():
         if on_chain != ours:
-            yield Problem.OTHER_AMOUNTS, f"The {name} is {on_chain} on chain, and {ours} in our books."
+            yield BooksProblem.OTHER_AMOUNTS, f"The {name} is {on_chain} on chain, and {ours} in our books."
 
 
 def what_is_due(sweep: Sweep, asset: str, total_fee: int, partner_fee: int) -> frozenset[Booked]:
@@ -38,11 +38,11 @@ def entry_differences(booked: frozenset[Booked], due: frozenset[Booked]) -> Iter
     if booked == due:
         return
     if not booked:
-        yield Problem.ENTRY_MISSING, f"Nothing is booked, and {_text(due)} should be."
+        yield BooksProblem.ENTRY_MISSING, f"Nothing is booked, and {_text(due)} should be."
     elif booked == {Booked(one.asset, one.account, one.partner_id, 2 * one.amount) for one in due}:
-        yield Problem.ENTRY_DOUBLED, f"It is booked twice: {_text(booked)}."
+        yield BooksProblem.ENTRY_DOUBLED, f"It is booked twice: {_text(booked)}."
     else:
-        yield Problem.ENTRY_DIFFERS, f"Booked is {_text(booked)}, and {_text(due)} should be."
+        yield BooksProblem.ENTRY_DIFFERS, f"Booked is {_text(booked)}, and {_text(due)} should be."
 
 
 def _text(booked: frozenset[Booked]) -> str:
@@ -55,7 +55,7 @@ def oldest_id(timestamp: int) -> UUID:
     return UUID(int=max(int(time.timestamp() * 1000), 0) << 80)
 
 
-def stray_entries(network: str, since: int) -> Iterator[Difference]:
+def stray_entries(network: str, since: int) -> Iterator[BooksDifference]:
     """Yield the entries since a time that no executed execution has, unless they are reversed."""
     has_execution = Exists(Execution.objects.filter(ledger_entry=OuterRef("pk")))
     stray = JournalEntry.objects.filter(
@@ -66,8 +66,8 @@ def stray_entries(network: str, since: int) -> Iterator[Difference]:
         reversed_by__isnull=True,
     )
     for entry in stray:
-        yield Difference(
-            problem=Problem.ENTRY_WITHOUT_EXECUTION,
+        yield BooksDifference(
+            problem=BooksProblem.ENTRY_WITHOUT_EXECUTION,
             message=f"Entry {entry.pk} is booked for a sweep that was not executed.",
             tx_hash=entry.tx_hash,
             sweep_id=entry.sweep_ref,

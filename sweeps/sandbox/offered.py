@@ -10,7 +10,7 @@ from sweeps.sandbox.outcomes import AMOUNTS, DECIMALS, SCRIPT, TOKENS
 
 
 @dataclass(frozen=True)
-class OfferedToken:
+class SandboxToken:
     """A documented token of one chain."""
 
     name: str
@@ -36,7 +36,7 @@ class OfferedChain:
     chain: str
     chain_id: int
     rpc_path: str
-    tokens: Sequence[OfferedToken]
+    tokens: Sequence[SandboxToken]
     amounts: Sequence[OfferedAmount]
 
 
@@ -51,7 +51,7 @@ def offered_chains() -> list[OfferedChain]:
             chain.chain_id,
             f"/v2/sandbox/rpc/{chain.name}",
             [
-                OfferedToken(name, chain.sandbox_tokens[name], token.symbol, DECIMALS, token.meaning)
+                SandboxToken(name, chain.sandbox_tokens[name], token.symbol, DECIMALS, token.meaning)
                 for name, token in TOKENS.items()
                 if name in chain.sandbox_tokens
             ],

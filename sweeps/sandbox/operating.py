@@ -16,7 +16,7 @@ from sweepapi.errors import FieldError, InvalidRequest, RateLimited
 from sweeps.models import Sweep
 from sweeps.sandbox.blocks import Heads, heads_of, send_if_valid
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode, refusals_as_failures
-from sweeps.sandbox.outcomes import SCRIPT, Outcome, outcome_of
+from sweeps.sandbox.outcomes import SCRIPT, ForcedOutcome, outcome_of
 from sweeps.sandbox.replacing import changing, planned, replace_blocks
 from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted
 
@@ -68,7 +68,7 @@ def send(network: str, partner_id: UUID, raw: str) -> str:
         if len(script.read()) >= MAX_SCRIPTED:
             message = "Too many of your transactions wait for an advance of the sandbox."
             raise NodeRefusedError({"code": -32000, "message": message})
-        is_held = outcome is Outcome.DELAYED_MINING
+        is_held = outcome is ForcedOutcome.DELAYED_MINING
         tx_hash = f"0x{keccak(hexstr=raw).hex()}" if is_held else str(node.ask("eth_sendRawTransaction", raw))
         script.keep(Scripted(tx_hash, raw, outcome, time.time(), is_held))
         return tx_hash
@@ -95,7 +95,7 @@ def _reorganise(node: SandboxNode, network: str, script: Script, heads: Heads) -
         if height <= heads.final.number:
             script.drop(one)
             continue
-        (moved if one.outcome is Outcome.LATE_FINALITY else removed).append(one)
+        (moved if one.outcome is ForcedOutcome.LATE_FINALITY else removed).append(one)
         heights.append(height)
     # What is in the newest block already can't be moved there.
     replacement = None
@@ -109,7 +109,7 @@ def _reorganise(node: SandboxNode, network: str, script: Script, heads: Heads) -
 
 def _note(script: Script, removed: Sequence[Scripted], moved: Sequence[Scripted]) -> None:
     for one in removed:
-        if one.outcome is Outcome.REORGANISED:
+        if one.outcome is ForcedOutcome.REORGANISED:
             script.keep(replace(one, is_held=True))
         else:
             script.drop(one)

@@ -13,7 +13,7 @@ SCRIPT = "script"
 AMOUNT_MODULUS = 1_000
 
 
-class Outcome(StrEnum):
+class ForcedOutcome(StrEnum):
     """What the last three digits of an amount force."""
 
     DELAYED_MINING = "delayed_mining"
@@ -58,23 +58,23 @@ TOKENS: Mapping[str, MagicToken] = {
         "send: the transaction reverts.",
     ),
 }
-AMOUNTS: Mapping[Outcome, MagicAmount] = {
-    Outcome.DELAYED_MINING: MagicAmount(
+AMOUNTS: Mapping[ForcedOutcome, MagicAmount] = {
+    ForcedOutcome.DELAYED_MINING: MagicAmount(
         101, "The sandbox keeps the transaction back. Your next advance moves the clock, and then mines it."
     ),
-    Outcome.REORGANISED: MagicAmount(
+    ForcedOutcome.REORGANISED: MagicAmount(
         102,
         "It is mined. Your next advance replaces its block, and all above, without it; the one after mines it again.",
     ),
-    Outcome.REORGANISED_AWAY: MagicAmount(103, "As 102, but it is never mined again."),
-    Outcome.LATE_FINALITY: MagicAmount(
+    ForcedOutcome.REORGANISED_AWAY: MagicAmount(103, "As 102, but it is never mined again."),
+    ForcedOutcome.LATE_FINALITY: MagicAmount(
         104,
         "It is mined. Each of your next two advances first moves it into the newest block, so finality starts again.",
     ),
 }
 
 
-def outcome_of(raw: bytes, token: str) -> Outcome | None:
+def outcome_of(raw: bytes, token: str) -> ForcedOutcome | None:
     """Return what a signed transaction forces, None for most: whether an amount of ``script`` follows its address.
 
     That is how each form of a sweep lists what it pulls: two words of the call's data.

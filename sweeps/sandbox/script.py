@@ -15,7 +15,7 @@ from django.conf import settings
 from redis import Redis, RedisError
 
 from sweepapi.errors import ServiceUnavailable
-from sweeps.sandbox.outcomes import Outcome
+from sweeps.sandbox.outcomes import ForcedOutcome
 
 KEPT_SECONDS = 86_400
 MAX_SCRIPTED = 100
@@ -32,7 +32,7 @@ class Scripted:
 
     tx_hash: str
     raw: str
-    outcome: Outcome
+    outcome: ForcedOutcome
     sent_at: float  # seconds since 1970
     is_held: bool  # kept back, for the partner's next advance to send
     moves: int = 0  # how often it was moved into the newest block
@@ -49,7 +49,7 @@ class Script:
         with _answering():
             stored = _redis(settings.REDIS_URL).hvals(self._key)
         parsed = (json.loads(text) for text in stored)
-        scripted = [Scripted(**{**one, "outcome": Outcome(one["outcome"])}) for one in parsed]
+        scripted = [Scripted(**{**one, "outcome": ForcedOutcome(one["outcome"])}) for one in parsed]
         return sorted(scripted, key=lambda one: one.sent_at)
 
     def keep(self, one: Scripted) -> None:

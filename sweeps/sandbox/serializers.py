@@ -15,7 +15,7 @@ from sweepapi.api.input.fields import (
 )
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
-from sweeps.sandbox.offered import OfferedChain, OfferedToken
+from sweeps.sandbox.offered import OfferedChain, SandboxToken
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS
 from sweeps.sandbox.outcomes import AMOUNTS, TOKENS
 
@@ -112,7 +112,7 @@ class FundedSerializer(SandboxHeadsSerializer):
     tokenAmount = AmountOutputField(help_text="How much of each, in its smallest unit.")
 
 
-class SandboxTokenSerializer(serializers.Serializer[OfferedToken]):
+class SandboxTokenSerializer(serializers.Serializer[SandboxToken]):
     """A token, and what happens to a sweep of it."""
 
     name = OpenEnumField(values=list(TOKENS), help_text="What it is for; new ones may be added.")

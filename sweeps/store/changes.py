@@ -24,7 +24,7 @@ from sweepapi.postgres.prepared import fetch_json
 from sweepapi.postgres.sets import Insert, InsertNew, Row, Update, instance_of, write
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepTransaction
 from sweeps.models.execution import AMOUNTS
-from sweeps.store.resting import Block, watch
+from sweeps.store.resting import BlockId, watch
 
 log = structlog.get_logger(__name__)
 
@@ -63,15 +63,15 @@ class Changes:
     skipped: list[Row] = field(default_factory=list)
     fees: list[posting.SweepFee] = field(default_factory=list)
     final_entries: list[UUID] = field(default_factory=list)
-    _resting: dict[Block, list[Sweep]] = field(default_factory=lambda: defaultdict(list))
-    _heads: dict[Block, int] = field(default_factory=dict)
+    _resting: dict[BlockId, list[Sweep]] = field(default_factory=lambda: defaultdict(list))
+    _heads: dict[BlockId, int] = field(default_factory=dict)
     _changed: dict[type[Changed], dict[int, Changed]] = field(default_factory=lambda: {model: {} for model in _STATE})
 
     def add(self, changed: Changed) -> None:
         """Write a new candidate, or a row that changed, as it is in the end."""
         self._changed[type(changed)][id(changed)] = changed
 
-    def rest(self, sweep: Sweep, block: Block, *, head_number: int) -> None:
+    def rest(self, sweep: Sweep, block: BlockId, *, head_number: int) -> None:
         """Have the block of its execution looked at instead of the sweep, from the next look at blocks on."""
         sweep.next_check_at = None
         self._resting[block].append(sweep)
@@ -107,14 +107,14 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ReadMark:
     """What shows whether a sweep is still as it was read."""
 
     version: int
     lease: UUID | None
 
     @classmethod
-    def of(cls, sweep: Sweep) -> "Mark":
+    def of(cls, sweep: Sweep) -> "ReadMark":
         return cls(sweep.version, sweep.lease_token)
 
 
@@ -136,14 +136,14 @@ def lock_one(sweep_id: UUID) -> tuple[Sweep, Changes]:
 def as_read(rows: Mapping[str, Any]) -> tuple[Sweep, Changes]:
     """Return a sweep of its row as ``sweep``, that of its ``partner`` and the time ``now``.
 
-    Unless it was locked, the caller writes only if its ``Mark`` is the same under a lock.
+    Unless it was locked, the caller writes only if its ``ReadMark`` is the same under a lock.
     """
     sweep = instance_of(Sweep, rows["sweep"])
     sweep.partner = instance_of(Partner, rows["partner"])
     return sweep, Changes(datetime.fromisoformat(rows["now"]))
 
 
-def lock_all(sweeps: Collection[Sweep]) -> tuple[Mapping[UUID, Mark], Changes]:
+def lock_all(sweeps: Collection[Sweep]) -> tuple[Mapping[UUID, ReadMark], Changes]:
     """Lock these sweeps and return their marks; leases that were renewed since they were read end as late as now.
 
     A renewal does not change the mark.
@@ -154,7 +154,7 @@ def lock_all(sweeps: Collection[Sweep]) -> tuple[Mapping[UUID, Mark], Changes]:
     for sweep in sweeps:
         if sweep.id in locked:
             _, _, sweep.lease_until, _ = locked[sweep.id]
-    marks = {sweep_id: Mark(version, lease) for sweep_id, (version, lease, _, _) in locked.items()}
+    marks = {sweep_id: ReadMark(version, lease) for sweep_id, (version, lease, _, _) in locked.items()}
     return marks, Changes(max(at for *_, at in locked.values()))
 
 

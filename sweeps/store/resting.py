@@ -9,7 +9,7 @@ from django.db import connection
 from sweepapi.postgres.sets import as_json
 
 
-class Block(NamedTuple):
+class BlockId(NamedTuple):
     """What identifies a block."""
 
     network: str
@@ -28,7 +28,7 @@ RETURNING id, network, number, hash
 """
 
 
-def watch(heads: Mapping[Block, int], *, due_at: datetime) -> Mapping[Block, int]:
+def watch(heads: Mapping[BlockId, int], *, due_at: datetime) -> Mapping[BlockId, int]:
     """Have these blocks watched, each given with the head that was seen, and return their ids.
 
     Sorted, so that two sessions can't wait for each other.
@@ -38,4 +38,4 @@ def watch(heads: Mapping[Block, int], *, due_at: datetime) -> Mapping[Block, int
     rows = [{**block._asdict(), "head_number": heads[block], "due_at": due_at} for block in sorted(heads)]
     with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
         cursor.execute(_WATCH, [as_json(rows)])
-        return {Block(*block): block_id for block_id, *block in cursor.fetchall()}
+        return {BlockId(*block): block_id for block_id, *block in cursor.fetchall()}

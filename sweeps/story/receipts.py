@@ -35,7 +35,7 @@ class ExecutionReceipt:
 
 
 @dataclass(frozen=True)
-class Receipt:
+class SweepReceipt:
     """A completed sweep whose executions are final, with those that happened."""
 
     sweep: Sweep
@@ -54,7 +54,7 @@ class Receipt:
 
 
 @transaction.atomic
-def receipt_of(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Receipt:
+def receipt_of(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> SweepReceipt:
     """Return the receipt of a sweep on one of these rails, in a fixed number of queries.
 
     The row is locked, so that nothing changes between them. Raises ``SweepNotFound``, for any that the key does not
@@ -74,7 +74,7 @@ def receipt_of(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) 
     executions = [
         ExecutionReceipt(execution, tx, rail.present.evidence(sweep, execution)) for execution, tx in accepted
     ]
-    return Receipt(sweep, rail, executions, entries)
+    return SweepReceipt(sweep, rail, executions, entries)
 
 
 def _accepted(sweep: Sweep) -> Sequence[tuple[Execution, SweepTransaction]]:

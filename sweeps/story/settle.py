@@ -25,8 +25,8 @@ from sweepapi.monitoring import metrics
 from sweeps.models import Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.protocol.rail import Depth, Ending, Mismatch, Outlook, TransactionVerdict, Verdict
 from sweeps.rails.registry import RAILS
-from sweeps.store.changes import Changes, Mark, lock_all, lock_one
-from sweeps.store.resting import Block
+from sweeps.store.changes import Changes, ReadMark, lock_all, lock_one
+from sweeps.store.resting import BlockId
 from sweeps.story.apply import apply, postpone
 from sweeps.story.executions import fee_of
 from sweeps.story.reopening import open_executed
@@ -62,7 +62,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SettlementOutcome:
     """What became of many looks."""
 
     settled: list[Settled] = field(default_factory=list)
@@ -103,7 +103,7 @@ def settle_reported(look: Look, changes: Changes, record: Callable[[Sweep, Chang
     with transaction.atomic():
         marks, locked = lock_all([sweep])
         changes.now = locked.now
-        if marks[sweep.id] != Mark.of(sweep) or not _is_plain(sweep, verdict):
+        if marks[sweep.id] != ReadMark.of(sweep) or not _is_plain(sweep, verdict):
             sweep, changes = lock_one(sweep.id)
             if not record(sweep, changes):
                 return Settled(sweep)
@@ -123,7 +123,7 @@ def store_report(sweep_id: UUID, record: Callable[[Sweep, Changes], bool]) -> No
             changes.write()
 
 
-def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:
+def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> SettlementOutcome:
     """Apply what was seen of many sweeps, each at most once among the looks, as ``settle`` does for one.
 
     A sweep that can't be settled harms no other and keeps its lease. Raises only if the database is gone.
@@ -131,7 +131,7 @@ def settle_all(looks: Sequence[Look], *, lease: UUID | None = None) -> Outcome:
     return _settle_together(lambda: looks, {look.sweep.id: look.seen for look in looks}, lease)
 
 
-def settle_found(found: Mapping[UUID, Any]) -> Outcome:
+def settle_found(found: Mapping[UUID, Any]) -> SettlementOutcome:
     """Apply what was seen of many sweeps, by their ids, that were not read for it; otherwise as ``settle_all``."""
     return _settle_together(partial(_read, found), found, None)
 
@@ -145,8 +145,10 @@ def _read(found: Mapping[UUID, Any]) -> list[Look]:
     return looks
 
 
-def _settle_together(looks: Callable[[], Sequence[Look]], seen: Mapping[UUID, Any], lease: UUID | None) -> Outcome:
-    outcome = Outcome()
+def _settle_together(
+    looks: Callable[[], Sequence[Look]], seen: Mapping[UUID, Any], lease: UUID | None
+) -> SettlementOutcome:
+    outcome = SettlementOutcome()
     if not seen:
         return outcome
     try:
@@ -160,7 +162,7 @@ def _settle_together(looks: Callable[[], Sequence[Look]], seen: Mapping[UUID, An
     return outcome
 
 
-def _settle_alone(sweep_id: UUID, seen: Any, lease: UUID | None, outcome: Outcome) -> None:  # noqa: ANN401 - the rail's
+def _settle_alone(sweep_id: UUID, seen: Any, lease: UUID | None, outcome: SettlementOutcome) -> None:  # noqa: ANN401 - the rail's
     try:
         outcome.settled.append(settle(sweep_id=sweep_id, seen=seen, lease=lease))
     except LeaseLostError:
@@ -184,7 +186,7 @@ def _settle_unchanged(looks: Sequence[Look], lease: UUID | None) -> list[Settled
         settled = [
             _apply(changes, look, verdict, lease)
             for look, verdict in judged
-            if marks.get(look.sweep.id) == Mark.of(look.sweep) and lease in (None, look.sweep.lease_token)
+            if marks.get(look.sweep.id) == ReadMark.of(look.sweep) and lease in (None, look.sweep.lease_token)
         ]
         changes.write()
     return settled
@@ -242,7 +244,7 @@ def _rest(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdi
     """Leave the next looks to the block of the only execution."""
     (execution,) = executions
     (tx,) = (tx for tx in execution.candidates if tx.status == SweepTransaction.Status.ACCEPTED)
-    changes.rest(sweep, Block(sweep.network, *tx.block), head_number=verdict.executions[execution.id].head_number)
+    changes.rest(sweep, BlockId(sweep.network, *tx.block), head_number=verdict.executions[execution.id].head_number)
 
 
 def _awaits_receipt(sweep: Sweep, executions: Sequence[Execution]) -> bool:

@@ -18,7 +18,7 @@ from dev.ports import free_port
 from dev.solana.records import Landed
 from dev.waiting import wait_until
 from sweepapi import networks
-from sweepapi.solana.swap_api import NoQuote, Quote, QuoteRequest, SwapApi
+from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiQuote
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import KEY, MICRO, SwapMarket
 
@@ -46,17 +46,17 @@ def request_of(cluster: SolanaCluster, taker: Keypair, sold: Pubkey, bought: Pub
     )
 
 
-def quote_of(request: QuoteRequest) -> Quote:
+def quote_of(request: QuoteRequest) -> SwapApiQuote:
     (quote,) = networks.current().swap_api.quotes([request])
-    assert isinstance(quote, Quote)
+    assert isinstance(quote, SwapApiQuote)
     return quote
 
 
-def instructions_of(quote: Quote) -> list[Instruction]:
+def instructions_of(quote: SwapApiQuote) -> list[Instruction]:
     return [*quote.setup, quote.swap, *quote.other, *([quote.cleanup] if quote.cleanup else [])]
 
 
-def execute(cluster: SolanaCluster, taker: Keypair, quote: Quote) -> Landed:
+def execute(cluster: SolanaCluster, taker: Keypair, quote: SwapApiQuote) -> Landed:
     """Land a quote's instructions in a transaction that the taker alone signs."""
     landed = cluster.send(cluster.sign(taker, instructions_of(quote)))
     assert landed.outcome.err is None, landed.outcome.logs
@@ -129,8 +129,8 @@ def test_quotes_of_many_tokens_execute_in_one_transaction_with_a_lookup_table(
         cluster.faucet.give_tokens(taker.pubkey(), mint, AMOUNT)
     table = swap_api.add_lookup_table()
     quotes = networks.current().swap_api.quotes([request_of(cluster, taker, mint) for mint in mints])
-    instructions = [each for quote in quotes if isinstance(quote, Quote) for each in instructions_of(quote)]
-    assert {quote.lookup_tables for quote in quotes if isinstance(quote, Quote)} == {(str(table),)}
+    instructions = [each for quote in quotes if isinstance(quote, SwapApiQuote) for each in instructions_of(quote)]
+    assert {quote.lookup_tables for quote in quotes if isinstance(quote, SwapApiQuote)} == {(str(table),)}
     content = cluster.bank.account(table)
     assert content is not None
     addresses = AddressLookupTable.deserialize(content.data).addresses
@@ -177,7 +177,7 @@ def test_it_runs_as_a_process(cluster: SolanaCluster, swap_api: SwapMarket, take
     finally:
         process.terminate()
         process.wait()
-    assert isinstance(quote, Quote)
+    assert isinstance(quote, SwapApiQuote)
 
 
 def _answers(port: int) -> bool:

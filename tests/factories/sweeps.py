@@ -23,12 +23,12 @@ from ledger.models import Settlement
 from sweepapi.evm.contracts import v4, v5
 from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.encoding.responses import Block, Log, MinedLog, Receipt
-from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import split
 from sweeps.models import EventKind, Execution, Offer, Sweep, SweepToken, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending, FeeTerms
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from sweeps.rails.evm_v5.models import FeeAuthorization
@@ -263,7 +263,7 @@ def block_at(number: int, *, fork: int = 0) -> Block:
     return Block(number=number, hash=f"0x{fork:032x}{number:032x}", timestamp=1_700_000_000 + number)
 
 
-def seen(*receipts: Receipt, finding: Finding | None = None, **facts: Any) -> Seen:
+def seen(*receipts: Receipt, finding: SearchFinding | None = None, **facts: Any) -> EvmReading:
     """Return a look at the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
     sighting: dict[str, Any] = {
         "head_number": 100,
@@ -274,36 +274,36 @@ def seen(*receipts: Receipt, finding: Finding | None = None, **facts: Any) -> Se
         "state": False,  # whether the nonce is used
         "safe_timestamp": 1_700_000_068,
     }
-    return Seen(Sighting(**(sighting | facts)), finding)
+    return EvmReading(Sighting(**(sighting | facts)), finding)
 
 
-def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> Seen:
+def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> EvmReading:
     """Return a look that proves that the sweep can never be executed."""
     proof = {"state": False, "safe_timestamp": int(sweep.deadline.timestamp()) + 1}
     return seen(*receipts, **(proof | facts))
 
 
-def found_cancellation(by: str, *, agreed: bool = True) -> Finding:
+def found_cancellation(by: str, *, agreed: bool = True) -> SearchFinding:
     """Return the finding of a cancellation at a height of 60."""
     ended = Ended(Ending.CANCELLED, f"cancelled on chain by {by}")
     log = Log(address=CONTRACT, topics=(), data=b"")
     hit = Hit(Event(ended, is_hint=False), MinedLog(log, 0, random_hash(), 60, block_at(60).hash))
-    return Finding(hit, None, agreed=agreed, resume_at=None)
+    return SearchFinding(hit, None, agreed=agreed, resume_at=None)
 
 
-def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> Finding:
+def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> SearchFinding:
     """Return the finding of the event in a receipt, which took a V4 sweep's reference on other terms."""
     event = V4Terms.of(sweep, sweep.executions.get()).read(receipt.logs[0])
     assert event is not None
     assert not event.is_hint
     hit = Hit(event, first_log_of(receipt))
-    return Finding(hit, None, agreed=agreed, resume_at=None)
+    return SearchFinding(hit, None, agreed=agreed, resume_at=None)
 
 
-def found_execution(receipt: Receipt, *, known: bool = True) -> Finding:
+def found_execution(receipt: Receipt, *, known: bool = True) -> SearchFinding:
     """Return the finding of an execution; its receipt is not ``known`` if no provider returned it."""
     hit = Hit(Event(None, is_hint=True), first_log_of(receipt))
-    return Finding(hit, receipt if known else None, agreed=True, resume_at=None)
+    return SearchFinding(hit, receipt if known else None, agreed=True, resume_at=None)
 
 
 def first_log_of(receipt: Receipt) -> MinedLog:

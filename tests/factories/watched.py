@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from sweeps.rails.evm.follow.watching import Watched
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
 
@@ -20,7 +20,7 @@ TERMS = V5Terms(
     total_fee_bps=75,
     partner_share_bps=4000,
 )
-WATCHED = Watched(
+WATCHED = FollowedEvmSweep(
     sweep_id=uuid4(),
     execution_id=uuid4(),
     contract=CONTRACT,

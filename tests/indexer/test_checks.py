@@ -15,7 +15,7 @@ from indexer import checks, tasks
 from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from partners.models import Partner
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.logs.sightings import look
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
@@ -241,7 +241,7 @@ def test_a_completed_sweep_is_closed_once_its_block_is_final(app: PartnerApp) ->
 
 
 def test_finality_by_depth_works_where_a_chain_has_no_tags(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
-    change_chain(finality=Finality(safe=2, final=5, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=2, final=5, recheck_seconds=3, max_head_age_seconds=None))
     built = app.build()
     app.confirm(built, app.execute(built))
     app.chain.mine(4)
@@ -253,7 +253,7 @@ def test_finality_by_depth_works_where_a_chain_has_no_tags(app: PartnerApp, chan
 
 
 def test_expiry_by_depth_works_where_a_chain_has_no_tags(app: PartnerApp, change_chain: Callable[..., Chain]) -> None:
-    change_chain(finality=Finality(safe=2, final=5, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=2, final=5, recheck_seconds=3, max_head_age_seconds=None))
     built = app.build()
     app.chain.mine(2, seconds=FAR_APART)
     look_at(built)

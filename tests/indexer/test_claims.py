@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from indexer import claims
-from indexer.claims import Claim
+from indexer.claims import SweepClaim
 from indexer.leases import LEASE
 from sweeps.models import Sweep
 from tests.factories.sweeps import LOCAL, SweepFactory
@@ -221,11 +221,11 @@ def test_a_claim_reads_the_index_of_what_is_due_in_its_order() -> None:
 # --- several workers --------------------------------------------------------------------------------------------------
 
 
-def at_the_same_time(claim: Callable[[], Claim | None], *, times: int) -> list[Claim]:
+def at_the_same_time(claim: Callable[[], SweepClaim | None], *, times: int) -> list[SweepClaim]:
     """Claim in this many threads at once; returns what was won."""
     ready = Barrier(times)
 
-    def run(_number: int) -> Claim | None:
+    def run(_number: int) -> SweepClaim | None:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '5s'")  # a claim that waits fails

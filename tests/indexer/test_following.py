@@ -14,10 +14,10 @@ from django.utils import timezone
 from indexer import checks, reconciliation, tasks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.reconcile import log_following
-from sweeps.story.settle import Outcome, settle_found
+from sweeps.story.settle import SettlementOutcome, settle_found
 from sweeps.story.withdrawal import void
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt, seen
 from tests.fake_node import FakeNode
@@ -265,7 +265,7 @@ def test_what_one_poll_finds_is_settled_in_one_transaction(app: PartnerApp) -> N
 def test_what_was_found_before_an_error_is_settled_and_a_sweep_that_was_found_twice_only_once() -> None:
     tx = SweepTransactionFactory.create()
 
-    def found() -> Iterator[tuple[UUID, Seen]]:
+    def found() -> Iterator[tuple[UUID, EvmReading]]:
         for _ in range(2):
             yield tx.sweep.id, seen(executed_receipt(tx))
         raise RuntimeError
@@ -289,7 +289,7 @@ def test_a_chain_is_followed_by_one_run_at_a_time(app: PartnerApp, monkeypatch: 
         finally:
             connection.close()
 
-    def slow(found: Mapping[UUID, Seen]) -> Outcome:
+    def slow(found: Mapping[UUID, EvmReading]) -> SettlementOutcome:
         with ThreadPoolExecutor(1) as thread:
             meanwhile.append(thread.submit(poll_in_another_process).result())
         return settle_found(found)

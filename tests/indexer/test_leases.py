@@ -175,7 +175,7 @@ def test_a_look_at_blocks_that_lasts_longer_than_a_lease_keeps_them_from_others(
 ) -> None:
     watched(1)
     monkeypatch.setattr(watching, "LEASE", timedelta(0))  # over as soon as it begins
-    renewed, seen = renewals(watching.Claim, "renew"), []
+    renewed, seen = renewals(watching.BlockClaim, "renew"), []
 
     def slow_look(_network: str, blocks: list[WatchedBlock]) -> block_watching.BlockLook:
         monkeypatch.setattr(watching, "LEASE", timedelta(minutes=1))

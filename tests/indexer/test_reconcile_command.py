@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from indexer import reconciliation
 from partners.models import Partner
 from sweeps.models import Sweep
-from sweeps.story.settle import Outcome
+from sweeps.story.settle import SettlementOutcome
 from tests.indexer.reconciled import NETWORK
 from tests.local_chain import FINAL_AFTER
 from tests.lost_commits import lost_commits
@@ -113,7 +113,7 @@ def test_arguments_that_say_nothing_clear_are_refused(arguments: Sequence[str], 
 
 @pytest.mark.usefixtures("executed")
 def test_a_sweep_that_cannot_be_settled_is_a_failure_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reconciliation, "settle_found", lambda _found: Outcome(errors=[RuntimeError()]))
+    monkeypatch.setattr(reconciliation, "settle_found", lambda _found: SettlementOutcome(errors=[RuntimeError()]))
     with pytest.raises(CommandError, match="settling_failed") as failed:
         reconcile("local", "--repair", "--by", "Ada")
     assert failed.value.returncode == 2

@@ -17,11 +17,11 @@ from indexer import reconciliation, tasks
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Outcome, settle_found
+from sweeps.story.settle import SettlementOutcome, settle_found
 from tests.factories.sweeps import ExecutionFactory
 from tests.fake_node import FakeNode, hiding_logs, unaltered
 from tests.indexer.reconciled import NETWORK, behind_final, cursor, refuse_to_settle, state, warnings
@@ -155,7 +155,7 @@ def run_in_another_process() -> list[str]:
 def test_a_run_does_nothing_while_another_is_under_way(executed: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     meanwhile = []
 
-    def slow(found: Mapping[UUID, Seen]) -> Outcome:
+    def slow(found: Mapping[UUID, EvmReading]) -> SettlementOutcome:
         meanwhile.extend(run_in_another_process())
         return settle_found(found)
 

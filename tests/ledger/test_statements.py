@@ -12,7 +12,7 @@ from ledger.posting import finalize
 from ledger.statements import reading
 from ledger.statements.month import Month
 from ledger.statements.reading import months_of, statement
-from ledger.statements.values import AssetStatement, ShownAsset, Totals
+from ledger.statements.values import AssetStatement, ShownAsset, StatementTotals
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee
@@ -45,7 +45,7 @@ def test_a_month_with_all_kinds_of_entries(partner: Partner) -> None:
     payout_at(day(7), partner, 99)
     fee_at(day(8), partner, 20)
     november = only_asset(partner)
-    assert november.totals == Totals(
+    assert november.totals == StatementTotals(
         opening=500, unavailable=20, accrued=390, reversed=70, paid=99, settled_on_chain=1_000
     )
     assert (november.totals.closing, november.totals.final) == (721, 701)
@@ -73,7 +73,7 @@ def test_a_line_names_its_sweep_or_its_transaction(partner: Partner) -> None:
 def test_an_asset_with_a_balance_and_no_entries_is_shown(partner: Partner) -> None:
     fee_at(day(1), partner, 300)
     december = only_asset(partner, DECEMBER)
-    assert (december.totals, december.lines) == (Totals(opening=300, unavailable=300), ())
+    assert (december.totals, december.lines) == (StatementTotals(opening=300, unavailable=300), ())
 
 
 def test_an_asset_that_was_paid_out_before_is_left_out(partner: Partner) -> None:
@@ -84,14 +84,14 @@ def test_an_asset_that_was_paid_out_before_is_left_out(partner: Partner) -> None
 
 def test_an_asset_that_only_settled_on_chain_has_a_balance_of_zero(partner: Partner) -> None:
     fee_at(day(1), partner, 300, settlement=Settlement.ON_CHAIN)
-    assert only_asset(partner).totals == Totals(settled_on_chain=300)
+    assert only_asset(partner).totals == StatementTotals(settled_on_chain=300)
     assert statement(partner, DECEMBER).assets == ()
 
 
 def test_a_reversed_settlement_on_chain_is_taken_off_the_settlements(partner: Partner) -> None:
     reversal_at(day(2), fee_at(day(1), partner, 300, settlement=Settlement.ON_CHAIN))
     november = only_asset(partner)
-    assert november.totals == Totals()
+    assert november.totals == StatementTotals()
     assert [(line.column, line.amount) for line, _ in november.lines] == [
         ("settled_on_chain", 300),
         ("settled_on_chain", -300),

@@ -21,7 +21,7 @@ from ledger.posting import finalize
 from ledger.statements.month import Month
 from ledger.statements.reading import statement
 from ledger.statements.spreadsheet import csv_chunks
-from ledger.statements.values import AssetStatement, Column, Totals
+from ledger.statements.values import AssetStatement, Column, StatementTotals
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH
@@ -112,12 +112,12 @@ class Book:
     def available(self, partner: int, asset: AssetKey) -> int:
         return sum(move.owed for move in self.moves[partner, asset] if move.counts)
 
-    def totals(self, partner: int, asset: AssetKey, month: Month) -> Totals:
+    def totals(self, partner: int, asset: AssetKey, month: Month) -> StatementTotals:
         moves = self.moves[partner, asset]
         earlier = [move for move in moves if move.at < month.start]
         during = [move for move in moves if month.start <= move.at < month.end]
         columns = {column: sum(move.amount for move in during if move.column == column) for column in Column}
-        return Totals(
+        return StatementTotals(
             opening=sum(move.owed for move in earlier),
             unavailable=sum(move.owed for move in earlier + during if not move.counts),
             **columns,
@@ -209,7 +209,7 @@ def check_months(book: Book, number: int, partner: Partner, months: list[dict[As
         for key in ASSETS:
             expected, entries = book.totals(number, key, month), book.entries(number, key, month)
             if key not in assets:
-                assert (expected, entries) == (Totals(), [])
+                assert (expected, entries) == (StatementTotals(), [])
                 continue
             assert assets[key].totals == expected
             assert [line.entry_id for line, _ in assets[key].lines] == [entry.pk for entry in entries]
@@ -245,7 +245,7 @@ def owed_by_ledger(partner: Partner, key: AssetKey, *, until: datetime) -> int:
     return -int(postings.aggregate(debits=Sum("amount", default=0))["debits"])
 
 
-def totals_of_csv(partner: Partner, month: Month) -> Iterator[tuple[AssetKey, Totals]]:
+def totals_of_csv(partner: Partner, month: Month) -> Iterator[tuple[AssetKey, StatementTotals]]:
     """Add up the columns of the file, and check the balance of every record on the way."""
     records = list(csv.DictReader(StringIO("".join(csv_chunks(partner, month)), newline=""), strict=True))
     for key in dict.fromkeys((record["network"], record["asset"]) for record in records):
@@ -253,7 +253,7 @@ def totals_of_csv(partner: Partner, month: Month) -> Iterator[tuple[AssetKey, To
         assert [record["record"] for record in own] == ["opening", *["line"] * (len(own) - 2), "closing"]
         sums = {column: sum(int(record[column] or 0) for record in own) for column in Column}
         opening, closing = int(own[0]["balance"]), int(own[-1]["balance"])
-        totals = Totals(opening=opening, unavailable=closing - int(own[-1]["final"]), **sums)
+        totals = StatementTotals(opening=opening, unavailable=closing - int(own[-1]["final"]), **sums)
         assert totals.closing == closing == int(own[-2]["balance"])
         yield key, totals
 

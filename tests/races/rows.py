@@ -10,7 +10,7 @@ from ledger.posting import reverse
 from partners import idempotency
 from partners.models import ApiKey
 from partners.webhooks import claims, outbox
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
 from sweeps.models import Execution, SkippedToken, Sweep
@@ -80,7 +80,7 @@ def _store_executed(execution: Execution) -> None:
 def _store_delivered(sweep: Sweep) -> None:
     an_endpoint(sweep.partner)
     outbox.dispatch()
-    claims.record([Attempted(one, Outcome(1, 500, "status")) for one in claims.claim(1)])
+    claims.record([Attempted(one, AttemptOutcome(1, 500, "status")) for one in claims.claim(1)])
 
 
 def _store_scanned() -> None:

@@ -11,7 +11,7 @@ from indexer import checks
 from ledger.reading import postings_of
 from sweeps import nudge
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story import reopening, withdrawal
 from sweeps.story.confirm import confirm_sweep
 from sweeps.story.settle import settle
@@ -40,7 +40,7 @@ class Scene:
     sweep: Sweep
     tx: SweepTransaction
 
-    def settle(self, look: Seen) -> None:
+    def settle(self, look: EvmReading) -> None:
         settle(sweep_id=self.sweep.id, seen=look)
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from indexer import checks, claims
-from indexer.claims import Claim
+from indexer.claims import SweepClaim
 from sweeps.models import Sweep
 from sweeps.rails.evm.base import EvmBase
 from tests.factories.sweeps import LOCAL, SweepFactory
@@ -31,9 +31,9 @@ class Due:
 
     awaited: Sweep
     watched: Sweep
-    claimed: list[tuple[str, Claim]] = field(default_factory=list)
+    claimed: list[tuple[str, SweepClaim]] = field(default_factory=list)
 
-    def note(self, claimer: str, claim: Claim | None) -> None:
+    def note(self, claimer: str, claim: SweepClaim | None) -> None:
         if claim is not None:
             self.claimed.append((claimer, claim))
 

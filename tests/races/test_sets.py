@@ -12,7 +12,7 @@ from django.utils import timezone
 from sweeps.models import Sweep
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story.settle import Look, settle_all
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import executed_receipt, random_checksum_address, receipt_of, seen
@@ -36,7 +36,7 @@ class Batch:
     lease: UUID | None
 
 
-def looked_at(stage: Callable[..., Scene], show: Callable[[Scene], Seen], *, lease: UUID | None = None) -> Batch:
+def looked_at(stage: Callable[..., Scene], show: Callable[[Scene], EvmReading], *, lease: UUID | None = None) -> Batch:
     """Look at two sweeps in an asset that the ledger does not know, as they are after the stage."""
     partner, asset = PartnerFactory.create(), random_checksum_address()
     sweeps = [stage(partner=partner, output_asset=asset) for _ in range(2)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from indexer.watching import Claim, watch
+from indexer.watching import BlockClaim, watch
 from sweepapi.evm.logs.log_digest import digest
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.store import finality
@@ -105,7 +105,7 @@ def test_a_look_at_blocks_takes_one_that_is_due_and_not_being_written(round_trip
 def test_a_renewal_does_not_wait_for_a_block_that_is_being_written_and_extends_only_its_own_lease() -> None:
     completed()
     block = WatchedBlock.objects.get()
-    claim = Claim([block], {block.due_at})
+    claim = BlockClaim([block], {block.due_at})
     assert not waits_for(WatchedBlock.objects.all(), claim.renew)
     taken_until = timezone.now() + scenes.MINUTE
     WatchedBlock.objects.update(due_at=taken_until)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from partners.models import Partner
 from partners.webhooks import claims, endpoints, outbox
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted, Claimed
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
 from tests.factories.partners import PartnerFactory
@@ -18,7 +18,7 @@ from tests.races.interleaving import Race, assert_all_serial, assert_serial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FAILED = Outcome(1, 500, "status")
+FAILED = AttemptOutcome(1, 500, "status")
 
 
 @dataclass(frozen=True)

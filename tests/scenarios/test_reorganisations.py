@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweeps.models import Execution
 from tests.local_chain import FINAL_AFTER
 from tests.market_moves import crash_price
@@ -63,7 +63,7 @@ def test_a_block_that_leaves_the_chain_from_any_depth_is_reversed_and_booked_aga
 def test_finality_by_depth_follows_a_reorganisation_as_deep_as_it_allows(
     app: PartnerApp, scene: Scene, change_chain: Callable[..., Chain], depth: int
 ) -> None:
-    change_chain(finality=Finality(safe=32, final=64, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=32, final=64, recheck_seconds=3, max_head_age_seconds=None))
     built = app.build()
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")

@@ -14,7 +14,7 @@ from sweepapi import networks
 from sweepapi.errors import SweepVoid
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.signers import LocalFeeSigner
-from sweepapi.evm.trial.attempts import Attempt, Outcome
+from sweepapi.evm.trial.attempts import Attempt, TrialOutcome
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
@@ -122,7 +122,7 @@ def test_a_sweep_that_fails_only_as_a_whole_is_not_offered_again(
 ) -> None:
     built = app.build({"USDC": 3, "DAI": 2})
 
-    def fail_together(tries: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | None]:
+    def fail_together(tries: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
         whole, *alone = try_all(tries, pool)
         assert whole is not None
         return [replace(whole, least_gas=None, gross_output=None), *alone]

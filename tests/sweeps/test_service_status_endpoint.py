@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.signers import SignerSettings
 from sweepapi.networks import Networks
@@ -165,7 +165,7 @@ def test_a_chain_without_our_contract_is_unavailable(anonymous: Client, change_c
 def test_an_old_head_makes_the_chain_unavailable(
     anonymous: Client, chain: LocalChain, change_chain: Callable[..., Chain], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change_chain(finality=Finality("safe", "finalized", 3, max_head_age_seconds=60))
+    change_chain(finality=FinalityRule("safe", "finalized", 3, max_head_age_seconds=60))
     chain.mine()
     head = chain.web3.eth.get_block("latest")["timestamp"]
     monkeypatch.setattr(time, "time", lambda: head + 61)

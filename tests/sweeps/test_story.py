@@ -25,9 +25,9 @@ from ledger.models import Account, Posting
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, SweepNotVoidable
 from sweepapi.evm.encoding.responses import Receipt
-from sweepapi.evm.logs.log_search import Finding
+from sweepapi.evm.logs.log_search import SearchFinding
 from sweeps.models import EventKind, Sweep, SweepTransaction
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.registry import RAILS
 from sweeps.story import confirm
 from sweeps.story.confirm import confirm_sweep
@@ -265,7 +265,7 @@ class Storyteller(RuleBasedStateMachine):
             return ERROR_TABLE[type(error)].code
         return ""
 
-    def _seen(self, view: View) -> Seen:
+    def _seen(self, view: View) -> EvmReading:
         finding = self._finding(*view.found, agreed=view.agreed) if view.found is not None else None
         canonical = view.canonical
         return seen(
@@ -280,7 +280,7 @@ class Storyteller(RuleBasedStateMachine):
             agreed=view.agreed,
         )
 
-    def _finding(self, tx_hash: str, block: MinedBlock, *, agreed: bool) -> Finding:
+    def _finding(self, tx_hash: str, block: MinedBlock, *, agreed: bool) -> SearchFinding:
         if not tx_hash:
             return found_cancellation("0x" + "cA" * 20, agreed=agreed)
         return found_execution(self._receipt(tx_hash, block.transactions[tx_hash], block))
@@ -314,21 +314,21 @@ class V4Storyteller(Storyteller):
         self._mine_blocks(data.draw(st.integers(FINAL_DEPTH - 1, FINAL_DEPTH)))
         self.final_blocks_are_reconciled(data)
 
-    def _finding(self, tx_hash: str, block: MinedBlock, *, agreed: bool) -> Finding:
+    def _finding(self, tx_hash: str, block: MinedBlock, *, agreed: bool) -> SearchFinding:
         if block.transactions[tx_hash] == "wrong_fee":
             return found_other_use(self.sweep, self._receipt(tx_hash, "wrong_fee", block), agreed=agreed)
         return super()._finding(tx_hash, block, agreed=agreed)
 
 
 @contextmanager
-def scripted(rail_name: str, look: Seen) -> Iterator[None]:
+def scripted(rail_name: str, look: EvmReading) -> Iterator[None]:
     """Let the next look of a confirm return this, instead of reading a chain."""
     rail = RAILS[rail_name]
 
     class ScriptedRail(type(rail)):  # type: ignore[misc]
         def see(
             self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
-        ) -> Iterator[list[tuple[UUID, Seen]]]:
+        ) -> Iterator[list[tuple[UUID, EvmReading]]]:
             assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
             yield [(one.sweep_id, look) for one in watched]
 

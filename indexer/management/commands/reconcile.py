@@ -15,7 +15,7 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.fields import TransactionHashField
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.books.comparison import Difference, Report
+from sweeps.books.comparison import BooksDifference, Report
 
 MAX_DIGITS = 18  # what fits the database
 DIFFERENT, FAILED = 1, 2
@@ -88,7 +88,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def _paragraph(difference: Difference) -> str:
+def _paragraph(difference: BooksDifference) -> str:
     facts = difference.as_json()
     problem, message = facts.pop("problem"), facts.pop("message")
     lines = [f"  {name.replace('_', ' ')} {value}" for name, value in facts.items() if value is not None]

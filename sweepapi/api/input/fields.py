@@ -297,7 +297,7 @@ class OpenEnumField(serializers.CharField):
         "description": "EVM address, or on Solana the base58 key of an account",
     }
 )
-class AccountAddressField(serializers.CharField):
+class AccountAddressResponseField(serializers.CharField):
     """A wallet or a token in a response, on a network of any family."""
 
 
@@ -309,5 +309,5 @@ class AccountAddressField(serializers.CharField):
         "description": "Hash of a transaction, or on Solana its first signature in base58",
     }
 )
-class TransactionHashField(serializers.CharField):
+class TransactionHashResponseField(serializers.CharField):
     """A transaction in a response, on a network of any family."""

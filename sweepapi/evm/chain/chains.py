@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 @dataclass(frozen=True)
-class Finality:
+class FinalityRule:
     """When a block counts as safe and as final.
 
     ``safe`` and ``final`` are a block tag of the chain (``"safe"``, ``"finalized"``) or, for chains whose nodes do not
@@ -85,7 +85,7 @@ class Chain:
     access_manager: str | None  # as above
     deployed_at_block: int | None  # as above; not after the block of the first of these contracts
     previous_fee_signer: str | None  # whose signatures may still be valid; set only during a rotation
-    finality: Finality
+    finality: FinalityRule
     venues: tuple[Venue, ...]
     routers: tuple[Router, ...]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from eth_utils.address import is_address, to_checksum_address
 
-from sweepapi.evm.chain.chains import Chain, Finality, Router, SaltRule, Venue
+from sweepapi.evm.chain.chains import Chain, FinalityRule, Router, SaltRule, Venue
 from sweepapi.evm.chain.errors import ChainsFileError
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
@@ -114,8 +114,8 @@ def _contracts(table: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _finality(table: Mapping[str, Any]) -> Finality:
-    return Finality(
+def _finality(table: Mapping[str, Any]) -> FinalityRule:
+    return FinalityRule(
         safe=_reference(table["safe"]),
         final=_reference(table["final"]),
         recheck_seconds=int(table["recheck_seconds"]),

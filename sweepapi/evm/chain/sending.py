@@ -46,7 +46,7 @@ class Fees:
 
 
 @dataclass(frozen=True)
-class Transaction:
+class OutgoingTransaction:
     """A transaction before it is signed; without ``to`` it creates a contract. Amounts in wei."""
 
     chain_id: int

@@ -37,8 +37,8 @@ PRICE_LIMIT_BITS = 22  # of its number, which is shifted to the left
 
 
 @dataclass(frozen=True)
-class Hop:
-    """How a leg is swapped; ``Hop()`` is that of a router leg, and of a wrapped coin that is unwrapped."""
+class BatchHop:
+    """How a leg is swapped; ``BatchHop()`` is that of a router leg, and of a wrapped coin that is unwrapped."""
 
     fee: int = 0  # as in the address of the pool; zero for venues that have none in it
     venue: int = 0  # the id; zero if the leg is not swapped in a pool
@@ -75,13 +75,13 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class Leg:
+class BatchLeg:
     """One token of a sweep; the user signs all of it except the hop."""
 
     token: str
     amount: int
     floor: int  # the least that the user receives for it, after the fee
-    hop: Hop
+    hop: BatchHop
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ class RouterCall:
 
 
 @dataclass(frozen=True)
-class Route:
+class BatchRoute:
     """The way of a sweep, whose hash the service signs."""
 
-    legs: Sequence[Leg]
-    last_hop: Hop  # ``Hop()`` if no leg is joined
+    legs: Sequence[BatchLeg]
+    last_hop: BatchHop  # ``BatchHop()`` if no leg is joined
     max_skipped: int
     router_calls: Sequence[RouterCall]
 
@@ -186,7 +186,7 @@ class SignaturePart:
     offset: int  # in the call
 
 
-def hash_route(route: Route) -> str:
+def hash_route(route: BatchRoute) -> str:
     """Return ``keccak256(abi.encode(route))``, with which the service signs the route."""
     return keccak_hex(_ROUTE.encode([route.as_tuple()]))
 

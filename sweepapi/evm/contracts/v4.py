@@ -9,7 +9,7 @@ from typing import Any
 
 from sweepapi.evm.encoding.abi import Function, Values
 from sweepapi.evm.encoding.addresses import eip55, keccak_hex
-from sweepapi.evm.contracts.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, EntryPoints, Permission, Route
+from sweepapi.evm.contracts.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, EntryPoints, Permission, BatchRoute
 from sweepapi.evm.encoding.eip712 import fields
 from sweepapi.evm.contracts.permit2 import Witness
 from sweepapi.evm.encoding.responses import Log
@@ -32,7 +32,7 @@ _EXECUTED_TOPICS = 3
 
 
 @dataclass(frozen=True)
-class SweepOrder:
+class SweepOrderV4:
     """The outcome that the user signs: Permit2's witness, of which the contract takes the floors from the route."""
 
     output_token: str
@@ -64,7 +64,7 @@ class SweepOrder:
 
 
 @dataclass(frozen=True)
-class SweepExecuted:
+class SweepExecutedV4:
     """A decoded ``SweepExecutedV4``; amounts in the output token's smallest unit."""
 
     sweep_ref: str
@@ -76,17 +76,17 @@ class SweepExecuted:
     user_amount: int
 
 
-def sweep_arguments(*, route: Route, order: SweepOrder, permission: Permission) -> tuple[Any, ...]:
+def sweep_arguments(*, route: BatchRoute, order: SweepOrderV4, permission: Permission) -> tuple[Any, ...]:
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
     return (route.as_tuple(), order.as_tuple(), permission.nonce, permission.deadline, permission.signature)
 
 
-def caller_calldata(*, route: Route, order: SweepOrder) -> bytes:
+def caller_calldata(*, route: BatchRoute, order: SweepOrderV4) -> bytes:
     """Return the call of ``sweepAsCaller``."""
     return SWEEP_AS_CALLER.encode(route.as_tuple(), order.as_tuple())
 
 
-def decode_executed(log: Log) -> SweepExecuted | None:
+def decode_executed(log: Log) -> SweepExecutedV4 | None:
     """Return the event of this log, or None if it is not a well-formed ``SweepExecutedV4``.
 
     The caller must check the emitter: any contract can emit these bytes.
@@ -98,4 +98,4 @@ def decode_executed(log: Log) -> SweepExecuted | None:
     except BadResponseError:
         return None
     user = eip55(log.topics[2][-40:])
-    return SweepExecuted(log.topics[1], user, eip55(output_token), *amounts)
+    return SweepExecutedV4(log.topics[1], user, eip55(output_token), *amounts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sweepapi.evm.encoding.abi import Function, Values
 from sweepapi.evm.encoding.addresses import eip55, keccak_hex
-from sweepapi.evm.contracts.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, SIGNATURE_BYTES, EntryPoints, Permission, Route
+from sweepapi.evm.contracts.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, SIGNATURE_BYTES, EntryPoints, Permission, BatchRoute
 from sweepapi.evm.encoding.eip712 import TypedData, fields
 from sweepapi.evm.contracts.permit2 import Witness
 from sweepapi.evm.encoding.responses import Log
@@ -36,7 +36,7 @@ _CANCELLED_TOPICS = 3
 
 
 @dataclass(frozen=True)
-class SweepOrder:
+class SweepOrderV5:
     """The outcome that the user signs: Permit2's witness, which the contract takes from route and authorization."""
 
     output_token: str
@@ -131,7 +131,7 @@ class Authorization:
 
 
 @dataclass(frozen=True)
-class SweepExecuted:
+class SweepExecutedV5:
     """A decoded ``SweepExecutedV5``; amounts in the output token's smallest unit."""
 
     nonce: int
@@ -157,19 +157,19 @@ class AuthorizationCancelled:
 
 
 def sweep_arguments(
-    *, route: Route, authorization: Authorization, signature: bytes, permission: Permission
+    *, route: BatchRoute, authorization: Authorization, signature: bytes, permission: Permission
 ) -> tuple[Any, ...]:
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
     consent = (permission.nonce, permission.deadline, permission.signature)
     return (route.as_tuple(), authorization.as_tuple(), signature, *consent)
 
 
-def trial_calldata(*, route: Route, authorization: Authorization) -> bytes:
+def trial_calldata(*, route: BatchRoute, authorization: Authorization) -> bytes:
     """Return the call of ``sweepAsCaller`` with a placeholder for the service's signature."""
     return SWEEP_AS_CALLER.encode(route.as_tuple(), authorization.as_tuple(), bytes(SIGNATURE_BYTES))
 
 
-def decode_executed(log: Log) -> SweepExecuted | None:
+def decode_executed(log: Log) -> SweepExecutedV5 | None:
     """Return the event of this log, or None if it is not a well-formed ``SweepExecutedV5``.
 
     The caller must check the emitter: any contract can emit these bytes.
@@ -180,7 +180,7 @@ def decode_executed(log: Log) -> SweepExecuted | None:
         partner_recipient, protocol_recipient, output_token, *amounts = _EVENT_DATA.decode(log.data)
     except BadResponseError:
         return None
-    return SweepExecuted(
+    return SweepExecutedV5(
         int(log.topics[1], 16),
         eip55(log.topics[2][-40:]),
         log.topics[3],

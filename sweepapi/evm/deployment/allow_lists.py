@@ -6,7 +6,7 @@ from typing import Any
 from sweepapi.evm.chain.chains import Venue
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import Check, Difference, Operation, display
+from sweepapi.evm.deployment.differences import Check, DeploymentDifference, Operation, display
 from sweepapi.evm.deployment.specification import Addresses, AllowedCall, Specification
 from sweepapi.evm.encoding.abi import Function
 
@@ -28,27 +28,29 @@ def allow_lists(specification: Specification, at: Addresses, name: str) -> Itera
 def _venues(specification: Specification, at: Addresses, name: str) -> Check:
     configured = {venue.id: venue for venue in specification.chain.venues}
 
-    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+    def judge(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         listed: dict[int, tuple[Any, ...]] = dict((answer or [[]])[0])
         for number, venue in configured.items():
             yield from _compare_venue(at, name, venue, listed.get(number))
         for number in sorted(listed.keys() - configured.keys()):
-            yield Difference(f"{name} lists venue {number}", "no", _venue_text(listed[number]))
+            yield DeploymentDifference(f"{name} lists venue {number}", "no", _venue_text(listed[number]))
 
     return Check(Read(at.of(name), VENUES), judge)
 
 
-def _compare_venue(at: Addresses, name: str, venue: Venue, listed: tuple[Any, ...] | None) -> Iterator[Difference]:
+def _compare_venue(
+    at: Addresses, name: str, venue: Venue, listed: tuple[Any, ...] | None
+) -> Iterator[DeploymentDifference]:
     wanted = _venue_tuple(venue)
     if listed == wanted:
         return
     what = f"{name} lists venue {venue.id} ({venue.name})"
     if listed is not None:  # the contract never lists another venue under an id
-        yield Difference(what, _venue_text(wanted), _venue_text(listed))
+        yield DeploymentDifference(what, _venue_text(wanted), _venue_text(listed))
         return
     # The admin may call `listVenue` until it is assigned to a role.
     remedy = Operation(what, manager.EXECUTE.encode(at.of(name), LIST_VENUE.encode(venue.id, wanted)))
-    yield Difference(what, _venue_text(wanted), "no", remedy)
+    yield DeploymentDifference(what, _venue_text(wanted), "no", remedy)
 
 
 def _venue_tuple(venue: Venue) -> tuple[Any, ...]:
@@ -66,23 +68,23 @@ def _venue_text(venue: tuple[Any, ...]) -> str:
 def _routers(specification: Specification, at: Addresses, name: str) -> Check:
     wanted = {(call.router.lower(), call.function.selector): call for call in specification.allowed_calls}
 
-    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+    def judge(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         spenders = {(router, selector): spender for router, selector, spender in (answer or [[]])[0]}
         for key, call in wanted.items():
             yield from _compare_call(at, name, call, spenders.get(key))
         for router, selector in sorted(spenders.keys() - wanted.keys()):
             what = f"{name} allows {display(selector)} of {display(router)}"
-            yield Difference(what, "no", _spender_text(spenders[router, selector]))
+            yield DeploymentDifference(what, "no", _spender_text(spenders[router, selector]))
 
     return Check(Read(at.of(name), ALLOWED_ROUTERS), judge)
 
 
-def _compare_call(at: Addresses, name: str, call: AllowedCall, spender: str | None) -> Iterator[Difference]:
+def _compare_call(at: Addresses, name: str, call: AllowedCall, spender: str | None) -> Iterator[DeploymentDifference]:
     if spender == call.router.lower():  # every supported kind of router pulls approved tokens itself
         return
     function = call.function.signature.partition("(")[0]
     allow = ALLOW_ROUTER.encode(call.router, call.function.selector, call.router)
-    yield Difference(
+    yield DeploymentDifference(
         f"{name} allows {function} {display(call.function.selector)} of {call.router}",
         _spender_text(call.router),
         "no" if spender is None else _spender_text(spender),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.comparison import compare
-from sweepapi.evm.deployment.differences import Difference
+from sweepapi.evm.deployment.differences import DeploymentDifference
 from sweepapi.evm.deployment.history import Findings, find_unspecified
 from sweepapi.evm.deployment.specification import Specification, deployed
 from sweepapi.rpc import ProviderPool
@@ -15,7 +15,7 @@ from sweepapi.rpc.errors import ChainUnavailableError
 class Audit:
     """The differences, and descriptions of the scheduled operations, which are not differences yet."""
 
-    differences: tuple[Difference, ...]
+    differences: tuple[DeploymentDifference, ...]
     scheduled: tuple[str, ...]
 
 
@@ -36,5 +36,5 @@ def audit(*, specification: Specification, pool: ProviderPool) -> Audit:
     except ChainUnavailableError as error:
         if not state.differences:
             raise
-        history = Findings((Difference("logs of the access manager", "all", str(error)),), ())
+        history = Findings((DeploymentDifference("logs of the access manager", "all", str(error)),), ())
     return Audit((*state.differences, *history.differences), history.scheduled)

@@ -14,7 +14,7 @@ from eth_utils.crypto import keccak
 
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.contracts.v5 import CONTRACT_NAME
-from sweepapi.evm.deployment.differences import Difference
+from sweepapi.evm.deployment.differences import DeploymentDifference
 from sweepapi.evm.deployment.specification import BATCHES, V5, Addresses
 from sweepapi.evm.encoding.addresses import keccak_hex
 from sweepapi.evm.encoding.eip712 import domain_separator
@@ -46,17 +46,19 @@ def build_record(name: str) -> BuildRecord:
     )
 
 
-def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) -> Iterator[Difference]:
+def code_differences(name: str, on_chain: bytes, chain: Chain, at: Addresses) -> Iterator[DeploymentDifference]:
     """Yield the differences between a contract's code on chain and the build deployed with this chain's arguments."""
     record = build_record(name)
     masked = keccak_hex(_masked(on_chain, record)) if on_chain else "no code"
     if masked != record.runtime_code_hash:
-        yield Difference(f"{name} code, immutables masked", record.runtime_code_hash, masked)
+        yield DeploymentDifference(f"{name} code, immutables masked", record.runtime_code_hash, masked)
         return
     expected = _immutables(name, chain, at)
     for immutable, offsets in record.immutables.items():
         for word in {on_chain[offset : offset + WORD] for offset in offsets} - {expected[immutable]}:
-            yield Difference(f"{name} immutable {immutable}", f"0x{expected[immutable].hex()}", f"0x{word.hex()}")
+            yield DeploymentDifference(
+                f"{name} immutable {immutable}", f"0x{expected[immutable].hex()}", f"0x{word.hex()}"
+            )
 
 
 def _immutables(name: str, chain: Chain, at: Addresses) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.deployment.code import code_differences
-from sweepapi.evm.deployment.differences import Check, Difference
+from sweepapi.evm.deployment.differences import Check, DeploymentDifference
 from sweepapi.evm.deployment.permissions import permissions
 from sweepapi.evm.deployment.specification import BATCHES, CONTRACTS, Addresses, Specification
 from sweepapi.evm.deployment.values import values
@@ -24,11 +24,11 @@ SCOPES = (None, *BATCHES)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DeploymentComparison:
     """The differences at a chain's head."""
 
     head: Block
-    differences: tuple[Difference, ...]
+    differences: tuple[DeploymentDifference, ...]
 
 
 def checks(specification: Specification, at: Addresses) -> list[Check]:
@@ -41,7 +41,7 @@ def checks(specification: Specification, at: Addresses) -> list[Check]:
 
 def compare(
     *, specification: Specification, at: Addresses, pool: ProviderPool, timeout_seconds: float | None = None
-) -> Comparison:
+) -> DeploymentComparison:
     """Return how the chain differs from the specification, in one round trip; raises ``ChainUnavailableError``."""
     listed = checks(specification, at)
     calls = [
@@ -51,7 +51,7 @@ def compare(
     ]
     _, (head, *rest) = pool.ask(calls, timeout_seconds=timeout_seconds)
     codes = dict(zip(CONTRACTS, rest, strict=False))
-    found: list[Difference] = []
+    found: list[DeploymentDifference] = []
     for name, on_chain in codes.items():
         scope = name if name in BATCHES else None
         found += _marked(scope, code_differences(name, on_chain, specification.chain, at))
@@ -61,7 +61,7 @@ def compare(
         answer = next(answers[check.contract])
         if check.read.target not in codeless:  # reported as missing code
             found += _marked(check.contract, check.judge(answer, head.timestamp))
-    return Comparison(head, tuple(found))
+    return DeploymentComparison(head, tuple(found))
 
 
 def _reads(group: Sequence[Check], chain: Chain) -> Call:
@@ -73,7 +73,7 @@ def _answers(result: list[Any] | CallFailedError) -> Iterator[Any]:
     return repeat(None) if isinstance(result, CallFailedError) else iter(result)
 
 
-def _marked(scope: str | None, differences: Iterable[Difference]) -> list[Difference]:
+def _marked(scope: str | None, differences: Iterable[DeploymentDifference]) -> list[DeploymentDifference]:
     return [replace(difference, contract=scope) for difference in differences]
 
 

@@ -21,7 +21,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Difference:
+class DeploymentDifference:
     """A value that differs from the configured one; ``remedy`` is set if a deployment may fix it."""
 
     what: str
@@ -39,7 +39,7 @@ class Difference:
 
 
 # Takes the values that a read returned (None if it failed) and the block's time in seconds since 1970.
-Judge = Callable[[Any, int], Iterator[Difference]]
+Judge = Callable[[Any, int], Iterator[DeploymentDifference]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Check:
 
     read: Read
     judge: Judge
-    contract: str | None = None  # as in ``Difference``
+    contract: str | None = None  # as in ``DeploymentDifference``
 
 
 def only_affecting(contract: str, checks: Iterable[Check]) -> Iterator[Check]:
@@ -61,9 +61,9 @@ def equals(what: str, read: Read, *expected: object, remedy: Operation | None = 
     wanted = tuple(_lower_address(value) for value in expected)
     shown = show or display
 
-    def judge(answer: Any, _now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+    def judge(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         if answer is None or tuple(_lower_address(value) for value in answer) != wanted:
-            yield Difference(
+            yield DeploymentDifference(
                 what, _listed(wanted, shown), NO_ANSWER if answer is None else _listed(answer, shown), remedy
             )
 

@@ -15,7 +15,7 @@ from eth_utils.address import to_checksum_address
 
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import Difference, display
+from sweepapi.evm.deployment.differences import DeploymentDifference, display
 from sweepapi.evm.deployment.permissions import access_text
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Specification
@@ -34,7 +34,7 @@ ReadMany = Callable[[Sequence[Read]], Iterator[Any]]  # yields the values of eac
 
 
 @dataclass(frozen=True)
-class Candidates:
+class LoggedCandidates:
     """Everything that the logs name, whether it still applies or not."""
 
     holders: frozenset[tuple[int, str]]  # (role, account)
@@ -46,7 +46,7 @@ class Candidates:
 class Findings:
     """What still applies: the differences, and descriptions of the scheduled operations."""
 
-    differences: tuple[Difference, ...]
+    differences: tuple[DeploymentDifference, ...]
     scheduled: tuple[str, ...]
 
 
@@ -64,11 +64,11 @@ def find_unspecified(
         raise ChainUnavailableError(f"the logs from block {from_block} on lack active grants")
     label = specification.roles.label
     holders = (
-        Difference(f"{account} holds {label(role)}", "no", access_text(access))
+        DeploymentDifference(f"{account} holds {label(role)}", "no", access_text(access))
         for (role, account), access in _active_grants(read_many, at, candidates.holders - specified)
     )
     functions = (
-        Difference(f"role of {display(selector)} of {target}", label(ADMIN), label(role))
+        DeploymentDifference(f"role of {display(selector)} of {target}", label(ADMIN), label(role))
         for (target, selector), role in _assigned_roles(
             read_many, at, candidates.functions - _functions(specification, at)
         )
@@ -149,7 +149,7 @@ def _logs_call(address: str, start: int, end: int) -> Call:
     return Call("eth_getLogs", (query,), decode, ErrorPolicy.ANY)
 
 
-def _candidates(found: Iterable[Log]) -> Candidates:
+def _candidates(found: Iterable[Log]) -> LoggedCandidates:
     holders, functions, scheduled = set(), set(), {}
     for log in found:
         try:
@@ -161,7 +161,7 @@ def _candidates(found: Iterable[Log]) -> Candidates:
                 scheduled[bytes.fromhex(log.topics[1][2:])] = _call_text(log.data)
         except (DecodingError, OverflowError, IndexError) as error:
             raise ChainUnavailableError("a provider returned malformed logs") from error
-    return Candidates(frozenset(holders), frozenset(functions), scheduled)
+    return LoggedCandidates(frozenset(holders), frozenset(functions), scheduled)
 
 
 def _call_text(scheduled: bytes) -> str:

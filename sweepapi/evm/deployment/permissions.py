@@ -5,9 +5,16 @@ from typing import Any
 
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.deployment import access_manager as manager
-from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Operation, equals, only_affecting
+from sweepapi.evm.deployment.differences import (
+    NO_ANSWER,
+    Check,
+    DeploymentDifference,
+    Operation,
+    equals,
+    only_affecting,
+)
 from sweepapi.evm.deployment.roles import ADMIN, Role
-from sweepapi.evm.deployment.specification import BATCHES, Addresses, Grant, Specification
+from sweepapi.evm.deployment.specification import BATCHES, Addresses, RoleGrant, Specification
 
 NO = False
 
@@ -60,18 +67,18 @@ def _unless_default(role: int, remedy: Operation) -> Operation | None:
     return None if role == ADMIN else remedy
 
 
-def _grant(specification: Specification, at: Addresses, grant: Grant) -> Check:
+def _grant(specification: Specification, at: Addresses, grant: RoleGrant) -> Check:
     name = specification.roles.label(grant.role)
     remedy = Operation(
         f"{grant.account} holds {name} with a delay of {grant.execution_delay_seconds} s",
         manager.GRANT_ROLE.encode(grant.role, grant.account, grant.execution_delay_seconds),
     )
 
-    def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+    def judge(answer: Any, now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         since, delay, _, change_at = answer or (0, 0, 0, 0)
         if not 0 < since <= now or delay != grant.execution_delay_seconds or change_at != 0:
             wanted = f"yes, delay {grant.execution_delay_seconds} s"
-            yield Difference(f"{grant.account} holds {name}", wanted, access_text(answer), remedy)
+            yield DeploymentDifference(f"{grant.account} holds {name}", wanted, access_text(answer), remedy)
 
     return Check(Read(at.manager, manager.GET_ACCESS, (grant.role, grant.account)), judge)
 

@@ -16,7 +16,7 @@ from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.comparison import checks, code_call, compare
 from sweepapi.evm.deployment.creation import CREATOR, CREATOR_CODE_HASH, Artifacts, Creation, addresses, creations
-from sweepapi.evm.deployment.differences import Difference, Operation
+from sweepapi.evm.deployment.differences import DeploymentDifference, Operation
 from sweepapi.evm.deployment.history import block_before
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.sender import Mined, Sender, Sent, Step
@@ -35,13 +35,13 @@ OPERATION_GAS = 120_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class DeploymentPlan:
     """The remaining steps of a deployment, as the chain is now."""
 
     at: Addresses
     steps: tuple[Step, ...]
     operations: tuple[str, ...]  # descriptions of the last step's operations
-    differences: tuple[Difference, ...]  # what this deployment can't fix
+    differences: tuple[DeploymentDifference, ...]  # what this deployment can't fix
     cost_bound: int  # of all steps, in wei
     balance: int  # of the deployer, in wei
 
@@ -75,7 +75,7 @@ class Deployment:
             yield from sender.execute(step)
             executed.add(step.name)
 
-    def plan(self) -> Plan:
+    def plan(self) -> DeploymentPlan:
         """Return the remaining steps.
 
         Raises ``SpecificationError``, ``BuildError``, ``ChainUnavailableError``, and ``DeploymentError`` if deploying
@@ -92,7 +92,7 @@ class Deployment:
         gas_bound = sum(step.gas_bound for step in steps)
         price, balance = self._sender().price_and_balance()
         descriptions = tuple(operation.what for operation in operations)
-        return Plan(at, tuple(steps), descriptions, differences, gas_bound * price, balance)
+        return DeploymentPlan(at, tuple(steps), descriptions, differences, gas_bound * price, balance)
 
     def recorded_specification(self) -> Specification:
         """Return the specification with the deployed addresses, for the chains file; raises as ``plan`` does."""
@@ -123,7 +123,7 @@ class Deployment:
 
     def _plan_new_contracts(
         self, at: Addresses, missing: Sequence[Creation]
-    ) -> tuple[list[Operation], tuple[Difference, ...]]:
+    ) -> tuple[list[Operation], tuple[DeploymentDifference, ...]]:
         """Return the operations that configure new contracts."""
         if all(one.name != MANAGER for one in missing) and not self._is_admin(at):
             handed_over = f"the deployer {self.account.address} already handed over {at.manager}"
@@ -133,7 +133,7 @@ class Deployment:
         unset = [difference for check in checks(self.specification, at) for difference in check.judge(None, 0)]
         return self._operations(unset), ()
 
-    def _plan_existing_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[Difference, ...]]:
+    def _plan_existing_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[DeploymentDifference, ...]]:
         """Return the operations to run and the differences; no operations if any difference has no remedy."""
         found = compare(specification=self.specification, at=at, pool=self.pool).differences
         if any(one.remedy is None for one in found) or not self._is_admin(at):
@@ -146,7 +146,7 @@ class Deployment:
         (((since, delay, *_),),) = self.pool.batch([multicall(multicall3=multicall3, reads=[read], require_all=True)])
         return bool(since) and delay == 0
 
-    def _operations(self, differences: Sequence[Difference]) -> list[Operation]:
+    def _operations(self, differences: Sequence[DeploymentDifference]) -> list[Operation]:
         """Return the remedies and, last, the deployer's renouncing of the admin role."""
         renounce = manager.RENOUNCE_ROLE.encode(ADMIN, self.account.address)
         remedies = [one.remedy for one in differences if one.remedy is not None]

@@ -12,8 +12,8 @@ from sweepapi.evm.chain.sending import (
     AccountState,
     BroadcastResult,
     Fees,
+    OutgoingTransaction,
     SignedTransaction,
-    Transaction,
     account_state_calls,
     account_state_of,
     send,
@@ -96,7 +96,7 @@ class Sender:
         (gas,) = self.pool.batch([Call("eth_estimateGas", (request,), responses.counter, ErrorPolicy.EXECUTION)])
         if isinstance(gas, CallFailedError):
             raise DeploymentError(f"{step.name} would revert; check the chain and run it again")
-        transaction = Transaction(
+        transaction = OutgoingTransaction(
             chain_id=self.chain_id,
             account_nonce=terms.account_nonce,
             to=step.to,

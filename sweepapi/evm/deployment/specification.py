@@ -37,7 +37,7 @@ class Addresses:
 
 
 @dataclass(frozen=True)
-class Grant:
+class RoleGrant:
     """An account that must hold a role, and its delay between scheduling a call and making it."""
 
     role: int
@@ -82,15 +82,15 @@ class Specification:
         return tuple(dict.fromkeys(calls))
 
     @property
-    def grants(self) -> tuple[Grant, ...]:
+    def grants(self) -> tuple[RoleGrant, ...]:
         """The role grants; the owner is also the manager's admin, with a delay."""
         listed = [
-            Grant(role.number, account, role.execution_delay_seconds)
+            RoleGrant(role.number, account, role.execution_delay_seconds)
             for role in self.roles.listed
             for account in self.chain.role_holders[role.name]
         ]
         owners = self.chain.role_holders[OWNER]
-        return (*listed, *(Grant(ADMIN, owner, self.roles.admin_delay_seconds) for owner in owners))
+        return (*listed, *(RoleGrant(ADMIN, owner, self.roles.admin_delay_seconds) for owner in owners))
 
     def function_roles(self, contract: str) -> Iterator[tuple[Function, int]]:
         """Yield every state-changing function of a contract, with its role."""

@@ -9,7 +9,15 @@ from sweepapi.evm.contracts.batch import HARD_CAP_BPS, PAUSED
 from sweepapi.evm.contracts.permit2 import DOMAIN_SEPARATOR
 from sweepapi.evm.contracts.v5 import CONTRACT_NAME, FEE_SIGNER, Authorization
 from sweepapi.evm.deployment.allow_lists import allow_lists
-from sweepapi.evm.deployment.differences import NO_ANSWER, Check, Difference, Judge, display, equals, only_affecting
+from sweepapi.evm.deployment.differences import (
+    NO_ANSWER,
+    Check,
+    DeploymentDifference,
+    Judge,
+    display,
+    equals,
+    only_affecting,
+)
 from sweepapi.evm.deployment.specification import BATCHES, V4, V5, Addresses, Specification
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
@@ -98,11 +106,11 @@ def _fee(specification: Specification, at: Addresses) -> Iterator[Check]:
 def _previous_signer(expected: str | None) -> Judge:
     """Accept an expired previous signer, or the configured one; any other can still sign, so it is a difference."""
 
-    def judge(answer: Any, now: int) -> Iterator[Difference]:  # noqa: ANN401 - as the ABI decodes it
+    def judge(answer: Any, now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         signer, good_until = answer or (None, now + 1)
         known = signer == ZERO_ADDRESS or (expected is not None and signer == expected.lower())
         if good_until > now and not known:
             on_chain = NO_ANSWER if signer is None else f"{display(signer)} until {good_until}"
-            yield Difference(f"{V5} previous fee signer", expected or "none", on_chain)
+            yield DeploymentDifference(f"{V5} previous fee signer", expected or "none", on_chain)
 
     return judge

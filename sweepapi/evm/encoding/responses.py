@@ -77,7 +77,7 @@ class Receipt:
 
 
 @dataclass(frozen=True)
-class Transaction:
+class NativeTransfer:
     """What a transaction itself moves of the native coin, in wei."""
 
     sender: str
@@ -167,14 +167,14 @@ def receipt_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to R
 def transaction_of(tx_hash: str) -> Any:  # noqa: ANN401 - a function from JSON to Transaction | None
     """Return the decoder of the transaction with this hash: None if the node has none."""
 
-    def decode(value: object) -> Transaction | None:
+    def decode(value: object) -> NativeTransfer | None:
         if value is None:
             return None
         fields = _mapping(value)
         if hash32(fields.get("hash")) != tx_hash:
             raise BadResponseError("the transaction is another one")
         recipient = fields.get("to")
-        return Transaction(
+        return NativeTransfer(
             sender=address(fields.get("from")),
             recipient=None if recipient is None else address(recipient),
             value=quantity(fields.get("value")),

@@ -41,7 +41,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ScanMark:
     """How far a stream was read: the last block and its hash, blank if that is not known."""
 
     number: int
@@ -52,7 +52,7 @@ class Mark:
 class ScannedSpan:
     """Final blocks up to the end, which is included, and all their logs of one stream, in the order of the chain."""
 
-    end: Mark
+    end: ScanMark
     logs: Sequence[MinedLog]
 
 
@@ -65,7 +65,7 @@ class Scan:
     spans: Sequence[ScannedSpan]
 
 
-def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, last_block: int | None = None) -> Scan:
+def scan(*, chain: Chain, pool: ProviderPool, stream: Stream, after: ScanMark, last_block: int | None = None) -> Scan:
     """Return the logs after the mark, as far as one batch reaches and the providers agree, at most to the last block.
 
     Two round trips to every provider, more if they refuse long spans. Raises ``ChainUnavailableError`` if fewer
@@ -97,7 +97,7 @@ def depths(chain: Chain, pool: ProviderPool) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownSpan:
     """What one provider shows of a span."""
 
     start: str  # the hash of the marked block below all spans; blank if that is not known
@@ -105,10 +105,10 @@ class _Shown:
     logs: tuple[MinedLog, ...]
 
 
-_Opinions = list[Opinion[_Shown]]  # about a span
+_Opinions = list[Opinion[_ShownSpan]]  # about a span
 
 
-def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, queried: Sequence[Span]) -> list[_Opinions]:
+def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: ScanMark, queried: Sequence[Span]) -> list[_Opinions]:
     """Return, for each span, what each provider showed that answered for it."""
     calls = log_query.depth_calls(chain.finality.final)
     calls += [_hash_call(after.number)] if after.block_hash else []
@@ -127,7 +127,7 @@ def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: Mark, queried:
             logs, end = next(results), next(results)
             is_refused = any(isinstance(one, CallFailedError) for one in (start, logs, end))
             if not is_refused and last <= final_number:  # else the answer is unusable, or the provider lags
-                shown.append(Opinion(provider, _Shown(start, end, logs)))
+                shown.append(Opinion(provider, _ShownSpan(start, end, logs)))
     return answers
 
 
@@ -158,7 +158,7 @@ def _reader(stream: Stream) -> Callable[[Sequence[MinedLog]], tuple[MinedLog, ..
 
 
 def _agreed(
-    pool: ProviderPool, stream: Stream, after: Mark, queried: Sequence[Span], answers: Sequence[_Opinions]
+    pool: ProviderPool, stream: Stream, after: ScanMark, queried: Sequence[Span], answers: Sequence[_Opinions]
 ) -> Iterator[ScannedSpan]:
     """Yield the spans up to the first about which too few providers answered, or too few agree."""
     for (first, last), opinions in zip(queried, answers, strict=True):
@@ -171,7 +171,7 @@ def _agreed(
         report(pool, decision, subject=f"events of {stream.contract} in blocks {first} to {last}")
         if shown.start != after.block_hash:
             raise FinalBlockReplacedError(f"block {after.number} was {after.block_hash}, and is {shown.start} now")
-        yield ScannedSpan(Mark(last, shown.end), shown.logs)
+        yield ScannedSpan(ScanMark(last, shown.end), shown.logs)
 
 
 def receipts(pool: ProviderPool, stream: Stream, logs: Sequence[MinedLog]) -> dict[str, Receipt]:

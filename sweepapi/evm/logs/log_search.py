@@ -32,7 +32,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Search:
+class LogSearch:
     """What to search for, and in which blocks, both ends included; the last one is safe."""
 
     key: Hashable
@@ -65,7 +65,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Finding:
+class SearchFinding:
     """The result of a search."""
 
     hit: Hit | None
@@ -81,7 +81,7 @@ class _Nothing(Enum):
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownSearch:
     """What one provider showed for one search."""
 
     hit: Hit | None
@@ -100,21 +100,21 @@ class _Shown:
 
 
 @dataclass(frozen=True)
-class _Opinion:
+class _SearchOpinion:
     """What one provider showed for those searches that it was queried about."""
 
     provider: Provider
-    shown: Mapping[Hashable, _Shown]
+    shown: Mapping[Hashable, _ShownSearch]
 
 
-def find(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dict[Hashable, Finding]:
+def find(*, chain: Chain, pool: ProviderPool, searches: Sequence[LogSearch]) -> dict[Hashable, SearchFinding]:
     """Return what was found for each of at most ``MAX_SEARCHES`` searches, by its key.
 
     One round trip per provider: two providers, and further ones while they disagree. One more to every provider for the
     receipts of hints. Raises ``ChainUnavailableError``.
     """
     deadline = time.monotonic() + pool.timeout_seconds
-    opinions: list[_Opinion] = []
+    opinions: list[_SearchOpinion] = []
     doubtful = searches
     while doubtful and len(opinions) < len(pool.providers):
         try:
@@ -128,7 +128,7 @@ def find(*, chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> dic
     return _with_receipts(pool, searches, findings)
 
 
-def _needs_another(shown: Sequence[_Shown]) -> bool:
+def _needs_another(shown: Sequence[_ShownSearch]) -> bool:
     """Whether a further provider has to be queried about a search."""
     if any(one.is_hint for one in shown):
         return False
@@ -137,29 +137,29 @@ def _needs_another(shown: Sequence[_Shown]) -> bool:
     return len(shown) == 1 or (not is_decided and any(isinstance(one, Hit) for one in conclusions))
 
 
-def _finding(pool: ProviderPool, search: Search, opinions: Sequence[_Opinion]) -> Finding:
+def _finding(pool: ProviderPool, search: LogSearch, opinions: Sequence[_SearchOpinion]) -> SearchFinding:
     shown = {one.provider: one.shown[search.key] for one in opinions if search.key in one.shown}
     hint = next((one.hit for one in shown.values() if one.is_hint), None)
     if hint is not None:
-        return Finding(hint, receipt=None, agreed=False, resume_at=None)
+        return SearchFinding(hint, receipt=None, agreed=False, resume_at=None)
     decision = decide([Opinion(one, found.conclusion) for one, found in shown.items()], needed=pool.needed)
     report(pool, decision, subject=search.key)
     if isinstance(decision.conclusion, Hit):
-        return Finding(decision.conclusion, receipt=None, agreed=True, resume_at=None)
+        return SearchFinding(decision.conclusion, receipt=None, agreed=True, resume_at=None)
     hit = None if decision.supporters else next((one.hit for one in shown.values() if one.hit is not None), None)
     unsearched = [one.resume_at for one in shown.values()]
     resume_at = None if None in unsearched else max(height for height in unsearched if height is not None)
-    return Finding(hit, receipt=None, agreed=False, resume_at=resume_at)
+    return SearchFinding(hit, receipt=None, agreed=False, resume_at=resume_at)
 
 
 def _ask(
     chain: Chain,
     pool: ProviderPool,
-    searches: Sequence[Search],
+    searches: Sequence[LogSearch],
     deadline: float,
     *,
     exclude: Sequence[Provider],
-) -> _Opinion:
+) -> _SearchOpinion:
     safe = chain.finality.safe
     calls = log_query.depth_calls(safe)
     for search in searches:
@@ -169,10 +169,10 @@ def _ask(
     remaining = iter(values)
     head_number, safe_number = log_query.take_depth(safe, remaining)
     shown = {search.key: _shown(search, remaining, head_number, safe_number) for search in searches}
-    return _Opinion(provider, shown)
+    return _SearchOpinion(provider, shown)
 
 
-def _shown(search: Search, found: Iterator[Any], head_number: int, safe_number: int) -> _Shown:
+def _shown(search: LogSearch, found: Iterator[Any], head_number: int, safe_number: int) -> _ShownSearch:
     """Read the responses to the spans of a search.
 
     Everything from a span on that was refused, or that the provider has not reached, counts as not searched.
@@ -181,14 +181,14 @@ def _shown(search: Search, found: Iterator[Any], head_number: int, safe_number: 
     answered = [(last, next(found)) for _, last in search.spans()]
     for last, hit in answered:
         if isinstance(hit, Hit):
-            return _Shown(hit, is_safe=hit.mined.block_number <= safe_number, resume_at=None)
+            return _ShownSearch(hit, is_safe=hit.mined.block_number <= safe_number, resume_at=None)
         if isinstance(hit, CallFailedError) or last > head_number:
-            return _Shown(None, is_safe=False, resume_at=resume_at)
+            return _ShownSearch(None, is_safe=False, resume_at=resume_at)
         resume_at = last + 1
-    return _Shown(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
+    return _ShownSearch(None, is_safe=False, resume_at=resume_at if resume_at <= search.last_block else None)
 
 
-def _logs_call(search: Search, span: Span) -> Call:
+def _logs_call(search: LogSearch, span: Span) -> Call:
     def read(logs: Sequence[MinedLog]) -> Hit | None:
         hits = {_hit(search, log) for log in logs}
         if len(hits) > 1:
@@ -198,7 +198,7 @@ def _logs_call(search: Search, span: Span) -> Call:
     return log_query.logs_call(contract=search.contract, topics=search.topics, span=span, read=read)
 
 
-def _hit(search: Search, mined: MinedLog) -> Hit:
+def _hit(search: LogSearch, mined: MinedLog) -> Hit:
     event = search.read(mined.log)
     if event is None:
         raise BadResponseError("a log is of another event")
@@ -206,8 +206,8 @@ def _hit(search: Search, mined: MinedLog) -> Hit:
 
 
 def _with_receipts(
-    pool: ProviderPool, searches: Sequence[Search], findings: Mapping[Hashable, Finding]
-) -> dict[Hashable, Finding]:
+    pool: ProviderPool, searches: Sequence[LogSearch], findings: Mapping[Hashable, SearchFinding]
+) -> dict[Hashable, SearchFinding]:
     """Add the receipts of hints, each from whichever provider shows the event in that very block."""
     hits = [(search, hit) for search in searches if (hit := findings[search.key].hit) and hit.event.is_hint]
     receipts = log_query.receipts(pool, [hit.tx_hash for _, hit in hits])
@@ -220,7 +220,7 @@ def _with_receipts(
     }
 
 
-def _has_event(receipt: Receipt, search: Search, hit: Hit) -> bool:
+def _has_event(receipt: Receipt, search: LogSearch, hit: Hit) -> bool:
     """Whether this is a receipt of that very block with the event in it, at its position."""
     is_in_block = (receipt.block_number, receipt.block_hash) == hit.block
     return is_in_block and (hit.mined.index, hit.mined.log) in receipt.emitted_by(search.contract)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, eip55
-from sweepapi.evm.encoding.responses import Block, Log, Receipt, Transaction
+from sweepapi.evm.encoding.responses import Block, Log, NativeTransfer, Receipt
 from sweepapi.evm.tokens.erc20 import TRANSFER_TOPIC
-from sweepapi.payments import Expected, Movement, Opinion, Payment, find_payment
+from sweepapi.payments import Expected, Movement, Payment, PaymentOpinion, find_payment
 from sweepapi.rpc import Call, Provider, ProviderPool
 
 _TRANSFER_TOPICS, _WORD_BYTES = 3, 32
@@ -22,7 +22,7 @@ _ADDRESS_TOPIC_START = f"0x{'00' * 12}"
 @dataclass(frozen=True)
 class _Mined:
     receipt: Receipt
-    transaction: Transaction
+    transaction: NativeTransfer
 
     @property
     def block_number(self) -> int:
@@ -54,7 +54,7 @@ def check_payment(expected: Expected, *, chain: Chain, pool: ProviderPool) -> Pa
     )
 
 
-def _ask(chain: Chain, pool: ProviderPool, tx_hash: str, exclude: Sequence[Provider]) -> Opinion:
+def _ask(chain: Chain, pool: ProviderPool, tx_hash: str, exclude: Sequence[Provider]) -> PaymentOpinion:
     final = chain.finality.final
     tag = "latest" if isinstance(final, int) else final
     calls = [
@@ -66,9 +66,9 @@ def _ask(chain: Chain, pool: ProviderPool, tx_hash: str, exclude: Sequence[Provi
     provider, (head, tagged, receipt, transaction) = pool.ask(calls, exclude=exclude)
     # A block above the head is not on this chain yet, or made up.
     if receipt is None or transaction is None or receipt.block_number > head.number:
-        return Opinion(provider, None, is_final=False)
+        return PaymentOpinion(provider, None, is_final=False)
     is_final = _final_number(final, head, tagged) >= receipt.block_number
-    return Opinion(provider, _Mined(receipt, transaction), is_final=is_final)
+    return PaymentOpinion(provider, _Mined(receipt, transaction), is_final=is_final)
 
 
 def _final_number(final: str | int, head: Block, tagged: Block | None) -> int:

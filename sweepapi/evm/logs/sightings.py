@@ -68,7 +68,7 @@ def look(
         deadline=time.monotonic() + (timeout_seconds or pool.timeout_seconds),
         is_hedged=timeout_seconds is not None,
     )
-    opinions: list[_Opinion] = []
+    opinions: list[_SightingOpinion] = []
     doubtful: Sequence[Subject] = subjects
     while doubtful and len(opinions) < len(pool.providers):
         try:
@@ -82,7 +82,7 @@ def look(
 
 
 @dataclass(frozen=True)
-class _Opinion:
+class _SightingOpinion:
     """What one provider showed of those subjects that it was queried about."""
 
     provider: Provider
@@ -98,7 +98,7 @@ class _Asking:
     deadline: float  # in monotonic seconds
     is_hedged: bool
 
-    def ask(self, subjects: Sequence[Subject], *, exclude: Sequence[Provider]) -> _Opinion:
+    def ask(self, subjects: Sequence[Subject], *, exclude: Sequence[Provider]) -> _SightingOpinion:
         safe, final = self.chain.finality.safe, self.chain.finality.final
         if isinstance(safe, int) or isinstance(final, int):
             _, (head,) = self._send([_block_call("latest")], exclude)
@@ -107,7 +107,7 @@ class _Asking:
         for one in subjects:
             calls += _calls_of(one)
         provider, values = self._send(calls, exclude)
-        return _Opinion(provider, _sightings(subjects, values))
+        return _SightingOpinion(provider, _sightings(subjects, values))
 
     def _send(self, calls: Sequence[Call], exclude: Sequence[Provider]) -> tuple[Provider, list[Any]]:
         left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
@@ -122,7 +122,7 @@ def _needs_another(subject: Subject, sightings: Sequence[Sighting]) -> bool:
     return len(sightings) == 1 and None in sightings[0].receipts.values()
 
 
-def _agreed(pool: ProviderPool, subject: Subject, opinions: Sequence[_Opinion]) -> Sighting:
+def _agreed(pool: ProviderPool, subject: Subject, opinions: Sequence[_SightingOpinion]) -> Sighting:
     """Return what the providers that decide show of a subject; of the first one, if nothing would be closed."""
     sightings = {one.provider: one.seen[subject.key] for one in opinions if subject.key in one.seen}
     conclusions = {provider: subject.conclude(sighting) for provider, sighting in sightings.items()}

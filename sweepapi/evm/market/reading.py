@@ -59,7 +59,7 @@ class Contract:
 
 
 @dataclass(frozen=True)
-class Facts:
+class MarketFacts:
     """The results of the first round trip."""
 
     head: Block
@@ -91,7 +91,7 @@ class Market:
     contract: Contract
     output: str  # an ERC-20: the wrapped coin where the user wants the native one
 
-    def read_facts(self, *, swept: Iterable[str], permit_words: Sequence[int]) -> Facts:
+    def read_facts(self, *, swept: Iterable[str], permit_words: Sequence[int]) -> MarketFacts:
         """Read everything that does not depend on prices."""
         tokens = tuple(swept)
         named = (*tokens, self.output, self.chain.reference_token)
@@ -110,7 +110,7 @@ class Market:
         self.lasting.keep(answers)
         requirements = self.contract.requirements
         state, words = own[: len(requirements)], own[len(requirements) :]
-        return Facts(
+        return MarketFacts(
             head=head,
             refusals=[one.refusal for one, (value,) in zip(requirements, state, strict=True) if value != one.value],
             gas_price=_gas_price(base_fee, priority_fee),
@@ -121,7 +121,7 @@ class Market:
             code=code,
         )
 
-    def read_quotes(self, *, amounts: Mapping[str, int], facts: Facts, with_approvals: bool) -> Quotes:
+    def read_quotes(self, *, amounts: Mapping[str, int], facts: MarketFacts, with_approvals: bool) -> Quotes:
         """Quote each amount in every pool there is, and test the transfers; see ``QuoteReads``."""
         reads = QuoteReads(
             chain=self.chain,
@@ -195,7 +195,7 @@ class Market:
         reads = [finder.quote_read(swap, amount) for swap, amount in swaps]
         return multicall(multicall3=self.chain.multicall3, reads=reads, error_policy=ErrorPolicy.EXECUTION)
 
-    def _approval_reads(self, amounts: Mapping[str, int], facts: Facts) -> ApprovalReads:
+    def _approval_reads(self, amounts: Mapping[str, int], facts: MarketFacts) -> ApprovalReads:
         return ApprovalReads(
             chain_id=self.chain.chain_id,
             multicall3=self.chain.multicall3,

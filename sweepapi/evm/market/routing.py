@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sweepapi.evm.market.reading import Market
 from sweepapi.evm.routes.floors import tokens_below
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.tokens.transfers import TransferProblem
 
 
 @dataclass(frozen=True)
@@ -20,35 +20,35 @@ class SignedFloors:
     floors: Mapping[str, int]
     fee_bps: int
 
-    def kept(self, plan: Plan) -> Plan:
+    def kept(self, plan: RoutePlan) -> RoutePlan:
         """Return the plan without the tokens that no longer give what the user signed."""
         return plan.without(tokens_below(plan, self.floors, fee_bps=self.fee_bps))
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RoutingOutcome:
     """The plan that was found, and why it can't be executed, or some tokens are missing in it."""
 
-    plan: Plan
-    problems: Mapping[str, Problem]  # of tokens, but for those that were left out for their floors
-    output_problem: Problem | None  # of the output at a pool that pays it
+    plan: RoutePlan
+    problems: Mapping[str, TransferProblem]  # of tokens, but for those that were left out for their floors
+    output_problem: TransferProblem | None  # of the output at a pool that pays it
 
 
-def find(market: Market, quotes: Quotes, signed: SignedFloors | None) -> Outcome:
+def find(market: Market, quotes: Quotes, signed: SignedFloors | None) -> RoutingOutcome:
     """Choose among the ways of the tokens, in one round trip; ``signed`` is None for a new sweep."""
     basket = quotes.basket
     follow_ups = market.read_follow_ups(amounts=basket.amounts, detours=quotes.detours)
     plan = basket.plan(follow_ups.second).with_ways(follow_ups.detours)
     missing = [token for token in basket.ways if token not in plan.ways]
     kept = plan if signed is None else signed.kept(plan)
-    return Outcome(
+    return RoutingOutcome(
         plan=kept,
-        problems={token: quotes.problems.get(token, Problem.NO_ROUTE) for token in missing},
+        problems={token: quotes.problems.get(token, TransferProblem.NO_ROUTE) for token in missing},
         output_problem=_output_problem(kept, market.output, quotes),
     )
 
 
-def _output_problem(plan: Plan, output: str, quotes: Quotes) -> Problem | None:
+def _output_problem(plan: RoutePlan, output: str, quotes: Quotes) -> TransferProblem | None:
     """Return the first problem of the output at the pools that pay it."""
     paying = [way.quote for way in plan.ways.values() if way.quote is not None and not way.is_joined]
     for quote in [*paying, *filter(None, [plan.last])]:

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from sweepapi.evm.market.reading import Market
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.routes.basket import Basket
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.tokens.transfers import TransferProblem
 
 
 @dataclass(frozen=True)
 class Sales:
     """The plan of each token that can be sold, and the problem of each other one."""
 
-    plans: Mapping[str, Plan]
-    problems: Mapping[str, Problem]
-    output_problem: Problem | None
+    plans: Mapping[str, RoutePlan]
+    problems: Mapping[str, TransferProblem]
+    output_problem: TransferProblem | None
 
 
 def find(market: Market, quotes: Quotes) -> Sales:
@@ -30,11 +30,11 @@ def find(market: Market, quotes: Quotes) -> Sales:
     baskets = {token: replace(whole, ways={token: ways}) for token, ways in whole.ways.items()}
     follow_ups = market.read_follow_ups(amounts=_amounts(baskets.values()), detours=quotes.detours)
     plans = {token: basket.plan(follow_ups.second) for token, basket in baskets.items()}
-    plans |= {token: Plan({token: way}, last=None) for token, way in follow_ups.detours.items()}
+    plans |= {token: RoutePlan({token: way}, last=None) for token, way in follow_ups.detours.items()}
     found = {token: plan for token, plan in plans.items() if plan.ways}
     return Sales(
         plans=found,
-        problems={token: quotes.problems.get(token, Problem.NO_ROUTE) for token in plans if token not in found},
+        problems={token: quotes.problems.get(token, TransferProblem.NO_ROUTE) for token in plans if token not in found},
         output_problem=_output_problem(market.output, quotes),
     )
 
@@ -48,7 +48,7 @@ def _amounts(baskets: Iterable[Basket]) -> dict[PoolHop, list[int]]:
     return {hop: list(amounts) for hop, amounts in needed.items()}
 
 
-def _output_problem(output: str, quotes: Quotes) -> Problem | None:
+def _output_problem(output: str, quotes: Quotes) -> TransferProblem | None:
     """Return the first problem of the output at the pools that pay it for a middle token."""
     problems = (quotes.transfers.problem(output, hop.pool) for hop in quotes.basket.second_hops)
     return next(filter(None, problems), None)

@@ -21,7 +21,7 @@ from sweepapi.evm.pools.leg_gas import LAST_HOP, WRAPPED_LEG, leg_gas
 from sweepapi.evm.pools.pricing import GasCosts
 from sweepapi.evm.pools.types import Hop, PoolHop, Quote, Route, Swap
 from sweepapi.evm.routes.guessing import ROUTER_MARGIN_BPS, Guesser
-from sweepapi.evm.routes.planning import Bridge, Bridged, Choice, Plan, Way, Ways
+from sweepapi.evm.routes.planning import Bridge, Bridged, Choice, RoutePlan, Way, Ways
 from sweepapi.fees import BPS_DENOMINATOR
 
 Proposal = Mapping[str, Choice]  # by token; one that can't be swapped is missing
@@ -57,7 +57,7 @@ class Basket:
                 needed[hop][amount] = None
         return {hop: list(amounts) for hop, amounts in needed.items()}
 
-    def plan(self, quotes: Quoted) -> Plan:
+    def plan(self, quotes: Quoted) -> RoutePlan:
         """Return the best plan: the one that swaps the most tokens, and of these the one that gives the most."""
         plans = [self._plan(proposal, quotes) for proposal in self.proposals]
         return max(plans, key=lambda plan: (len(plan.ways), self._worth(plan)))
@@ -113,13 +113,13 @@ class Basket:
                 if amount > start:
                     yield hop, amount
 
-    def _plan(self, proposal: Proposal, quotes: Quoted) -> Plan:
+    def _plan(self, proposal: Proposal, quotes: Quoted) -> RoutePlan:
         """Return the plan of a proposal, without the tokens that the shared pools can't take."""
         ways = {token: choice for token, choice in proposal.items() if isinstance(choice, Way)}
         used = frozenset(hop.pool for hop in _by_last(proposal))
         for hop, bridged in _by_last(proposal).items():
             ways |= dict(self._bridged_ways(hop, bridged, quotes))
-        plan = Plan({token: ways[token] for token in self.ways if token in ways}, last=None)
+        plan = RoutePlan({token: ways[token] for token in self.ways if token in ways}, last=None)
         joined = sum(plan.joined.values())
         return plan.with_last_hop(self.last_hop(joined, quotes, without=used)) if plan.joined else plan
 
@@ -138,7 +138,7 @@ class Basket:
         taken = self._taken.get(hop.pool)
         return (0, 0) if taken is None else (taken.amount_in, taken.expected_output)
 
-    def _worth(self, plan: Plan) -> Fraction:
+    def _worth(self, plan: RoutePlan) -> Fraction:
         """Return what a plan gives, net of gas and of what a router leg has to be better by."""
         worth = Fraction(0)
         for token, way in plan.ways.items():

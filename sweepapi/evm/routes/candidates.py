@@ -13,7 +13,7 @@ from sweepapi.evm.routes.planning import Bridge, Way, Ways
 
 
 @dataclass(frozen=True)
-class Candidates:
+class SwapCandidates:
     """The swaps of a token through pools that exist."""
 
     direct: Sequence[PoolHop]
@@ -70,7 +70,7 @@ class CandidateQuotes:
         )
 
 
-def candidates(chain: Chain, token: str, output: str, pools: Pools) -> Candidates:
+def candidates(chain: Chain, token: str, output: str, pools: Pools) -> SwapCandidates:
     """Return the candidates of a token; what is behind the wrapped coin or a connector is quoted for sums."""
     wrapped = chain.wrapped_native
     middles = [middle for middle in middle_tokens(chain) if middle not in (token, output)]
@@ -81,7 +81,7 @@ def candidates(chain: Chain, token: str, output: str, pools: Pools) -> Candidate
     behind = [hop for middle in middles for hop in finder.pool_hops(chain.venues, middle, output, pools)]
     of_venues = {hop.pool for hop in [*direct, *joined, *bridged, *behind]}
     routed = [route for route in routes(chain, token, output, pools) if not of_venues.issuperset(route.pools)]
-    return Candidates(direct, joined, bridged, routed)
+    return SwapCandidates(direct, joined, bridged, routed)
 
 
 def middle_tokens(chain: Chain) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 
 
@@ -17,7 +17,7 @@ def min_output_of(floor: int, *, fee_bps: int) -> int:
     return -(-floor * BPS_DENOMINATOR // (BPS_DENOMINATOR - fee_bps))
 
 
-def tokens_below(plan: Plan, floors: Mapping[str, int], *, fee_bps: int) -> set[str]:
+def tokens_below(plan: RoutePlan, floors: Mapping[str, int], *, fee_bps: int) -> set[str]:
     """Return the tokens whose floors, which are after the fee, the plan does not reach.
 
     The contract compares the floors of joined tokens as a sum, so only as many of them are returned as it takes for the
@@ -31,7 +31,7 @@ def tokens_below(plan: Plan, floors: Mapping[str, int], *, fee_bps: int) -> set[
     return alone | _joined_below(plan, floors, fee_bps)
 
 
-def _joined_below(plan: Plan, floors: Mapping[str, int], fee_bps: int) -> set[str]:
+def _joined_below(plan: RoutePlan, floors: Mapping[str, int], fee_bps: int) -> set[str]:
     if plan.last is None:
         return set()
     # A pool gives more per unit for less, so the price for the whole sum is the least that the others get.

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sweepapi.evm.pools.types import Route
 from sweepapi.evm.routes.floors import floor_of, min_output_of
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.fees import BPS_DENOMINATOR, floor_share
 
 
@@ -14,7 +14,7 @@ from sweepapi.fees import BPS_DENOMINATOR, floor_share
 class Minimums:
     """The minimums of a plan, under the user's slippage or under floors that were signed before."""
 
-    plan: Plan
+    plan: RoutePlan
     fee_bps: int
     slippage_bps: int
     router_slippage_bps: int  # the most for a router leg beside other legs

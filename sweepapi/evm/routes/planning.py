@@ -73,7 +73,7 @@ def shares(total: int, weights: Mapping[str, int]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoutePlan:
     """How the tokens of a sweep are swapped."""
 
     ways: Mapping[str, Way]  # by token; one that can't be swapped is missing
@@ -96,7 +96,7 @@ class Plan:
             return way.output
         return self._last_shares[token]
 
-    def without(self, tokens: Collection[str]) -> "Plan":
+    def without(self, tokens: Collection[str]) -> "RoutePlan":
         """Return the plan for the other tokens.
 
         If one of them was joined, the last hop gives the others at least their proportional part, because a pool gives
@@ -109,15 +109,15 @@ class Plan:
         output = self.last.expected_output * joined // self.last.amount_in
         return others.with_last_hop(replace(self.last, amount_in=joined, expected_output=output) if output else None)
 
-    def with_ways(self, ways: Mapping[str, Way]) -> "Plan":
+    def with_ways(self, ways: Mapping[str, Way]) -> "RoutePlan":
         """Return the plan with these ways of some tokens in place of any that it has."""
         return replace(self, ways={**self.ways, **ways})
 
-    def with_last_hop(self, last: Quote[PoolHop] | None) -> "Plan":
+    def with_last_hop(self, last: Quote[PoolHop] | None) -> "RoutePlan":
         """Return the plan with a quote of the last hop for the sum of what is joined; without one, nothing can be."""
         joined = self.joined
         if last is None:
-            return Plan({token: way for token, way in self.ways.items() if token not in joined}, last=None)
+            return RoutePlan({token: way for token, way in self.ways.items() if token not in joined}, last=None)
         if [self.ways[token].quote for token in joined] == [None]:  # the wrapped coin alone: the last hop is its swap
             return replace(self.with_ways(dict.fromkeys(joined, Way(last, last.expected_output))), last=None)
         return replace(self, last=last)

@@ -17,12 +17,12 @@ from sweepapi.evm.pools.inquiry import Inquiry
 from sweepapi.evm.pools.pricing import GasCosts, MidPrices, Pair, PricedPool, PricedPools
 from sweepapi.evm.pools.types import MAX_AMOUNT, PoolHop, Route, Spot
 from sweepapi.evm.routes.basket import Basket
-from sweepapi.evm.routes.candidates import CandidateQuotes, Candidates, candidates, middle_tokens, routes
+from sweepapi.evm.routes.candidates import CandidateQuotes, SwapCandidates, candidates, middle_tokens, routes
 from sweepapi.evm.routes.detours import Detour, detours
 from sweepapi.evm.routes.planning import Way, Ways
 from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
 from sweepapi.evm.tokens.probe import Probe, grouped, transfer_probes
-from sweepapi.evm.tokens.transfers import Problem, Transfers
+from sweepapi.evm.tokens.transfers import TransferProblem, Transfers
 from sweepapi.evm.wallet.approvals import NOT_READ, ApprovalFacts
 from sweepapi.rpc import Call
 
@@ -32,7 +32,7 @@ class Quotes:
     """The results of the reads."""
 
     basket: Basket
-    problems: Mapping[str, Problem]  # of tokens without a way
+    problems: Mapping[str, TransferProblem]  # of tokens without a way
     detours: Mapping[str, Sequence[Detour]]  # of some of these
     transfers: Transfers
     prices: MidPrices
@@ -88,7 +88,7 @@ class QuoteReads:
             detours={
                 token: found
                 for token, problem in problems.items()
-                if problem is Problem.SHORT
+                if problem is TransferProblem.SHORT
                 and (found := list(detours(token, self.amounts[token], self._routes(token), transfers)))
             },
             transfers=transfers,
@@ -129,7 +129,7 @@ class QuoteReads:
         ]
 
     @cached_property
-    def _swaps(self) -> dict[str, Candidates]:
+    def _swaps(self) -> dict[str, SwapCandidates]:
         """The swaps to quote by token; one with an amount above the maximum has none."""
         return {
             token: candidates(self.chain, token, self.output, self.pools)
@@ -196,8 +196,10 @@ class QuoteReads:
             yield from zip(group, answer if isinstance(answer, list) else [None] * len(group), strict=True)
 
 
-def _problem(token: str, quoted: CandidateQuotes | None, transfers: Transfers) -> Problem:
+def _problem(token: str, quoted: CandidateQuotes | None, transfers: Transfers) -> TransferProblem:
     """Return the least severe problem of a token without a way: a router may sell one that arrives short."""
     found = [] if quoted is None else [transfers.problem(token, quote.swap.pools[0]) for quote in quoted.all]
     problems = [problem for problem in found if problem is not None]
-    return Problem.SHORT if Problem.SHORT in problems else next(iter(problems), Problem.NO_ROUTE)
+    return (
+        TransferProblem.SHORT if TransferProblem.SHORT in problems else next(iter(problems), TransferProblem.NO_ROUTE)
+    )

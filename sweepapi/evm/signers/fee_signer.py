@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from sweepapi.evm.chain.sending import SignedTransaction, Transaction
+from sweepapi.evm.chain.sending import OutgoingTransaction, SignedTransaction
 from sweepapi.evm.encoding.eip712 import TypedData
 
 
@@ -22,7 +22,7 @@ class FeeSigner(ABC):
         """
         return self._signature_of(typed_data.preimage)
 
-    def sign_transaction(self, transaction: Transaction) -> SignedTransaction:
+    def sign_transaction(self, transaction: OutgoingTransaction) -> SignedTransaction:
         """Return a signed transaction of this account, which pays for the gas. Raises as ``sign`` does."""
         return transaction.with_signature(self._signature_of(transaction.preimage))
 

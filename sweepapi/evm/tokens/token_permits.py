@@ -37,7 +37,7 @@ class PermitKind(Enum):
 
 
 @dataclass(frozen=True)
-class Grant:
+class PermitGrant:
     """The allowance that a permit is to give, and until when it may be used, in seconds since 1970."""
 
     chain_id: int
@@ -61,7 +61,7 @@ class TokenPermits:
         """Whether a permit can set the allowance to this value: DAI's can't limit it."""
         return self.kind is PermitKind.EIP2612 or value == UNLIMITED
 
-    def typed_data(self, grant: Grant) -> TypedData:
+    def typed_data(self, grant: PermitGrant) -> TypedData:
         """Return what the owner signs."""
         is_dai = self.kind is PermitKind.DAI
         return TypedData(
@@ -76,7 +76,7 @@ class TokenPermits:
             message=self._dai_message(grant) if is_dai else self._eip2612_message(grant),
         )
 
-    def _eip2612_message(self, grant: Grant) -> dict[str, Any]:
+    def _eip2612_message(self, grant: PermitGrant) -> dict[str, Any]:
         return {
             "owner": grant.owner,
             "spender": grant.spender,
@@ -85,7 +85,7 @@ class TokenPermits:
             "deadline": grant.deadline,
         }
 
-    def _dai_message(self, grant: Grant) -> dict[str, Any]:
+    def _dai_message(self, grant: PermitGrant) -> dict[str, Any]:
         return {
             "holder": grant.owner,
             "spender": grant.spender,

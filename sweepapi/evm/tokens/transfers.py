@@ -17,7 +17,7 @@ from sweepapi.evm.tokens.probe import Probe, TransferTest
 ROUNDING_UNITS = 2
 
 
-class Problem(Enum):
+class TransferProblem(Enum):
     """Why a token can't be swapped in a pool."""
 
     NO_ROUTE = "no_route"  # no pool or router can swap the amount
@@ -40,15 +40,19 @@ class Transfers:
 
     results: Mapping[Probe, TransferTest | None]  # None if the token refused
 
-    def problem(self, token: str, pool: str) -> Problem | None:
+    def problem(self, token: str, pool: str) -> TransferProblem | None:
         """Return the most severe problem of the token at its user and at this pool; None if every test passed."""
         results = dict(self._of(token, pool))
         if any(result is not None and result.taxed for result in results.values()):
-            return Problem.SHORT
+            return TransferProblem.SHORT
         failed = [probe for probe, result in results.items() if result is None]
         if not failed:
             return None
-        return Problem.REFUSED_AT_POOL if any(probe.is_pool for probe in failed) else Problem.REFUSED_AT_HOLDER
+        return (
+            TransferProblem.REFUSED_AT_POOL
+            if any(probe.is_pool for probe in failed)
+            else TransferProblem.REFUSED_AT_HOLDER
+        )
 
     def arrival(self, token: str, amount: int, pool: str) -> Arrival | None:
         """Return what arrives of an amount that the user sends to the contract, and its router to this pool.

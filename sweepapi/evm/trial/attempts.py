@@ -34,7 +34,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Payout:
+class TrialPayout:
     """What a sweep pays to whom."""
 
     token: str  # or the native coin
@@ -59,7 +59,7 @@ class Attempt:
     gas_price: GasPrice | None
     native_balance: int  # of the user, in wei
     gross_output: Callable[[Log], int | None]  # of the event of an executed sweep; None for another event
-    payout: Payout
+    payout: TrialPayout
     gas: SweepGas
 
     @property
@@ -86,7 +86,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What became of an attempt."""
 
     method: str  # of the JSON-RPC interface

@@ -11,7 +11,7 @@ from typing import Any
 
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import GasPrice, Log
-from sweepapi.evm.trial.attempts import Attempt, Outcome, TriedCall, grouped
+from sweepapi.evm.trial.attempts import Attempt, TrialOutcome, TriedCall, grouped
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 
@@ -39,7 +39,7 @@ class SimulatedAttempt:
         """As many requests as it takes to keep each below the gas that nodes allow."""
         return [self._request([*self._approvals, *self._sweeps(limits)]) for limits in self._groups]
 
-    def outcome(self, answers: Sequence[list[TriedResult] | CallFailedError]) -> Outcome | None:
+    def outcome(self, answers: Sequence[list[TriedResult] | CallFailedError]) -> TrialOutcome | None:
         """Return what the results of all requests show; None if the node did not answer each of them."""
         answered = [answer for answer in answers if not isinstance(answer, CallFailedError)]
         if len(answered) < len(answers):
@@ -48,8 +48,8 @@ class SimulatedAttempt:
         limits = [limit for limits in self._groups for limit in limits]
         for limit, result in zip(limits, results, strict=True):
             if result.succeeded:
-                return Outcome(METHOD, limit, result.gas_used, self._gross_output(result), b"")
-        return Outcome(METHOD, None, results[-1].gas_used, None, results[-1].returned)
+                return TrialOutcome(METHOD, limit, result.gas_used, self._gross_output(result), b"")
+        return TrialOutcome(METHOD, None, results[-1].gas_used, None, results[-1].returned)
 
     def _gross_output(self, result: TriedResult) -> int | None:
         outputs = [output for log in result.logs if (output := self.attempt.gross_output(log)) is not None]

@@ -13,7 +13,7 @@ from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.abi import Function, exported_code
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.evm.encoding.responses import GasPrice
-from sweepapi.evm.trial.attempts import Attempt, Outcome, grouped
+from sweepapi.evm.trial.attempts import Attempt, TrialOutcome, grouped
 from sweepapi.evm.trial.call_gas import CallGas, CallResult
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
@@ -38,7 +38,7 @@ class CalledAttempt:
         """As many requests as it takes to keep each below the gas that nodes allow."""
         return [self._request(limits) for limits in grouped(self._gas.limits, room=self._room)]
 
-    def outcome(self, answers: Sequence[CallResult | CallFailedError]) -> Outcome | None:
+    def outcome(self, answers: Sequence[CallResult | CallFailedError]) -> TrialOutcome | None:
         """Return what the results of all requests show, with the gas of a transaction; None if they show nothing.
 
         A token that burns gas can leave too little for the highest limits, so one request that goes through is enough.
@@ -47,8 +47,8 @@ class CalledAttempt:
         result = next((result for result in results if result.gas_limit), None)
         if result is None:
             last = results[-1] if len(results) == len(answers) else None
-            return None if last is None else Outcome(METHOD, None, last.gas_used, None, last.returned)
-        return Outcome(
+            return None if last is None else TrialOutcome(METHOD, None, last.gas_used, None, last.returned)
+        return TrialOutcome(
             METHOD,
             least_gas=self._gas.least(result),
             gas_used=self._gas.used(result),

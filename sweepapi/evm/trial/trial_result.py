@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from sweepapi.evm.reverts.decoding import decode_revert
 from sweepapi.evm.reverts.explaining import explain
-from sweepapi.evm.trial.attempts import Outcome
+from sweepapi.evm.trial.attempts import TrialOutcome
 
 NOT_HELD = "The wallet holds less of a token than the sweep takes."
 NOT_SIMULATED = "The chain's provider neither simulates transactions nor makes calls with other code for the wallet."
@@ -43,7 +43,7 @@ def skipped(reason: str) -> Simulation:
 NOT_TRIED = skipped("Nothing was tried.")
 
 
-def simulation_of(outcome: Outcome | None, tokens: Sequence[str]) -> Simulation:
+def simulation_of(outcome: TrialOutcome | None, tokens: Sequence[str]) -> Simulation:
     """Return what the outcome of a sweep of these tokens shows; it is None if no method of trying works."""
     if outcome is None:
         return skipped(NOT_SIMULATED)
@@ -60,7 +60,7 @@ def simulation_of(outcome: Outcome | None, tokens: Sequence[str]) -> Simulation:
     )
 
 
-def _reverted(outcome: Outcome, tokens: Sequence[str]) -> Simulation:
+def _reverted(outcome: TrialOutcome, tokens: Sequence[str]) -> Simulation:
     reason = decode_revert(outcome.returned)
     explained = explain(reason, tokens=tokens)
     return Simulation(

@@ -10,14 +10,14 @@ from itertools import islice
 from typing import Any
 
 from sweepapi.evm.trial import simulation
-from sweepapi.evm.trial.attempts import Attempt, Outcome
+from sweepapi.evm.trial.attempts import Attempt, TrialOutcome
 from sweepapi.evm.trial.simulation import SIMULATES, SimulatedAttempt
 from sweepapi.evm.trial.trial_call import CalledAttempt
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 
 
-def try_all(attempts: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | None]:
+def try_all(attempts: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
     """Return what becomes of each attempt, None if no method shows it; raises ``ChainUnavailableError``."""
     if simulation.METHOD in pool.refused_methods:
         return _called_first(attempts, pool)
@@ -30,7 +30,7 @@ def try_all(attempts: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | N
     return [outcome or next(called) for outcome in outcomes]
 
 
-def _called_first(attempts: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | None]:
+def _called_first(attempts: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
     tries = [CalledAttempt(attempt) for attempt in attempts]
     simulates, *answers = pool.batch([SIMULATES, *_requests(tries)])
     if not isinstance(simulates, CallFailedError):
@@ -42,6 +42,6 @@ def _requests(tries: Sequence[SimulatedAttempt | CalledAttempt]) -> list[Call]:
     return [request for tried in tries for request in tried.requests]
 
 
-def _outcomes(tries: Sequence[SimulatedAttempt | CalledAttempt], answers: Sequence[Any]) -> list[Outcome | None]:
+def _outcomes(tries: Sequence[SimulatedAttempt | CalledAttempt], answers: Sequence[Any]) -> list[TrialOutcome | None]:
     left = iter(answers)
     return [tried.outcome(list(islice(left, len(tried.requests)))) for tried in tries]

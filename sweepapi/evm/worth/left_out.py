@@ -5,17 +5,23 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sweepapi.evm.tokens.erc20 import TokenFacts
-from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.economics import SweptToken
 from sweepapi.evm.worth.valuing import TokenEconomics
 
 NOT_A_TOKEN = ("not_a_token", "This is not the address of an ERC-20 token.")
 PROBLEMS = {
-    Problem.NO_ROUTE: ("no_route", "No pool or router can swap this amount."),
-    Problem.SHORT: ("transfer_fee", "The token charges a fee on transfer, and no router can swap what arrives."),
-    Problem.REFUSED_AT_POOL: ("transfer_refused", "The token refuses transfers from or to the pool of its route."),
-    Problem.REFUSED_AT_HOLDER: ("transfer_refused", "The token refuses transfers from or to this wallet."),
+    TransferProblem.NO_ROUTE: ("no_route", "No pool or router can swap this amount."),
+    TransferProblem.SHORT: (
+        "transfer_fee",
+        "The token charges a fee on transfer, and no router can swap what arrives.",
+    ),
+    TransferProblem.REFUSED_AT_POOL: (
+        "transfer_refused",
+        "The token refuses transfers from or to the pool of its route.",
+    ),
+    TransferProblem.REFUSED_AT_HOLDER: ("transfer_refused", "The token refuses transfers from or to this wallet."),
 }
 NOT_HELD = "The wallet holds {balance}, less than the amount."
 ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
@@ -66,7 +72,7 @@ class LeftOut:
 def unswappable(
     tokens: Iterable[RequestedToken],
     facts: Mapping[str, TokenFacts],
-    problems: Mapping[str, Problem],
+    problems: Mapping[str, TransferProblem],
     *,
     must_be_held: bool,
 ) -> Iterator[LeftOut]:

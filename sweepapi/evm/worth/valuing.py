@@ -9,7 +9,7 @@ from functools import cached_property
 from math import ceil, floor
 
 from sweepapi.evm.chain.rollups import DataFee
-from sweepapi.evm.market.reading import Facts, Market
+from sweepapi.evm.market.reading import Market, MarketFacts
 from sweepapi.evm.pools.pricing import MidPrices, loss_bps
 from sweepapi.evm.routes.floors import floor_of
 from sweepapi.evm.routes.quoting import Quotes
@@ -36,7 +36,7 @@ class Rates:
     data_fee: DataFee | None
 
     @classmethod
-    def of(cls, market: Market, facts: Facts, quotes: Quotes) -> "Rates":
+    def of(cls, market: Market, facts: MarketFacts, quotes: Quotes) -> "Rates":
         chain = market.chain
         known = facts.tokens.get(chain.reference_token)
         return cls(

@@ -21,8 +21,8 @@ from sweepapi.evm.chain.errors import EvmError
 from sweepapi.evm.chain.sending import GWEI
 from sweepapi.evm.deployment.audit import audit
 from sweepapi.evm.deployment.creation import Artifacts
-from sweepapi.evm.deployment.differences import Difference
-from sweepapi.evm.deployment.runner import Deployment, Plan
+from sweepapi.evm.deployment.differences import DeploymentDifference
+from sweepapi.evm.deployment.runner import Deployment, DeploymentPlan
 from sweepapi.evm.deployment.sender import Mined
 from sweepapi.evm.deployment.specification import CONTRACTS, Specification
 from sweepapi.rpc.errors import RpcError
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         except (EvmError, RpcError) as error:
             raise CommandError(f"{chain.name}: {error}", returncode=FAILED) from error
 
-    def _show(self, plan: Plan, chain: Chain) -> None:
+    def _show(self, plan: DeploymentPlan, chain: Chain) -> None:
         for name in CONTRACTS:
             self.stdout.write(f"{name:<26} {plan.at.of(name)}")
         for number, step in enumerate(plan.steps, start=1):
@@ -100,7 +100,7 @@ class Command(BaseCommand):
         self._end_with(audit(specification=recorded, pool=networks.current().pool(chain.network)).differences)
         self.stdout.write("The chain matches the configuration.")
 
-    def _end_with(self, differences: Sequence[Difference]) -> None:
+    def _end_with(self, differences: Sequence[DeploymentDifference]) -> None:
         for difference in differences:
             self.stdout.write(f"differs: {difference}")
         if differences:

@@ -6,7 +6,7 @@ from solders.pubkey import Pubkey
 
 from sweepapi.rpc import Call
 from sweepapi.solana.encoding import responses
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import CLOCK as CLOCK_KEY
 
 CONFIRMED = {"commitment": "confirmed"}
@@ -22,7 +22,9 @@ def multiple_accounts(keys: Sequence[Pubkey]) -> list[Call]:
     ]
 
 
-def by_key(keys: Sequence[Pubkey], answers: Sequence[Sequence[Account | None]]) -> dict[Pubkey, Account | None]:
+def by_key(
+    keys: Sequence[Pubkey], answers: Sequence[Sequence[ClusterAccount | None]]
+) -> dict[Pubkey, ClusterAccount | None]:
     """Return the accounts that ``multiple_accounts`` of these keys read."""
     return dict(zip(keys, (account for answer in answers for account in answer), strict=True))
 

@@ -14,7 +14,7 @@ MAX_AMOUNT = 2**64 - 1  # that a token account can hold
 
 
 @dataclass(frozen=True)
-class Account:
+class ClusterAccount:
     """What the cluster holds under one key."""
 
     lamports: int
@@ -63,7 +63,7 @@ class Holding:
         return self.key == associated_account(self.token.owner, self.token.mint, self.token.program)
 
 
-def token_account(account: Account) -> TokenAccount | None:
+def token_account(account: ClusterAccount) -> TokenAccount | None:
     """Return the token account that this account is, or None if it is not an initialized one."""
     if account.owner not in TOKEN_PROGRAMS:
         return None
@@ -73,7 +73,7 @@ def token_account(account: Account) -> TokenAccount | None:
         return None
 
 
-def _token_account(account: Account) -> TokenAccount:
+def _token_account(account: ClusterAccount) -> TokenAccount:
     data = account.data
     extensions = extensions_of(account.owner, data, base_bytes=TOKEN_ACCOUNT_BYTES, account_type=AccountType.ACCOUNT)
     base = Layout.from_bytes(data[:TOKEN_ACCOUNT_BYTES])  # raises ValueError for one that is not initialized

@@ -14,7 +14,7 @@ from solders.hash import Hash
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc.errors import BadResponseError
-from sweepapi.solana.encoding.accounts import Account, Holding, token_account
+from sweepapi.solana.encoding.accounts import ClusterAccount, Holding, token_account
 from sweepapi.solana.encoding.addresses import SYSVAR, public_key
 
 _U64_END = 2**64
@@ -71,15 +71,15 @@ def text(value: object) -> str:
     raise BadResponseError("expected text")
 
 
-def account(value: object) -> Account | None:
+def account(value: object) -> ClusterAccount | None:
     """Return an account, or None if the cluster has none."""
     return None if value is None else _account(value)
 
 
-def accounts(keys: int) -> Callable[[object], list[Account | None]]:
+def accounts(keys: int) -> Callable[[object], list[ClusterAccount | None]]:
     """Return the decoder of ``getMultipleAccounts`` for this number of keys."""
 
-    def decode(value: object) -> list[Account | None]:
+    def decode(value: object) -> list[ClusterAccount | None]:
         found = sequence(in_context(value))
         if len(found) != keys:
             raise BadResponseError("expected as many accounts as keys")
@@ -158,14 +158,14 @@ def encoded(value: object) -> bytes:
         raise BadResponseError("expected base64") from error
 
 
-def _account(value: object) -> Account:
+def _account(value: object) -> ClusterAccount:
     fields = mapping(value)
     match fields:
         case {"data": [content, "base64"], "executable": bool(executable)}:
             pass
         case _:
             raise BadResponseError("expected an account in base64")
-    return Account(
+    return ClusterAccount(
         lamports=amount(fields.get("lamports")),
         owner=key(fields.get("owner")),
         data=encoded(content),

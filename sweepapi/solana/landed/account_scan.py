@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sweepapi.rpc import Provider, ProviderPool
 from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana.landed.history import Head, Listed, Listing, head_calls, take_head
+from sweepapi.solana.landed.history import ClusterHead, Listed, Listing, head_calls, take_head
 from sweepapi.solana.landed.opinions import Found, ask_each, ask_one, read_from
 
 MAX_PAGES = 200  # of a thousand: more than a fee account is named in days
@@ -20,7 +20,7 @@ MAX_PAGES = 200  # of a thousand: more than a fee account is named in days
 class AccountScan:
     """The final transactions that name an account, oldest first, up to a slot, itself included."""
 
-    head: Head
+    head: ClusterHead
     last_slot: int
     listed: Sequence[Listed]
 

@@ -14,7 +14,7 @@ from sweepapi.solana.landed.progress import Progress
 
 
 @dataclass(frozen=True)
-class _Opinion:
+class _ClusterOpinion:
     """What one provider shows of what was read."""
 
     provider: Provider
@@ -35,10 +35,10 @@ def agree(pool: ProviderPool, looks: Sequence[Progress]) -> None:
             _conclude(one, agreed, [opinion.pages[i] for opinion in opinions], pool.needed)
 
 
-def _opinion(pool: ProviderPool, provider: Provider, looks: Sequence[Progress]) -> _Opinion:
+def _opinion(pool: ProviderPool, provider: Provider, looks: Sequence[Progress]) -> _ClusterOpinion:
     pages = ask_one(pool, provider, [_passable_listing(one).call for one in looks])
     read = [listed for one in looks for listed in one.listed if listed.signature in one.found]
-    return _Opinion(
+    return _ClusterOpinion(
         provider,
         found={} if pages is None else read_from(pool, provider, read, commitment="confirmed"),
         pages=[None] * len(looks) if pages is None else pages,
@@ -51,7 +51,7 @@ def _passable_listing(one: Progress) -> Listing:
     return replace(one.search.listing, limit=PAGE, before=newer[-1].signature if newer else "")
 
 
-def _agreed(pool: ProviderPool, one: Progress, opinions: Sequence[_Opinion]) -> set[str]:
+def _agreed(pool: ProviderPool, one: Progress, opinions: Sequence[_ClusterOpinion]) -> set[str]:
     """Return the signatures of those that were found which enough providers show as they were found."""
     agreed = set()
     for signature, found in one.found.items():

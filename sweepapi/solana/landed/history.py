@@ -14,7 +14,7 @@ PAGE = 1_000  # the most signatures that one call returns
 
 
 @dataclass(frozen=True)
-class Head:
+class ClusterHead:
     """How far a provider is, and how far back its history goes."""
 
     first_slot: int
@@ -54,7 +54,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Status:
+class SignatureStatus:
     """Where a transaction is."""
 
     slot: int
@@ -62,7 +62,7 @@ class Status:
 
 
 def head_calls() -> list[Call]:
-    """Return the calls of a ``Head``; ``take_head`` reads their results."""
+    """Return the calls of a ``ClusterHead``; ``take_head`` reads their results."""
     return [
         Call("getFirstAvailableBlock", (), responses.counter),
         Call("getEpochInfo", ({"commitment": "finalized"},), responses.epoch_info),
@@ -70,10 +70,10 @@ def head_calls() -> list[Call]:
     ]
 
 
-def take_head(values: Sequence[Any]) -> tuple[Head, Sequence[Any]]:
+def take_head(values: Sequence[Any]) -> tuple[ClusterHead, Sequence[Any]]:
     """Return the head and the results of the other calls."""
     first_slot, final, slot, *rest = values
-    return Head(first_slot, final.slot, final.block_height, slot), rest
+    return ClusterHead(first_slot, final.slot, final.block_height, slot), rest
 
 
 def statuses_call(signatures: Sequence[str]) -> Call:
@@ -122,8 +122,8 @@ def _listed(fields: Mapping[str, Any]) -> Listed:
     )
 
 
-def _statuses_of(count: int) -> Callable[[object], tuple[Status | None, ...]]:
-    def decode(value: object) -> tuple[Status | None, ...]:
+def _statuses_of(count: int) -> Callable[[object], tuple[SignatureStatus | None, ...]]:
+    def decode(value: object) -> tuple[SignatureStatus | None, ...]:
         statuses = responses.sequence(responses.in_context(value))
         if len(statuses) != count:
             raise BadResponseError("expected as many statuses as signatures")
@@ -132,10 +132,12 @@ def _statuses_of(count: int) -> Callable[[object], tuple[Status | None, ...]]:
     return decode
 
 
-def _status(fields: Mapping[str, Any]) -> Status | None:
+def _status(fields: Mapping[str, Any]) -> SignatureStatus | None:
     if fields.get("confirmationStatus") == "processed":  # in a block that the cluster may never confirm
         return None
-    return Status(responses.counter(fields.get("slot")), is_final=fields.get("confirmationStatus") == "finalized")
+    return SignatureStatus(
+        responses.counter(fields.get("slot")), is_final=fields.get("confirmationStatus") == "finalized"
+    )
 
 
 def _signature(value: object) -> str:

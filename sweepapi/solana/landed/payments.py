@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sweepapi.payments import Expected, Movement, Opinion, Payment, find_payment
+from sweepapi.payments import Expected, Movement, Payment, PaymentOpinion, find_payment
 from sweepapi.rpc import ErrorPolicy, Provider, ProviderPool
 from sweepapi.solana.landed.history import statuses_call
 from sweepapi.solana.landed.reading import transaction_call
@@ -41,16 +41,16 @@ def check_payment(expected: Expected, *, senders: Collection[str], pool: Provide
     )
 
 
-def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: Sequence[Provider]) -> Opinion:
+def _ask(senders: Collection[str], pool: ProviderPool, signature: str, exclude: Sequence[Provider]) -> PaymentOpinion:
     calls = [transaction_call(signature, commitment="confirmed"), statuses_call([signature])]
     # A provider that refuses, because it keeps no history, has no opinion.
     required = [replace(call, error_policy=ErrorPolicy.NONE, read_error=None) for call in calls]
     provider, (landed, (status,)) = pool.ask(required, exclude=exclude)
     if landed is None:
-        return Opinion(provider, None, is_final=False)
+        return PaymentOpinion(provider, None, is_final=False)
     included = _Included(landed.slot, landed.is_successful, tuple(_changes(landed)), senders)
     is_final = status is not None and status.is_final and status.slot == landed.slot
-    return Opinion(provider, included, is_final=is_final)
+    return PaymentOpinion(provider, included, is_final=is_final)
 
 
 def _changes(landed: Landed) -> Iterator[tuple[str, str, int]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from sweepapi.rpc import Provider
-from sweepapi.solana.landed.history import Head, Listed, Listing
+from sweepapi.solana.landed.history import ClusterHead, Listed, Listing
 from sweepapi.solana.landed.opinions import Found
 from sweepapi.solana.landed.transactions import Landed
 
@@ -12,7 +12,7 @@ FIRST_PAGE = 20
 
 
 @dataclass(frozen=True)
-class Search:
+class ReferenceSearch:
     """A search for a transaction by its reference key."""
 
     key: Hashable
@@ -32,7 +32,7 @@ class Search:
 class SearchSighting:
     """What was seen of a search."""
 
-    head: Head
+    head: ClusterHead
     found: tuple[Found, ...]  # oldest first
     read_up_to: str
     is_whole: bool  # everything that names the reference key was read
@@ -43,7 +43,7 @@ class SearchSighting:
 class Progress:
     """What one look knows of a search so far."""
 
-    search: Search
+    search: ReferenceSearch
     provider: Provider | None = None  # that lists what names the key; None if none does
     listed: list[Listed] = field(default_factory=list)  # newest first
     reaches_end: bool = False  # nothing that is older is left to list
@@ -90,6 +90,6 @@ class Progress:
                 passable.append(one)
         return passable
 
-    def sighting(self, head: Head) -> SearchSighting:
+    def sighting(self, head: ClusterHead) -> SearchSighting:
         by_position = sorted(self.found.values(), key=lambda one: one.landed.slot)
         return SearchSighting(head, tuple(by_position), self.read_up_to, self.is_whole, self.is_expired)

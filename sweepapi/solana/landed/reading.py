@@ -15,7 +15,7 @@ from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 from sweepapi.solana.encoding import responses
 from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET, LIGHTHOUSE
-from sweepapi.solana.landed.transactions import Balance, Landed, LandedInstruction, Unreadable
+from sweepapi.solana.landed.transactions import AccountBalance, Landed, LandedInstruction, Unreadable
 
 # Wallets change or add instructions of these programs in what they are given to sign.
 WALLETS_OWN_PROGRAMS = frozenset({str(COMPUTE_BUDGET), str(LIGHTHOUSE)})
@@ -118,18 +118,18 @@ def _instructions(message: Message | MessageV0, keys: Sequence[str]) -> Iterator
             yield LandedInstruction(program, tuple(keys[index] for index in one.accounts), bytes(one.data))
 
 
-def _balances(keys: Sequence[str], lamports: object, tokens: object) -> dict[str, Balance]:
+def _balances(keys: Sequence[str], lamports: object, tokens: object) -> dict[str, AccountBalance]:
     """Return what each account held; accounts that did not exist held no lamports."""
     lamports_held = [responses.amount(one) for one in responses.sequence(lamports)]
     if len(lamports_held) != len(keys):
         raise BadResponseError("expected as many balances as accounts")
-    balances = [Balance(one) for one in lamports_held]
+    balances = [AccountBalance(one) for one in lamports_held]
     for row in responses.sequence(tokens):
         fields = responses.mapping(row)
         index = responses.counter(fields.get("accountIndex"))
         if index >= len(keys) or balances[index].mint:
             raise BadResponseError("a token balance of another account, or a second one")
-        balances[index] = Balance(
+        balances[index] = AccountBalance(
             lamports=lamports_held[index],
             mint=str(responses.key(fields.get("mint"))),
             owner=str(responses.key(fields.get("owner"))),

@@ -13,9 +13,9 @@ from typing import Any
 
 from sweepapi.rpc import Provider, ProviderPool
 from sweepapi.solana.landed.agreement import agree
-from sweepapi.solana.landed.history import PAGE, Head, Listing, head_calls, take_head
+from sweepapi.solana.landed.history import PAGE, ClusterHead, Listing, head_calls, take_head
 from sweepapi.solana.landed.opinions import ask_each, ask_one, read
-from sweepapi.solana.landed.progress import FIRST_PAGE, Progress, Search, SearchSighting
+from sweepapi.solana.landed.progress import FIRST_PAGE, Progress, ReferenceSearch, SearchSighting
 
 MAX_PAGES = 10  # of a thousand
 PAGES_AT_ONCE = 20
@@ -24,7 +24,7 @@ MAX_READ_AT_ONCE = 1_000  # of all keys
 
 
 def search(
-    pool: ProviderPool, provider: Provider, head: Head, searches: Sequence[Search], pages: Sequence[Any]
+    pool: ProviderPool, provider: Provider, head: ClusterHead, searches: Sequence[ReferenceSearch], pages: Sequence[Any]
 ) -> dict[Hashable, SearchSighting]:
     """Return a sighting of each search, given what the provider listed for each as its first page."""
     looks = [Progress(one) for one in searches]
@@ -67,7 +67,7 @@ def _read(pool: ProviderPool, provider: Provider, looks: Sequence[Progress]) -> 
         one.found |= {listed.signature: found[listed.signature] for listed in one.unread if listed.signature in found}
 
 
-def _prove(pool: ProviderPool, provider: Provider, head: Head, looks: Sequence[Progress]) -> None:
+def _prove(pool: ProviderPool, provider: Provider, head: ClusterHead, looks: Sequence[Progress]) -> None:
     """Mark the searches that are proven to be over; read what only another provider listed."""
     over = [one for one in looks if one.search.is_overdue or head.final_height > one.search.last_valid_height]
     if not over:
@@ -79,7 +79,7 @@ def _prove(pool: ProviderPool, provider: Provider, head: Head, looks: Sequence[P
     _read(pool, provider, over)
 
 
-def _judge(one: Progress, head: Head, opinions: Sequence[tuple[Head, Any]], required: int) -> None:
+def _judge(one: Progress, head: ClusterHead, opinions: Sequence[tuple[ClusterHead, Any]], required: int) -> None:
     pages = [(their_head, page) for their_head, page in opinions if isinstance(page, tuple)]
     whole = [(their_head, page) for their_head, page in pages if len(page) < PAGE]
     if one.provider is None and not one.listed:
@@ -92,6 +92,6 @@ def _judge(one: Progress, head: Head, opinions: Sequence[tuple[Head, Any]], requ
     one.is_expired = is_over and one.is_whole and len(proofs) >= required
 
 
-def _reaches(search: Search, head: Head) -> bool:
+def _reaches(search: ReferenceSearch, head: ClusterHead) -> bool:
     """Whether a provider has the blocks from the build to above the last one in which the transaction is valid."""
     return head.first_slot <= search.built_at_slot and head.final_height > search.last_valid_height

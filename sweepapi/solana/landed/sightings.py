@@ -5,13 +5,13 @@ from collections.abc import Hashable, Sequence
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.landed.history import head_calls, statuses_call, take_head
-from sweepapi.solana.landed.progress import Search, SearchSighting
+from sweepapi.solana.landed.progress import ReferenceSearch, SearchSighting
 from sweepapi.solana.landed.searching import search
 from sweepapi.solana.landed.tracking import Tracked, TrackedSighting, track
 
 MAX_SUBJECTS = 250  # in one request; getSignatureStatuses takes 256 at most
 
-Subject = Search | Tracked
+Subject = ReferenceSearch | Tracked
 Sighting = SearchSighting | TrackedSighting
 
 
@@ -45,7 +45,7 @@ def _answers(pool: ProviderPool) -> bool:
 
 
 def _ask(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
-    searches = [one for one in subjects if isinstance(one, Search)]
+    searches = [one for one in subjects if isinstance(one, ReferenceSearch)]
     tracked = [one for one in subjects if isinstance(one, Tracked)]
     calls = [*head_calls(), *(one.listing.call for one in searches)]
     if tracked:

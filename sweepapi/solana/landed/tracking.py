@@ -11,7 +11,14 @@ from typing import Any
 
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.agreement import Decision, Opinion, decide, report
-from sweepapi.solana.landed.history import Head, Status, block_hash_call, head_calls, statuses_call, take_head
+from sweepapi.solana.landed.history import (
+    ClusterHead,
+    SignatureStatus,
+    block_hash_call,
+    head_calls,
+    statuses_call,
+    take_head,
+)
 from sweepapi.solana.landed.opinions import Found, ask_each, found_at
 from sweepapi.solana.landed.reading import transaction_call
 
@@ -35,14 +42,14 @@ class Gone(Enum):
 class TrackedSighting:
     """What was seen of an accepted transaction."""
 
-    head: Head
+    head: ClusterHead
     is_included: bool  # a provider has it at that slot
     outcome: Found | Gone | None = None  # as enough providers show it; found in a final block
     is_disputed: bool = False  # they don't agree, or too few answer
 
 
 def track(
-    pool: ProviderPool, head: Head, tracked: Sequence[Tracked], statuses: object
+    pool: ProviderPool, head: ClusterHead, tracked: Sequence[Tracked], statuses: object
 ) -> dict[Hashable, TrackedSighting]:
     """Return a sighting of each transaction, given the statuses at one provider, or its refusal."""
     known = statuses if isinstance(statuses, tuple) else [None] * len(tracked)
@@ -57,7 +64,7 @@ def track(
     return seen
 
 
-def _may_close(one: Tracked, status: Status | None, head: Head) -> bool:
+def _may_close(one: Tracked, status: SignatureStatus | None, head: ClusterHead) -> bool:
     if status is None:
         return head.final_slot >= one.slot
     return status.is_final or status.slot != one.slot
@@ -93,7 +100,7 @@ def _outcomes(tracked: Sequence[Tracked], values: Sequence[Any]) -> list[Found |
 
 
 def _outcome(
-    one: Tracked, head: Head, status: Status | None, landed: object, block_hash: object
+    one: Tracked, head: ClusterHead, status: SignatureStatus | None, landed: object, block_hash: object
 ) -> Found | Gone | None:
     if status is None:
         has_history = head.first_slot <= one.slot <= head.final_slot

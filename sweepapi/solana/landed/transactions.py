@@ -17,7 +17,7 @@ class LandedInstruction:
 
 
 @dataclass(frozen=True)
-class Balance:
+class AccountBalance:
     """What one account held at one moment; without a mint, it is not a token account."""
 
     lamports: int
@@ -38,8 +38,8 @@ class Landed:
     fee: int  # lamports
     units: int = field(compare=False)  # compute units consumed; 0 if the node does not say
     instructions: tuple[LandedInstruction, ...]  # without those that wallets change or add
-    before: Mapping[str, Balance]  # by account
-    after: Mapping[str, Balance]
+    before: Mapping[str, AccountBalance]  # by account
+    after: Mapping[str, AccountBalance]
 
     def account_gain(self, account: str, mint: str) -> int:
         """Return what a token account gained of a mint; negative if it lost."""

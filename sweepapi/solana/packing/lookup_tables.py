@@ -6,14 +6,14 @@ from solders.address_lookup_table_account import AddressLookupTable, AddressLook
 from solders.message import MessageV0
 from solders.pubkey import Pubkey
 
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import LOOKUP_TABLE
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 
 _NEVER = 2**64 - 1  # the deactivation slot of a table in use
 
 
-def lookup_table(key: Pubkey, account: Account | None) -> AddressLookupTableAccount:
+def lookup_table(key: Pubkey, account: ClusterAccount | None) -> AddressLookupTableAccount:
     """Return the table that the cluster holds under a key; raises ``UnsafeSwapError`` unless it is one in use."""
     if account is None or account.owner != LOOKUP_TABLE:
         raise UnsafeSwapError(f"{key} is not a lookup table")

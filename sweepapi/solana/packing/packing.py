@@ -30,7 +30,7 @@ _CLOSE_ACCOUNT = b"\x09"
 
 
 @dataclass(frozen=True)
-class Leg:
+class SwapLeg:
     """The instructions that sell one token, in order."""
 
     instructions: tuple[Instruction, ...]
@@ -73,7 +73,7 @@ class Packed:
         return self.size <= MAX_BYTES
 
 
-def pack(output: Output, legs: Sequence[Leg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
+def pack(output: Output, legs: Sequence[SwapLeg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
     Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegTooLargeError``, and
@@ -92,7 +92,7 @@ def pack(output: Output, legs: Sequence[Leg], *, extra_closings: Sequence[Instru
 class _Composer:
     """Composes the transaction of any set of legs, each set once."""
 
-    def __init__(self, output: Output, legs: Sequence[Leg]) -> None:
+    def __init__(self, output: Output, legs: Sequence[SwapLeg]) -> None:
         self._output = output
         self._legs = legs
         self._composed: dict[tuple[int, ...], Packed] = {}
@@ -152,7 +152,7 @@ def _grown(composer: _Composer, packed: Packed, left: Sequence[int]) -> tuple[Pa
     return min(fitting, key=lambda candidate: candidate[0].size - composer.compose([candidate[1]]).size, default=None)
 
 
-def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], legs: Sequence[Leg]) -> Packed:
+def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], legs: Sequence[SwapLeg]) -> Packed:
     """Keep open what another transaction uses: landing later, it would have to create the account again."""
     used = {
         account.pubkey

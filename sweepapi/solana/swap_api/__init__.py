@@ -1,6 +1,6 @@
 """Quotes and instructions of a swap API with Jupiter's interface: ``GET /build``."""
 
 from sweepapi.solana.swap_api.client import SwapApi
-from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
+from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
 
-__all__ = ["NoQuote", "Quote", "QuoteRequest", "SwapApi", "SwapApiError"]
+__all__ = ["NoQuote", "QuoteRequest", "SwapApi", "SwapApiError", "SwapApiQuote"]

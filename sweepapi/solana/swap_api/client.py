@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from sweepapi.limits.http_body import read_body
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
-from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
+from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
 
 WORKERS = 8
 MAX_REQUEST_SECONDS = 3.0
@@ -36,7 +36,7 @@ class SwapApi:
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
-    def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[Quote | NoQuote]:
+    def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote]:
         """Return the answer to each request, in order.
 
         Raises ``SwapApiError`` if one of them could not be answered, or not all within the time limit.
@@ -54,7 +54,7 @@ class SwapApi:
             raise SwapApiError("the swap API did not answer in time")
         return [future.result() for future in futures]
 
-    def _quote(self, request: QuoteRequest, deadline: float) -> Quote | NoQuote:
+    def _quote(self, request: QuoteRequest, deadline: float) -> SwapApiQuote | NoQuote:
         seconds = min(MAX_REQUEST_SECONDS, deadline - time.monotonic())
         if seconds <= 0:
             raise SwapApiError("the swap API did not answer in time")

@@ -8,7 +8,7 @@ from solders.instruction import Instruction
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.limits.nesting import is_nested_deeper
 from sweepapi.solana.swap_api import fields
-from sweepapi.solana.swap_api.quotes import NoQuote, Quote, QuoteRequest, SwapApiError
+from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
 
 MAX_DEPTH = 16
 MAX_REASON_CHARACTERS = 200
@@ -34,11 +34,11 @@ def no_quote(answer: dict[str, Any]) -> NoQuote:
     return NoQuote(fields.text(answer.get("error"), "error", MAX_REASON_CHARACTERS))
 
 
-def quote(answer: dict[str, Any], request: QuoteRequest) -> Quote:
+def quote(answer: dict[str, Any], request: QuoteRequest) -> SwapApiQuote:
     """Return the quote; raises ``SwapApiError`` if it is malformed, or differs from what was requested."""
     if answer.get("tipInstruction") is not None:
         raise SwapApiError("the swap API asks for a tip, which was not requested")
-    read = Quote(
+    read = SwapApiQuote(
         input_mint=str(fields.key(answer.get("inputMint"), "inputMint")),
         output_mint=str(fields.key(answer.get("outputMint"), "outputMint")),
         in_amount=fields.amount(answer.get("inAmount"), "inAmount"),
@@ -58,7 +58,7 @@ def quote(answer: dict[str, Any], request: QuoteRequest) -> Quote:
     return read
 
 
-def _check_terms(read: Quote, request: QuoteRequest) -> None:
+def _check_terms(read: SwapApiQuote, request: QuoteRequest) -> None:
     lowest = read.out_amount * (BPS_DENOMINATOR - request.slippage_bps) // BPS_DENOMINATOR
     for differs, what in (
         (read.input_mint != request.input_mint, "another input mint than requested"),

@@ -33,7 +33,7 @@ class QuoteRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quote:
+class SwapApiQuote:
     """A swap that the swap API offers. Its form was checked, and that it is of the tokens and the amount requested.
 
     What the instructions do was not: see ``inspection`` and ``effects``.

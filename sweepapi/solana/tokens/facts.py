@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.tokens.metadata import Metadata, metadata, metadata_key
 from sweepapi.solana.tokens.mints import Mint, mint
 
@@ -23,7 +23,7 @@ def token_keys(mints: Sequence[Pubkey]) -> list[Pubkey]:
     return [*mints, *map(metadata_key, mints)]
 
 
-def tokens_in(accounts: Mapping[Pubkey, Account | None], mints: Sequence[Pubkey]) -> Tokens:
+def tokens_in(accounts: Mapping[Pubkey, ClusterAccount | None], mints: Sequence[Pubkey]) -> Tokens:
     """Return what these accounts say about the mints."""
     found = {key: None if (account := accounts[key]) is None else mint(account) for key in mints}
     return Tokens(found, {key: metadata(key, found[key], accounts[metadata_key(key)]) for key in mints})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import METADATA
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.text import clean
@@ -35,7 +35,7 @@ def metadata_key(mint: Pubkey) -> Pubkey:
     return Pubkey.find_program_address([_SEED, bytes(METADATA), bytes(mint)], METADATA)[0]
 
 
-def metadata(key: Pubkey, mint: Mint | None, described_by: Account | None) -> Metadata:
+def metadata(key: Pubkey, mint: Mint | None, described_by: ClusterAccount | None) -> Metadata:
     """Return what is known of the mint with this key; ``described_by`` is the account at its ``metadata_key``."""
     if mint is not None and mint.metadata is not None:
         return _read(mint.metadata, key)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from solders.pubkey import Pubkey
 from solders.token.state import Mint as Layout
 
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS
 from sweepapi.solana.encoding.extensions import AccountType, Extension, extensions_of, key, number
 
@@ -54,7 +54,7 @@ class Mint:
         return newer.is_charged or (epoch < newer.epoch and older.is_charged)
 
 
-def mint(account: Account) -> Mint | None:
+def mint(account: ClusterAccount) -> Mint | None:
     """Return the mint that this account is, or None if it is not an initialized one."""
     if account.owner not in TOKEN_PROGRAMS:
         return None
@@ -64,7 +64,7 @@ def mint(account: Account) -> Mint | None:
         return None
 
 
-def _mint(account: Account) -> Mint:
+def _mint(account: ClusterAccount) -> Mint:
     extensions = extensions_of(account.owner, account.data, base_bytes=MINT_BYTES, account_type=AccountType.MINT)
     base = Layout.from_bytes(account.data[:MINT_BYTES])  # raises ValueError for one that is not initialized
     fees = extensions.get(Extension.TRANSFER_FEE_CONFIG)

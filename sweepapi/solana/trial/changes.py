@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 
-from sweepapi.solana.encoding.accounts import Account, Holding, TokenAccount, token_account
+from sweepapi.solana.encoding.accounts import ClusterAccount, Holding, TokenAccount, token_account
 from sweepapi.solana.encoding.addresses import SYSTEM, TOKEN, WRAPPED_SOL, associated_account
 
-Accounts = Mapping[Pubkey, Account | None]
+Accounts = Mapping[Pubkey, ClusterAccount | None]
 
 
 @dataclass(frozen=True)
@@ -16,17 +16,17 @@ class Change:
     """One account before and after, with its token account if that is the wallet's."""
 
     key: Pubkey
-    before: Account | None
-    after: Account | None
+    before: ClusterAccount | None
+    after: ClusterAccount | None
     was: TokenAccount | None
     becomes: TokenAccount | None
 
 
-def change_of(key: Pubkey, before: Account | None, after: Account | None, wallet: Pubkey) -> Change:
+def change_of(key: Pubkey, before: ClusterAccount | None, after: ClusterAccount | None, wallet: Pubkey) -> Change:
     return Change(key, before, after, _of_wallet(before, wallet), _of_wallet(after, wallet))
 
 
-def _of_wallet(account: Account | None, wallet: Pubkey) -> TokenAccount | None:
+def _of_wallet(account: ClusterAccount | None, wallet: Pubkey) -> TokenAccount | None:
     found = token_account(account) if account is not None else None
     return found if found is not None and found.owner == wallet else None
 
@@ -52,7 +52,9 @@ def token_gain(changes: Iterable[Change], mint: Pubkey) -> int:
     return sum(after - before for before, after in held)
 
 
-def lamports_lost(before: Account | None, after: Account | None, changes: Iterable[Change], wallet: Pubkey) -> int:
+def lamports_lost(
+    before: ClusterAccount | None, after: ClusterAccount | None, changes: Iterable[Change], wallet: Pubkey
+) -> int:
     """Return what the wallet and its token accounts lose together, without wrapped SOL; rent between them cancels.
 
     Anyone can give lamports to the account of wrapped SOL while it is not open; a transaction that opens and closes it
@@ -66,7 +68,7 @@ def lamports_lost(before: Account | None, after: Account | None, changes: Iterab
     return lost
 
 
-def own_lamports(account: Account | None, token: TokenAccount | None) -> int:
+def own_lamports(account: ClusterAccount | None, token: TokenAccount | None) -> int:
     """Return an account's lamports without those that are its balance of wrapped SOL."""
     if account is None:
         return 0
@@ -77,11 +79,11 @@ def fee_gain(before: Accounts, after: Accounts, fee_account: Pubkey) -> int:
     return _balance(after.get(fee_account)) - _balance(before.get(fee_account))
 
 
-def _balance(account: Account | None) -> int:
+def _balance(account: ClusterAccount | None) -> int:
     found = token_account(account) if account is not None else None
     return found.amount if found is not None else 0
 
 
-def is_unused(account: Account | None) -> bool:
+def is_unused(account: ClusterAccount | None) -> bool:
     """Whether there is nothing under a key, or only lamports."""
     return account is None or (account.owner == SYSTEM and not account.data)

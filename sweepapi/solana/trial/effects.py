@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from solders.pubkey import Pubkey
 
 from sweepapi.fees import BPS_DENOMINATOR
-from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, Account, TokenAccount, token_account
+from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, ClusterAccount, TokenAccount, token_account
 from sweepapi.solana.encoding.addresses import (
     LOOKUP_TABLE,
     METADATA,
@@ -49,7 +49,7 @@ _MAX_CREATED_PER_LEG = 4  # the output's, and those between the steps of a route
 
 
 @dataclass(frozen=True)
-class Terms:
+class TransactionTerms:
     """What one transaction was composed to do."""
 
     wallet: Pubkey
@@ -73,7 +73,7 @@ class Effects:
     lamports_lost: int  # by the wallet and its token accounts, without output: at most the transaction's fee
 
 
-def check_effects(before: Accounts, after: Accounts, terms: Terms) -> Effects:
+def check_effects(before: Accounts, after: Accounts, terms: TransactionTerms) -> Effects:
     """Compare every writable account of a transaction; raises ``UnsafeSwapError`` for any effect beyond the terms."""
     _check_wallet(after[terms.wallet])
     changes = [change_of(key, before[key], after[key], terms.wallet) for key in before if key != terms.wallet]
@@ -89,12 +89,12 @@ def check_effects(before: Accounts, after: Accounts, terms: Terms) -> Effects:
     return effects
 
 
-def _check_wallet(account: Account | None) -> None:
+def _check_wallet(account: ClusterAccount | None) -> None:
     if account is not None and (account.owner != SYSTEM or account.data or account.executable):
         raise UnsafeSwapError("it assigns the wallet to a program")
 
 
-def _check(change: Change, terms: Terms) -> None:
+def _check(change: Change, terms: TransactionTerms) -> None:
     if change.was is not None:
         _check_kept(change, change.was, terms)
     elif change.becomes is not None:
@@ -103,7 +103,7 @@ def _check(change: Change, terms: Terms) -> None:
         _check_foreign(change, terms.wallet)
 
 
-def _check_kept(change: Change, was: TokenAccount, terms: Terms) -> None:
+def _check_kept(change: Change, was: TokenAccount, terms: TransactionTerms) -> None:
     """Check a token account that the wallet had before."""
     if change.becomes is not None:
         if not _differ_in_amount_only(change.before, change.after):
@@ -122,12 +122,12 @@ def _check_kept(change: Change, was: TokenAccount, terms: Terms) -> None:
         raise UnsafeSwapError(f"it takes {lost} of {was.mint}, of which {swept} are swept")
 
 
-def _is_unwrapped(key: Pubkey, terms: Terms) -> bool:
+def _is_unwrapped(key: Pubkey, terms: TransactionTerms) -> bool:
     """Whether closing this account is how the wallet receives SOL; its balance arrives there too."""
     return terms.output_mint == WRAPPED_SOL and key == associated_account(terms.wallet, WRAPPED_SOL, TOKEN)
 
 
-def _check_created(change: Change, created: TokenAccount, terms: Terms) -> None:
+def _check_created(change: Change, created: TokenAccount, terms: TransactionTerms) -> None:
     """Check a token account that the wallet did not have before."""
     associated = associated_account(created.owner, created.mint, created.program)
     if not is_unused(change.before) or change.key != associated:
@@ -140,14 +140,14 @@ def _check_created(change: Change, created: TokenAccount, terms: Terms) -> None:
         raise UnsafeSwapError(f"it pays more rent than the new token account {change.key} needs")
 
 
-def _check_number_created(changes: Iterable[Change], terms: Terms) -> None:
+def _check_number_created(changes: Iterable[Change], terms: TransactionTerms) -> None:
     """Check that the wallet does not pay the rent of accounts that a swap does not need."""
     created = sum(change.was is None and change.becomes is not None for change in changes)
     if created > terms.legs * _MAX_CREATED_PER_LEG:
         raise UnsafeSwapError(f"it creates {created} token accounts for {terms.legs} swaps")
 
 
-def _max_rent(account: Account, terms: Terms) -> int:
+def _max_rent(account: ClusterAccount, terms: TransactionTerms) -> int:
     """Return the rent of an account of this size; rent is proportional to it."""
     data_bytes = min(len(account.data), _MAX_ACCOUNT_BYTES)
     return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + TOKEN_ACCOUNT_BYTES)
@@ -163,7 +163,7 @@ def _check_foreign(change: Change, wallet: Pubkey) -> None:
         _check_foreign_tokens(change, change.before, wallet)
 
 
-def _check_foreign_tokens(change: Change, before: Account, wallet: Pubkey) -> None:
+def _check_foreign_tokens(change: Change, before: ClusterAccount, wallet: Pubkey) -> None:
     """Check what the wallet can do as a mint's authority: change the mint, freeze accounts, take fees they withheld."""
     was, becomes = token_account(before), token_account(change.after) if change.after is not None else None
     if was is None and bytes(wallet) in before.data:
@@ -175,7 +175,7 @@ def _check_foreign_tokens(change: Change, before: Account, wallet: Pubkey) -> No
             raise UnsafeSwapError(f"it takes withheld fees out of the token account {change.key}")
 
 
-def _check_totals(effects: Effects, terms: Terms) -> None:
+def _check_totals(effects: Effects, terms: TransactionTerms) -> None:
     if effects.lamports_lost > terms.fee_lamports:
         raise UnsafeSwapError(f"it takes {effects.lamports_lost} lamports, for a fee of {terms.fee_lamports}")
     if effects.user_gain < terms.minimum:
@@ -185,9 +185,9 @@ def _check_totals(effects: Effects, terms: Terms) -> None:
         raise UnsafeSwapError(f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fee_bps} bps")
 
 
-def _differ_in_amount_only(before: Account | None, after: Account | None) -> bool:
+def _differ_in_amount_only(before: ClusterAccount | None, after: ClusterAccount | None) -> bool:
     return before is not None and after is not None and _without_amount(before) == _without_amount(after)
 
 
-def _without_amount(account: Account) -> tuple[Pubkey, bytes]:
+def _without_amount(account: ClusterAccount) -> tuple[Pubkey, bytes]:
     return account.owner, account.data[: _AMOUNT.start] + account.data[_AMOUNT.stop :]

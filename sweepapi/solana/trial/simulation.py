@@ -11,7 +11,7 @@ from solders.transaction import VersionedTransaction
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.encoding import responses
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.packing import compute_budget
 
 _LAST_LOGS = 8
@@ -19,18 +19,18 @@ _LOG_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
-class Simulation:
+class ClusterSimulation:
     """What a transaction would do on the state of one slot."""
 
     slot: int
     error: object | None  # None if it would succeed
     units: int  # compute units consumed
-    accounts: dict[Pubkey, Account | None]  # the watched ones afterwards; empty if it fails
+    accounts: dict[Pubkey, ClusterAccount | None]  # the watched ones afterwards; empty if it fails
     logs: tuple[str, ...]  # the last lines
 
 
 def simulate_call(transaction: VersionedTransaction, watched: Sequence[Pubkey]) -> Call:
-    """Return the call that simulates a transaction, signed or not, and decodes to a ``Simulation``."""
+    """Return the call that simulates a transaction, signed or not, and decodes to a ``ClusterSimulation``."""
     options = {
         "encoding": "base64",
         "sigVerify": False,
@@ -42,11 +42,11 @@ def simulate_call(transaction: VersionedTransaction, watched: Sequence[Pubkey]) 
     return Call("simulateTransaction", (encoded, options), lambda result: _simulation(result, watched))
 
 
-def _simulation(result: object, watched: Sequence[Pubkey]) -> Simulation:
+def _simulation(result: object, watched: Sequence[Pubkey]) -> ClusterSimulation:
     answer = responses.mapping(result)
     value = responses.mapping(responses.in_context(answer))
     error = value.get("err")
-    return Simulation(
+    return ClusterSimulation(
         slot=answer["context"]["slot"],
         error=error,
         units=_units(value.get("unitsConsumed")),
@@ -55,7 +55,7 @@ def _simulation(result: object, watched: Sequence[Pubkey]) -> Simulation:
     )
 
 
-def _accounts(value: object, watched: Sequence[Pubkey]) -> dict[Pubkey, Account | None]:
+def _accounts(value: object, watched: Sequence[Pubkey]) -> dict[Pubkey, ClusterAccount | None]:
     found = responses.sequence(value)
     if len(found) != len(watched):
         raise BadResponseError("simulateTransaction: expected every watched account")

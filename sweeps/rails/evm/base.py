@@ -8,7 +8,7 @@ from sweeps.protocol.rail import FinalSpan
 from sweeps.rails.evm import snapshots, sweep_parts
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.follow import following, judging, reverts
-from sweeps.rails.evm.follow.watching import Watched
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import reconciling
 from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
@@ -27,10 +27,10 @@ class EvmBase:
     clock = staticmethod(following.clock)
     explain_revert = staticmethod(reverts.explain)
 
-    def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[Watched]:
+    def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[FollowedEvmSweep]:
         self.read_parts(sweeps)
         executions = [(sweep, sweep.execution_list[0]) for sweep in sweeps]
-        return [Watched.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
+        return [FollowedEvmSweep.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
 
     def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[FinalSpan]:
         return reconciling.find_executed(self, network, venue)

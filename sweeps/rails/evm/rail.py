@@ -11,9 +11,9 @@ from sweeps.models import Execution, Sweep
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.rail import Rail
 from sweeps.protocol.request import DiscoverRequest
-from sweeps.rails.evm.discover.found import Discovery
+from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm.follow.emitted import Emitted
-from sweeps.rails.evm.follow.watching import Terms
+from sweeps.rails.evm.follow.watching import ContractTerms
 
 
 class EvmShapes(Presentation, Protocol):
@@ -26,7 +26,7 @@ class EvmShapes(Presentation, Protocol):
 
     @property
     def discovery(self) -> type[Serializer[Any]]:
-        """The serializer of a ``Discovery``."""
+        """The serializer of a ``EvmDiscovery``."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class EvmRail(Rail, Protocol):
         """The first topics of the events that say what became of an execution; the second topic identifies it."""
         ...
 
-    def discover(self, *, partner: Partner, request: DiscoverRequest) -> Discovery:
+    def discover(self, *, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
         """Look at a wallet, and try the sale of each of its tokens; raises the errors of a build."""
         ...
 
@@ -72,7 +72,7 @@ class EvmRail(Rail, Protocol):
         """Return the event of a log with one of these topics; None if the contract can't have emitted it."""
         ...
 
-    def terms(self, sweep: Sweep, execution: Execution) -> Terms:
+    def terms(self, sweep: Sweep, execution: Execution) -> ContractTerms:
         """Return what an event must say about the sweep."""
         ...
 

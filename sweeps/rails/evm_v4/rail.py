@@ -9,7 +9,7 @@ from sweepapi.evm.encoding.responses import Log
 from sweeps.models import Sweep
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.build import storing
-from sweeps.rails.evm.follow.emitted import Emitted, Outcome, facts
+from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome, facts
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_id_of
@@ -41,7 +41,7 @@ class EvmV4(EvmBase):
         event = decode_executed(log)
         if event is None:
             return None
-        outcome = Outcome(event.output_token, event.gross_output, event.fee, event.user_amount, parties=None)
+        outcome = EmittedOutcome(event.output_token, event.gross_output, event.fee, event.user_amount, parties=None)
         return Emitted("SweepExecutedV4", event.sweep_ref, event.user, facts(event), outcome)
 
     def authorization_nonce(self, _execution_id: str) -> None:

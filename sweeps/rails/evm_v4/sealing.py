@@ -31,7 +31,7 @@ from sweeps.rails.evm.build.sealing import (
     signed_terms_of,
 )
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
-from sweeps.rails.evm.discover.found import Discovery
+from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm_v4.terms import sweep_ref_of
 
 # What the user signs names the fee, so the contract would revert the sweep under any other.
@@ -56,7 +56,7 @@ def draft_v4(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
     return drafting.tried(drafted, _trial(TRIED_ID if renewed is None else renewed.id))
 
 
-def discover_v4(*, partner: Partner, request: DiscoverRequest) -> Discovery:
+def discover_v4(*, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
     """Look at a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
     chain, contract, recipient = _deployed(request.network)
     fees = _fees_of_today(partner, recipient)
@@ -97,8 +97,8 @@ def _gross_output(log: Log) -> int | None:
     return None if event is None else event.gross_output
 
 
-def _order(draft: EvmDraft, route: batch.Route, sweep_id: UUID) -> v4.SweepOrder:
-    return v4.SweepOrder(
+def _order(draft: EvmDraft, route: batch.BatchRoute, sweep_id: UUID) -> v4.SweepOrderV4:
+    return v4.SweepOrderV4(
         output_token=draft.output.asset,
         floors=route.floors,
         max_skipped=route.max_skipped,

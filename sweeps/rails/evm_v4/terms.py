@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.contracts.batch import SkippedLeg
-from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecuted, decode_executed
+from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepExecutedV4, decode_executed
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
@@ -92,15 +92,15 @@ class V4Terms:
         mismatches = self._mismatches(event)
         return Match(mismatches, None if mismatches else self._executed(event, legs))
 
-    def _executed(self, event: SweepExecuted, legs: Sequence[SkippedLeg]) -> Executed:
+    def _executed(self, event: SweepExecutedV4, legs: Sequence[SkippedLeg]) -> Executed:
         skipped = skipped_tokens(legs, self.tokens)
         is_below_minimum = event.user_amount < total_floor(self.floors, skipped)
         return Executed(self._paid(event), skipped, is_below_minimum=is_below_minimum)
 
-    def _is_ours(self, event: SweepExecuted) -> bool:
+    def _is_ours(self, event: SweepExecutedV4) -> bool:
         return (event.sweep_ref, event.user) == (self.sweep_ref, self.user)
 
-    def _mismatches(self, event: SweepExecuted) -> list[Mismatch]:
+    def _mismatches(self, event: SweepExecutedV4) -> list[Mismatch]:
         pairs = {
             "outputToken": (event.output_token, self.output_token),
             "tokenCount": (event.token_count, len(self.tokens)),
@@ -116,6 +116,6 @@ class V4Terms:
             mismatches.append(Mismatch("fee", "differs", f"fee: the event has {event.fee}, not {self.fee_bps} bps."))
         return mismatches
 
-    def _paid(self, event: SweepExecuted) -> Split:
+    def _paid(self, event: SweepExecutedV4) -> Split:
         """Return the split of the gross output; the contract pays the whole fee to the protocol."""
         return split(event.gross_output, self.fee_bps, self.partner_share_bps)

@@ -26,8 +26,8 @@ from sweepapi.evm.chain.sending import (
     AccountState,
     BroadcastResult,
     Fees,
+    OutgoingTransaction,
     SignedTransaction,
-    Transaction,
     account_state_calls,
     account_state_of,
     send_all,
@@ -265,7 +265,7 @@ class _Round:
 
     def _signed(self, one: _Unsigned) -> SignedTransaction:
         return networks.current().fee_signer.sign_transaction(
-            Transaction(
+            OutgoingTransaction(
                 chain_id=self.chain.chain_id,
                 account_nonce=one.account_nonce,
                 to=one.cancellation.execution.venue,

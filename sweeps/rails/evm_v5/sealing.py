@@ -46,7 +46,7 @@ from sweeps.rails.evm.build.sealing import (
     signed_terms_of,
 )
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
-from sweeps.rails.evm.discover.found import Discovery
+from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm_v5.storing import V5Sealed
 
 log = structlog.get_logger(__name__)
@@ -76,7 +76,7 @@ def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None =
     return replace(drafting.tried(drafted, _trial(drafted, nonce)), tried_nonce=nonce)
 
 
-def discover_v5(*, partner: Partner, request: DiscoverRequest) -> Discovery:
+def discover_v5(*, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
     """Look at a wallet; raises ``UnsupportedChain`` where V5 is not deployed, and what ``discover`` raises."""
     return discover(request, _sale_terms(partner, request.network))
 
@@ -176,8 +176,8 @@ def _authorization(draft: EvmDraft, *, nonce: int, deadline: int, legs_hash: str
     )
 
 
-def _order(draft: EvmDraft, route: batch.Route, *, nonce: int) -> v5.SweepOrder:
-    return v5.SweepOrder(
+def _order(draft: EvmDraft, route: batch.BatchRoute, *, nonce: int) -> v5.SweepOrderV5:
+    return v5.SweepOrderV5(
         output_token=draft.output.asset,
         floors=route.floors,
         max_skipped=route.max_skipped,

@@ -9,7 +9,7 @@ from sweepapi.evm.contracts.v5 import (
     CANCELLED_TOPIC,
     EXECUTED_TOPIC,
     IS_NONCE_USED,
-    SweepExecuted,
+    SweepExecutedV5,
     decode_cancelled,
     decode_executed,
 )
@@ -19,7 +19,7 @@ from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
 from sweeps.models import Execution, Sweep
 from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch, Skipped
-from sweeps.rails.evm.follow.emitted import Outcome, PaidParties, executions, skipped_tokens, total_floor
+from sweeps.rails.evm.follow.emitted import EmittedOutcome, PaidParties, executions, skipped_tokens, total_floor
 from sweeps.rails.evm.follow.following import NONCE_USED
 from sweeps.rails.evm.follow.watching import Match
 
@@ -89,7 +89,7 @@ class V5Terms:
         mismatches = [*self._differences(event), *self._inconsistencies(event, legs, skipped)]
         return Match(mismatches, None if mismatches else Executed(_paid(event), skipped))
 
-    def _differences(self, event: SweepExecuted) -> list[Mismatch]:
+    def _differences(self, event: SweepExecutedV5) -> list[Mismatch]:
         pairs = {
             "user": (event.user, self.user),
             "partnerId": (event.partner_id, self.partner_id),
@@ -105,7 +105,7 @@ class V5Terms:
         ]
 
     def _inconsistencies(
-        self, event: SweepExecuted, legs: Sequence[SkippedLeg], skipped: Sequence[Skipped]
+        self, event: SweepExecutedV5, legs: Sequence[SkippedLeg], skipped: Sequence[Skipped]
     ) -> Iterator[Mismatch]:
         """Yield what the contract can't have emitted for what was signed."""
         if _paid(event) != split(event.gross_output, self.total_fee_bps, self.partner_share_bps):
@@ -117,12 +117,12 @@ class V5Terms:
             yield Mismatch("userAmount", "inconsistent", message)
 
 
-def _paid(event: SweepExecuted) -> Split:
+def _paid(event: SweepExecutedV5) -> Split:
     return Split(event.gross_output, event.total_fee, event.partner_fee, event.protocol_fee, event.user_amount)
 
 
-def outcome_of(event: SweepExecuted) -> Outcome:
+def outcome_of(event: SweepExecutedV5) -> EmittedOutcome:
     parties = PaidParties(
         event.partner_id, event.partner_recipient, event.protocol_recipient, event.partner_fee, event.protocol_fee
     )
-    return Outcome(event.output_token, event.gross_output, event.total_fee, event.user_amount, parties)
+    return EmittedOutcome(event.output_token, event.gross_output, event.total_fee, event.user_amount, parties)

@@ -24,7 +24,7 @@ from sweepapi.solana.landed.history import block_time_call, head_calls, take_hea
 from sweepapi.solana.landed.opinions import ask_each
 from sweeps.books import adoption
 from sweeps.books.adoption import Adopted, NotAdoptableError
-from sweeps.books.comparison import Adoption, Blocks, Difference, Found, Problem, Report
+from sweeps.books.comparison import Adoption, Blocks, BooksDifference, BooksProblem, Found, Report
 from sweeps.books.entries import amount_differences, entry_differences, stray_entries, what_is_due
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import FinalSpan, Inclusion, OutputAsset
@@ -114,11 +114,11 @@ def _found(
 ) -> Iterator[Found]:
     execution = executions.get(paid.guarded.reference)
     if execution is None:
-        yield Problem.EVENT_WITHOUT_SWEEP, UNKNOWN
+        yield BooksProblem.EVENT_WITHOUT_SWEEP, UNKNOWN
     elif execution.status != Execution.Status.EXECUTED:
-        yield Problem.EVENT_NOT_RECORDED, f"Executed on chain, and {execution.status} in our books."
+        yield BooksProblem.EVENT_NOT_RECORDED, f"Executed on chain, and {execution.status} in our books."
     elif _accepted(execution) != [paid.signature]:
-        yield Problem.OTHER_TRANSACTION, f"Our books have it in {', '.join(_accepted(execution))}."
+        yield BooksProblem.OTHER_TRANSACTION, f"Our books have it in {', '.join(_accepted(execution))}."
     else:
         pairs: dict[str, tuple[object, object]] = {
             "total fee": (paid.fee, execution.total_fee),
@@ -134,10 +134,10 @@ def _accepted(execution: Execution) -> list[str]:
 
 
 def _difference(
-    venue: str, paid: Paid, executions: Mapping[str, Execution], problem: Problem, message: str
-) -> Difference:
+    venue: str, paid: Paid, executions: Mapping[str, Execution], problem: BooksProblem, message: str
+) -> BooksDifference:
     execution = executions.get(paid.guarded.reference)
-    return Difference(
+    return BooksDifference(
         problem=problem,
         message=message,
         venue=venue,
@@ -148,7 +148,7 @@ def _difference(
     )
 
 
-def _without_transaction(network: str, venue: str, slots: Blocks, seen: set[str]) -> Iterator[Difference]:
+def _without_transaction(network: str, venue: str, slots: Blocks, seen: set[str]) -> Iterator[BooksDifference]:
     accepted = SweepTransaction.objects.filter(
         status=SweepTransaction.Status.ACCEPTED,
         block_number__range=(slots.first, slots.last),
@@ -156,8 +156,8 @@ def _without_transaction(network: str, venue: str, slots: Blocks, seen: set[str]
         execution__venue=venue,
     )
     for tx in accepted.select_related("execution").exclude(tx_hash__in=seen):
-        yield Difference(
-            problem=Problem.EVENT_MISSING,
+        yield BooksDifference(
+            problem=BooksProblem.EVENT_MISSING,
             message="Executed in our books, and no fee account has a transaction of it.",
             venue=venue,
             block_number=tx.block_number,

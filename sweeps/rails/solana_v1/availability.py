@@ -15,7 +15,7 @@ from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.cluster.clusters import Cluster
-from sweepapi.solana.encoding.accounts import Account, token_account
+from sweepapi.solana.encoding.accounts import ClusterAccount, token_account
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_account, public_key
 from sweeps.protocol.measured import Measured
 from sweeps.protocol.rail import Rail
@@ -70,7 +70,7 @@ def _fee_accounts(wallet: Pubkey, mint: Pubkey) -> Iterable[Pubkey]:
     return (associated_account(wallet, mint, program) for program in TOKEN_PROGRAMS)
 
 
-def _is_account(account: Account | None) -> bool:
+def _is_account(account: ClusterAccount | None) -> bool:
     return account is not None and token_account(account) is not None
 
 

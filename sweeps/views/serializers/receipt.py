@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from ledger.models import Settlement
 from ledger.serializers import RecordSerializer
-from sweepapi.api.input.fields import AccountAddressField, UtcDateTimeField
+from sweepapi.api.input.fields import AccountAddressResponseField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
@@ -26,10 +26,10 @@ class ReceiptFeeSerializer(serializers.Serializer[Any]):
     settlement = serializers.ChoiceField(
         choices=Settlement.choices, help_text="Whether the sweep itself paid the partner, or it is paid out later."
     )
-    partnerRecipient = AccountAddressField(
+    partnerRecipient = AccountAddressResponseField(
         source="partner_recipient", allow_null=True, help_text="Null where the partner is paid later."
     )
-    protocolRecipient = AccountAddressField(source="protocol_recipient")
+    protocolRecipient = AccountAddressResponseField(source="protocol_recipient")
 
 
 class ReceiptTransactionSerializer(serializers.Serializer[Any]):
@@ -55,7 +55,7 @@ class ContractEventSerializer(serializers.Serializer[Any]):
 class ReceiptExecutionSerializer(serializers.Serializer[Any]):
     """One operation on chain; a sweep on an EVM chain has one."""
 
-    venue = AccountAddressField(source="execution.venue", help_text="The contract; on Solana our fee wallet.")
+    venue = AccountAddressResponseField(source="execution.venue", help_text="The contract; on Solana our fee wallet.")
     executionId = serializers.CharField(
         source="execution.execution_id",
         help_text="Its identity on chain: on V5 that of the fee authorization, on V4 the sweepRef, on Solana the "
@@ -82,7 +82,7 @@ class SignedAuthorizationSerializer(serializers.Serializer[Any]):
     typedData = serializers.SerializerMethodField()
     digest = serializers.CharField()
     signature = serializers.CharField()
-    signer = AccountAddressField()
+    signer = AccountAddressResponseField()
 
     @extend_schema_field(AuthorizationTypedDataSerializer)
     def get_typedData(self, signed: Any) -> dict[str, Any]:  # noqa: ANN401, N802 - a SignedAuthorization; named after its field
@@ -99,8 +99,8 @@ class ReceiptSerializer(serializers.Serializer[Any]):
     partnerId = serializers.UUIDField(source="sweep.partner_id")
     network = serializers.CharField(source="sweep.network", help_text="As CAIP-2 spells it, such as eip155:8453.")
     mode = serializers.CharField(source="rail.mode")
-    wallet = AccountAddressField(source="sweep.wallet")
-    outputToken = AccountAddressField(source="sweep.output_asset")
+    wallet = AccountAddressResponseField(source="sweep.wallet")
+    outputToken = AccountAddressResponseField(source="sweep.output_asset")
     outputSymbol = serializers.CharField(source="sweep.output_symbol")
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
     createdAt = UtcDateTimeField(source="sweep.created_at")

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from sweepapi.api.openapi.schema import example
 from sweeps.heartbeats import Presence
 from sweeps.rails.registry import V1, V2, V2_MODES
-from sweeps.service_status import OfferedToken, ServiceStatus
+from sweeps.service_status import OfferedOutputToken, ServiceStatus
 
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -91,7 +91,7 @@ class SolanaServiceStatusSerializer(SharedStatusSerializer):
     limits = SolanaLimitsSerializer(source="*")
 
 
-class OutputTokenSerializer(serializers.Serializer[OfferedToken]):
+class OutputTokenSerializer(serializers.Serializer[OfferedOutputToken]):
     """A token that sweeps can end in."""
 
     chain = serializers.CharField(source="cluster.name")

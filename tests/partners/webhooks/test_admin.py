@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from partners.models import Partner
 from partners.webhooks import claims, endpoints, outbox
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint
 from tests.factories.webhooks import a_message, an_endpoint, owner_of
@@ -35,7 +35,7 @@ def endpoint(partner: Partner) -> WebhookEndpoint:
     an_endpoint(partner)
     a_message(partner)
     outbox.dispatch()
-    claims.record([Attempted(one, Outcome(12, 503, "status")) for one in claims.claim(1)])
+    claims.record([Attempted(one, AttemptOutcome(12, 503, "status")) for one in claims.claim(1)])
     WebhookEndpoint.objects.update(is_enabled=False, disabled_reason="Every attempt failed.")
     return WebhookEndpoint.objects.get()
 

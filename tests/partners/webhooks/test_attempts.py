@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from pytest_django import Settings
 
 from partners.webhooks import attempts, targets
-from partners.webhooks.attempts import Outcome, post
+from partners.webhooks.attempts import AttemptOutcome, post
 from partners.webhooks.targets import target_of
 from tests.webhook_receiver import Receiver, answers
 
@@ -27,7 +27,7 @@ PUBLIC = "93.184.216.34"
 HEADERS = {"webhook-id": "m", "Content-Type": "application/json"}
 
 
-def post_to(url: str) -> Outcome:
+def post_to(url: str) -> AttemptOutcome:
     return post(target_of(url), HEADERS, b'{"a":1}')
 
 
@@ -123,7 +123,7 @@ def test_a_name_is_looked_up_once_and_its_checked_address_is_used(
 ) -> None:
     looked_up: list[str] = []
 
-    def once(target: targets.Target) -> list[str]:
+    def once(target: targets.WebhookTarget) -> list[str]:
         looked_up.append(target.host)
         return ["127.0.0.1"]
 

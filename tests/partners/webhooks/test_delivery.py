@@ -14,7 +14,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from partners.models import Partner
 from partners.webhooks import attempts, claims, endpoints, health, outbox
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from partners.webhooks.models import (
     MessageType,
@@ -32,7 +32,7 @@ from tests.webhook_receiver import Receiver, answers
 pytestmark = pytest.mark.django_db
 
 DAY = timedelta(days=1)
-FAILED, SUCCEEDED = Outcome(5, 500, "status"), Outcome(5, 204)
+FAILED, SUCCEEDED = AttemptOutcome(5, 500, "status"), AttemptOutcome(5, 204)
 
 
 def states() -> list[tuple[str, int]]:

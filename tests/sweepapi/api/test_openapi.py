@@ -19,7 +19,7 @@ from openapi_spec_validator import validate
 from partners.limits import DEFAULTS
 from partners.models import Partner
 from partners.webhooks import endpoints, signing
-from partners.webhooks.attempts import Outcome
+from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.health import note_outcomes
 from partners.webhooks.models import MessageType, WebhookEndpoint, WebhookMessage
 from partners.webhooks.payloads import body_of
@@ -444,7 +444,7 @@ def test_a_ping_and_a_notice_are_as_documented(document: dict[str, Any], partner
         failures=99, failing_since=now - timedelta(days=4), paused_until=now
     )
     other.refresh_from_db()
-    note_outcomes(other, [Outcome(1, 500, "status")], now=now)
+    note_outcomes(other, [AttemptOutcome(1, 500, "status")], now=now)
     kinds = set()
     for message in WebhookMessage.objects.all():
         body = json.loads(body_of(message, None))

@@ -14,7 +14,7 @@ from eth_account import Account
 from jsonschema import Draft202012Validator
 
 from sweepapi.evm.contracts.permit2 import BatchPermit
-from sweepapi.evm.contracts.v5 import SweepOrder
+from sweepapi.evm.contracts.v5 import SweepOrderV5
 
 ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"
@@ -73,7 +73,7 @@ def test_the_descriptor_conforms_to_the_schema() -> None:
         lambda spoilt: spoilt["display"]["definitions"]["fee"].update(lable="Fee"),
         lambda spoilt: spoilt["display"]["definitions"]["fee"].update(format="percent"),
         lambda spoilt: spoilt["display"]["definitions"]["fee"]["params"].pop("base"),
-        lambda spoilt: spoilt["display"]["formats"].update(SweepOrder={}),
+        lambda spoilt: spoilt["display"]["formats"].update(SweepOrderV5={}),
         lambda spoilt: spoilt["context"].pop("eip712"),
     ],
 )
@@ -92,7 +92,7 @@ def test_it_applies_to_permit2_on_every_configured_chain() -> None:
 
 
 def test_it_describes_the_message_that_users_sign() -> None:
-    permit = BatchPermit("", [], nonce=0, deadline=0, witness=SweepOrder("", [], 0, 0, "", 0).witness)
+    permit = BatchPermit("", [], nonce=0, deadline=0, witness=SweepOrderV5("", [], 0, 0, "", 0).witness)
     asked = permit.typed_data(chain_id=1, permit2="")
     members = {
         struct: {field["name"]: field["type"] for field in struct_fields}

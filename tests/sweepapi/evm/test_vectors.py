@@ -40,9 +40,9 @@ def authorization_of(vector: Vector) -> v5.Authorization:
     )
 
 
-def order_of(vector: Vector) -> v5.SweepOrder:
+def order_of(vector: Vector) -> v5.SweepOrderV5:
     fields = vector["order"]
-    return v5.SweepOrder(
+    return v5.SweepOrderV5(
         output_token=to_checksum_address(fields["outputToken"]),
         floors=[int(floor) for floor in fields["floors"]],
         max_skipped=int(fields["maxSkipped"]),

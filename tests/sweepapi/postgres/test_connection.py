@@ -15,7 +15,7 @@ from sweepapi import errors
 from sweepapi.api.errors.error_mapping import domain_error
 from sweepapi.postgres import connection as deadlines
 from sweepapi.postgres.base import DatabaseWrapper
-from sweepapi.postgres.connection import CONNECT_SECONDS, GRACE_SECONDS, Connection
+from sweepapi.postgres.connection import CONNECT_SECONDS, GRACE_SECONDS, DeadlineConnection
 from tests.resilience.faulty_link import FaultyLink
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def other(link: FaultyLink) -> Iterator[DatabaseWrapper]:
     other.settings_dict |= place
     other.settings_dict["OPTIONS"] |= {"deadline_seconds": DEADLINE_SECONDS}
     yield other
-    Connection.breaker.answered()
+    DeadlineConnection.breaker.answered()
     other.close()
 
 
@@ -50,7 +50,7 @@ def seconds_until_given_up(action: Callable[[], object]) -> float:
     started = monotonic()
     with pytest.raises(db.OperationalError, match="did not answer in time"):
         action()
-    Connection.breaker.answered()
+    DeadlineConnection.breaker.answered()
     return monotonic() - started
 
 

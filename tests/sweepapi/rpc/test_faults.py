@@ -14,7 +14,7 @@ from sweepapi.evm.contracts.v5 import IS_NONCE_USED
 from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, look
 from sweepapi.rpc import ProviderPool
-from sweepapi.rpc.ranking import Status, ranked
+from sweepapi.rpc.ranking import ProviderStatus, ranked
 from tests.fake_node import FakeNode
 from tests.local_chain import FINAL_AFTER, LocalChain
 from tests.sweepapi.rpc.calls import HEAD, ManualClock, pool_of
@@ -85,7 +85,7 @@ def test_with_three_providers_the_fault_of_one_hides_and_changes_nothing(
             assert scene.is_seen_as_it_is(scene.look(pool))
     clock.forward(700)
     assert scene.is_seen_as_it_is(scene.look(pool))
-    assert (ranked(pool.providers)[0].position, pool.state[0].status) == (0, Status.HEALTHY), "it recovered"
+    assert (ranked(pool.providers)[0].position, pool.state[0].status) == (0, ProviderStatus.HEALTHY), "it recovered"
 
 
 @each_fault

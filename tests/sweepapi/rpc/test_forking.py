@@ -81,7 +81,7 @@ def test_a_fork_while_threads_change_the_health_leaves_no_lock_held(node: FakeNo
 
 
 def test_threads_that_note_failures_together_lose_none() -> None:
-    one = health.Health()
+    one = health.ProviderHealth()
 
     def fail() -> None:
         for _ in range(500):

@@ -10,7 +10,7 @@ from sweepapi.rpc.health import (
     LATENCY_SECONDS,
     MAX_WAIT_SECONDS,
     QUARANTINE_SECONDS,
-    Health,
+    ProviderHealth,
 )
 from sweepapi.rpc.target import Head
 from tests.sweepapi.rpc.calls import ManualClock
@@ -22,12 +22,12 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def health(clock: ManualClock) -> Health:
-    return Health(clock)
+def health(clock: ManualClock) -> ProviderHealth:
+    return ProviderHealth(clock)
 
 
 def test_after_several_failures_in_a_row_the_circuit_opens_for_longer_each_time(
-    health: Health, clock: ManualClock
+    health: ProviderHealth, clock: ManualClock
 ) -> None:
     opened = []
     for _ in range(CIRCUIT_FAILURES + 2):
@@ -39,7 +39,7 @@ def test_after_several_failures_in_a_row_the_circuit_opens_for_longer_each_time(
 
 
 def test_the_error_rate_follows_the_latest_answers_and_halves_while_nothing_is_queried(
-    health: Health, clock: ManualClock
+    health: ProviderHealth, clock: ManualClock
 ) -> None:
     for _ in range(20):
         health.note_failure()
@@ -52,7 +52,7 @@ def test_the_error_rate_follows_the_latest_answers_and_halves_while_nothing_is_q
     assert health.error_rate < 0.01
 
 
-def test_a_latency_is_an_average_and_is_forgotten_after_a_while(health: Health, clock: ManualClock) -> None:
+def test_a_latency_is_an_average_and_is_forgotten_after_a_while(health: ProviderHealth, clock: ManualClock) -> None:
     assert health.latency is None
     health.note_latency(1.0)
     health.note_latency(2.0)
@@ -63,7 +63,7 @@ def test_a_latency_is_an_average_and_is_forgotten_after_a_while(health: Health, 
     assert health.latency == 3.0
 
 
-def test_a_head_is_known_for_good_and_recent_for_a_while(health: Health, clock: ManualClock) -> None:
+def test_a_head_is_known_for_good_and_recent_for_a_while(health: ProviderHealth, clock: ManualClock) -> None:
     assert health.recent_head is None
     health.note_head(Head(7, 1_700_000_000))
     assert health.recent_head == (7, clock())
@@ -72,7 +72,7 @@ def test_a_head_is_known_for_good_and_recent_for_a_while(health: Health, clock: 
     assert health.head == Head(7, 1_700_000_000)
 
 
-def test_each_refusal_doubles_the_wait_up_to_a_limit(health: Health, clock: ManualClock) -> None:
+def test_each_refusal_doubles_the_wait_up_to_a_limit(health: ProviderHealth, clock: ManualClock) -> None:
     waits = []
     for _ in range(9):
         health.note_throttling(None)
@@ -84,26 +84,28 @@ def test_each_refusal_doubles_the_wait_up_to_a_limit(health: Health, clock: Manu
     assert health.rests_for_seconds == 1
 
 
-def test_refusals_of_requests_that_were_under_way_together_count_once(health: Health) -> None:
+def test_refusals_of_requests_that_were_under_way_together_count_once(health: ProviderHealth) -> None:
     for _ in range(8):
         health.note_throttling(None)
     assert (health.rests_for_seconds, health.throttles) == (1, 1)
 
 
 @pytest.mark.parametrize(("retry_after", "waits"), [(7.0, 7), (0.0, 1), (-5.0, 1), (1e9, MAX_WAIT_SECONDS)])
-def test_a_provider_says_how_long_to_wait_within_bounds(health: Health, retry_after: float, waits: float) -> None:
+def test_a_provider_says_how_long_to_wait_within_bounds(
+    health: ProviderHealth, retry_after: float, waits: float
+) -> None:
     health.note_throttling(retry_after)
     assert health.rests_for_seconds == waits
 
 
-def test_a_refusal_by_rate_does_not_open_the_circuit(health: Health) -> None:
+def test_a_refusal_by_rate_does_not_open_the_circuit(health: ProviderHealth) -> None:
     for _ in range(10):
         health.note_throttling(None)
     assert not health.is_open
     assert health.error_rate == 0
 
 
-def test_a_quarantine_ends_and_the_network_has_to_be_proven_again(health: Health, clock: ManualClock) -> None:
+def test_a_quarantine_ends_and_the_network_has_to_be_proven_again(health: ProviderHealth, clock: ManualClock) -> None:
     health.proven_at = clock()
     health.quarantine()
     assert health.rests_for_seconds == QUARANTINE_SECONDS
@@ -112,7 +114,7 @@ def test_a_quarantine_ends_and_the_network_has_to_be_proven_again(health: Health
     assert (health.rests_for_seconds, health.is_quarantined) == (0, False)
 
 
-def test_a_provider_that_was_outvoted_is_distrusted_for_a_while(health: Health, clock: ManualClock) -> None:
+def test_a_provider_that_was_outvoted_is_distrusted_for_a_while(health: ProviderHealth, clock: ManualClock) -> None:
     health.note_outvoted()
     assert (health.is_distrusted, health.outvoted) == (True, 1)
     clock.forward(DISTRUST_SECONDS)

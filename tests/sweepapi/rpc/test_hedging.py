@@ -15,7 +15,7 @@ from sweepapi.evm.logs.sightings import Subject, look
 from sweepapi.rpc import Call, ProviderPool, hedging
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.rpc.hedging import MAX_DELAY_SECONDS, MIN_DELAY_SECONDS
-from sweepapi.rpc.ranking import Status
+from sweepapi.rpc.ranking import ProviderStatus
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 from tests.sweepapi.rpc.calls import NUMBER, pool_of
@@ -84,7 +84,7 @@ def test_a_provider_that_was_late_is_known_to_be_slow(nodes: list[FakeNode]) -> 
     pool.ask([NUMBER], exclude=pool.providers[:1])
     with nodes[0].hung():
         pool.ask([NUMBER], hedged=True)
-        assert pool.state[0].status is Status.SLOW
+        assert pool.state[0].status is ProviderStatus.SLOW
         with soon():
             assert pool.ask([NUMBER])[0] is pool.providers[1], "the next read does not wait for it"
 

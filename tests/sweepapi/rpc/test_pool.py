@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from sweepapi.rpc import ProviderPool, provider
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, RestingError
 from sweepapi.rpc.health import CIRCUIT_FAILURES, HEAD_SECONDS, LATENCY_SECONDS, QUARANTINE_SECONDS
-from sweepapi.rpc.ranking import Status, ranked
+from sweepapi.rpc.ranking import ProviderStatus, ranked
 from sweepapi.rpc.target import Head
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -87,7 +87,7 @@ def test_a_provider_that_failed_is_queried_after_the_others_until_that_was_long_
     for _ in range(3):
         pool.batch([HEAD])
     assert len(node.asked) == 1
-    assert pool.state[0].status is Status.UNRELIABLE
+    assert pool.state[0].status is ProviderStatus.UNRELIABLE
     clock.forward(120)
     pool.batch([HEAD])
     assert len(node.asked) == 2
@@ -96,7 +96,7 @@ def test_a_provider_that_failed_is_queried_after_the_others_until_that_was_long_
 def test_a_provider_with_an_open_circuit_is_queried_last_until_it_closes(clock: ManualClock) -> None:
     pool = pool_of("http://a", "http://b", clock=clock)
     pool.providers[0].health.open_until = clock() + 60
-    assert (order_of(pool), pool.state[0].status) == ([1, 0], Status.FAILING)
+    assert (order_of(pool), pool.state[0].status) == ([1, 0], ProviderStatus.FAILING)
     clock.forward(60)
     assert order_of(pool) == [0, 1]
 
@@ -121,7 +121,7 @@ def test_a_provider_that_lags_is_queried_after_the_others(chain: LocalChain, nod
     pool.ask([HEAD], exclude=pool.providers[:1])
     answered, _ = pool.ask([HEAD])
     assert answered is pool.providers[1]
-    assert pool.state[0].status is Status.LAGGING
+    assert pool.state[0].status is ProviderStatus.LAGGING
     assert pool.state[0].blocks_behind == chain.web3.eth.block_number - 1
 
 
@@ -150,7 +150,7 @@ def test_a_provider_that_takes_much_longer_than_another_is_queried_after_it_for_
     pool.providers[0].health.note_latency(0.9)
     assert order_of(pool) == [0, 1], "nothing is known of the other"
     pool.providers[1].health.note_latency(0.2)
-    assert (order_of(pool), pool.state[0].status) == ([1, 0], Status.SLOW)
+    assert (order_of(pool), pool.state[0].status) == ([1, 0], ProviderStatus.SLOW)
     clock.forward(LATENCY_SECONDS)
     assert order_of(pool) == [0, 1]
 
@@ -167,7 +167,7 @@ def test_a_provider_that_two_others_contradict_is_queried_last() -> None:
     pool.providers[0].health.note_outvoted()
     pool.providers[1].health.open_until = 2_000.0
     assert order_of(pool) == [2, 1, 0]
-    assert pool.state[0].status is Status.DISTRUSTED
+    assert pool.state[0].status is ProviderStatus.DISTRUSTED
 
 
 # --- another network --------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_a_provider_on_another_chain_is_quarantined_and_queried_again_later(
     alerts = [one for one in logs if one["log_level"] == "error"]
     assert [(one["event"], one["provider"]) for one in alerts] == [("provider_quarantined", repr(pool.providers[0]))]
     assert len(node.asked) == 1
-    assert pool.state[0].status is Status.QUARANTINED
+    assert pool.state[0].status is ProviderStatus.QUARANTINED
 
     clock.forward(QUARANTINE_SECONDS)
     pool.ask([NUMBER])
@@ -233,7 +233,7 @@ def test_a_node_that_no_longer_has_the_first_block_is_believed_by_its_chain_id(
     )
     pool = pool_of(node.url, genesis_hash="0x" + "ab" * 32)
     assert pool.batch([NUMBER])[0] > 0
-    assert pool.state[0].status is Status.HEALTHY
+    assert pool.state[0].status is ProviderStatus.HEALTHY
 
 
 # --- what others may know ---------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_a_node_that_no_longer_has_the_first_block_is_believed_by_its_chain_id(
 
 def test_the_state_is_plain_values_and_never_shows_the_url(chain: LocalChain) -> None:
     pool = pool_of(chain.world["rpcUrl"], f"http://127.0.0.1:1/{SECRET}")
-    assert [one.status for one in pool.state] == [Status.UNPROVEN] * 2
+    assert [one.status for one in pool.state] == [ProviderStatus.UNPROVEN] * 2
     pool.batch([HEAD])
     answered, unused = pool.state
     head = chain.web3.eth.get_block("latest")

@@ -10,7 +10,7 @@ import pytest
 from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import ChainUnavailableError, RestingError, ThrottledError
-from sweepapi.rpc.ranking import Status
+from sweepapi.rpc.ranking import ProviderStatus
 from sweepapi.rpc.throttling import retry_after_seconds
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -51,12 +51,12 @@ def test_a_provider_that_limits_us_is_not_queried_until_its_time_is_up(
     for _ in range(3):
         assert pool.ask([NUMBER])[0] is pool.providers[1]
     assert len(node.asked) == 1
-    assert (pool.state[0].status, pool.state[0].rests_for_seconds) == (Status.WAITING, waits)
+    assert (pool.state[0].status, pool.state[0].rests_for_seconds) == (ProviderStatus.WAITING, waits)
 
     clock.forward(waits)
     node.raw = None
     assert pool.ask([NUMBER])[0] is pool.providers[0]
-    assert pool.state[0].status is Status.HEALTHY
+    assert pool.state[0].status is ProviderStatus.HEALTHY
 
 
 def test_a_service_that_is_down_without_saying_until_when_is_a_failure(node: FakeNode) -> None:

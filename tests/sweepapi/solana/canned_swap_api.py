@@ -11,7 +11,7 @@ from dev.solana.swap_api.answers import build_answer
 from dev.solana.swap_api.deal import Deal, Mint
 from dev.solana.swap_api.orders import Order
 from dev.solana.swap_api.server import LocalSwapApi
-from sweepapi.solana.swap_api import Quote, QuoteRequest, SwapApi, SwapApiError
+from sweepapi.solana.swap_api import QuoteRequest, SwapApi, SwapApiError, SwapApiQuote
 from tests.solana_swap_api import KEY
 
 SOLD, BOUGHT, TAKER, FEE_ACCOUNT, MAKER, TABLE = (Pubkey.from_bytes(bytes([number] * 32)) for number in range(1, 7))
@@ -40,9 +40,9 @@ def client_of(api: LocalSwapApi, *, timeout_seconds: float = 5) -> SwapApi:
     return SwapApi(api.url, KEY, timeout_seconds)
 
 
-def quote_of(api: LocalSwapApi, request: QuoteRequest = REQUEST) -> Quote:
+def quote_of(api: LocalSwapApi, request: QuoteRequest = REQUEST) -> SwapApiQuote:
     (quote,) = client_of(api).quotes([request])
-    assert isinstance(quote, Quote)
+    assert isinstance(quote, SwapApiQuote)
     return quote
 
 

@@ -17,15 +17,15 @@ from dev.solana.extensions import Extension, transfer_fee
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from sweepapi import networks
 from sweepapi.solana.cluster import reads
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL, associated_account
 from sweepapi.solana.packing import packing
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE, MAX_UNITS
 from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.lookup_tables import writable_keys
 from sweepapi.solana.swap_api.inspection import inspect
-from sweepapi.solana.trial.effects import Effects, Terms, check_effects
-from sweepapi.solana.trial.simulation import Simulation, simulate_call
+from sweepapi.solana.trial.effects import Effects, TransactionTerms, check_effects
+from sweepapi.solana.trial.simulation import ClusterSimulation, simulate_call
 from tests.solana_cluster import SolanaCluster
 
 SOLD = 1_000
@@ -55,8 +55,8 @@ class Scene:
         self.swept = {self.sold_account: SOLD}
         self.fee_account = associated_account(cluster.fee_wallet, cluster.usdc, TOKEN)
 
-    def terms(self) -> Terms:
-        return Terms(
+    def terms(self) -> TransactionTerms:
+        return TransactionTerms(
             wallet=self.wallet,
             swept=self.swept,
             output_mint=self.cluster.usdc,
@@ -195,8 +195,8 @@ class Scene:
 
     def simulate(
         self, instructions: Sequence[Instruction], tables: Sequence[AddressLookupTableAccount] = ()
-    ) -> tuple[dict[Pubkey, Account | None], Simulation]:
-        leg = packing.Leg(tuple(instructions), 0, None, None, tuple(tables))
+    ) -> tuple[dict[Pubkey, ClusterAccount | None], ClusterSimulation]:
+        leg = packing.SwapLeg(tuple(instructions), 0, None, None, tuple(tables))
         output = Output(wallet=self.wallet, mint=self.guarded, program=TOKEN, decimals=6, held=0)
         [packed] = packing.pack(output, [leg], extra_closings=[])
         blockhash = self.cluster.bank.blocks.latest.blockhash

@@ -8,7 +8,7 @@ from sweepapi.solana.encoding.responses import accounts
 from sweepapi.solana.packing.compute_budget import fee_lamports
 from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.lookup_tables import lookup_table
-from sweepapi.solana.packing.packing import Leg, pack
+from sweepapi.solana.packing.packing import SwapLeg, pack
 from tests.solana_cluster import SolanaCluster
 from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, MINIMUM, Scene
 
@@ -26,7 +26,7 @@ def test_a_packed_transaction_lands_and_does_what_was_simulated(cluster: SolanaC
     key = cluster.faucet.create_lookup_table(used)
     [held] = accounts(1)(cluster.rpc("getMultipleAccounts", [str(key)], {"encoding": "base64"}))
     closing = scene.close(scene.sold_account, scene.wallet)
-    leg = Leg(tuple(instructions), MINIMUM, None, closing, (lookup_table(key, held),))
+    leg = SwapLeg(tuple(instructions), MINIMUM, None, closing, (lookup_table(key, held),))
     output = Output(wallet=scene.wallet, mint=cluster.usdc, program=TOKEN, decimals=6, held=0)
     rents = cluster.lamports(scene.sold_account) + cluster.lamports(scene.empty_account)
     before = cluster.lamports(scene.wallet)

@@ -15,7 +15,7 @@ from spl.token.constants import WRAPPED_SOL_MINT
 
 from dev.solana.swap_api.orders import Order, RefusedError
 from dev.solana.swap_api.server import LocalSwapApi, Response
-from sweepapi.solana.swap_api import NoQuote, Quote, QuoteRequest, SwapApi, SwapApiError, client
+from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiError, SwapApiQuote, client
 from sweepapi.solana.swap_api.client import MAX_RESPONSE_BYTES, WORKERS
 from tests.solana_swap_api import serving_documented
 from tests.swap_attacks import changing
@@ -107,7 +107,7 @@ def test_requests_run_in_parallel_within_a_bound_and_are_answered_in_order(
 
     requests = [replace(REQUEST, amount=amount) for amount in range(100, 100 + 2 * WORKERS)]
     quotes = client_of(start(build_together)).quotes(requests)
-    assert [quote.in_amount for quote in quotes if isinstance(quote, Quote)] == [*range(100, 100 + 2 * WORKERS)]
+    assert [quote.in_amount for quote in quotes if isinstance(quote, SwapApiQuote)] == [*range(100, 100 + 2 * WORKERS)]
     assert max(most) == WORKERS
 
 
@@ -140,7 +140,7 @@ def test_one_token_without_a_quote_leaves_the_others_theirs(start: Callable[...,
 
     first, second = client_of(start(build_some)).quotes([replace(REQUEST, amount=1), REQUEST])
     assert first == NoQuote("Dust")
-    assert isinstance(second, Quote)
+    assert isinstance(second, SwapApiQuote)
 
 
 @pytest.mark.parametrize(

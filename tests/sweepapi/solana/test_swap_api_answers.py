@@ -11,7 +11,7 @@ from spl.token.constants import WRAPPED_SOL_MINT
 
 from dev.solana.swap_api.orders import Order
 from dev.solana.swap_api.server import LocalSwapApi, Response
-from sweepapi.solana.swap_api import NoQuote, Quote
+from sweepapi.solana.swap_api import NoQuote, SwapApiQuote
 from tests.solana_swap_api import serving_documented
 from tests.swap_attacks import FALSE_TERMS, HOSTILE, changing
 from tests.sweepapi.solana.canned_swap_api import (
@@ -39,7 +39,7 @@ def api() -> Iterator[LocalSwapApi]:
 def test_a_quote_has_the_terms_and_the_instructions_of_the_answer(api: LocalSwapApi) -> None:
     quote = quote_of(api)
     deal = deal_of(Order(SOLD, BOUGHT, 1_000_000, TAKER, 50, 75, FEE_ACCOUNT))
-    assert quote == Quote(
+    assert quote == SwapApiQuote(
         input_mint=str(SOLD),
         output_mint=str(BOUGHT),
         in_amount=1_000_000,
@@ -63,7 +63,7 @@ def test_a_quote_for_sol_ends_with_its_unwrapping(api: LocalSwapApi) -> None:
 def test_fields_that_are_not_used_may_be_missing_unknown_or_of_any_type(api: LocalSwapApi) -> None:
     unused = dict.fromkeys(("computeBudgetInstructions", "blockhashWithMetadata", "swapMode", "slippageBps"), 7)
     api.alter = changing(**unused, newField=[{}])
-    assert isinstance(quote_of(api), Quote)
+    assert isinstance(quote_of(api), SwapApiQuote)
 
 
 def test_what_can_be_null_may_be_null_or_missing(api: LocalSwapApi) -> None:

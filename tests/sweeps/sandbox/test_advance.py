@@ -16,7 +16,7 @@ from sweepapi import networks
 from sweeps.models import Sweep
 from sweeps.sandbox import operating
 from sweeps.sandbox.node import NodeRefusedError
-from sweeps.sandbox.outcomes import Outcome
+from sweeps.sandbox.outcomes import ForcedOutcome
 from tests.factories.sweeps import LOCAL, SweepFactory
 from tests.openapi import assert_documented
 from tests.partner_app import details_of, error_of
@@ -163,7 +163,7 @@ def test_a_reorganisation_keeps_what_a_payer_without_coins_of_its_own_gave(teste
     tester.fund()
     tester.app.chain.rpc("anvil_setBalance", payer, "0x1")
     tester.advance()
-    tx_hash = tester.send_scripted(Outcome.REORGANISED)
+    tx_hash = tester.send_scripted(ForcedOutcome.REORGANISED)
     tester.app.chain.receipt(tx_hash)
     other.fund()
     tester.advance()

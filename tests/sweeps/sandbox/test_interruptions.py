@@ -10,7 +10,7 @@ import pytest
 from sweepapi.errors import ChainUnavailable
 from sweeps.sandbox import replacing, script
 from sweeps.sandbox.node import TIMEOUT_SECONDS, NodeRefusedError, SandboxNode
-from sweeps.sandbox.outcomes import Outcome
+from sweeps.sandbox.outcomes import ForcedOutcome
 from sweeps.sandbox.replacing import Replacement
 from sweeps.sandbox.script import CHANGE_SECONDS, LOCK_SECONDS, Unfinished
 from tests.factories.sweeps import LOCAL
@@ -67,7 +67,7 @@ class Replaced:
     @classmethod
     def of(cls, tester: SandboxUser) -> Self:
         tester.fund()
-        removed, other = tester.send_scripted(Outcome.REORGANISED), SandboxUser(tester.app)
+        removed, other = tester.send_scripted(ForcedOutcome.REORGANISED), SandboxUser(tester.app)
         tester.app.chain.receipt(removed)
         other.fund()
         kept = other.send(other.wallet.address, "0x")

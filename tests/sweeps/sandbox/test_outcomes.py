@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from sweeps.sandbox.operating import advance
-from sweeps.sandbox.outcomes import AMOUNTS, TOKENS, Outcome
+from sweeps.sandbox.outcomes import AMOUNTS, TOKENS, ForcedOutcome
 from tests.factories.partners import PartnerFactory
 from tests.partner_app import details_of, error_of
 from tests.scenarios.scene import Scene
@@ -44,7 +44,7 @@ def sent(tester: SandboxUser, amount: int, **choices: Any) -> tuple[dict[str, An
     return built, tester.execute(built)
 
 
-def amount_of(outcome: Outcome) -> int:
+def amount_of(outcome: ForcedOutcome) -> int:
     return COIN + AMOUNTS[outcome].remainder
 
 
@@ -120,7 +120,7 @@ def test_any_other_amount_completes_and_is_final_after_nine_blocks(tester: Sandb
 
 
 def test_delayed_mining_waits_for_the_next_advance(tester: SandboxUser) -> None:
-    built, tx_hash = sent(tester, amount_of(Outcome.DELAYED_MINING))
+    built, tx_hash = sent(tester, amount_of(ForcedOutcome.DELAYED_MINING))
     assert not tester.is_mined(tx_hash)
     assert tester.app.confirm(built, tx_hash, status=202)["status"] == "pending"
     tester.advance(seconds=60)
@@ -129,7 +129,7 @@ def test_delayed_mining_waits_for_the_next_advance(tester: SandboxUser) -> None:
 
 
 def test_delayed_mining_past_the_deadline_reverts(tester: SandboxUser) -> None:
-    built, tx_hash = sent(tester, amount_of(Outcome.DELAYED_MINING))
+    built, tx_hash = sent(tester, amount_of(ForcedOutcome.DELAYED_MINING))
     tester.app.confirm(built, tx_hash, status=202)
     tester.advance(seconds=1000)
     assert error_of(tester.app.post_confirm(built["sweepId"], tx_hash)) == (422, "transaction_reverted")
@@ -139,7 +139,7 @@ def test_delayed_mining_past_the_deadline_reverts(tester: SandboxUser) -> None:
 
 def test_a_reorganisation_reverses_the_sweep_and_keeps_the_transactions_of_others(tester: SandboxUser) -> None:
     sent(tester, COIN)  # the first sale in a pool takes more gas than a build after it foresees
-    built, tx_hash = sent(tester, amount_of(Outcome.REORGANISED))
+    built, tx_hash = sent(tester, amount_of(ForcedOutcome.REORGANISED))
     tester.app.confirm(built, tx_hash)
     other = SandboxUser(tester.app)
     other.fund()
@@ -164,7 +164,7 @@ def test_a_reorganisation_reverses_the_sweep_and_keeps_the_transactions_of_other
 
 
 def test_a_sweep_that_is_reorganised_away_fails_once_its_deadline_is_past(tester: SandboxUser) -> None:
-    built, tx_hash = sent(tester, amount_of(Outcome.REORGANISED_AWAY))
+    built, tx_hash = sent(tester, amount_of(ForcedOutcome.REORGANISED_AWAY))
     tester.app.confirm(built, tx_hash)
     tester.advance()
     assert state_of(tester, built)[:2] == ("pending", True)
@@ -174,7 +174,7 @@ def test_a_sweep_that_is_reorganised_away_fails_once_its_deadline_is_past(tester
 
 
 def test_late_finality_starts_again_with_each_of_two_advances(tester: SandboxUser) -> None:
-    built, tx_hash = sent(tester, amount_of(Outcome.LATE_FINALITY))
+    built, tx_hash = sent(tester, amount_of(ForcedOutcome.LATE_FINALITY))
     tester.app.confirm(built, tx_hash)
     tester.app.chain.mine(6)
     assert state_of(tester, built) == ("completed", True, "safe")
@@ -187,14 +187,14 @@ def test_late_finality_starts_again_with_each_of_two_advances(tester: SandboxUse
 
 
 def test_advances_of_another_partner_do_not_count(tester: SandboxUser) -> None:
-    _, tx_hash = sent(tester, amount_of(Outcome.DELAYED_MINING))
+    _, tx_hash = sent(tester, amount_of(ForcedOutcome.DELAYED_MINING))
 
     advance(f"eip155:{tester.app.chain.world['chainId']}", PartnerFactory.create().id, blocks=1, seconds=0)
     assert not tester.is_mined(tx_hash)
 
 
 def test_a_final_block_is_never_replaced(tester: SandboxUser) -> None:
-    built, tx_hash = sent(tester, amount_of(Outcome.REORGANISED))
+    built, tx_hash = sent(tester, amount_of(ForcedOutcome.REORGANISED))
     tester.app.confirm(built, tx_hash)
     tester.app.chain.mine(FINAL_BLOCKS)
     tester.advance()

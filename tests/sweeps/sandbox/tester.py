@@ -7,7 +7,7 @@ from typing import Any
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from sweeps.sandbox.outcomes import AMOUNTS, DECIMALS, Outcome
+from sweeps.sandbox.outcomes import AMOUNTS, DECIMALS, ForcedOutcome
 from tests.local_chain import GAS, signed_data
 from tests.partner_app import PartnerApp
 
@@ -94,12 +94,12 @@ class SandboxUser:
         tx_hash: str = self.rpc("eth_sendRawTransaction", self.sign(to, data, gas=gas))
         return tx_hash
 
-    def scripted(self, outcome: Outcome) -> str:
+    def scripted(self, outcome: ForcedOutcome) -> str:
         """Return a signed transaction that forces the outcome, and does nothing else."""
         amount = COIN + AMOUNTS[outcome].remainder
         return self.sign(self.wallet.address, f"0x{self.tokens()['script'][2:]:0>64}{amount:064x}", gas=100_000)
 
-    def send_scripted(self, outcome: Outcome) -> str:
+    def send_scripted(self, outcome: ForcedOutcome) -> str:
         tx_hash: str = self.rpc("eth_sendRawTransaction", self.scripted(outcome))
         return tx_hash
 

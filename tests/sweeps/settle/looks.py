@@ -2,7 +2,7 @@
 
 from ledger.reading import postings_of
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story.settle import settle
 from tests.factories.sweeps import executed_receipt, found_cancellation, seen
 
@@ -16,7 +16,7 @@ BOOKED = [
 REVERSED = [("reversal", account, -amount) for _, account, amount in BOOKED]
 
 
-def apply(sweep: Sweep, look: Seen) -> Sweep:
+def apply(sweep: Sweep, look: EvmReading) -> Sweep:
     """Settle a look and return the sweep as stored."""
     settle(sweep_id=sweep.id, seen=look)
     return Sweep.objects.get(id=sweep.id)
@@ -27,7 +27,7 @@ def complete(tx: SweepTransaction) -> Sweep:
     return apply(tx.sweep, seen(executed_receipt(tx)))
 
 
-def cancelled(*, agreed: bool = True) -> Seen:
+def cancelled(*, agreed: bool = True) -> EvmReading:
     """Return a look that found the cancellation of the nonce."""
     return seen(state=True, finding=found_cancellation(CANCELLER, agreed=agreed))
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from sweepapi.fees import split
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm.follow.following import Seen
-from sweeps.rails.evm.follow.watching import Accepted
+from sweeps.rails.evm.follow.following import EvmReading
+from sweeps.rails.evm.follow.watching import EvmAcceptance
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import (
     SweepTransactionFactory,
@@ -24,7 +24,7 @@ from tests.sweeps.settle.looks import BOOKED, REVERSED, apply, complete, executi
 pytestmark = pytest.mark.django_db
 
 
-def gone(*, fork: int = 1, agreed: bool = True) -> Seen:
+def gone(*, fork: int = 1, agreed: bool = True) -> EvmReading:
     """Return a look that shows another block at the height of the accepted one."""
     return seen(head_number=101, canonical=block_at(100, fork=fork), agreed=agreed)
 
@@ -172,5 +172,5 @@ def test_every_candidate_is_watched_until_one_is_accepted(sweep: Sweep) -> None:
 
 def test_only_the_accepted_transaction_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
     (watched,) = RAILS[tx.sweep.rail].watch([complete(tx)])
-    accepted = Accepted(tx.tx_hash, 100, block_at(100).hash, split(1_000_000, 75, 4000))
+    accepted = EvmAcceptance(tx.tx_hash, 100, block_at(100).hash, split(1_000_000, 75, 4000))
     assert (watched.tx_hashes, watched.accepted) == ((tx.tx_hash,), accepted)

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from sweepapi.evm.logs.log_search import Finding
+from sweepapi.evm.logs.log_search import SearchFinding
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 SOON = timedelta(seconds=30)
 LATE = timedelta(seconds=290)
-NOTHING_FOUND = Finding(None, None, agreed=False, resume_at=None)
+NOTHING_FOUND = SearchFinding(None, None, agreed=False, resume_at=None)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_an_execution_clears_the_error_of_a_cancellation(tx: SweepTransaction) -
 
 
 def test_a_search_that_is_half_done_continues_soon_however_old_the_sweep_is(overdue_sweep: Sweep) -> None:
-    half_done = Finding(None, None, agreed=False, resume_at=50)
+    half_done = SearchFinding(None, None, agreed=False, resume_at=50)
     sweep = apply(overdue_sweep, seen(state=True, finding=half_done))
     assert execution_of(sweep).search_cursor == "50"
     assert delay(sweep) < SOON

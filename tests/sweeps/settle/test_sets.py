@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from ledger.models import Account, JournalEntry
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.story.settle import Outcome, settle, settle_all
+from sweeps.story.settle import SettlementOutcome, settle, settle_all
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
 from tests.factories.partners import PartnerFactory
@@ -47,7 +47,7 @@ def submitted(count: int) -> list[SweepTransaction]:
     return [SweepTransactionFactory.create(sweep=SweepFactory.create()) for _ in range(count)]
 
 
-def settle_executed(*txs: SweepTransaction, lease: UUID | None = None) -> Outcome:
+def settle_executed(*txs: SweepTransaction, lease: UUID | None = None) -> SettlementOutcome:
     return settle_all(look_at(*((tx.sweep, seen(executed_receipt(tx))) for tx in txs)), lease=lease)
 
 

@@ -10,7 +10,7 @@ from ledger.models import Finality
 from ledger.reading import postings_of
 from sweepapi.evm.contracts.batch import SkipReason
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.registry import RAILS
 from sweeps.story.settle import Look
 from tests.factories.sweeps import (
@@ -34,14 +34,14 @@ REPORTED = ["0x" + f"{number:02x}" * 32 for number in (1, 2)]
 DISCOVERED = "0x" + "dd" * 32
 AT_100: dict[str, Any] = {"canonical": block_at(100), "head_number": 140}
 
-Show = Callable[[SweepTransaction, SweepTransaction], Seen | None]
+Show = Callable[[SweepTransaction, SweepTransaction], EvmReading | None]
 
 
-def _skipping(tx: SweepTransaction) -> Seen:
+def _skipping(tx: SweepTransaction) -> EvmReading:
     return seen(receipt_of(tx, skipped_log(tx.sweep, 1, SkipReason.NOT_FILLED), executed_log(tx.sweep)))
 
 
-def _found(tx: SweepTransaction) -> Seen:
+def _found(tx: SweepTransaction) -> EvmReading:
     return seen(state=True, finding=found_execution(executed_receipt(replace_hash(tx, DISCOVERED))))
 
 
@@ -93,11 +93,11 @@ def replace_hash(tx: SweepTransaction, tx_hash: str) -> SweepTransaction:
     return SweepTransaction(sweep=tx.sweep, execution=tx.execution, tx_hash=tx_hash)
 
 
-def shown(sweep: Sweep, show: Show) -> Seen | None:
+def shown(sweep: Sweep, show: Show) -> EvmReading | None:
     return show(*sweep.transactions.filter(tx_hash__in=REPORTED).select_related("sweep").order_by("tx_hash"))
 
 
-def look_at(*pairs: tuple[Sweep, Seen | None]) -> list[Look]:
+def look_at(*pairs: tuple[Sweep, EvmReading | None]) -> list[Look]:
     """Return looks at sweeps as they are stored now."""
     stored = {sweep.id: sweep for sweep in Sweep.objects.filter(id__in=[sweep.id for sweep, _ in pairs])}
     looks = []

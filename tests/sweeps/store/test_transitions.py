@@ -11,7 +11,7 @@ from django.utils import timezone
 from indexer.checks import check_due
 from ledger.models import JournalEntry
 from sweeps.models import EventKind, Sweep, SweepEvent, SweepStatus, SweepTransaction
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story.confirm import confirm_sweep
 from sweeps.story.settle import settle
 from sweeps.story.withdrawal import cancel_on_chain, void
@@ -42,7 +42,7 @@ def tx() -> SweepTransaction:
     return SweepTransactionFactory.create()
 
 
-def apply(sweep: Sweep, *looks: Seen) -> None:
+def apply(sweep: Sweep, *looks: EvmReading) -> None:
     for look in looks:
         settle(sweep_id=sweep.id, seen=look)
 
@@ -66,13 +66,13 @@ def facts_of(sweep: Sweep, kind: EventKind) -> list[dict[str, Any]]:
     return [event.facts for event in SweepEvent.objects.filter(sweep=sweep, kind=kind)]
 
 
-def gone() -> Seen:
+def gone() -> EvmReading:
     return seen(head_number=101, canonical=block_at(100, fork=1))
 
 
 # --- changes of the status --------------------------------------------------------------------------------------------
 
-SETTLED: dict[str, tuple[Callable[[SweepTransaction], Seen], tuple[str, str, str]]] = {
+SETTLED: dict[str, tuple[Callable[[SweepTransaction], EvmReading], tuple[str, str, str]]] = {
     "executed": (lambda tx: seen(executed_receipt(tx)), ("pending", "completed", "executed")),
     "reverted": (lambda tx: seen(receipt_of(tx, succeeded=False)), ("pending", "failed", "reverted")),
     "run out": (lambda tx: unused_after_deadline(tx.sweep), ("pending", "failed", "ran_out")),
@@ -82,7 +82,7 @@ SETTLED: dict[str, tuple[Callable[[SweepTransaction], Seen], tuple[str, str, str
 
 @pytest.mark.parametrize(("look", "move"), SETTLED.values(), ids=SETTLED.keys())
 def test_every_change_by_the_chain_leaves_one_event(
-    tx: SweepTransaction, look: Callable[[SweepTransaction], Seen], move: tuple[str, str, str]
+    tx: SweepTransaction, look: Callable[[SweepTransaction], EvmReading], move: tuple[str, str, str]
 ) -> None:
     apply(tx.sweep, look(tx), seen())
     assert moves(tx.sweep) == [move]

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from sweeps.models import Sweep, SweepEvent
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story import reopening
 from sweeps.story.reopening import reopen
 from sweeps.story.settle import settle
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 GONE = seen(head_number=200, safe_number=150, final_number=120, canonical=block_at(100, fork=1))
 
 
-def final(sweep: Sweep) -> Seen:
+def final(sweep: Sweep) -> EvmReading:
     """Return a look that shows the sweep's transaction in a final block."""
     receipt = executed_receipt(sweep.transactions.get())
     return seen(receipt, head_number=200, safe_number=150, final_number=120, canonical=block_at(100), state=True)

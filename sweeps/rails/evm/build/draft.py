@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.responses import Block, GasPrice, Log
-from sweepapi.evm.market.reading import Facts
+from sweepapi.evm.market.reading import MarketFacts
 from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import shares
@@ -13,7 +13,7 @@ from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
 from sweepapi.evm.tokens.token_permits import TokenPermits
 from sweepapi.evm.tokens.transfers import Transfers
-from sweepapi.evm.trial.attempts import Approval, Attempt, Payout
+from sweepapi.evm.trial.attempts import Approval, Attempt, TrialPayout
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweepapi.evm.trial.sweep_gas import SweepGas
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
@@ -250,7 +250,7 @@ class EvmDraft(Draft):
             gas_price=self.gas_price,
             native_balance=self.native_balance,
             gross_output=trial.gross_output,
-            payout=Payout(
+            payout=TrialPayout(
                 token=self.output.asset,
                 wrapped_native=self.chain.wrapped_native,
                 recipients=list(dict.fromkeys(filter(None, recipients))),
@@ -274,7 +274,7 @@ class Trial:
 
 
 def planned_tokens(
-    request: BuildRequest, facts: Facts, quotes: Quotes, minimums: Minimums, *, max_skipped: int
+    request: BuildRequest, facts: MarketFacts, quotes: Quotes, minimums: Minimums, *, max_skipped: int
 ) -> list[EvmToken]:
     """Return each token with its swap and its minimum; a new sweep does not have those without a way."""
     ways, is_renewed = minimums.plan.ways, minimums.signed is not None
@@ -288,7 +288,7 @@ def planned_tokens(
     ]
 
 
-def _token(token: TokenInput, facts: Facts, quotes: Quotes, minimums: Minimums, *, may_skip: bool) -> EvmToken:
+def _token(token: TokenInput, facts: MarketFacts, quotes: Quotes, minimums: Minimums, *, may_skip: bool) -> EvmToken:
     known, asset, plan = facts.tokens[token.asset], token.asset, minimums.plan
     swap = _swap(asset, minimums, may_skip=may_skip)
     return EvmToken(
@@ -320,7 +320,7 @@ def _swap(asset: str, minimums: Minimums, *, may_skip: bool) -> LegSwap:
     return PoolSwap(swap, joined=way.is_joined, least_wrapped=least, price_limit=way.quote.price_limit)
 
 
-def _dropped(token: TokenInput, facts: Facts, floor: int) -> EvmToken:
+def _dropped(token: TokenInput, facts: MarketFacts, floor: int) -> EvmToken:
     """Return a token that the offer leaves with the user; it may not even answer any more."""
     known = facts.tokens.get(token.asset) or TokenFacts(token.symbol or "", token.decimals or 0, 0, 0, 0)
     return EvmToken(

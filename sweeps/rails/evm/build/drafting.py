@@ -24,13 +24,13 @@ from sweepapi.errors import (
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market import routing
-from sweepapi.evm.market.reading import Contract, Facts, Market
-from sweepapi.evm.market.routing import Outcome, SignedFloors
+from sweepapi.evm.market.reading import Contract, Market, MarketFacts
+from sweepapi.evm.market.routing import RoutingOutcome, SignedFloors
 from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.attempts import Attempt
 from sweepapi.evm.trial.blocked_output import blocks, payout_probes
 from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
@@ -65,7 +65,7 @@ class Reading:
     """What was read of the market."""
 
     market: Market
-    facts: Facts
+    facts: MarketFacts
     quotes: Quotes
 
 
@@ -122,7 +122,7 @@ def market_for(chain: Chain, contract: Contract, *, wallet: str, output_asset: s
     )
 
 
-def output_of(asset: str, market: Market, facts: Facts) -> OutputAsset:
+def output_of(asset: str, market: Market, facts: MarketFacts) -> OutputAsset:
     """Return what a sweep is paid in."""
     known = facts.tokens[market.output]
     return OutputAsset(asset, market.chain.native_symbol if asset == NATIVE_COIN else known.symbol, known.decimals)
@@ -205,7 +205,9 @@ def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -
     return SignedFloors(floors, fees.total_fee_bps)
 
 
-def _read(request: BuildRequest, market: Market, signed: SignedFloors | None) -> tuple[Facts, Quotes, Outcome]:
+def _read(
+    request: BuildRequest, market: Market, signed: SignedFloors | None
+) -> tuple[MarketFacts, Quotes, RoutingOutcome]:
     words = permit_words(network=market.chain.network, wallet=request.wallet)
     try:
         facts = market.read_facts(swept=[token.asset for token in request.tokens], permit_words=words)
@@ -218,13 +220,13 @@ def _read(request: BuildRequest, market: Market, signed: SignedFloors | None) ->
         raise ChainUnavailable(retry_after_seconds=5) from error
 
 
-def refuse_disabled(facts: Facts) -> None:
+def refuse_disabled(facts: MarketFacts) -> None:
     """Raise ``BuildDisabled`` if the contract can't execute sweeps now."""
     if facts.refusals:
         raise BuildDisabled(" ".join(facts.refusals), retry_after_seconds=60)
 
 
-def _refuse_bad_tokens(request: BuildRequest, market: Market, facts: Facts, *, may_drop: bool) -> None:
+def _refuse_bad_tokens(request: BuildRequest, market: Market, facts: MarketFacts, *, may_drop: bool) -> None:
     problems: list[FieldError] = []
     if not may_drop:
         for i, token in enumerate(request.tokens):
@@ -238,13 +240,13 @@ def _refuse_bad_tokens(request: BuildRequest, market: Market, facts: Facts, *, m
         raise InvalidRequest(details=problems)
 
 
-def _is_quoted(token: TokenInput, request: BuildRequest, facts: Facts) -> bool:
+def _is_quoted(token: TokenInput, request: BuildRequest, facts: MarketFacts) -> bool:
     if any(_contradictions(token, facts)):
         return False
     return not request.leaves_out or facts.tokens[token.asset].balance >= token.amount
 
 
-def _contradictions(token: TokenInput, facts: Facts) -> Iterator[FieldError]:
+def _contradictions(token: TokenInput, facts: MarketFacts) -> Iterator[FieldError]:
     known = facts.tokens.get(token.asset)
     if known is None:
         yield FieldError("mint", *NOT_A_TOKEN)
@@ -252,8 +254,8 @@ def _contradictions(token: TokenInput, facts: Facts) -> Iterator[FieldError]:
         yield FieldError("decimals", "contradicts_chain", f"The token has {known.decimals} decimals.")
 
 
-def refuse_output(problem: Problem) -> NoReturn:
-    code, message = TAXED_OUTPUT if problem is Problem.SHORT else PROBLEMS[problem]
+def refuse_output(problem: TransferProblem) -> NoReturn:
+    code, message = TAXED_OUTPUT if problem is TransferProblem.SHORT else PROBLEMS[problem]
     raise InvalidRequest(details=[FieldError("outputMint", code, message)])
 
 
@@ -268,20 +270,20 @@ def _refuse_zero_floors(tokens: Sequence[EvmToken]) -> None:
         raise InsufficientOutput(details=nothing)
 
 
-def _require_floors(request: BuildRequest, plan: Plan, max_skipped: int) -> None:
+def _require_floors(request: BuildRequest, plan: RoutePlan, max_skipped: int) -> None:
     """Raise ``InsufficientOutput`` unless the user allowed to leave out as many tokens as the plan does."""
     if not plan.ways or len(request.tokens) - len(plan.ways) > max_skipped:
         raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
 
 
-def _max_skipped(request: BuildRequest, plan: Plan) -> int:
+def _max_skipped(request: BuildRequest, plan: RoutePlan) -> int:
     """Return how many tokens may be left out: as many as requested, of those that pools swap all but one."""
     swaps = [way.quote.swap for way in plan.ways.values() if way.quote is not None]
     most = max(sum(isinstance(swap, PoolHop) for swap in swaps) - 1, 0)
     return most if request.max_skipped is None else min(request.max_skipped, most)
 
 
-def _minimums(request: BuildRequest, fees: FeeTerms, plan: Plan, signed: SignedFloors | None) -> Minimums:
+def _minimums(request: BuildRequest, fees: FeeTerms, plan: RoutePlan, signed: SignedFloors | None) -> Minimums:
     return Minimums(
         plan=plan,
         fee_bps=fees.total_fee_bps,
@@ -291,12 +293,12 @@ def _minimums(request: BuildRequest, fees: FeeTerms, plan: Plan, signed: SignedF
     )
 
 
-def _symbol_warnings(request: BuildRequest, facts: Facts) -> Iterator[BuildWarning]:
+def _symbol_warnings(request: BuildRequest, facts: MarketFacts) -> Iterator[BuildWarning]:
     known = [token for token in request.tokens if token.asset in facts.tokens]
     return symbol_warnings(known, {asset: token.symbol for asset, token in facts.tokens.items()})
 
 
-def _router_warnings(plan: Plan) -> Iterator[BuildWarning]:
+def _router_warnings(plan: RoutePlan) -> Iterator[BuildWarning]:
     for asset, way in plan.ways.items():
         if way.quote is not None and isinstance(way.quote.swap, Route) and len(plan.ways) > 1:
             yield BuildWarning("router_swap", ROUTER_SWAP, asset)

@@ -12,7 +12,7 @@ from typing import Any
 
 from sweepapi.evm.contracts.batch import SignaturePart, TokenPermit, signature_parts
 from sweepapi.evm.encoding.eip712 import TypedData
-from sweepapi.evm.tokens.token_permits import Grant, PermitKind, TokenPermits
+from sweepapi.evm.tokens.token_permits import PermitGrant, PermitKind, TokenPermits
 from sweepapi.evm.wallet.accounts import AccountCode
 from sweeps.protocol.request import WalletAtomic
 from sweeps.rails.evm.build.draft import EvmDraft
@@ -49,7 +49,7 @@ class NeededPermit:
         """Return what the user signs."""
         draft = sealed.draft
         return self.taken.typed_data(
-            Grant(
+            PermitGrant(
                 chain_id=draft.chain.chain_id,
                 token=self.token,
                 owner=draft.request.wallet,
@@ -140,7 +140,7 @@ class SweepCall:
 
 
 @dataclass(frozen=True)
-class SweepTransaction:
+class UnsignedSweepTransaction:
     """The transaction that sweeps, with placeholders for the signatures."""
 
     draft: EvmDraft
@@ -150,7 +150,7 @@ class SweepTransaction:
 
 
 @dataclass(frozen=True)
-class Execution:
+class PricedExecution:
     """One option with what it costs and, once the draft is sealed, with either a batch of calls or a transaction."""
 
     option: ExecutionOption
@@ -158,23 +158,24 @@ class Execution:
     data_fee: int | None
     calls: Mapping[str, Any] | None = None  # the parameter of wallet_sendCalls
     typed_data: Sequence[TypedData] = ()
-    transaction: SweepTransaction | None = None
+    transaction: UnsignedSweepTransaction | None = None
     signature_parts: Sequence[SignaturePart] = ()
 
 
-def quoted_executions(draft: EvmDraft) -> list[Execution]:
+def quoted_executions(draft: EvmDraft) -> list[PricedExecution]:
     """Return the options for a draft, those with the fewest prompts first."""
     return [
-        Execution(option, execution_gas(option, draft), execution_data_fee(option, draft)) for option in options(draft)
+        PricedExecution(option, execution_gas(option, draft), execution_data_fee(option, draft))
+        for option in options(draft)
     ]
 
 
-def executions(sealed: EvmSealed) -> list[Execution]:
+def executions(sealed: EvmSealed) -> list[PricedExecution]:
     """Return the options for a sealed draft, those with the fewest prompts first."""
     return [_sealed(execution, sealed) for execution in quoted_executions(sealed.draft)]
 
 
-def _sealed(execution: Execution, sealed: EvmSealed) -> Execution:
+def _sealed(execution: PricedExecution, sealed: EvmSealed) -> PricedExecution:
     option, draft = execution.option, sealed.draft
     if option.is_batch:
         return replace(execution, calls=_batch(sealed, option))
@@ -183,7 +184,7 @@ def _sealed(execution: Execution, sealed: EvmSealed) -> Execution:
         calldata = sealed.entry_points.encode_with_permits(sealed.call.arguments, permits)
     else:
         calldata = sealed.call.calldata
-    transaction = SweepTransaction(
+    transaction = UnsignedSweepTransaction(
         draft,
         SweepCall(draft.contract, calldata),
         draft.gas.limit(token_permits=len(option.permits)),

@@ -58,7 +58,7 @@ class EvmSealed(Sealed):
     """A sealed draft on an EVM chain."""
 
     draft: EvmDraft
-    route: batch.Route
+    route: batch.BatchRoute
     permit: TypedData
     permission: batch.Permission
     call: ContractCall
@@ -170,11 +170,11 @@ def signed_terms_of(sweep: Sweep, *, contract: str) -> SignedTerms:
     return SignedTerms(sweep.permit.floors, sweep.permit.max_skipped)
 
 
-def route_of(draft: EvmDraft) -> batch.Route:
+def route_of(draft: EvmDraft) -> batch.BatchRoute:
     """Return the route as the contract takes it, with the calls of routers encoded."""
-    return batch.Route(
-        legs=[batch.Leg(token.asset, token.amount, token.floor, _hop(token)) for token in draft.tokens],
-        last_hop=_in_pool(draft.last_hop) if draft.last_hop is not None else batch.Hop(),
+    return batch.BatchRoute(
+        legs=[batch.BatchLeg(token.asset, token.amount, token.floor, _hop(token)) for token in draft.tokens],
+        last_hop=_in_pool(draft.last_hop) if draft.last_hop is not None else batch.BatchHop(),
         max_skipped=draft.max_skipped,
         router_calls=[
             _router_call(position, token.swap, min_output=token.min_output, recipient=draft.contract)
@@ -184,20 +184,20 @@ def route_of(draft: EvmDraft) -> batch.Route:
     )
 
 
-def _hop(token: EvmToken) -> batch.Hop:
+def _hop(token: EvmToken) -> batch.BatchHop:
     match token.swap:
         case None:
-            return batch.Hop(dropped=True)
+            return batch.BatchHop(dropped=True)
         case PoolSwap(hop=hop, joined=joined, least_wrapped=least, price_limit=limit):
             return replace(_in_pool(hop), joined=joined, skippable=token.skippable, price_limit=limit, least=least)
         case WrappedSwap(joined=joined):
-            return batch.Hop(joined=joined)
+            return batch.BatchHop(joined=joined)
         case RouterSwap():
-            return batch.Hop()
+            return batch.BatchHop()
 
 
-def _in_pool(hop: PoolHop) -> batch.Hop:
-    return batch.Hop(fee=hop.fee_tier or 0, venue=hop.venue.id)
+def _in_pool(hop: PoolHop) -> batch.BatchHop:
+    return batch.BatchHop(fee=hop.fee_tier or 0, venue=hop.venue.id)
 
 
 def _router_call(position: int, swap: RouterSwap, *, min_output: int, recipient: str) -> batch.RouterCall:

@@ -7,12 +7,12 @@ from django.conf import settings
 
 from sweepapi.evm.trial.trial_result import NOT_TRIED
 from sweeps.rails.evm.build.draft import EvmDraft
-from sweeps.rails.evm.discover.found import Basket, FoundToken, Verdict
+from sweeps.rails.evm.discover.found import BestBasket, FoundToken, TokenVerdict
 
-EMPTY = Basket((), 0, None)
+EMPTY = BestBasket((), 0, None)
 
 
-def best_basket(found: Sequence[FoundToken]) -> Basket:
+def best_basket(found: Sequence[FoundToken]) -> BestBasket:
     """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more.
 
     The last hop costs gas of its own; tokens that need it may not pay for it, even if each pays for its own swap.
@@ -25,7 +25,7 @@ def best_basket(found: Sequence[FoundToken]) -> Basket:
 
 def _is_worthy(found: FoundToken) -> bool:
     """Return whether a token brings more than it costs, at a price impact that builds accept."""
-    if found.token is None or found.finding.verdict not in (Verdict.SELLABLE, Verdict.TAXED):
+    if found.token is None or found.finding.verdict not in (TokenVerdict.SELLABLE, TokenVerdict.TAXED):
         return False
     impact = found.token.economics.price_impact_bps or 0
     return _net_output(found) > 0 and impact <= settings.PRICE_IMPACT_REFUSAL_BPS
@@ -36,12 +36,12 @@ def _net_output(found: FoundToken) -> int:
     return 0 if found.token is None else found.token.economics.net_output or 0
 
 
-def _basket(tokens: Sequence[FoundToken]) -> Basket:
+def _basket(tokens: Sequence[FoundToken]) -> BestBasket:
     together = _together([token.sale for token in tokens if token.sale is not None])
-    return Basket(tokens, together.expected.gross_output, together.economics)
+    return BestBasket(tokens, together.expected.gross_output, together.economics)
 
 
-def _net_of(basket: Basket) -> int:
+def _net_of(basket: BestBasket) -> int:
     """Return what a basket brings; zero if that is not known, or if it costs more."""
     return 0 if basket.economics is None else max(basket.economics.net_output or 0, 0)
 

@@ -15,10 +15,10 @@ from partners.models import Partner
 from sweepapi.errors import ChainUnavailable, InvalidRequest
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.market import sales
-from sweepapi.evm.market.reading import Contract, Facts, Market
+from sweepapi.evm.market.reading import Contract, Market, MarketFacts
 from sweepapi.evm.market.sales import Sales
 from sweepapi.evm.routes.minimums import Minimums
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.trial.trial_result import Simulation, SimulationStatus
 from sweepapi.evm.wallet.holdings import Holdings, WalletLook
@@ -40,7 +40,7 @@ from sweeps.rails.evm.build.drafting import (
 )
 from sweeps.rails.evm.discover import verdicts
 from sweeps.rails.evm.discover.basket import best_basket
-from sweeps.rails.evm.discover.found import Discovery, Finding, FoundToken
+from sweeps.rails.evm.discover.found import EvmDiscovery, ExplainedVerdict, FoundToken
 
 SLIPPAGE_BPS = 100  # of the simulated sales; only their expected output is shown, which does not depend on it
 
@@ -56,7 +56,7 @@ class SaleTerms:
     trial: Callable[[EvmDraft], Trial]  # how it executes drafts like this one
 
 
-def discover(request: DiscoverRequest, terms: SaleTerms) -> Discovery:
+def discover(request: DiscoverRequest, terms: SaleTerms) -> EvmDiscovery:
     """Look at a wallet.
 
     Raises ``BuildDisabled``, ``ChainUnavailable``, and ``InvalidRequest`` for an output that no sweep can have.
@@ -77,8 +77,8 @@ class _Seen:
 
     market: Market
     holdings: Holdings
-    facts: Facts
-    suspects: Mapping[str, Finding]
+    facts: MarketFacts
+    suspects: Mapping[str, ExplainedVerdict]
     amounts: Mapping[str, int]  # to sell, by token
     quotes: Quotes
     sales: Sales
@@ -110,12 +110,12 @@ class _Appraisal:
     terms: SaleTerms
     seen: _Seen
 
-    def discovery(self) -> Discovery:
+    def discovery(self) -> EvmDiscovery:
         """Raise ``ChainUnavailable`` if no provider answers."""
         seen, holdings = self.seen, self.seen.holdings
         found = [*self._sold(), *self._not_sold()]
         shown = [token for token in found if self.request.includes_hidden or not token.is_hidden]
-        return Discovery(
+        return EvmDiscovery(
             chain=self.terms.chain,
             wallet=self.request.wallet,
             output=output_of(self.request.output_asset, seen.market, seen.facts),
@@ -145,7 +145,7 @@ class _Appraisal:
             result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale
             yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
 
-    def _sale(self, token: str, plan: Plan) -> EvmDraft:
+    def _sale(self, token: str, plan: RoutePlan) -> EvmDraft:
         seen, fees = self.seen, self.terms.fees
         minimums = Minimums(
             plan=plan,
@@ -180,6 +180,6 @@ class _Appraisal:
         for token in [*without_facts, *self.seen.holdings.without_balance]:
             yield self._found(token, verdicts.BROKEN)
 
-    def _found(self, token: str, finding: Finding, sale: EvmDraft | None = None) -> FoundToken:
+    def _found(self, token: str, finding: ExplainedVerdict, sale: EvmDraft | None = None) -> FoundToken:
         known = self.seen.facts.tokens.get(token)
         return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)

@@ -12,7 +12,7 @@ from sweeps.protocol.rail import OutputAsset
 from sweeps.rails.evm.build.draft import EvmDraft, EvmToken
 
 
-class Verdict(StrEnum):
+class TokenVerdict(StrEnum):
     """Whether a token is worth sweeping."""
 
     SELLABLE = "sellable"
@@ -25,10 +25,10 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ExplainedVerdict:
     """A verdict; reason and message are None if there is nothing to explain."""
 
-    verdict: Verdict
+    verdict: TokenVerdict
     reason: str | None = None  # a stable code
     message: str | None = None
 
@@ -40,7 +40,7 @@ class FoundToken:
     asset: str
     facts: TokenFacts | None  # None if it is not a token
     is_listed: bool
-    finding: Finding
+    finding: ExplainedVerdict
     sale: EvmDraft | None = None  # of the whole balance, with its simulation; None if there is no way to sell it
 
     @property
@@ -56,11 +56,11 @@ class FoundToken:
     @property
     def is_hidden(self) -> bool:
         """Whether it is only shown on request."""
-        return self.finding.verdict is Verdict.SUSPECT
+        return self.finding.verdict is TokenVerdict.SUSPECT
 
 
 @dataclass(frozen=True)
-class Basket:
+class BestBasket:
     """The tokens that are worth sweeping together, the best first, and what they bring."""
 
     tokens: Sequence[FoundToken]
@@ -69,7 +69,7 @@ class Basket:
 
 
 @dataclass(frozen=True)
-class Discovery:
+class EvmDiscovery:
     """What one look at a wallet found."""
 
     chain: Chain
@@ -80,4 +80,4 @@ class Discovery:
     hidden_count: int  # tokens that were found and are not shown
     omitted_count: int  # candidates that were not looked at
     logs_read: bool
-    best_basket: Basket
+    best_basket: BestBasket

@@ -3,14 +3,14 @@
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.deception import Deception, deception
 from sweepapi.evm.tokens.erc20 import TokenFacts
-from sweepapi.evm.tokens.transfers import Problem
+from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweepapi.evm.worth.left_out import PROBLEMS, uneconomic
 from sweeps.rails.evm.build.draft import EvmDraft
-from sweeps.rails.evm.discover.found import Finding, Verdict
+from sweeps.rails.evm.discover.found import ExplainedVerdict, TokenVerdict
 
-BROKEN = Finding(Verdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
-SELLABLE = Finding(Verdict.SELLABLE)
+BROKEN = ExplainedVerdict(TokenVerdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
+SELLABLE = ExplainedVerdict(TokenVerdict.SELLABLE)
 DECEPTIONS = {
     Deception.IMITATION: "Its symbol is that of a well-known token, or looks like it.",
     Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
@@ -24,26 +24,26 @@ def is_listed(chain: Chain, token: str) -> bool:
     return token in (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
 
 
-def deceptive(chain: Chain, token: str, facts: TokenFacts) -> Finding | None:
+def deceptive(chain: Chain, token: str, facts: TokenFacts) -> ExplainedVerdict | None:
     """Return why an unlisted token's name is made to deceive; None if it is not."""
     if is_listed(chain, token):
         return None
     found = deception(facts.symbol, facts.name, symbols=(chain.native_symbol, *chain.tokens))
-    return None if found is None else Finding(Verdict.SUSPECT, found.value, DECEPTIONS[found])
+    return None if found is None else ExplainedVerdict(TokenVerdict.SUSPECT, found.value, DECEPTIONS[found])
 
 
-def without_way(problem: Problem) -> Finding:
+def without_way(problem: TransferProblem) -> ExplainedVerdict:
     """Return the verdict on a token that nothing can swap."""
-    verdict = Verdict.NO_ROUTE if problem is Problem.NO_ROUTE else Verdict.UNSELLABLE
-    return Finding(verdict, *PROBLEMS[problem])
+    verdict = TokenVerdict.NO_ROUTE if problem is TransferProblem.NO_ROUTE else TokenVerdict.UNSELLABLE
+    return ExplainedVerdict(verdict, *PROBLEMS[problem])
 
 
-def of_sale(sale: EvmDraft) -> Finding:
+def of_sale(sale: EvmDraft) -> ExplainedVerdict:
     """Return the verdict on a token that was sold alone."""
     if sale.simulation.status is SimulationStatus.REVERTED:
-        return Finding(Verdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
+        return ExplainedVerdict(TokenVerdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
     worthless = next(uneconomic(sale.tokens), None)
     if worthless is not None:
-        return Finding(Verdict.UNECONOMIC, worthless.reason, worthless.message)
+        return ExplainedVerdict(TokenVerdict.UNECONOMIC, worthless.reason, worthless.message)
     tax_bps = sale.tokens[0].economics.transfer_tax_bps
-    return Finding(Verdict.TAXED, "transfer_fee", TAX.format(tax_bps)) if tax_bps else SELLABLE
+    return ExplainedVerdict(TokenVerdict.TAXED, "transfer_fee", TAX.format(tax_bps)) if tax_bps else SELLABLE

@@ -27,7 +27,7 @@ class PaidParties:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EmittedOutcome:
     """What an execution brought, in the output token's smallest unit."""
 
     output_token: str
@@ -45,7 +45,7 @@ class Emitted:
     execution_id: str
     user: str | None  # None unless the event is that of an execution
     facts: Mapping[str, str]  # all values, by their names
-    outcome: Outcome | None = None  # as user
+    outcome: EmittedOutcome | None = None  # as user
 
 
 _REASONS = {

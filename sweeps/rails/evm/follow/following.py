@@ -13,14 +13,14 @@ import structlog
 from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding import responses
-from sweepapi.evm.logs.log_search import MAX_SEARCHES, Finding, Search, find
+from sweepapi.evm.logs.log_search import MAX_SEARCHES, LogSearch, SearchFinding, find
 from sweepapi.evm.logs.sightings import Sighting, look
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import schedule
 from sweeps.models import Flag
 from sweeps.protocol.rail import Outlook, Verdict
-from sweeps.rails.evm.follow.watching import Watched
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 
 log = structlog.get_logger(__name__)
 
@@ -33,17 +33,17 @@ MAX_RECHECK_SECONDS = 20
 
 
 @dataclass(frozen=True)
-class Seen:
+class EvmReading:
     """What was seen of one sweep."""
 
     sighting: Sighting
-    finding: Finding | None = None  # None if there was no search
+    finding: SearchFinding | None = None  # None if there was no search
     is_final: bool = False  # the finding is of a final block, and from two providers where there are two
 
 
 def see(
-    network: str, watched: Sequence[Watched], *, timeout_seconds: float | None = None
-) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    network: str, watched: Sequence[FollowedEvmSweep], *, timeout_seconds: float | None = None
+) -> Iterator[list[tuple[UUID, EvmReading | None]]]:
     """Yield what was seen of the sweeps, None where no provider answered; searches only if there is no timeout."""
     chain = networks.current().chain(network)
     pool = networks.current().pool(network)
@@ -51,9 +51,9 @@ def see(
         yield from _see_batch(chain, pool, batch, timeout_seconds)
 
 
-def _batches(watched: Sequence[Watched]) -> Iterator[list[Watched]]:
+def _batches(watched: Sequence[FollowedEvmSweep]) -> Iterator[list[FollowedEvmSweep]]:
     """Yield batches that stay under the number of calls that providers take at once."""
-    batch: list[Watched] = []
+    batch: list[FollowedEvmSweep] = []
     calls = 0
     for one in watched:
         needed = max(len(one.tx_hashes) + (one.accepted is not None), 1)  # its block; the states share a call
@@ -67,8 +67,8 @@ def _batches(watched: Sequence[Watched]) -> Iterator[list[Watched]]:
 
 
 def _see_batch(
-    chain: Chain, pool: ProviderPool, watched: Sequence[Watched], timeout_seconds: float | None
-) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    chain: Chain, pool: ProviderPool, watched: Sequence[FollowedEvmSweep], timeout_seconds: float | None
+) -> Iterator[list[tuple[UUID, EvmReading | None]]]:
     """Look at one batch.
 
     If it fails while a provider answers, it is halved, so that a sweep whose hashes can't be looked up (anyone may
@@ -85,7 +85,7 @@ def _see_batch(
         yield from _see_batch(chain, pool, watched[:middle], timeout_seconds)
         yield from _see_batch(chain, pool, watched[middle:], timeout_seconds)
         return
-    seen = {one.sweep_id: Seen(sightings[one.sweep_id]) for one in watched}
+    seen = {one.sweep_id: EvmReading(sightings[one.sweep_id]) for one in watched}
     if timeout_seconds is None:
         yield from _searched(chain, pool, watched, seen)
     else:
@@ -101,8 +101,8 @@ def _answers(pool: ProviderPool) -> bool:
 
 
 def _searched(
-    chain: Chain, pool: ProviderPool, watched: Sequence[Watched], seen: Mapping[UUID, Seen]
-) -> Iterator[list[tuple[UUID, Seen | None]]]:
+    chain: Chain, pool: ProviderPool, watched: Sequence[FollowedEvmSweep], seen: Mapping[UUID, EvmReading]
+) -> Iterator[list[tuple[UUID, EvmReading | None]]]:
     """Yield first the sweeps that need no search, so that they don't wait, then the others with their findings."""
     found = ((one.sweep_id, one.search(seen[one.sweep_id].sighting)) for one in watched)
     searches = {sweep_id: search for sweep_id, search in found if search is not None}
@@ -114,7 +114,7 @@ def _searched(
         yield [(sweep_id, replace(seen[sweep_id], finding=findings.get(sweep_id))) for sweep_id in batch]
 
 
-def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[Search]) -> Mapping[Hashable, Finding]:
+def _findings(chain: Chain, pool: ProviderPool, searches: Sequence[LogSearch]) -> Mapping[Hashable, SearchFinding]:
     try:
         return find(chain=chain, pool=pool, searches=searches)
     except ChainUnavailableError as error:

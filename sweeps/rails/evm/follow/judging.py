@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sweepapi.evm.encoding.responses import Receipt
-from sweepapi.evm.logs.log_search import Finding
+from sweepapi.evm.logs.log_search import SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
 from sweeps.models import Flag
 from sweeps.protocol.rail import (
@@ -17,14 +17,14 @@ from sweeps.protocol.rail import (
     TransactionVerdict,
     Verdict,
 )
-from sweeps.rails.evm.follow.following import Seen
-from sweeps.rails.evm.follow.watching import Accepted, Watched, depth_of
+from sweeps.rails.evm.follow.following import EvmReading
+from sweeps.rails.evm.follow.watching import EvmAcceptance, FollowedEvmSweep, depth_of
 
 DISPUTED = "The providers disagree about the accepted block."
 AWAITED = "No second provider shows the same of the accepted block yet."
 
 
-def judge(watched: Watched, seen: Seen) -> Verdict:
+def judge(watched: FollowedEvmSweep, seen: EvmReading) -> Verdict:
     """Return the verdict. What was seen may be older than what is watched."""
     return Verdict(
         executions={watched.execution_id: _execution(watched, seen)},
@@ -33,7 +33,7 @@ def judge(watched: Watched, seen: Seen) -> Verdict:
     )
 
 
-def _execution(watched: Watched, seen: Seen) -> ExecutionVerdict:
+def _execution(watched: FollowedEvmSweep, seen: EvmReading) -> ExecutionVerdict:
     if watched.accepted is not None:
         return _accepted(watched, watched.accepted, seen.sighting)
     transactions = list(_transactions(watched, seen))
@@ -45,7 +45,7 @@ def _execution(watched: Watched, seen: Seen) -> ExecutionVerdict:
     return _unexecuted(watched, seen, transactions, raised)
 
 
-def _accepted(watched: Watched, accepted: Accepted, sighting: Sighting) -> ExecutionVerdict:
+def _accepted(watched: FollowedEvmSweep, accepted: EvmAcceptance, sighting: Sighting) -> ExecutionVerdict:
     """Judge by the block, and once that is final by the receipt, which a single provider was enough for so far."""
     depth = depth_of(sighting, accepted.height, accepted.block_hash)
     if depth in (Depth.GONE, Depth.FINAL) and not sighting.agreed:
@@ -67,7 +67,7 @@ def _accepted(watched: Watched, accepted: Accepted, sighting: Sighting) -> Execu
     return ExecutionVerdict(sighting.head_number, accepted=depth, log_index=executed.log_index)
 
 
-def _shown(watched: Watched, receipt: Receipt, accepted: Accepted) -> Executed | None:
+def _shown(watched: FollowedEvmSweep, receipt: Receipt, accepted: EvmAcceptance) -> Executed | None:
     """Return what a receipt shows in that very block; None unless it is what was accepted."""
     is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
     executed = _transaction(watched, receipt).executed if is_in_block else None
@@ -75,7 +75,7 @@ def _shown(watched: Watched, receipt: Receipt, accepted: Accepted) -> Executed |
     return executed if is_same else None
 
 
-def _transactions(watched: Watched, seen: Seen) -> Iterator[TransactionVerdict]:
+def _transactions(watched: FollowedEvmSweep, seen: EvmReading) -> Iterator[TransactionVerdict]:
     """Yield the verdict on each known receipt, up to the first that executed the sweep; a discovered one comes last."""
     receipts = dict(seen.sighting.receipts)
     found = seen.finding.receipt if seen.finding is not None else None
@@ -92,7 +92,7 @@ def _transactions(watched: Watched, seen: Seen) -> Iterator[TransactionVerdict]:
 
 
 def _unexecuted(
-    watched: Watched, seen: Seen, transactions: Sequence[TransactionVerdict], raised: frozenset[str]
+    watched: FollowedEvmSweep, seen: EvmReading, transactions: Sequence[TransactionVerdict], raised: frozenset[str]
 ) -> ExecutionVerdict:
     """Judge by the identity: the execution ends if it can't be used any more; an unexplained use is flagged."""
     sighting, finding = seen.sighting, seen.finding
@@ -115,7 +115,7 @@ def _unexecuted(
     )
 
 
-def _found(watched: Watched, finding: Finding) -> tuple[Ended | None, str]:
+def _found(watched: FollowedEvmSweep, finding: SearchFinding) -> tuple[Ended | None, str]:
     """Return how the execution ended, or None and the obstacle."""
     hit = finding.hit
     if hit is None:
@@ -127,7 +127,7 @@ def _found(watched: Watched, finding: Finding) -> tuple[Ended | None, str]:
     return replace(hit.event.value, tx_hash=hit.tx_hash), ""
 
 
-def _transaction(watched: Watched, receipt: Receipt) -> TransactionVerdict:
+def _transaction(watched: FollowedEvmSweep, receipt: Receipt) -> TransactionVerdict:
     inclusion = Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used)
     if not receipt.succeeded:
         return TransactionVerdict(receipt.tx_hash, inclusion, reverted=True)

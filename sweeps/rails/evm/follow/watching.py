@@ -9,7 +9,7 @@ from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.encoding.responses import Log, Receipt
 from sweepapi.evm.logs.log_digest import digest
 from sweepapi.evm.logs.log_query import Topics
-from sweepapi.evm.logs.log_search import Event, Search
+from sweepapi.evm.logs.log_search import Event, LogSearch
 from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject
 from sweepapi.fees import Split
 from sweeps.models import Execution, SkippedToken, Sweep, SweepTransaction
@@ -27,7 +27,7 @@ class Match:
     executed: Executed | None = None  # None unless everything matches
 
 
-class Terms(Protocol):
+class ContractTerms(Protocol):
     """How one contract version identifies a sweep on chain, and what its event must say."""
 
     @property
@@ -62,7 +62,7 @@ class Terms(Protocol):
 
 
 @dataclass(frozen=True)
-class Accepted:
+class EvmAcceptance:
     """The transaction that was accepted, the block that it was seen in, what it paid and what it left out."""
 
     tx_hash: str
@@ -73,21 +73,21 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Watched:
+class FollowedEvmSweep:
     """The facts about a sweep and its only execution that looking and judging need."""
 
     sweep_id: UUID
     execution_id: UUID
     contract: str
-    terms: Terms
+    terms: ContractTerms
     deadline: int  # seconds since 1970
     built_at_height: int
     search_cursor: str  # the block to go on from; blank unless a search is half done
     tx_hashes: tuple[str, ...]  # in the order of their reports; once one is accepted, only that one
-    accepted: Accepted | None
+    accepted: EvmAcceptance | None
 
     @classmethod
-    def of(cls, sweep: Sweep, execution: Execution, terms: Terms) -> "Watched":
+    def of(cls, sweep: Sweep, execution: Execution, terms: ContractTerms) -> "FollowedEvmSweep":
         """Return what is watched of a sweep whose transactions are prefetched."""
         candidates = execution.candidates
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
@@ -163,7 +163,7 @@ class Watched:
         log_index = next(index for index, log in emitted if (event := self.terms.read(log)) and event.is_hint)
         return replace(match, executed=replace(match.executed, logs_digest=digest(emitted), log_index=log_index))
 
-    def search(self, sighting: Sighting) -> Search | None:
+    def search(self, sighting: Sighting) -> LogSearch | None:
         """Return where to search for what used the identity; None if it is unused, or a known transaction used it."""
         if self.accepted is not None or not sighting.state or sighting.safe_number is None:
             return None
@@ -171,7 +171,7 @@ class Watched:
         if any(self.match(receipt).executed for receipt in known):
             return None
         first_block = int(self.search_cursor or max(self.built_at_height - SEARCH_MARGIN_BLOCKS, 0))
-        return Search(
+        return LogSearch(
             key=self.sweep_id,
             contract=self.contract,
             topics=self.terms.topics,
@@ -181,10 +181,10 @@ class Watched:
         )
 
 
-def _accepted(sweep: Sweep, execution: Execution, tx: SweepTransaction) -> Accepted:
+def _accepted(sweep: Sweep, execution: Execution, tx: SweepTransaction) -> EvmAcceptance:
     positions = {token.id: token.position for token in sweep.input_tokens}
     skipped = [Skipped(positions[one.token_id], SkippedToken.Reason(one.reason)) for one in execution.now_skipped]
-    return Accepted(tx.tx_hash, *tx.block, execution.amounts, tuple(skipped))
+    return EvmAcceptance(tx.tx_hash, *tx.block, execution.amounts, tuple(skipped))
 
 
 def depth_of(sighting: Sighting, height: int, block_hash: str) -> Depth:

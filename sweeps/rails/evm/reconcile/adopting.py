@@ -25,17 +25,17 @@ from sweeps.books import adoption
 from sweeps.books.adoption import Adopted, NotAdoptableError
 from sweeps.models import Sweep
 from sweeps.protocol.rail import Inclusion, OutputAsset
-from sweeps.rails.evm.follow.emitted import Emitted, Outcome, PaidParties
+from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome, PaidParties
 from sweeps.rails.evm.models import UnmatchedEvent
 from sweeps.rails.evm.reconcile import unmatched
-from sweeps.rails.evm.reconcile.rereading import Place, timestamp_of
+from sweeps.rails.evm.reconcile.rereading import ContractPlace, timestamp_of
 
 
 @dataclass(frozen=True)
 class Orphan:
     """The event of an execution that we do not know, with the receipt that shows it."""
 
-    place: Place
+    place: ContractPlace
     mined: MinedLog
     emitted: Emitted
     receipt: Receipt
@@ -100,7 +100,7 @@ def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Adopted:
     )
 
 
-def _owner_on_chain(network: str, outcome: Outcome, parties: PaidParties) -> _Owner:
+def _owner_on_chain(network: str, outcome: EmittedOutcome, parties: PaidParties) -> _Owner:
     """Return whom the contract paid; the partner and both recipients have to be known."""
     partner = Partner.objects.filter(id=UUID(parties.partner_id[2:34])).first()
     if partner is None or partner.onchain_id != parties.partner_id:
@@ -120,7 +120,7 @@ def _owner_on_chain(network: str, outcome: Outcome, parties: PaidParties) -> _Ow
     )
 
 
-def _owner_named(orphan: Orphan, outcome: Outcome, partner: Partner | None) -> _Owner:
+def _owner_named(orphan: Orphan, outcome: EmittedOutcome, partner: Partner | None) -> _Owner:
     """Return the partner that operators named, with the share that it had when the sweep was executed."""
     place = orphan.place
     recipient = networks.current().chain(place.network).protocol_recipient
@@ -143,7 +143,7 @@ def _owner_named(orphan: Orphan, outcome: Outcome, partner: Partner | None) -> _
     )
 
 
-def _split(outcome: Outcome, partner_fee: int, protocol_fee: int) -> Split:
+def _split(outcome: EmittedOutcome, partner_fee: int, protocol_fee: int) -> Split:
     """Return the amounts; what contradicts itself is not adopted."""
     total_fee, gross_output = outcome.total_fee, outcome.gross_output
     if partner_fee + protocol_fee != total_fee or outcome.user_amount + total_fee != gross_output:

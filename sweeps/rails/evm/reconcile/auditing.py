@@ -15,7 +15,7 @@ from sweepapi import networks
 from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_scan import ScannedSpan
 from sweeps.books.adoption import NotAdoptableError
-from sweeps.books.comparison import Adoption, Blocks, Difference, Report
+from sweeps.books.comparison import Adoption, Blocks, BooksDifference, Report
 from sweeps.books.entries import stray_entries
 from sweeps.models import Execution
 from sweeps.protocol.rail import FinalSpan
@@ -24,7 +24,7 @@ from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import books, recorded, rereading, unmatched
 from sweeps.rails.evm.reconcile.adopting import Orphan, adopt
 from sweeps.rails.evm.reconcile.comparing import UNKNOWN, Unmatched, compare
-from sweeps.rails.evm.reconcile.rereading import Place
+from sweeps.rails.evm.reconcile.rereading import ContractPlace
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +39,7 @@ class EvmAuditor:
     last_day = staticmethod(rereading.last_day)
 
     def compare(self, network: str, blocks: Blocks) -> Report:
-        found: list[Difference] = []
+        found: list[BooksDifference] = []
         if blocks.first > blocks.last:
             return Report(network, blocks, 0, found)
         since = rereading.timestamp_of(network, blocks.first)
@@ -77,7 +77,7 @@ class EvmAuditor:
         return dict(found.values_list("network").annotate(events=Count("*")))
 
 
-def _adopt(place: Place, span: ScannedSpan, named: Mapping[str, Partner], by: str) -> Iterator[Adoption]:
+def _adopt(place: ContractPlace, span: ScannedSpan, named: Mapping[str, Partner], by: str) -> Iterator[Adoption]:
     found = [(mined, emitted) for mined in span.logs if (emitted := place.rail.emitted(mined.log)) is not None]
     executed = [(mined, emitted) for mined, emitted in found if emitted.outcome is not None]
     ids = [emitted.execution_id for _, emitted in executed]

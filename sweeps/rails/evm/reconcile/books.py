@@ -10,16 +10,16 @@ from uuid import UUID
 from ledger.reading import Booked, booked_for
 from sweepapi.evm.encoding.responses import MinedLog
 from sweepapi.evm.logs.log_scan import ScannedSpan
-from sweeps.books.comparison import Blocks, Difference, Found, Problem
+from sweeps.books.comparison import Blocks, BooksDifference, BooksProblem, Found
 from sweeps.books.entries import amount_differences, entry_differences, what_is_due
 from sweeps.models import Execution, SweepTransaction
-from sweeps.rails.evm.follow.emitted import Emitted, Outcome
+from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome
 from sweeps.rails.evm.models import UnmatchedEvent
 from sweeps.rails.evm.reconcile.comparing import OF_ANOTHER_WALLET, UNKNOWN
-from sweeps.rails.evm.reconcile.rereading import Place
+from sweeps.rails.evm.reconcile.rereading import ContractPlace
 
 # What operators have explained is a difference no longer.
-_EXPLAINABLE = {Problem.EVENT_WITHOUT_SWEEP, Problem.EVENT_NOT_RECORDED}
+_EXPLAINABLE = {BooksProblem.EVENT_WITHOUT_SWEEP, BooksProblem.EVENT_NOT_RECORDED}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Event:
     is_explained: bool
 
 
-def differences(place: Place, blocks: Blocks, span: ScannedSpan) -> Iterator[Difference]:
+def differences(place: ContractPlace, blocks: Blocks, span: ScannedSpan) -> Iterator[BooksDifference]:
     """Yield how the books differ from these blocks, all of whose events the span has."""
     events = list(_events(place, blocks, span))
     shown = {one.ours.pk for one in events if one.ours is not None and one.emitted.user == one.ours.sweep.wallet}
@@ -44,8 +44,8 @@ def differences(place: Place, blocks: Blocks, span: ScannedSpan) -> Iterator[Dif
                 yield _difference(place, one, problem, message)
     for execution in unseen:
         (tx,) = _accepted_transactions(execution)
-        yield Difference(
-            problem=Problem.EVENT_MISSING,
+        yield BooksDifference(
+            problem=BooksProblem.EVENT_MISSING,
             message="Executed in our books, and the contract emitted nothing in this block.",
             venue=place.contract,
             block_number=tx.block_number,
@@ -55,7 +55,7 @@ def differences(place: Place, blocks: Blocks, span: ScannedSpan) -> Iterator[Dif
         )
 
 
-def _events(place: Place, blocks: Blocks, span: ScannedSpan) -> Iterator[_Event]:
+def _events(place: ContractPlace, blocks: Blocks, span: ScannedSpan) -> Iterator[_Event]:
     shown = [(mined, emitted) for mined in span.logs if (emitted := place.rail.emitted(mined.log)) is not None]
     ids = {emitted.execution_id for _, emitted in shown}
     ours = Execution.objects.filter(network=place.network, venue=place.contract, execution_id__in=ids)
@@ -72,7 +72,7 @@ def _events(place: Place, blocks: Blocks, span: ScannedSpan) -> Iterator[_Event]
         yield _Event(mined, emitted, by_id.get(emitted.execution_id), is_explained)
 
 
-def _accepted(place: Place, blocks: Blocks) -> Sequence[Execution]:
+def _accepted(place: ContractPlace, blocks: Blocks) -> Sequence[Execution]:
     """Return the executions that we recorded as executed in these blocks."""
     accepted = SweepTransaction.objects.filter(
         status=SweepTransaction.Status.ACCEPTED,
@@ -90,13 +90,13 @@ def _accepted_transactions(execution: Execution) -> list[SweepTransaction]:
 def _found(one: _Event, booked: Mapping[UUID, frozenset[Booked]]) -> Iterator[Found]:
     execution, outcome = one.ours, one.emitted.outcome
     if execution is None:
-        yield Problem.EVENT_WITHOUT_SWEEP, UNKNOWN
+        yield BooksProblem.EVENT_WITHOUT_SWEEP, UNKNOWN
     elif outcome is None:
         yield from _of_cancellation(execution)
     elif one.emitted.user != execution.sweep.wallet:
-        yield Problem.EVENT_WITHOUT_SWEEP, OF_ANOTHER_WALLET
+        yield BooksProblem.EVENT_WITHOUT_SWEEP, OF_ANOTHER_WALLET
     elif execution.status != Execution.Status.EXECUTED:
-        yield Problem.EVENT_NOT_RECORDED, f"Executed on chain, and {execution.status} in our books."
+        yield BooksProblem.EVENT_NOT_RECORDED, f"Executed on chain, and {execution.status} in our books."
     else:
         yield from _of_execution(one.mined, outcome, execution)
         parties = outcome.parties
@@ -107,15 +107,15 @@ def _found(one: _Event, booked: Mapping[UUID, frozenset[Booked]]) -> Iterator[Fo
 
 def _of_cancellation(execution: Execution) -> Iterator[Found]:
     if execution.status == Execution.Status.EXECUTED:
-        yield Problem.EVENT_NOT_RECORDED, "Cancelled on chain, and executed in our books."
+        yield BooksProblem.EVENT_NOT_RECORDED, "Cancelled on chain, and executed in our books."
     elif execution.closed_at is None:  # one that had expired or failed before could not be executed anyway
-        yield Problem.EVENT_NOT_RECORDED, f"Cancelled on chain, and {execution.status} in our books."
+        yield BooksProblem.EVENT_NOT_RECORDED, f"Cancelled on chain, and {execution.status} in our books."
 
 
-def _of_execution(mined: MinedLog, outcome: Outcome, execution: Execution) -> Iterator[Found]:
+def _of_execution(mined: MinedLog, outcome: EmittedOutcome, execution: Execution) -> Iterator[Found]:
     accepted = [tx.tx_hash for tx in _accepted_transactions(execution)]
     if accepted != [mined.tx_hash]:
-        yield Problem.OTHER_TRANSACTION, f"Our books have it in {', '.join(accepted) or 'no transaction'}."
+        yield BooksProblem.OTHER_TRANSACTION, f"Our books have it in {', '.join(accepted) or 'no transaction'}."
     pairs: dict[str, tuple[object, object]] = {
         "output token": (outcome.output_token, execution.sweep.output_asset),
         "gross output": (outcome.gross_output, execution.gross_output),
@@ -129,8 +129,8 @@ def _of_execution(mined: MinedLog, outcome: Outcome, execution: Execution) -> It
     yield from amount_differences(pairs)
 
 
-def _difference(place: Place, one: _Event, problem: Problem, message: str) -> Difference:
-    return Difference(
+def _difference(place: ContractPlace, one: _Event, problem: BooksProblem, message: str) -> BooksDifference:
+    return BooksDifference(
         problem=problem,
         message=f"{one.emitted.name}: {message}",
         venue=place.contract,

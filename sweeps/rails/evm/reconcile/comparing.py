@@ -10,13 +10,13 @@ from sweepapi import networks
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_scan import Scan, ScannedSpan, Stream
-from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending
 from sweeps.rails.evm.follow.emitted import Emitted
-from sweeps.rails.evm.follow.following import Seen
-from sweeps.rails.evm.follow.watching import Watched
+from sweeps.rails.evm.follow.following import EvmReading
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.rail import EvmRail
 
 log = structlog.get_logger(__name__)
@@ -37,10 +37,10 @@ class Unmatched:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class EventComparison:
     """What the events of a span mean."""
 
-    looks: list[tuple[UUID, Seen]] = field(default_factory=list)
+    looks: list[tuple[UUID, EvmReading]] = field(default_factory=list)
     unmatched: list[Unmatched] = field(default_factory=list)
     unproven: set[str] = field(default_factory=set)  # transactions that a later run has to look at again
 
@@ -72,7 +72,7 @@ class _Question:
     """An event that is not settled, with what is watched of its sweep and what it says about it."""
 
     named: _Named
-    watched: Watched
+    watched: FollowedEvmSweep
     event: Event
 
     @property
@@ -85,9 +85,9 @@ class _Question:
         return self.watched.accepted is not None
 
 
-def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: ScannedSpan) -> Comparison:
+def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: ScannedSpan) -> EventComparison:
     """Return what the events of a span mean; reads the receipts of those that something depends on."""
-    result = Comparison()
+    result = EventComparison()
     questions = list(_questions(rail, _named(rail, network, stream, span, result), result))
     moved = [one for one in questions if one.is_elsewhere]
     result.unproven.update(one.tx_hash for one in moved)
@@ -106,7 +106,7 @@ def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: Scann
     return result
 
 
-def _named(rail: EvmRail, network: str, stream: Stream, span: ScannedSpan, result: Comparison) -> list[_Named]:
+def _named(rail: EvmRail, network: str, stream: Stream, span: ScannedSpan, result: EventComparison) -> list[_Named]:
     """Return the events about executions of ours that are not settled; those with an unknown identity are noted."""
     shown = [(mined, emitted) for mined in span.logs if (emitted := rail.emitted(mined.log)) is not None]
     ids = {emitted.execution_id for _, emitted in shown}
@@ -122,7 +122,7 @@ def _named(rail: EvmRail, network: str, stream: Stream, span: ScannedSpan, resul
     return [one for one in named if not one.is_settled and not _is_of_adopted(one, result)]
 
 
-def _is_of_adopted(one: _Named, result: Comparison) -> bool:
+def _is_of_adopted(one: _Named, result: EventComparison) -> bool:
     """Whether it is another event of a sweep that was adopted, of which no terms are known to judge it by."""
     sweep = one.execution.sweep
     if sweep.is_adopted:
@@ -131,7 +131,7 @@ def _is_of_adopted(one: _Named, result: Comparison) -> bool:
     return sweep.is_adopted
 
 
-def _questions(rail: EvmRail, named: Sequence[_Named], result: Comparison) -> Iterator[_Question]:
+def _questions(rail: EvmRail, named: Sequence[_Named], result: EventComparison) -> Iterator[_Question]:
     sweeps: dict[UUID, Sweep] = {one.execution.sweep_id: one.execution.sweep for one in named}
     watched = dict(zip(sweeps, rail.watch(list(sweeps.values())), strict=True))
     for one in named:
@@ -147,13 +147,13 @@ def _questions(rail: EvmRail, named: Sequence[_Named], result: Comparison) -> It
                 result.unmatched.append(Unmatched(one.mined, one.emitted, event.value.reason, subject.sweep_id))
 
 
-def _second_looks(rail: EvmRail, network: str, moved: Sequence[_Question]) -> Iterator[tuple[UUID, Seen]]:
+def _second_looks(rail: EvmRail, network: str, moved: Sequence[_Question]) -> Iterator[tuple[UUID, EvmReading]]:
     """Look at what was accepted elsewhere: its block may have left the chain."""
     lots = rail.see(network, [one.watched for one in moved])
     return ((sweep_id, seen) for looks in lots for sweep_id, seen in looks if seen is not None)
 
 
-def _judge(scan: Scan, question: _Question, receipt: Receipt, result: Comparison) -> None:
+def _judge(scan: Scan, question: _Question, receipt: Receipt, result: EventComparison) -> None:
     watched, named = question.watched, question.named
     log.info(
         "execution_found", sweep_id=str(watched.sweep_id), network=named.execution.network, tx_hash=receipt.tx_hash
@@ -164,7 +164,7 @@ def _judge(scan: Scan, question: _Question, receipt: Receipt, result: Comparison
         result.unmatched.append(Unmatched(named.mined, named.emitted, reason, watched.sweep_id))
 
 
-def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> Seen:
+def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> EvmReading:
     sighting = Sighting(
         head_number=scan.head_number,
         safe_number=scan.final_number,
@@ -175,4 +175,4 @@ def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> Seen:
         safe_timestamp=None,
     )
     hit = Hit(question.event, question.named.mined)
-    return Seen(sighting, Finding(hit, receipt, agreed=True, resume_at=None), is_final=True)
+    return EvmReading(sighting, SearchFinding(hit, receipt, agreed=True, resume_at=None), is_final=True)

@@ -17,13 +17,13 @@ from sweepapi import networks
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.logs import log_poll
 from sweepapi.evm.logs.log_poll import Depths, Poll
-from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
 from sweeps.models import Sweep
-from sweeps.rails.evm.follow.following import Seen
-from sweeps.rails.evm.follow.watching import Watched
+from sweeps.rails.evm.follow.following import EvmReading
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile.unsettled import unsettled
@@ -37,7 +37,7 @@ RELOOK = timedelta(seconds=5)  # what such a look shows rarely changes from poll
 class _Proposal:
     """An event about an open sweep, and what it says about it."""
 
-    watched: Watched
+    watched: FollowedEvmSweep
     event: Event
     mined: MinedLog
     checked_at: datetime | None  # when the sweep was looked at last
@@ -60,7 +60,7 @@ class LogFollower:
 
     rails: Mapping[str, EvmRail]  # by their names
 
-    def follow(self, network: str) -> Iterator[tuple[UUID, Seen]]:
+    def follow(self, network: str) -> Iterator[tuple[UUID, EvmReading]]:
         """Yield what one poll shows of open sweeps; nothing if no execution was offered on this network."""
         contracts = {venue: self.rails[name] for venue, name in venues_of(network) if name in self.rails}
         if not contracts:
@@ -102,7 +102,7 @@ def _poll(network: str, contracts: Mapping[str, EvmRail]) -> Poll:
     return poll
 
 
-def _looks(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[tuple[UUID, Seen]]:
+def _looks(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[tuple[UUID, EvmReading]]:
     proposals = list(_proposals(rail, network, contract, poll))
     hints = [one for one in proposals if one.is_hint]
     pool = networks.current().pool(network)
@@ -139,7 +139,7 @@ def _shows(receipt: Receipt, mined: MinedLog) -> bool:
     return is_in_block and mined.log in receipt.logs
 
 
-def _seen(depths: Depths, proposal: _Proposal, receipt: Receipt) -> Seen:
+def _seen(depths: Depths, proposal: _Proposal, receipt: Receipt) -> EvmReading:
     mined = proposal.mined
     sighting = Sighting(
         head_number=max(depths.head, mined.block_number),  # a block may come between the calls of a batch
@@ -151,4 +151,4 @@ def _seen(depths: Depths, proposal: _Proposal, receipt: Receipt) -> Seen:
         safe_timestamp=None,
     )
     hit = Hit(proposal.event, mined)
-    return Seen(sighting, Finding(hit, receipt, agreed=False, resume_at=None))
+    return EvmReading(sighting, SearchFinding(hit, receipt, agreed=False, resume_at=None))

@@ -18,11 +18,11 @@ from sweepapi import networks
 from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_query import SPAN_BLOCKS
-from sweepapi.evm.logs.log_scan import Mark, Scan, Stream
+from sweepapi.evm.logs.log_scan import Scan, ScanMark, Stream
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import FinalSpan
-from sweeps.rails.evm.follow.following import Seen
+from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
@@ -57,7 +57,7 @@ def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalS
 
 def _scan(network: str, stream: Stream, cursor: ScannedBlocks) -> Scan | None:
     registry = networks.current()
-    after = Mark(cursor.next_block - 1, cursor.last_hash or "")
+    after = ScanMark(cursor.next_block - 1, cursor.last_hash or "")
     try:
         return log_scan.scan(chain=registry.chain(network), pool=registry.pool(network), stream=stream, after=after)
     except ChainUnavailableError as error:
@@ -68,7 +68,7 @@ def _scan(network: str, stream: Stream, cursor: ScannedBlocks) -> Scan | None:
     return None
 
 
-def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, Seen]]:
+def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmReading]]:
     """Yield looks at the open sweeps whose accepted block was read, so that it is final, and that nothing looked at."""
     overdue = timezone.now() - OVERDUE
     accepted = SweepTransaction.objects.filter(
@@ -97,7 +97,7 @@ def rescan(*, network: str, from_block: int) -> list[tuple[str, int]]:
     return moved
 
 
-def _move(cursor: ScannedBlocks, end: Mark) -> bool:
+def _move(cursor: ScannedBlocks, end: ScanMark) -> bool:
     facts = {"next_block": end.number + 1, "last_hash": end.block_hash}
     is_moved = bool(ScannedBlocks.objects.filter(id=cursor.pk, next_block=cursor.next_block).update(**facts))
     cursor.next_block = end.number + 1

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterator
 
 from sweepapi import networks
 from sweepapi.evm.chain.multicall import multicall
-from sweeps.books.comparison import Difference, Problem
+from sweeps.books.comparison import BooksDifference, BooksProblem
 from sweeps.books.entries import oldest_id
 from sweeps.models import Execution
-from sweeps.rails.evm.reconcile.rereading import Place
+from sweeps.rails.evm.reconcile.rereading import ContractPlace
 
 MAX_READ = 100  # of cancelled executions, in one call
 
 
-def unused_cancelled(place: Place, since: int, seen: Collection[str]) -> Iterator[Difference]:
+def unused_cancelled(place: ContractPlace, since: int, seen: Collection[str]) -> Iterator[BooksDifference]:
     """Yield the executions since a time that are cancelled in our books only, apart from those whose event was seen.
 
     Every provider that answers has to show their identity as unused; raises ``ChainUnavailableError`` if none does.
@@ -25,8 +25,8 @@ def unused_cancelled(place: Place, since: int, seen: Collection[str]) -> Iterato
         batch = executions[start : start + MAX_READ]
         for execution, is_unused in zip(batch, _are_unused(place, batch), strict=True):
             if is_unused:
-                yield Difference(
-                    problem=Problem.EVENT_MISSING,
+                yield BooksDifference(
+                    problem=BooksProblem.EVENT_MISSING,
                     message="Cancelled in our books, and it can still be executed on chain.",
                     venue=place.contract,
                     execution_id=execution.execution_id,
@@ -34,7 +34,7 @@ def unused_cancelled(place: Place, since: int, seen: Collection[str]) -> Iterato
                 )
 
 
-def _are_unused(place: Place, executions: Collection[Execution]) -> list[bool]:
+def _are_unused(place: ContractPlace, executions: Collection[Execution]) -> list[bool]:
     registry = networks.current()
     reads = [place.rail.terms(one.sweep, one).is_used(place.contract) for one in executions]
     call = multicall(multicall3=registry.chain(place.network).multicall3, reads=reads, require_all=True)

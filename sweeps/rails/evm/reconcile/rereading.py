@@ -10,7 +10,7 @@ from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.deployment.specification import V4, V5
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.logs import log_scan
-from sweepapi.evm.logs.log_scan import Mark, Scan, ScannedSpan, Stream
+from sweepapi.evm.logs.log_scan import Scan, ScanMark, ScannedSpan, Stream
 from sweepapi.rpc import Call
 from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -28,7 +28,7 @@ DISTANCES = sorted({int(1.19**exponent) for exponent in range(78)})
 
 
 @dataclass(frozen=True)
-class Place:
+class ContractPlace:
     """One of our contracts on a network."""
 
     rail: EvmRail
@@ -41,20 +41,20 @@ class Place:
         return Stream(self.contract, rail.event_topics, is_readable=lambda log: rail.emitted(log) is not None)
 
 
-def places_of(network: str, rails: Mapping[str, EvmRail]) -> list[Place]:
+def places_of(network: str, rails: Mapping[str, EvmRail]) -> list[ContractPlace]:
     """Return the contracts at which executions were offered, and the configured ones: a backup may be older."""
     chain = networks.current().chain(network)
     configured = {V5: chain.v5_contract, V4: chain.v4_contract}
     found = {contract: rail for rail in rails.values() if (contract := configured[rail.contract_name]) is not None}
     found |= {venue: rails[name] for venue, name in venues_of(network) if name in rails}
-    return [Place(rail, network, contract) for contract, rail in sorted(found.items())]
+    return [ContractPlace(rail, network, contract) for contract, rail in sorted(found.items())]
 
 
-def spans(place: Place, blocks: Blocks) -> Iterator[tuple[Scan, ScannedSpan]]:
+def spans(place: ContractPlace, blocks: Blocks) -> Iterator[tuple[Scan, ScannedSpan]]:
     """Yield all spans of the range; raises ``ChainUnavailableError`` if the providers do not show one alike."""
     registry = networks.current()
     chain, pool = registry.chain(place.network), registry.pool(place.network)
-    mark = Mark(blocks.first - 1)
+    mark = ScanMark(blocks.first - 1)
     while mark.number < blocks.last:
         try:
             scan = log_scan.scan(chain=chain, pool=pool, stream=place.stream, after=mark, last_block=blocks.last)

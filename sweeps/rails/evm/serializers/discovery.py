@@ -9,7 +9,7 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.discover.found import Discovery, FoundToken, Verdict
+from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken, TokenVerdict
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,
     ReferenceSerializer,
@@ -51,7 +51,7 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
     )
     verdict = OpenEnumField(
         source="finding.verdict",
-        values=list(Verdict),
+        values=list(TokenVerdict),
         help_text="`sellable`; `taxed`, which is sellable although it keeps a part of transfers; `uneconomic`, which "
         "brings less than the gas of its swap; `no_route`; `unsellable`: a sale fails; `suspect`, whose name is made "
         "to deceive; `broken`, which is not a token. New values may be added.",
@@ -108,7 +108,7 @@ class DiscoveryOutputTokenSerializer(serializers.Serializer[Any]):
     component_name="WalletTokens",
     examples=[example(Path(__file__).parent / "examples" / "discovery.json", "A wallet with good and bad tokens")],
 )
-class EvmDiscoverySerializer(serializers.Serializer[Discovery]):
+class EvmDiscoverySerializer(serializers.Serializer[EvmDiscovery]):
     """What was found in a wallet."""
 
     chain = serializers.CharField(source="chain.name")

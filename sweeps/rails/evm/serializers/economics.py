@@ -20,7 +20,7 @@ WARNED = (
 
 
 @extend_schema_field({"type": "string", "pattern": "^(0|-?[1-9][0-9]{0,77})$", "examples": ["25000000", "-1200"]})
-class SignedAmountField(serializers.Field[int, str, str, Any]):
+class SignedAmountResponseField(serializers.Field[int, str, str, Any]):
     """An amount that may be negative: a decimal string in the token's smallest unit."""
 
     def to_representation(self, value: int) -> str:
@@ -46,7 +46,7 @@ class TokenEconomicsSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text=f"What the gas of its own leg costs, in the output token. {UNKNOWN}",
     )
-    netOutput = SignedAmountField(
+    netOutput = SignedAmountResponseField(
         source="token.economics.net_output",
         allow_null=True,
         help_text="The expected output after the fee and `gasShare`; negative if they are more. Null if `gasShare` is.",
@@ -62,7 +62,7 @@ class TokenEconomicsSerializer(serializers.Serializer[Any]):
     gasValue = AmountOutputField(
         source="token.economics.gas_value", allow_null=True, help_text="The value of `gasShare`."
     )
-    netValue = SignedAmountField(
+    netValue = SignedAmountResponseField(
         source="token.economics.net_value", allow_null=True, help_text="The value of `netOutput`."
     )
     valueWarning = serializers.SerializerMethodField()
@@ -112,10 +112,10 @@ class EconomicsSerializer(serializers.Serializer[Any]):
         help_text="What the whole transaction costs, in the output token: more than the legs' shares together.",
     )
     gasValue = AmountOutputField(source="gas_value", allow_null=True, help_text="The value of `gasShare`.")
-    netOutput = SignedAmountField(
+    netOutput = SignedAmountResponseField(
         source="net_output", allow_null=True, help_text="The expected output after the fee and `gasShare`."
     )
-    netValue = SignedAmountField(source="net_value", allow_null=True, help_text="The value of `netOutput`.")
+    netValue = SignedAmountResponseField(source="net_value", allow_null=True, help_text="The value of `netOutput`.")
     valueWarning = serializers.SerializerMethodField()
 
     @extend_schema_field(OpenEnumField(values=VALUE_WARNINGS, allow_null=True, help_text=WARNED))

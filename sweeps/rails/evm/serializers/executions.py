@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.evm.wallet.accounts import AccountCode
-from sweeps.rails.evm.build.prompts import SEND_CALLS_VERSION, Execution, ExecutionKind
+from sweeps.rails.evm.build.prompts import SEND_CALLS_VERSION, ExecutionKind, PricedExecution
 from sweeps.rails.evm.serializers.transactions import (
     DATA_FEE_HELP,
     HEX,
@@ -95,7 +95,7 @@ class ExecutionOptionSerializer(serializers.Serializer[Any]):
     approvals = serializers.SerializerMethodField(help_text="Send these first, in order; a batch has its own.")
 
     @extend_schema_field(ApprovalTransactionSerializer(many=True))
-    def get_approvals(self, execution: Execution) -> Any:  # noqa: ANN401 - as DRF renders it
+    def get_approvals(self, execution: PricedExecution) -> Any:  # noqa: ANN401 - as DRF renders it
         sent = [] if execution.option.is_batch else execution.option.approvals
         return [rendered(ApprovalTransactionSerializer, approval) for approval in sent]
 
@@ -111,5 +111,5 @@ class SweepExecutionSerializer(ExecutionOptionSerializer):
     signatureParts = SignaturePartSerializer(source="signature_parts", many=True, help_text=PARTS_HELP)
 
     @extend_schema_field(TypedDataSerializer(many=True))
-    def get_typedData(self, execution: Execution) -> list[dict[str, Any]]:  # noqa: N802 - named after its field
+    def get_typedData(self, execution: PricedExecution) -> list[dict[str, Any]]:  # noqa: N802 - named after its field
         return [typed_data.for_wallets() for typed_data in execution.typed_data]

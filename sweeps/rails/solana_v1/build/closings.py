@@ -9,7 +9,7 @@ from spl.token.models import CloseAccountParams
 
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing.packing import Packed
-from sweeps.rails.solana_v1.build.facts import Facts
+from sweeps.rails.solana_v1.build.facts import ClusterFacts
 
 MAX_EXTRA_CLOSINGS = 30  # each is compiled with every transaction that it may fit into
 
@@ -19,7 +19,7 @@ def emptied(holding: Holding, amount: int) -> bool:
     return holding.token.amount == amount and holding.token.is_closable
 
 
-def empty_before(facts: Facts, legs: Iterable[Sequence[Instruction]]) -> list[Holding]:
+def empty_before(facts: ClusterFacts, legs: Iterable[Sequence[Instruction]]) -> list[Holding]:
     """Return the wallet's empty accounts that no leg uses."""
     used = {account.pubkey for instructions in legs for one in instructions for account in one.accounts}
     found = [

@@ -20,20 +20,20 @@ from sweepapi.solana.encoding.responses import LatestBlockhash
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.lookup_tables import lookup_table
-from sweepapi.solana.packing.packing import Leg, Packed, pack
-from sweepapi.solana.swap_api import Quote
+from sweepapi.solana.packing.packing import Packed, SwapLeg, pack
+from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.swap_api.inspection import check_cleanup, inspect
 from sweepapi.solana.swap_api.jupiter import check_routes
 from sweeps.rails.solana_v1.build.closings import closing, emptied, empty_before
 from sweeps.rails.solana_v1.build.draft import SolanaToken
-from sweeps.rails.solana_v1.build.facts import Facts
+from sweeps.rails.solana_v1.build.facts import ClusterFacts
 
 BLOCKHASH_BLOCKS = 150  # for which a new blockhash is valid
 MAX_SKEW_BLOCKS = 50  # between the nodes behind one endpoint: twenty seconds
 
 
 @dataclass(frozen=True)
-class Market:
+class ClusterMarket:
     """What transactions need from the cluster that is out of date within seconds."""
 
     tables: Mapping[Pubkey, AddressLookupTableAccount]
@@ -42,7 +42,7 @@ class Market:
     recent_prices: Sequence[int]  # micro-lamports per compute unit
 
 
-def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Cluster, *, fee_bps: int) -> None:
+def check_instructions(tokens: Sequence[SolanaToken], facts: ClusterFacts, cluster: Cluster, *, fee_bps: int) -> None:
     """Check what each token's quote would have the wallet sign; raises ``UnsafeSwapError``."""
     mints_of = {key: holding.token.mint for key, holding in facts.holdings.items()}
     allowed_programs = [public_key(program) for program in cluster.swap_programs]
@@ -66,7 +66,7 @@ def check_instructions(tokens: Sequence[SolanaToken], facts: Facts, cluster: Clu
         )
 
 
-def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
+def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> ClusterMarket:
     """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged.
 
     Raises ``ChainUnavailableError``, and ``UnsafeSwapError`` for what is not a lookup table.
@@ -86,7 +86,7 @@ def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> Market:
     blocks_left = blockhash.last_valid_block_height - epoch.block_height
     _check_validity(blocks_left)
     tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
-    return Market(tables, blockhash, blocks_left, prices)
+    return ClusterMarket(tables, blockhash, blocks_left, prices)
 
 
 def _check_validity(blocks_left: int) -> None:
@@ -96,7 +96,7 @@ def _check_validity(blocks_left: int) -> None:
 
 
 def compose(
-    tokens: Sequence[SolanaToken], facts: Facts, market: Market, output: Output, *, closes_accounts: bool
+    tokens: Sequence[SolanaToken], facts: ClusterFacts, market: ClusterMarket, output: Output, *, closes_accounts: bool
 ) -> list[Packed]:
     """Return the transactions that sell all tokens, as few as possible.
 
@@ -107,9 +107,9 @@ def compose(
     return pack(output, legs, extra_closings=[closing(holding) for holding in extra])
 
 
-def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
+def _leg(token: SolanaToken, market: ClusterMarket, *, closes_accounts: bool) -> SwapLeg:
     is_closed = closes_accounts and emptied(token.holding, token.amount)
-    return Leg(
+    return SwapLeg(
         instructions=_sale(token.quote),
         minimum=token.quote.threshold,
         cleanup=token.quote.cleanup,
@@ -118,10 +118,10 @@ def _leg(token: SolanaToken, market: Market, *, closes_accounts: bool) -> Leg:
     )
 
 
-def _instructions(quote: Quote) -> tuple[Instruction, ...]:
+def _instructions(quote: SwapApiQuote) -> tuple[Instruction, ...]:
     cleanup = () if quote.cleanup is None else (quote.cleanup,)
     return (*_sale(quote), *cleanup)
 
 
-def _sale(quote: Quote) -> tuple[Instruction, ...]:
+def _sale(quote: SwapApiQuote) -> tuple[Instruction, ...]:
     return (*quote.setup, quote.swap, *quote.other)

@@ -14,7 +14,7 @@ from sweepapi.solana.cluster.clusters import Cluster
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.packing import Packed
-from sweepapi.solana.swap_api import Quote
+from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.trial.effects import Effects
 from sweeps.protocol.rail import BuildWarning, Draft, DraftToken
 
@@ -29,7 +29,7 @@ class SolanaToken(DraftToken):
     """A token with its account and its quote."""
 
     holding: Holding
-    quote: Quote
+    quote: SwapApiQuote
 
 
 @dataclass(frozen=True)

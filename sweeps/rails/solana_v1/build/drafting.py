@@ -24,14 +24,14 @@ from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
 from sweepapi.solana.tokens.mints import Mint
-from sweepapi.solana.trial.effects import Terms
+from sweepapi.solana.trial.effects import TransactionTerms
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.closings import closed_by
-from sweeps.rails.solana_v1.build.composing import Market, check_instructions, compose, read_market
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, compose, read_market
 from sweeps.rails.solana_v1.build.draft import SolanaDraft, SolanaToken, SolanaTransaction
-from sweeps.rails.solana_v1.build.facts import Facts, read_facts
+from sweeps.rails.solana_v1.build.facts import ClusterFacts, read_facts
 from sweeps.rails.solana_v1.build.proving import Proven, prove
 from sweeps.rails.solana_v1.build.quoting import quote_tokens
 from sweeps.rails.solana_v1.build.refusals import (
@@ -105,7 +105,7 @@ class _Drafting:
     """What the transactions of one sweep have in common."""
 
     request: BuildRequest
-    facts: Facts
+    facts: ClusterFacts
     fees: FeeTerms
     output_mint: Mint
     fee_account: Pubkey
@@ -133,7 +133,7 @@ class _Drafting:
         )
 
     def transactions(
-        self, pool: ProviderPool, tokens: Sequence[SolanaToken], market: Market
+        self, pool: ProviderPool, tokens: Sequence[SolanaToken], market: ClusterMarket
     ) -> list[SolanaTransaction]:
         """Compose the transactions and prove them; raises if one does more, or is worth less, than it should."""
         closes_accounts = self.request.close_empty_accounts
@@ -148,9 +148,9 @@ class _Drafting:
             refuse_losses(transactions)
         return transactions
 
-    def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> Terms:
+    def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:
         sold = [tokens[position] for position in packed.legs]
-        return Terms(
+        return TransactionTerms(
             wallet=self.facts.wallet,
             swept={token.holding.key: token.amount for token in sold},
             output_mint=self.facts.output_mint,
@@ -164,7 +164,7 @@ class _Drafting:
         )
 
     def _transaction(
-        self, packed: Packed, proven: Proven, tokens: Sequence[SolanaToken], market: Market
+        self, packed: Packed, proven: Proven, tokens: Sequence[SolanaToken], market: ClusterMarket
     ) -> SolanaTransaction:
         limit = compute_budget.unit_limit(proven.units)
         price = compute_budget.unit_price(

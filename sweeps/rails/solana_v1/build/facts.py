@@ -7,7 +7,7 @@ from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster import reads
-from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, Account, Holding
+from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, ClusterAccount, Holding
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_account, public_key
 from sweepapi.solana.tokens.facts import token_keys, tokens_in
 from sweepapi.solana.tokens.metadata import Metadata
@@ -17,18 +17,18 @@ from sweeps.rails.solana_v1.build.terms import fee_account
 
 
 @dataclass(frozen=True)
-class Facts:
+class ClusterFacts:
     """What the cluster says about the wallet and the tokens of a request."""
 
     slot: int
     epoch: int
     wallet: Pubkey
-    account: Account | None  # of the wallet; None if it never held SOL
+    account: ClusterAccount | None  # of the wallet; None if it never held SOL
     holdings: Mapping[Pubkey, Holding]  # all of the wallet's token accounts, by key
     output_mint: Pubkey
     mints: Mapping[Pubkey, Mint | None]  # of the request
     names: Mapping[Pubkey, Metadata]
-    fee_accounts: Mapping[Pubkey, Account | None]  # where the fee's would be under either token program
+    fee_accounts: Mapping[Pubkey, ClusterAccount | None]  # where the fee's would be under either token program
     wallet_rent: int  # what the wallet has to keep
     token_account_rent: int
 
@@ -38,7 +38,7 @@ class Facts:
         return None if found is None else self.holdings.get(associated_account(self.wallet, key, found.program))
 
 
-def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
+def read_facts(pool: ProviderPool, request: BuildRequest) -> ClusterFacts:
     """Read the facts about a request; raises ``ChainUnavailableError``."""
     wallet, output_mint = public_key(request.wallet), public_key(request.output_asset)
     mints = [output_mint, *(public_key(token.asset) for token in request.tokens)]
@@ -55,7 +55,7 @@ def read_facts(pool: ProviderPool, request: BuildRequest) -> Facts:
     _, epoch, wallet_rent, token_account_rent, *held = answers[: len(own)]
     accounts = reads.by_key(keys, answers[len(own) :])
     tokens = tokens_in(accounts, mints)
-    return Facts(
+    return ClusterFacts(
         slot=epoch.slot,
         epoch=epoch.epoch,
         wallet=wallet,

@@ -14,14 +14,14 @@ from solders.pubkey import Pubkey
 from sweepapi.errors import FieldError, InsufficientBalance
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster import reads
-from sweepapi.solana.encoding.accounts import Account, Holding
+from sweepapi.solana.encoding.accounts import ClusterAccount, Holding
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.lookup_tables import writable_keys
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.trial.changes import created_holdings
-from sweepapi.solana.trial.effects import Effects, Terms, check_effects
-from sweepapi.solana.trial.simulation import Simulation, simulate_call
+from sweepapi.solana.trial.effects import Effects, TransactionTerms, check_effects
+from sweepapi.solana.trial.simulation import ClusterSimulation, simulate_call
 from sweeps.rails.solana_v1.build.draft import unsigned
 
 log = structlog.get_logger(__name__)
@@ -43,11 +43,11 @@ class Proven:
 class _Simulated:
     """One transaction's simulation, with all accounts that it can write to as they were before."""
 
-    before: Mapping[Pubkey, Account | None]
-    simulation: Simulation
+    before: Mapping[Pubkey, ClusterAccount | None]
+    simulation: ClusterSimulation
 
 
-def prove(pool: ProviderPool, transactions: Sequence[Packed], terms: Sequence[Terms]) -> list[Proven]:
+def prove(pool: ProviderPool, transactions: Sequence[Packed], terms: Sequence[TransactionTerms]) -> list[Proven]:
     """Return what each transaction does; raises ``UnsafeSwapError`` unless that is its terms, and nothing else."""
     try:
         return _proven(_simulate(pool, transactions), terms)
@@ -75,7 +75,7 @@ def _simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[_Simul
     ]
 
 
-def _proven(simulated: Sequence[_Simulated], terms: Sequence[Terms]) -> list[Proven]:
+def _proven(simulated: Sequence[_Simulated], terms: Sequence[TransactionTerms]) -> list[Proven]:
     return [
         Proven(
             effects=_effects(one, of_one),
@@ -86,7 +86,7 @@ def _proven(simulated: Sequence[_Simulated], terms: Sequence[Terms]) -> list[Pro
     ]
 
 
-def _effects(simulated: _Simulated, terms: Terms) -> Effects:
+def _effects(simulated: _Simulated, terms: TransactionTerms) -> Effects:
     error = simulated.simulation.error
     described = f"{error} {' | '.join(simulated.simulation.logs)}"
     if error is not None and any(words in described for words in _INSUFFICIENT_LAMPORTS):

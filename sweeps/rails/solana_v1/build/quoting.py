@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from sweepapi import networks
 from sweepapi.errors import FieldError, InsufficientOutput, NoRoute
-from sweepapi.solana.swap_api import NoQuote, Quote
+from sweepapi.solana.swap_api import NoQuote, SwapApiQuote
 from sweeps.rails.solana_v1.build.draft import SolanaToken
-from sweeps.rails.solana_v1.build.facts import Facts
+from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
 from sweeps.rails.solana_v1.build.refusals import Sellable
 from sweeps.rails.solana_v1.build.terms import SwapTerms, gross_of
 
 
-def quote_tokens(sellable: Sequence[Sellable], facts: Facts, terms: SwapTerms) -> list[SolanaToken]:
+def quote_tokens(sellable: Sequence[Sellable], facts: ClusterFacts, terms: SwapTerms) -> list[SolanaToken]:
     """Return each token with its expected and minimum output, before the fee.
 
     Raises ``SwapApiError``, ``NoRoute``, and ``InsufficientOutput`` if a minimum is zero.
@@ -34,7 +34,7 @@ def quote_tokens(sellable: Sequence[Sellable], facts: Facts, terms: SwapTerms) -
     ]
 
 
-def _all_quoted(answers: Sequence[Quote | NoQuote]) -> list[Quote]:
+def _all_quoted(answers: Sequence[SwapApiQuote | NoQuote]) -> list[SwapApiQuote]:
     unroutable = [
         FieldError(f"tokens[{i}].mint", NO_ROUTE.code, NO_ROUTE.message)
         for i, answer in enumerate(answers)
@@ -42,7 +42,7 @@ def _all_quoted(answers: Sequence[Quote | NoQuote]) -> list[Quote]:
     ]
     if unroutable:
         raise NoRoute(details=unroutable)
-    quotes = [answer for answer in answers if isinstance(answer, Quote)]
+    quotes = [answer for answer in answers if isinstance(answer, SwapApiQuote)]
     nothing = [
         FieldError(f"tokens[{i}].amount", "output_too_small", "The minimum output of this amount rounds to zero.")
         for i, quote in enumerate(quotes)

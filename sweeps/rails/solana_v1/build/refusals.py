@@ -15,7 +15,7 @@ from sweepapi.solana.tokens.mints import Mint
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.draft import SolanaTransaction
-from sweeps.rails.solana_v1.build.facts import Facts
+from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
 from sweeps.rails.solana_v1.build.terms import fee_account
 
@@ -40,7 +40,7 @@ class Short:
     held: int
 
 
-def sellable_tokens(request: BuildRequest, facts: Facts) -> list[Sellable]:
+def sellable_tokens(request: BuildRequest, facts: ClusterFacts) -> list[Sellable]:
     """Return the tokens of a request, all of which a swap could take from the wallet.
 
     Raises ``InvalidRequest`` (a wallet that can't sweep, decimals that contradict the chain), ``NoRoute`` (tokens that
@@ -72,7 +72,7 @@ def sellable_tokens(request: BuildRequest, facts: Facts) -> list[Sellable]:
     return [one for one in found if isinstance(one, Sellable)]
 
 
-def _refuse_wallet(request: BuildRequest, facts: Facts) -> None:
+def _refuse_wallet(request: BuildRequest, facts: ClusterFacts) -> None:
     if facts.account is not None and (facts.account.owner != SYSTEM or facts.account.data):
         raise InvalidRequest(details=[FieldError("wallet", "not_a_wallet", "A program owns this account.")])
     if request.wallet == networks.current().fee_wallet:
@@ -81,7 +81,7 @@ def _refuse_wallet(request: BuildRequest, facts: Facts) -> None:
         raise InvalidRequest(details=[FieldError("wallet", "fee_wallet", message)])
 
 
-def refuse_insufficient_lamports(facts: Facts, transactions: Sequence[SolanaTransaction] = ()) -> None:
+def refuse_insufficient_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransaction] = ()) -> None:
     """Raise ``InsufficientBalance`` if the wallet can't pay the fees of these transactions, and rent.
 
     Without transactions, which are not composed yet, one is assumed that closes as much as it creates.
@@ -113,7 +113,7 @@ def refuse_losses(transactions: Sequence[SolanaTransaction]) -> None:
         raise InsufficientOutput(details=losses)
 
 
-def usable_output(facts: Facts) -> tuple[Mint, Pubkey]:
+def usable_output(facts: ClusterFacts) -> tuple[Mint, Pubkey]:
     """Return the output's mint and the account that is paid the fee; raises ``BuildDisabled`` if there is none."""
     output = facts.mints[facts.output_mint]
     if output is not None:
@@ -126,7 +126,7 @@ def usable_output(facts: Facts) -> tuple[Mint, Pubkey]:
     raise BuildDisabled(FEE_ACCOUNT_UNUSABLE, retry_after_seconds=60)
 
 
-def _contradictions(request: BuildRequest, facts: Facts) -> Iterator[FieldError]:
+def _contradictions(request: BuildRequest, facts: ClusterFacts) -> Iterator[FieldError]:
     for i, token in enumerate(request.tokens):
         mint = facts.mints[public_key(token.asset)]
         if mint is not None and token.decimals is not None and token.decimals != mint.decimals:
@@ -134,7 +134,7 @@ def _contradictions(request: BuildRequest, facts: Facts) -> Iterator[FieldError]
             yield FieldError(f"tokens[{i}].decimals", "contradicts_chain", message)
 
 
-def _find(token: TokenInput, facts: Facts) -> Sellable | Obstacle | Short:
+def _find(token: TokenInput, facts: ClusterFacts) -> Sellable | Obstacle | Short:
     key = public_key(token.asset)
     mint = facts.mints[key]
     if mint is None:

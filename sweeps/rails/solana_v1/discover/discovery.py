@@ -20,14 +20,14 @@ from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, public_key
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.swap_api import NoQuote, Quote, QuoteRequest, SwapApiError
+from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
 from sweepapi.solana.tokens.facts import token_keys, tokens_in
 from sweepapi.solana.tokens.metadata import Metadata
 from sweepapi.solana.tokens.mints import Mint
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
 from sweeps.rails.solana_v1.build.terms import SwapTerms, fee_account, output_of
-from sweeps.rails.solana_v1.discover.found import Discovery, EmptyAccount, FoundToken
+from sweeps.rails.solana_v1.discover.found import EmptyAccount, FoundTokenAccount, SolanaDiscovery
 
 log = structlog.get_logger(__name__)
 
@@ -48,7 +48,7 @@ class Known:
     names: Mapping[Pubkey, Metadata]
 
 
-def discover(*, network: str, wallet: str, output_mint: str | None = None) -> Discovery:
+def discover(*, network: str, wallet: str, output_mint: str | None = None) -> SolanaDiscovery:
     """Look at a wallet; without an output, at what it could become in the first one of the cluster.
 
     Raises ``InvalidRequest`` for another output than the cluster's, and ``ChainUnavailable``.
@@ -61,14 +61,14 @@ def discover(*, network: str, wallet: str, output_mint: str | None = None) -> Di
         raise ChainUnavailable(retry_after_seconds=5) from error
 
 
-def _discover(cluster: Cluster, pool: ProviderPool, wallet: Pubkey, output: OutputToken) -> Discovery:
+def _discover(cluster: Cluster, pool: ProviderPool, wallet: Pubkey, output: OutputToken) -> SolanaDiscovery:
     epoch, *by_program = pool.batch(
         [reads.EPOCH_INFO, *(reads.token_accounts_of(wallet, program) for program in TOKEN_PROGRAMS)]
     )
     all_holdings: list[Holding] = sorted((one for found in by_program for one in found), key=lambda one: bytes(one.key))
     holdings = all_holdings[:MAX_ACCOUNTS]
     known = _known(pool, epoch.epoch, [holding for holding in holdings if holding.token.amount > 0], output)
-    return Discovery(
+    return SolanaDiscovery(
         cluster=cluster,
         wallet=str(wallet),
         output=output,
@@ -90,7 +90,7 @@ def _known(pool: ProviderPool, epoch: int, holdings: Sequence[Holding], output: 
     return Known(epoch=epoch, holdings=holdings, mints=tokens.mints, names=tokens.names)
 
 
-def _tokens(known: Known, wallet: Pubkey, output: OutputToken) -> list[FoundToken]:
+def _tokens(known: Known, wallet: Pubkey, output: OutputToken) -> list[FoundTokenAccount]:
     refused = {holding.key: _obstacle(holding, known, output) for holding in known.holdings}
     sellable = [holding for holding in known.holdings if refused[holding.key] is None]
     answers = dict(zip((holding.key for holding in sellable), _quotes(sellable, known, wallet, output), strict=True))
@@ -111,7 +111,7 @@ def _obstacle(holding: Holding, known: Known, output: OutputToken) -> Obstacle |
 
 def _quotes(
     sellable: Sequence[Holding], known: Known, wallet: Pubkey, output: OutputToken
-) -> list[Quote | NoQuote | None]:
+) -> list[SwapApiQuote | NoQuote | None]:
     """Return the answer for each of these tokens; None for those that were not quoted in time."""
     output_mint = public_key(output.mint)
     paid_in = known.mints[output_mint]
@@ -129,10 +129,10 @@ def _quotes(
     return [*answers, *[None] * (len(sellable) - len(answers))]
 
 
-def _answers(wanted: Sequence[QuoteRequest]) -> list[Quote | NoQuote | None]:
+def _answers(wanted: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote | None]:
     """Ask for a few quotes at a time, so that a failure costs only those asked for with it."""
     last_start = time.monotonic() + QUOTES_SECONDS
-    answers: list[Quote | NoQuote | None] = []
+    answers: list[SwapApiQuote | NoQuote | None] = []
     for start in range(0, len(wanted), QUOTES_AT_ONCE):
         part = wanted[start : start + QUOTES_AT_ONCE]
         if time.monotonic() > last_start:
@@ -146,22 +146,22 @@ def _answers(wanted: Sequence[QuoteRequest]) -> list[Quote | NoQuote | None]:
 
 
 def _token(
-    holding: Holding, known: Known, answer: Quote | NoQuote | None, refused: Obstacle | None, output: OutputToken
-) -> FoundToken:
+    holding: Holding, known: Known, answer: SwapApiQuote | NoQuote | None, refused: Obstacle | None, output: OutputToken
+) -> FoundTokenAccount:
     of, name = known.mints[holding.token.mint], known.names[holding.token.mint]
-    return FoundToken(
+    return FoundTokenAccount(
         mint=str(holding.token.mint),
         account=str(holding.key),
         amount=holding.token.amount,
         decimals=None if of is None else of.decimals,
         symbol=name.symbol,
         name=name.name,
-        estimated_output=answer.out_amount if isinstance(answer, Quote) else None,
+        estimated_output=answer.out_amount if isinstance(answer, SwapApiQuote) else None,
         obstacle=refused or _price_obstacle(answer, output),
     )
 
 
-def _price_obstacle(answer: Quote | NoQuote | None, output: OutputToken) -> Obstacle | None:
+def _price_obstacle(answer: SwapApiQuote | NoQuote | None, output: OutputToken) -> Obstacle | None:
     if answer is None:
         return obstacles.NOT_QUOTED
     if isinstance(answer, NoQuote):

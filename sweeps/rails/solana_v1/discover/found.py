@@ -8,7 +8,7 @@ from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, Obstacle
 
 
 @dataclass(frozen=True)
-class FoundToken:
+class FoundTokenAccount:
     """The balance of one token account."""
 
     mint: str
@@ -36,13 +36,13 @@ class EmptyAccount:
 
 
 @dataclass(frozen=True)
-class Discovery:
+class SolanaDiscovery:
     """What one look at a wallet found."""
 
     cluster: Cluster
     wallet: str
     output: OutputToken
-    tokens: Sequence[FoundToken]
+    tokens: Sequence[FoundTokenAccount]
     empty_accounts: Sequence[EmptyAccount]
     omitted_accounts: int  # more than one look takes
 

@@ -12,14 +12,14 @@ from sweepapi.solana.landed.sightings import Sighting, look
 from sweeps import schedule
 from sweeps.models import Flag
 from sweeps.protocol.rail import Outlook, Verdict
-from sweeps.rails.solana_v1.follow.watching import Watched
+from sweeps.rails.solana_v1.follow.watching import FollowedSolanaSweep
 
 # Beat runs a few seconds late, and a look is promised at least every 30 seconds.
 MAX_RECHECK_SECONDS = 20
 
 
 @dataclass(frozen=True)
-class Seen:
+class SolanaReading:
     """What was seen of one sweep, by execution."""
 
     sightings: Mapping[Hashable, Sighting]
@@ -28,18 +28,18 @@ class Seen:
 
 def see(
     network: str,
-    watched: Sequence[Watched],
+    watched: Sequence[FollowedSolanaSweep],
     *,
     timeout_seconds: float | None = None,  # noqa: ARG001 - of a confirm, which V1 does not have
-) -> Iterator[list[tuple[UUID, Seen | None]]]:
+) -> Iterator[list[tuple[UUID, SolanaReading | None]]]:
     """Yield what was seen of the sweeps, None where no provider answered about all of it."""
     now = timezone.now()
     subjects = {one.sweep_id: list(one.subjects(now)) for one in watched}
     found = look(networks.current().pool(network), [subject for each in subjects.values() for subject in each])
-    seen: list[tuple[UUID, Seen | None]] = []
+    seen: list[tuple[UUID, SolanaReading | None]] = []
     for sweep_id, each in subjects.items():
         sightings = {subject.key: found[subject.key] for subject in each if subject.key in found}
-        seen.append((sweep_id, Seen(sightings) if len(sightings) == len(each) else None))
+        seen.append((sweep_id, SolanaReading(sightings) if len(sightings) == len(each) else None))
     yield seen
 
 

@@ -22,8 +22,8 @@ from sweeps.protocol.rail import (
     TransactionVerdict,
     Verdict,
 )
-from sweeps.rails.solana_v1.follow.following import Seen
-from sweeps.rails.solana_v1.follow.watching import Accepted, Watched, WatchedExecution
+from sweeps.rails.solana_v1.follow.following import SolanaReading
+from sweeps.rails.solana_v1.follow.watching import FollowedSolanaSweep, SolanaAcceptance, WatchedExecution
 
 # Strangers may name a reference key as often as they like, and users may send what fails.
 MAX_REJECTED = 10
@@ -36,7 +36,7 @@ _SECOND = Mismatch("reference", "used", "Another transaction with the same instr
 _INCONSISTENT = Mismatch("amounts", "inconsistent", "The fee that was paid is not that of the output.")
 
 
-def judge(watched: Watched, seen: Seen) -> Verdict:
+def judge(watched: FollowedSolanaSweep, seen: SolanaReading) -> Verdict:
     """Return the verdict. What was seen may be older than what is watched."""
     return Verdict(
         executions={one.id: _execution(watched, one, seen.sightings.get(one.id)) for one in watched.executions},
@@ -44,7 +44,9 @@ def judge(watched: Watched, seen: Seen) -> Verdict:
     )
 
 
-def _execution(watched: Watched, execution: WatchedExecution, sighting: Sighting | None) -> ExecutionVerdict:
+def _execution(
+    watched: FollowedSolanaSweep, execution: WatchedExecution, sighting: Sighting | None
+) -> ExecutionVerdict:
     accepted = execution.accepted
     if isinstance(sighting, TrackedSighting) and accepted is not None:
         return _accepted(watched, execution, accepted, sighting)
@@ -54,7 +56,7 @@ def _execution(watched: Watched, execution: WatchedExecution, sighting: Sighting
 
 
 def _accepted(
-    watched: Watched, execution: WatchedExecution, accepted: Accepted, sighting: TrackedSighting
+    watched: FollowedSolanaSweep, execution: WatchedExecution, accepted: SolanaAcceptance, sighting: TrackedSighting
 ) -> ExecutionVerdict:
     slot, outcome = sighting.head.slot, sighting.outcome
     if sighting.is_disputed:
@@ -70,7 +72,7 @@ def _accepted(
     return ExecutionVerdict(slot, accepted=Depth.INCLUDED if sighting.is_included else Depth.UNKNOWN)
 
 
-def _searched(watched: Watched, execution: WatchedExecution, sighting: SearchSighting) -> ExecutionVerdict:
+def _searched(watched: FollowedSolanaSweep, execution: WatchedExecution, sighting: SearchSighting) -> ExecutionVerdict:
     transactions = list(_transactions(watched, execution, sighting))
     is_inconsistent = any(_INCONSISTENT in one.mismatches for one in transactions)
     is_executed = any(one.executed is not None for one in transactions)
@@ -95,7 +97,7 @@ def _obstacle(execution: WatchedExecution, sighting: SearchSighting) -> str:
 
 
 def _transactions(
-    watched: Watched, execution: WatchedExecution, sighting: SearchSighting
+    watched: FollowedSolanaSweep, execution: WatchedExecution, sighting: SearchSighting
 ) -> Iterator[TransactionVerdict]:
     """Yield the verdicts on these transactions, oldest first, of which only the first can execute the sweep."""
     accepted = execution.accepted
@@ -112,7 +114,7 @@ def _transactions(
 
 
 def _transaction(
-    watched: Watched, execution: WatchedExecution, found: Found, *, is_executed: bool
+    watched: FollowedSolanaSweep, execution: WatchedExecution, found: Found, *, is_executed: bool
 ) -> TransactionVerdict:
     landed = found.landed
     inclusion = Inclusion(landed.slot, found.block_hash, landed.units)

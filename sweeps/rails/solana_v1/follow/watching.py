@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
-from sweepapi.solana.landed.progress import Search
+from sweepapi.solana.landed.progress import ReferenceSearch
 from sweepapi.solana.landed.sightings import Subject
 from sweepapi.solana.landed.tracking import Tracked
 from sweepapi.solana.landed.transactions import Landed, LandedInstruction
@@ -24,7 +24,7 @@ Tx = SweepTransaction.Status
 
 
 @dataclass(frozen=True)
-class Accepted:
+class SolanaAcceptance:
     """The transaction that was accepted, the block that it was seen in, and what it paid."""
 
     signature: str
@@ -48,7 +48,7 @@ class WatchedExecution:
     min_gross: int
     search_cursor: str  # the signature up to which everything that names the reference was read; blank if nothing was
     known: frozenset[str]  # signatures of its candidates
-    accepted: Accepted | None
+    accepted: SolanaAcceptance | None
 
     def is_built(self, landed: Landed) -> bool:
         """Whether a transaction is the one that was built."""
@@ -56,7 +56,7 @@ class WatchedExecution:
 
 
 @dataclass(frozen=True)
-class Watched:
+class FollowedSolanaSweep:
     """The facts about a sweep that looking and judging need."""
 
     sweep_id: UUID
@@ -75,7 +75,7 @@ class Watched:
     def _subject(self, execution: WatchedExecution, *, is_overdue: bool) -> Subject:
         if execution.accepted is not None:
             return Tracked(execution.id, execution.accepted.signature, execution.accepted.slot)
-        return Search(
+        return ReferenceSearch(
             key=execution.id,
             reference=execution.reference,
             built_at_slot=execution.built_at_slot,
@@ -116,14 +116,14 @@ def read_built_parts(sweeps: Sequence[Sweep]) -> None:
     read_parts(sweeps, "execution_list__tokens", "execution_list__built")
 
 
-def watch(sweeps: Sequence[Sweep]) -> list[Watched]:
+def watch(sweeps: Sequence[Sweep]) -> list[FollowedSolanaSweep]:
     """Return what to look for, in the order of the sweeps, once their parts are read."""
     read_built_parts(sweeps)
     return [_watched(sweep) for sweep in sweeps]
 
 
-def _watched(sweep: Sweep) -> Watched:
-    return Watched(
+def _watched(sweep: Sweep) -> FollowedSolanaSweep:
+    return FollowedSolanaSweep(
         sweep_id=sweep.id,
         wallet=sweep.wallet,
         output_asset=sweep.output_asset,
@@ -152,5 +152,5 @@ def _execution(execution: Execution, built: BuiltTransaction) -> WatchedExecutio
         min_gross=execution.min_gross,
         search_cursor=execution.search_cursor,
         known=frozenset(tx.tx_hash for tx in candidates),
-        accepted=None if tx is None else Accepted(tx.tx_hash, *tx.block, execution.amounts),
+        accepted=None if tx is None else SolanaAcceptance(tx.tx_hash, *tx.block, execution.amounts),
     )

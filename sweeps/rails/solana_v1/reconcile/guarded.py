@@ -8,7 +8,7 @@ from sweepapi.fees import Split, floor_share
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, public_key
 from sweepapi.solana.landed.account_scan import read_agreed, scan
-from sweepapi.solana.landed.history import Head
+from sweepapi.solana.landed.history import ClusterHead
 from sweepapi.solana.landed.opinions import Found
 from sweepapi.solana.packing.guard import Guarded, read_guard
 from sweeps.books.comparison import Blocks
@@ -37,10 +37,10 @@ class Paid:
 
 
 @dataclass(frozen=True)
-class Read:
+class GuardedRead:
     """What the transactions of one fee account show."""
 
-    head: Head
+    head: ClusterHead
     found: dict[str, Found]  # by signature
     paid: list[Paid]
 
@@ -52,7 +52,7 @@ def accounts_of(network: str, venue: str) -> list[str]:
     return sorted(configured.union(fee_accounts(network, venue)))
 
 
-def read(network: str, venue: str, slots: Blocks) -> Iterator[Read]:
+def read(network: str, venue: str, slots: Blocks) -> Iterator[GuardedRead]:
     """Yield what each fee account's transactions show; raises ``ChainUnavailableError`` if one can't be read."""
     pool = networks.current().pool(network)
     for account in accounts_of(network, venue):
@@ -61,7 +61,9 @@ def read(network: str, venue: str, slots: Blocks) -> Iterator[Read]:
         found = read_agreed(pool, listed)
         if len(found) < len(listed):
             raise ChainUnavailableError(f"the providers do not show the same transactions of {account}")
-        yield Read(scanned.head, found, [paid for one in found.values() if (paid := _paid(account, one)) is not None])
+        yield GuardedRead(
+            scanned.head, found, [paid for one in found.values() if (paid := _paid(account, one)) is not None]
+        )
 
 
 def _paid(account: str, found: Found) -> Paid | None:

@@ -15,13 +15,13 @@ from django.db.models import Min
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.landed.account_scan import AccountScan, read_agreed, scan
-from sweepapi.solana.landed.history import Head, Listed
+from sweepapi.solana.landed.history import ClusterHead, Listed
 from sweepapi.solana.landed.opinions import Found
 from sweepapi.solana.landed.progress import SearchSighting
 from sweepapi.solana.landed.sightings import Sighting
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.protocol.rail import FinalSpan
-from sweeps.rails.solana_v1.follow.following import Seen
+from sweeps.rails.solana_v1.follow.following import SolanaReading
 from sweeps.rails.solana_v1.follow.watching import WatchedExecution, watch
 from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
 
@@ -105,7 +105,9 @@ def _unknown(network: str, span: Sequence[Listed]) -> list[Listed]:
     return [one for one in span if one.signature not in known]
 
 
-def looks_at(network: str, venue: str, head: Head, found: Mapping[str, Found]) -> Iterator[tuple[UUID, Seen]]:
+def looks_at(
+    network: str, venue: str, head: ClusterHead, found: Mapping[str, Found]
+) -> Iterator[tuple[UUID, SolanaReading]]:
     """Yield the sweeps that these transactions executed; what only names a reference key is left out."""
     by_key: dict[str, list[Found]] = defaultdict(list)
     for one in found.values():
@@ -118,12 +120,12 @@ def looks_at(network: str, venue: str, head: Head, found: Mapping[str, Found]) -
         sightings: dict[Hashable, Sighting] = {key: _sighting(head, each) for key, each in ours.items() if each}
         if sightings:
             log.info("execution_found", sweep_id=str(watched.sweep_id), network=network)
-            yield watched.sweep_id, Seen(sightings, is_final=True)
+            yield watched.sweep_id, SolanaReading(sightings, is_final=True)
 
 
 def _executing(execution: WatchedExecution, named: Sequence[Found]) -> tuple[Found, ...]:
     return tuple(one for one in named if execution.is_built(one.landed) and one.landed.is_successful)
 
 
-def _sighting(head: Head, found: tuple[Found, ...]) -> SearchSighting:
+def _sighting(head: ClusterHead, found: tuple[Found, ...]) -> SearchSighting:
     return SearchSighting(head, found, read_up_to="", is_whole=False, is_expired=False)

@@ -9,12 +9,12 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.schema import example
 from sweeps.rails.solana_v1.build import obstacles
-from sweeps.rails.solana_v1.discover.found import Discovery, EmptyAccount, FoundToken
+from sweeps.rails.solana_v1.discover.found import EmptyAccount, FoundTokenAccount, SolanaDiscovery
 
 REASONS = sorted(one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle))
 
 
-class FoundTokenSerializer(serializers.Serializer[FoundToken]):
+class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
     """A token account with a balance."""
 
     mint = serializers.CharField()
@@ -47,7 +47,7 @@ class EmptyAccountSerializer(serializers.Serializer[EmptyAccount]):
     lamports = AmountOutputField(help_text="The rent that closing it gives back.")
 
 
-class DiscoveryTotalsSerializer(serializers.Serializer[Discovery]):
+class DiscoveryTotalsSerializer(serializers.Serializer[SolanaDiscovery]):
     """The sums."""
 
     estimatedOutput = AmountOutputField(source="estimated_output", help_text="Of the tokens that can be swept.")
@@ -66,7 +66,7 @@ class DiscoveryOutputSerializer(serializers.Serializer[Any]):
     component_name="Discovery",
     examples=[example(Path(__file__).parent / "examples" / "discovery.json", "Four tokens, and one without a route")],
 )
-class DiscoverySerializer(serializers.Serializer[Discovery]):
+class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
     """What was found in a wallet."""
 
     chain = serializers.CharField(source="cluster.name")

@@ -14,7 +14,7 @@ from sweepapi.evm.chain.sending import (
     AccountState,
     BroadcastResult,
     Fees,
-    Transaction,
+    OutgoingTransaction,
     account_state_calls,
     account_state_of,
     broadcast_result_of,
@@ -42,8 +42,8 @@ def pool(chain: LocalChain, use_providers: Callable[..., ProviderPool]) -> Provi
     return use_providers(chain.world["rpcUrl"])
 
 
-def payment(chain: LocalChain, *, account_nonce: int = 0, max_fee_gwei: int = 100) -> Transaction:
-    return Transaction(
+def payment(chain: LocalChain, *, account_nonce: int = 0, max_fee_gwei: int = 100) -> OutgoingTransaction:
+    return OutgoingTransaction(
         chain_id=chain.world["chainId"],
         account_nonce=account_nonce,
         to=chain.users[0].address,
@@ -68,7 +68,7 @@ def test_the_bytes_are_those_of_eth_account(to: str | None) -> None:
         "maxPriorityFeePerGas": GWEI,
     }
     expected = account.sign_transaction(fields if to is None else {**fields, "to": to})
-    signed = Transaction(8453, 0, to, b"\x01", 21_000, Fees(3 * GWEI, GWEI), value=1).signed_by(account)
+    signed = OutgoingTransaction(8453, 0, to, b"\x01", 21_000, Fees(3 * GWEI, GWEI), value=1).signed_by(account)
     assert (signed.raw, signed.tx_hash) == (bytes(expected.raw_transaction), expected.hash.to_0x_hex())
 
 

@@ -8,15 +8,15 @@ from eth_abi.abi import decode
 from eth_utils.abi import collapse_if_tuple, event_abi_to_log_topic
 
 from sweepapi.evm.contracts import batch, v4, v5
-from sweepapi.evm.contracts.batch import EntryPoints, Hop, Leg, Permission, Route, RouterCall, SkipReason, TokenPermit
+from sweepapi.evm.contracts.batch import EntryPoints, BatchHop, BatchLeg, Permission, BatchRoute, RouterCall, SkipReason, TokenPermit
 from sweepapi.evm.encoding.responses import Log
 from tests.contract_abi import entry, names
 
 ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 OTHER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
-LEG = Leg(ADDRESS, 1, 1, Hop(fee=500, venue=1))
+LEG = BatchLeg(ADDRESS, 1, 1, BatchHop(fee=500, venue=1))
 CALL = RouterCall(0, ADDRESS, b"\x01")
-ROUTE = Route([LEG], Hop(), 1, [CALL])
+ROUTE = BatchRoute([LEG], BatchHop(), 1, [CALL])
 
 
 def padded(address: str) -> bytes:
@@ -26,21 +26,21 @@ def padded(address: str) -> bytes:
 @pytest.mark.parametrize(
     ("hop", "packed"),
     [
-        (Hop(), 0),
-        (Hop(fee=2**24 - 1), 0xFFFFFF),
-        (Hop(venue=2**16 - 1), 0xFFFF << 24),
-        (Hop(joined=True), 1 << 40),
-        (Hop(skippable=True), 1 << 41),
-        (Hop(dropped=True), 1 << 42),
-        (Hop(price_limit=1), 1 << 43),
-        (Hop(price_limit=2**22 - 1), (2**22 - 1) << 43),
-        (Hop(price_limit=(2**22 - 1) << 138), 138 << 65 | (2**22 - 1) << 43),
-        (Hop(price_limit=1 << 95), 95 << 65 | 1 << 43),
-        (Hop(least=2**128 - 1), (2**128 - 1) << 128),
-        (Hop(3000, 7, joined=True, skippable=True, least=9), 9 << 128 | 3 << 40 | 7 << 24 | 3000),
+        (BatchHop(), 0),
+        (BatchHop(fee=2**24 - 1), 0xFFFFFF),
+        (BatchHop(venue=2**16 - 1), 0xFFFF << 24),
+        (BatchHop(joined=True), 1 << 40),
+        (BatchHop(skippable=True), 1 << 41),
+        (BatchHop(dropped=True), 1 << 42),
+        (BatchHop(price_limit=1), 1 << 43),
+        (BatchHop(price_limit=2**22 - 1), (2**22 - 1) << 43),
+        (BatchHop(price_limit=(2**22 - 1) << 138), 138 << 65 | (2**22 - 1) << 43),
+        (BatchHop(price_limit=1 << 95), 95 << 65 | 1 << 43),
+        (BatchHop(least=2**128 - 1), (2**128 - 1) << 128),
+        (BatchHop(3000, 7, joined=True, skippable=True, least=9), 9 << 128 | 3 << 40 | 7 << 24 | 3000),
     ],
 )
-def test_each_field_of_a_hop_has_its_own_bits(hop: Hop, packed: int) -> None:
+def test_each_field_of_a_hop_has_its_own_bits(hop: BatchHop, packed: int) -> None:
     assert hop.as_int() == packed
 
 
@@ -52,13 +52,13 @@ def test_a_value_that_would_spill_into_other_bits_is_refused(field: str, bits: i
     for value in (-1, 2**bits):
         changed: dict[str, Any] = {field: value}
         with pytest.raises(ValueError, match=f"{value} needs more than {bits} bits"):
-            Hop(**changed)
+            BatchHop(**changed)
 
 
 @pytest.mark.parametrize("limit", [-1, 2**22 + 1, 2**160 - 1])
 def test_a_price_limit_that_does_not_fit_is_refused(limit: int) -> None:
     with pytest.raises(ValueError, match=f"{limit} has more than 22 significant bits"):
-        Hop(price_limit=limit)
+        BatchHop(price_limit=limit)
 
 
 def test_the_hash_of_a_route_changes_with_every_field() -> None:
@@ -66,10 +66,10 @@ def test_the_hash_of_a_route_changes_with_every_field() -> None:
         replace(ROUTE, legs=[replace(LEG, token=OTHER)]),
         replace(ROUTE, legs=[replace(LEG, amount=2)]),
         replace(ROUTE, legs=[replace(LEG, floor=2)]),
-        replace(ROUTE, legs=[replace(LEG, hop=Hop(fee=500, venue=1, skippable=True))]),
+        replace(ROUTE, legs=[replace(LEG, hop=BatchHop(fee=500, venue=1, skippable=True))]),
         replace(ROUTE, legs=[LEG, LEG]),
         replace(ROUTE, legs=[]),
-        replace(ROUTE, last_hop=Hop(venue=1)),
+        replace(ROUTE, last_hop=BatchHop(venue=1)),
         replace(ROUTE, max_skipped=2),
         replace(ROUTE, router_calls=[replace(CALL, leg=1)]),
         replace(ROUTE, router_calls=[replace(CALL, router=OTHER)]),
@@ -83,7 +83,7 @@ def test_the_hash_of_a_route_changes_with_every_field() -> None:
 def test_the_fields_of_a_route_are_in_the_builds_order(contract: str) -> None:
     route = entry(contract, "function", "sweep")["inputs"][0]["components"]
     assert names(route) == ["legs", "lastHop", "maxSkipped", "routerCalls"]
-    assert names(route[0]["components"]) == list(Leg.__dataclass_fields__)
+    assert names(route[0]["components"]) == list(BatchLeg.__dataclass_fields__)
     assert names(route[3]["components"]) == list(RouterCall.__dataclass_fields__)
 
 

@@ -47,7 +47,7 @@ def test_selectors_are_those_of_the_build(name: str, function: Function) -> None
 def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -> None:
     event = entry(v4.CONTRACT_NAME, "event", "SweepExecutedV4")
     assert "0x" + event_abi_to_log_topic(event).hex() == v4.EXECUTED_TOPIC  # type: ignore[arg-type]
-    assert camel_fields(v4.SweepExecuted) == names(event["inputs"])
+    assert camel_fields(v4.SweepExecutedV4) == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True] * 2 + [False] * 5
 
 
@@ -60,12 +60,12 @@ def test_the_arguments_are_in_the_builds_order() -> None:
 @pytest.mark.parametrize("count", [1, 30])
 @pytest.mark.parametrize("data_bytes", [0, 33])
 def test_the_signature_is_at_the_end_of_the_call_for_any_route(count: int, data_bytes: int) -> None:
-    leg = batch.Leg(ADDRESS, 2**128 - 1, 2**128 - 1, batch.Hop())
+    leg = batch.BatchLeg(ADDRESS, 2**128 - 1, 2**128 - 1, batch.BatchHop())
     calls = [batch.RouterCall(index, ADDRESS, bytes(data_bytes)) for index in range(count)]
     signature = bytes(range(65))
     arguments = v4.sweep_arguments(
-        route=batch.Route([leg] * count, batch.Hop(), 255, calls),
-        order=v4.SweepOrder(ADDRESS, [2**128 - 1] * count, 255, 75, REF),
+        route=batch.BatchRoute([leg] * count, batch.BatchHop(), 255, calls),
+        order=v4.SweepOrderV4(ADDRESS, [2**128 - 1] * count, 255, 75, REF),
         permission=batch.Permission(nonce=2**256 - 1, deadline=1, signature=signature),
     )
     calldata = v4.SWEEP.encode(*arguments)
@@ -102,7 +102,7 @@ def permit_message(vector: Vector) -> TypedData:
         permitted=[(leg.token, leg.amount) for leg in route_of(vector).legs],
         nonce=int(vector["permitNonce"]),
         deadline=int(vector["permitDeadline"]),
-        witness=v4.SweepOrder(
+        witness=v4.SweepOrderV4(
             output_token=to_checksum_address(order["outputToken"]),
             floors=[int(floor) for floor in order["floors"]],
             max_skipped=int(order["maxSkipped"]),

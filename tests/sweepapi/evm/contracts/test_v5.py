@@ -10,7 +10,7 @@ from eth_utils.abi import event_abi_to_log_topic, function_abi_to_4byte_selector
 from sweepapi.evm.contracts import batch, v5
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.responses import Log
-from sweepapi.evm.contracts.v5 import SweepOrder
+from sweepapi.evm.contracts.v5 import SweepOrderV5
 from tests.contract_abi import camel_fields, entry, names
 from tests.local_chain import LocalChain
 
@@ -30,7 +30,7 @@ AUTHORIZATION = v5.Authorization(
     deadline=2**256 - 1,
     legs_hash="0x" + "22" * 32,
 )
-ORDER = SweepOrder(ADDRESS, [2**128 - 1], 255, 75, "0x" + "11" * 32, 2**256 - 1)
+ORDER = SweepOrderV5(ADDRESS, [2**128 - 1], 255, 75, "0x" + "11" * 32, 2**256 - 1)
 
 
 def built(contract: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_selectors_are_those_of_the_build(name: str, function: Function) -> None
 def test_the_events_topic_and_the_order_of_its_fields_are_those_of_the_build() -> None:
     event = entry(v5.CONTRACT_NAME, "event", "SweepExecutedV5")
     assert "0x" + event_abi_to_log_topic(event).hex() == v5.EXECUTED_TOPIC  # type: ignore[arg-type]
-    assert camel_fields(v5.SweepExecuted) == names(event["inputs"])
+    assert camel_fields(v5.SweepExecutedV5) == names(event["inputs"])
     assert [item["indexed"] for item in event["inputs"]] == [True] * 3 + [False] * 9
 
 
@@ -99,12 +99,12 @@ def test_the_hard_cap_is_the_contracts_constant(chain: LocalChain) -> None:
 @pytest.mark.parametrize("count", [1, 2, 30])
 @pytest.mark.parametrize("data_bytes", [0, 1, 32, 33])
 def test_the_signature_is_at_the_end_of_the_call_for_any_route(count: int, data_bytes: int) -> None:
-    leg = batch.Leg(ADDRESS, 2**128 - 1, 2**128 - 1, batch.Hop())
+    leg = batch.BatchLeg(ADDRESS, 2**128 - 1, 2**128 - 1, batch.BatchHop())
     calls = [batch.RouterCall(index, ADDRESS, bytes(data_bytes)) for index in range(count)]
     signature = bytes(range(65))
     calldata = v5.SWEEP.encode(
         *v5.sweep_arguments(
-            route=batch.Route([leg] * count, batch.Hop(), 255, calls),
+            route=batch.BatchRoute([leg] * count, batch.BatchHop(), 255, calls),
             authorization=AUTHORIZATION,
             signature=bytes(65),
             permission=batch.Permission(nonce=2**256 - 1, deadline=1, signature=signature),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sweepapi import networks
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.contracts import v5
 from sweepapi.evm.logs import log_poll
 from sweepapi.evm.logs.log_poll import Depths, Poll
@@ -99,7 +99,7 @@ def test_depths_are_those_of_the_tags_or_of_the_number_of_blocks(
     get_block = chain.web3.eth.get_block
     expected = Depths(head(chain), get_block("safe")["number"], get_block("finalized")["number"])
     assert poll(chain, pool).depths == expected
-    change_chain(finality=Finality(safe=2, final=10**6, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=2, final=10**6, recheck_seconds=3, max_head_age_seconds=None))
     assert poll(chain, pool).depths == Depths(head(chain), head(chain) - 2, 0)
 
 

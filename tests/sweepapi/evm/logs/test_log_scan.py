@@ -11,12 +11,12 @@ from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
 from sweepapi import networks
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.contracts import v5
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.logs import log_query, log_scan
-from sweepapi.evm.logs.log_scan import Mark, Scan, Stream
+from sweepapi.evm.logs.log_scan import Scan, ScanMark, Stream
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
@@ -50,7 +50,7 @@ def stream_of(chain: LocalChain) -> Stream:
 def scan(chain: LocalChain, pool: ProviderPool, *, first_block: int = 0, start: str = "") -> Scan:
     """Scan from a block on; ``start`` is the hash that the block below it had."""
     facts = networks.current().chain("eip155:31337")
-    return log_scan.scan(chain=facts, pool=pool, stream=stream_of(chain), after=Mark(first_block - 1, start))
+    return log_scan.scan(chain=facts, pool=pool, stream=stream_of(chain), after=ScanMark(first_block - 1, start))
 
 
 def logs_of(found: Scan) -> list[MinedLog]:
@@ -102,7 +102,7 @@ def test_an_event_above_the_final_block_waits(chain: LocalChain, pool: ProviderP
 def test_a_chain_whose_finality_is_a_depth_is_read_to_that_depth(
     chain: LocalChain, pool: ProviderPool, hashes: list[str], change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(finality=Finality(safe=1, final=FINAL_AFTER + 1, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=1, final=FINAL_AFTER + 1, recheck_seconds=3, max_head_age_seconds=None))
     assert hashes_of(scan(chain, pool)) == hashes[:-1]
 
 

@@ -12,12 +12,12 @@ from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
 from sweepapi import networks
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.contracts import v5
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs import log_query, log_search
-from sweepapi.evm.logs.log_search import Event, Finding, Hit, Search
+from sweepapi.evm.logs.log_search import Event, Hit, LogSearch, SearchFinding
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
@@ -26,7 +26,7 @@ from tests.local_chain import SAFE_AFTER, LocalChain
 
 NONCE = 2**255 + 7
 STRANGER = to_checksum_address("0x" + "0f" * 20)
-NOTHING = Finding(None, None, agreed=False, resume_at=None)
+NOTHING = SearchFinding(None, None, agreed=False, resume_at=None)
 
 Providers = Callable[..., ProviderPool]
 Start = Callable[[], FakeNode]
@@ -38,7 +38,7 @@ class Cancelled:
 
     chain: LocalChain
     tx_hash: str
-    search: Search
+    search: LogSearch
 
     @property
     def hit(self) -> Hit:
@@ -54,7 +54,7 @@ def cancelled(chain: LocalChain) -> Cancelled:
     return Cancelled(chain, tx_hash, search(chain))
 
 
-def search(chain: LocalChain, *, nonce: int = NONCE, **changes: Any) -> Search:
+def search(chain: LocalChain, *, nonce: int = NONCE, **changes: Any) -> LogSearch:
     """Return a search for the use of a nonce, over all safe blocks."""
 
     def read(log: Log) -> Event | None:
@@ -63,14 +63,14 @@ def search(chain: LocalChain, *, nonce: int = NONCE, **changes: Any) -> Search:
 
     topics = ((v5.EXECUTED_TOPIC, v5.CANCELLED_TOPIC), f"0x{nonce:064x}")
     safe = chain.web3.eth.get_block("safe")["number"]
-    return replace(Search("one", chain.contracts["v5"], topics, read, first_block=0, last_block=safe), **changes)
+    return replace(LogSearch("one", chain.contracts["v5"], topics, read, first_block=0, last_block=safe), **changes)
 
 
-def find_all(pool: ProviderPool, *searches: Search) -> dict[Any, Finding]:
+def find_all(pool: ProviderPool, *searches: LogSearch) -> dict[Any, SearchFinding]:
     return log_search.find(chain=networks.current().chain("eip155:31337"), pool=pool, searches=searches)
 
 
-def find(pool: ProviderPool, *searches: Search) -> Finding:
+def find(pool: ProviderPool, *searches: LogSearch) -> SearchFinding:
     """Return what was found for the first search."""
     found = find_all(pool, *searches)
     assert set(found) == {one.key for one in searches}
@@ -83,7 +83,7 @@ def pool(chain: LocalChain, use_providers: Providers) -> ProviderPool:
 
 
 def test_a_cancellation_is_found_with_its_sender(cancelled: Cancelled, pool: ProviderPool) -> None:
-    assert find(pool, cancelled.search) == Finding(cancelled.hit, None, agreed=True, resume_at=None)
+    assert find(pool, cancelled.search) == SearchFinding(cancelled.hit, None, agreed=True, resume_at=None)
 
 
 def test_only_the_event_with_the_given_topics_counts(cancelled: Cancelled, pool: ProviderPool) -> None:
@@ -114,7 +114,7 @@ def test_a_long_search_resumes_where_it_stopped(
     monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
     height = cancelled.hit.mined.block_number
     far = replace(cancelled.search, first_block=height - 10)
-    assert find(pool, far) == Finding(None, None, agreed=False, resume_at=height - 2)
+    assert find(pool, far) == SearchFinding(None, None, agreed=False, resume_at=height - 2)
     assert find(pool, replace(far, first_block=height - 2)).hit == cancelled.hit
 
 
@@ -125,7 +125,7 @@ def test_a_search_of_all_blocks_that_finds_nothing_starts_over(cancelled: Cancel
 
 def test_the_spans_cover_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_query, "SPAN_BLOCKS", 10)
-    spans = Search("one", STRANGER, (), lambda _log: None, first_block=5, last_block=30).spans()
+    spans = LogSearch("one", STRANGER, (), lambda _log: None, first_block=5, last_block=30).spans()
     assert spans == [(5, 14), (15, 24), (25, 30)]
 
 
@@ -143,7 +143,7 @@ def test_an_event_above_the_safe_block_does_not_count(chain: LocalChain, pool: P
 def test_depth_is_counted_from_the_head_where_a_chain_has_no_tags(
     chain: LocalChain, pool: ProviderPool, change_chain: Callable[..., Chain], depth: int, *, agreed: bool
 ) -> None:
-    change_chain(finality=Finality(safe=depth, final=9, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=depth, final=9, recheck_seconds=3, max_head_age_seconds=None))
     chain.cancel(NONCE)
     chain.mine(3)
     assert find(pool, search(chain, last_block=chain.web3.eth.block_number)).agreed is agreed
@@ -202,7 +202,9 @@ def test_of_three_providers_two_decide_which_event_it_was(
     urls = [cancelled.chain.world["rpcUrl"]] * 2
     urls.insert(position, liar.url)
     with capture_logs() as logs:
-        assert find(use_providers(*urls), cancelled.search) == Finding(cancelled.hit, None, agreed=True, resume_at=None)
+        assert find(use_providers(*urls), cancelled.search) == SearchFinding(
+            cancelled.hit, None, agreed=True, resume_at=None
+        )
     assert [(one["event"], one["outvoted"]) for one in logs] == [("providers_disagree", [position])]
 
 
@@ -303,7 +305,7 @@ def test_a_log_that_was_not_queried_is_not_a_hit(
     liar = start_node()
     liar.alter = forged(**lie)
     found = find(use_providers(liar.url), cancelled.search)
-    assert found == Finding(None, None, agreed=False, resume_at=0)
+    assert found == SearchFinding(None, None, agreed=False, resume_at=0)
 
 
 @pytest.mark.parametrize("answer", [None, {}, "0x", [None], [[]]])
@@ -337,5 +339,5 @@ def test_a_span_that_is_refused_is_searched_again_and_affects_no_other_search(
     refused = replace(cancelled.search, key="refused", first_block=first_block)
     granted = replace(cancelled.search, first_block=first_block + 5)
     found = find_all(use_providers(stingy.url), refused, granted)
-    assert found["refused"] == Finding(None, None, agreed=False, resume_at=first_block + 10)
+    assert found["refused"] == SearchFinding(None, None, agreed=False, resume_at=first_block + 10)
     assert found["one"].hit == cancelled.hit

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sweepapi import networks
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.logs.payments import check_payment
 from sweepapi.payments import Expected, Payment, PaymentError
@@ -142,7 +142,7 @@ def test_a_payment_counts_once_its_block_is_final(treasury: Treasury, wallet: st
 def test_finality_may_be_a_number_of_blocks(
     treasury: Treasury, wallet: str, change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(finality=Finality(safe=2, final=5, recheck_seconds=3, max_head_age_seconds=None))
+    change_chain(finality=FinalityRule(safe=2, final=5, recheck_seconds=3, max_head_age_seconds=None))
     tx_hash = treasury.send(wallet, AMOUNT)
     treasury.chain.mine(4)
     assert problem(tx_hash, wallet)[0] == "not_final"

@@ -19,7 +19,7 @@ from sweepapi.evm.market.lasting import (
     LastingFacts,
     TokenAnswer,
 )
-from sweepapi.evm.market.reading import Contract, Facts, Market
+from sweepapi.evm.market.reading import Contract, Market, MarketFacts
 from sweepapi.evm.pools.finder import PoolKey
 from sweepapi.evm.pools.types import Hop
 from sweepapi.evm.pools.uniswap_v2 import GET_PAIR
@@ -57,7 +57,7 @@ class Reader:
             output=self.chain.token("USDC").address,
         )
 
-    def read(self, *tokens: str) -> Facts:
+    def read(self, *tokens: str) -> MarketFacts:
         """Read the facts of tokens, and forget the count of what was asked before."""
         self.asked.clear()
         return self.market.read_facts(swept=tokens, permit_words=())

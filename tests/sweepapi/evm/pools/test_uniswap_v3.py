@@ -112,7 +112,7 @@ def test_a_leg_stops_at_a_quarter_of_the_price_that_its_swap_leaves(facts: Chain
     assert price_after / 2 * (1 - 2**-21) <= falling <= price_after / 2
     assert price_after * 2 <= rising <= price_after * 2 * (1 + 2**-21)
     for limit in (falling, rising):
-        assert batch.Hop(price_limit=limit).as_int()
+        assert batch.BatchHop(price_limit=limit).as_int()
 
 
 def test_a_leg_near_the_end_of_all_prices_has_no_limit(facts: Chain) -> None:

@@ -2,7 +2,7 @@
 
 from sweepapi.evm.chain.chains import Router, SaltRule, Venue
 from sweepapi.evm.pools.types import Hop, PoolHop, Quote, Route
-from sweepapi.evm.routes.planning import Plan, Way, Ways
+from sweepapi.evm.routes.planning import RoutePlan, Way, Ways
 
 A, B, C, OUTPUT, WRAPPED = (f"0x{digit * 40}" for digit in "12345")
 VENUE = Venue("v2", 2, "uniswap_v2", A, A, SaltRule.PACKED_PAIR, 30, bytes(4), "0x" + "12" * 32, A, ())
@@ -31,7 +31,7 @@ def both(token: str, direct: int, joined: int) -> Ways:
     return Ways(direct=in_pool(token, direct), joined=in_pool(token, joined, joined=True))
 
 
-def joined_plan(outputs: dict[str, int], last: int) -> Plan:
+def joined_plan(outputs: dict[str, int], last: int) -> RoutePlan:
     """Return a plan in which all tokens are joined, with what each gives and what the last hop makes of the sum."""
     ways = {token: in_pool(token, output, joined=True) for token, output in outputs.items()}
-    return Plan(ways, last_hop(sum(outputs.values()), last))
+    return RoutePlan(ways, last_hop(sum(outputs.values()), last))

@@ -14,7 +14,7 @@ from sweepapi.evm.pools.pricing import GasCosts, MidPrices
 from sweepapi.evm.pools.types import PoolHop, Quote, Route
 from sweepapi.evm.routes.basket import Basket
 from sweepapi.evm.routes.guessing import ROUTER_MARGIN_BPS
-from sweepapi.evm.routes.planning import Bridge, Plan, Ways
+from sweepapi.evm.routes.planning import Bridge, RoutePlan, Ways
 from tests.sweepapi.evm.routes.plans import (
     OUTPUT,
     ROUTER,
@@ -48,7 +48,7 @@ def basket(ways: Mapping[str, Ways], *, gas_price: int = 0) -> Basket:
     return Basket(ways, [LAST, BEHIND], curves, GasCosts(gas_price, AT_PAR, WRAPPED), OUTPUT)
 
 
-def plan(ways: Mapping[str, Ways], *, gas_price: int = 0, output: Callable[[int], int | None] = curve) -> Plan:
+def plan(ways: Mapping[str, Ways], *, gas_price: int = 0, output: Callable[[int], int | None] = curve) -> RoutePlan:
     """Return the plan for these ways, if pools swap like this."""
     whole = basket(ways, gas_price=gas_price)
     outputs = {(hop, amount): output(amount) for hop, amounts in whole.amounts.items() for amount in amounts}
@@ -57,7 +57,7 @@ def plan(ways: Mapping[str, Ways], *, gas_price: int = 0, output: Callable[[int]
     )
 
 
-def total(planned: Plan) -> int:
+def total(planned: RoutePlan) -> int:
     return sum(planned.expected_output(token) for token in planned.ways)
 
 
@@ -68,22 +68,22 @@ def over_connector(token: str, output: int) -> Ways:
 
 
 def test_a_token_with_a_better_direct_pool_is_not_joined() -> None:
-    assert plan({A: both(A, direct=100, joined=90)}) == Plan({A: in_pool(A, 100)}, last=None)
+    assert plan({A: both(A, direct=100, joined=90)}) == RoutePlan({A: in_pool(A, 100)}, last=None)
 
 
 def test_a_token_with_a_better_pool_for_the_wrapped_coin_is_joined() -> None:
     planned = plan({A: both(A, direct=100, joined=200)})
-    assert planned == Plan({A: in_pool(A, 200, joined=True)}, last_hop(200, curve(200)))
+    assert planned == RoutePlan({A: in_pool(A, 200, joined=True)}, last_hop(200, curve(200)))
 
 
 def test_of_equal_ways_a_token_takes_the_direct_one() -> None:
     planned = plan({A: both(A, direct=curve(200), joined=200)})
-    assert planned == Plan({A: in_pool(A, curve(200))}, last=None)
+    assert planned == RoutePlan({A: in_pool(A, curve(200))}, last=None)
 
 
 def test_a_token_without_a_direct_pool_is_joined() -> None:
     way = in_pool(A, 90, joined=True)
-    assert plan({A: Ways(joined=way)}) == Plan({A: way}, last_hop(90, curve(90)))
+    assert plan({A: Ways(joined=way)}) == RoutePlan({A: way}, last_hop(90, curve(90)))
 
 
 def test_the_last_hop_is_quoted_for_the_sum_of_what_is_joined() -> None:
@@ -118,12 +118,12 @@ def test_a_swept_wrapped_coin_that_nothing_joins_takes_the_pool_for_itself() -> 
 
 def test_a_wrapped_coin_to_unwrap_is_not_joined() -> None:
     ways = {WRAPPED: wrapped(10, joined=False), A: in_pool(A, 5)}
-    assert plan({token: Ways(direct=way) for token, way in ways.items()}) == Plan(ways, last=None)
+    assert plan({token: Ways(direct=way) for token, way in ways.items()}) == RoutePlan(ways, last=None)
 
 
 def test_a_token_without_ways_is_missing() -> None:
     assert plan({A: Ways(), B: Ways(direct=in_pool(B, 1))}).ways.keys() == {B}
-    assert plan({A: Ways()}) == Plan({}, last=None)
+    assert plan({A: Ways()}) == RoutePlan({}, last=None)
 
 
 @given(st.lists(st.tuples(st.integers(1_000, 90_000), st.integers(1_000, 90_000)), min_size=1, max_size=6))
@@ -222,7 +222,7 @@ def test_if_the_last_hop_swaps_no_sum_the_others_go_directly_and_the_rest_by_rou
         B: Ways(joined=in_pool(B, 9, joined=True), routed=by_router(B, 2)),
         C: Ways(joined=in_pool(C, 9, joined=True)),
     }
-    assert basket(ways).plan({}) == Plan({A: in_pool(A, 1), B: by_router(B, 2)}, last=None)
+    assert basket(ways).plan({}) == RoutePlan({A: in_pool(A, 1), B: by_router(B, 2)}, last=None)
 
 
 def test_a_sum_that_the_last_hop_cannot_swap_is_not_chosen() -> None:

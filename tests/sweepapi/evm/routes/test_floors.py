@@ -3,7 +3,7 @@
 import pytest
 
 from sweepapi.evm.routes.floors import floor_of, min_output_of, tokens_below
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.fees import split
 from tests.sweepapi.evm.routes.plans import A, B, C, by_router, in_pool, joined_plan
 
@@ -31,7 +31,7 @@ def test_the_least_output_of_a_floor_is_the_least_that_the_contract_accepts(floo
 @pytest.mark.parametrize(("output", "is_below"), [(1_000, False), (999, True)])
 def test_a_token_of_its_own_is_compared_with_its_own_floor(output: int, *, is_below: bool) -> None:
     for way in (in_pool(A, output), by_router(A, output)):
-        plan = Plan({A: way, B: in_pool(B, 10**6)}, last=None)
+        plan = RoutePlan({A: way, B: in_pool(B, 10**6)}, last=None)
         assert tokens_below(plan, {A: 990, B: 1}, fee_bps=100) == ({A} if is_below else set())
 
 
@@ -53,4 +53,4 @@ def test_a_dropped_joined_token_leaves_the_others_above_their_floors() -> None:
 
 
 def test_a_plan_with_nothing_joined_has_no_sum_to_compare() -> None:
-    assert tokens_below(Plan({}, last=None), {A: 1}, fee_bps=0) == set()
+    assert tokens_below(RoutePlan({}, last=None), {A: 1}, fee_bps=0) == set()

@@ -4,18 +4,18 @@ import pytest
 
 from sweepapi.evm.routes.floors import min_output_of
 from sweepapi.evm.routes.minimums import Minimums
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from tests.sweepapi.evm.routes.plans import WRAPPED, A, B, C, by_router, in_pool, joined_plan, last_hop, wrapped
 
 FEE_BPS, SLIPPAGE_BPS, ROUTER_SLIPPAGE_BPS = 75, 200, 50
 
 
-def minimums(plan: Plan, *, slippage_bps: int = SLIPPAGE_BPS, signed: dict[str, int] | None = None) -> Minimums:
+def minimums(plan: RoutePlan, *, slippage_bps: int = SLIPPAGE_BPS, signed: dict[str, int] | None = None) -> Minimums:
     return Minimums(plan, FEE_BPS, slippage_bps, ROUTER_SLIPPAGE_BPS, signed)
 
 
 def test_a_pool_leg_may_give_less_than_quoted_by_the_slippage() -> None:
-    its = minimums(Plan({A: in_pool(A, 10_000)}, last=None))
+    its = minimums(RoutePlan({A: in_pool(A, 10_000)}, last=None))
     assert (its.min_output(A), its.floor(A)) == (9_800, 9_800 * 9_925 // 10_000)
 
 
@@ -25,23 +25,23 @@ def test_a_joined_leg_may_give_less_than_its_share_of_the_last_hop_by_the_slippa
 
 
 def test_a_wrapped_coin_is_unwrapped_at_par_and_swapped_under_the_slippage() -> None:
-    assert minimums(Plan({WRAPPED: wrapped(10_000, joined=False)}, last=None)).min_output(WRAPPED) == 10_000
+    assert minimums(RoutePlan({WRAPPED: wrapped(10_000, joined=False)}, last=None)).min_output(WRAPPED) == 10_000
     ways = {WRAPPED: wrapped(10_000), A: in_pool(A, 10_000, joined=True)}
-    assert minimums(Plan(ways, last_hop(20_000, 20_000))).min_output(WRAPPED) == 9_800
+    assert minimums(RoutePlan(ways, last_hop(20_000, 20_000))).min_output(WRAPPED) == 9_800
 
 
 def test_a_router_leg_beside_another_token_may_give_little_less_than_quoted() -> None:
-    its = minimums(Plan({A: by_router(A, 10_000), B: in_pool(B, 10_000)}, last=None))
+    its = minimums(RoutePlan({A: by_router(A, 10_000), B: in_pool(B, 10_000)}, last=None))
     assert (its.min_output(A), its.min_output(B)) == (9_950, 9_800)
 
 
 @pytest.mark.parametrize(("slippage_bps", "least"), [(200, 9_800), (30, 9_970)])
 def test_a_router_leg_alone_has_the_slippage_of_the_user(slippage_bps: int, least: int) -> None:
-    assert minimums(Plan({A: by_router(A, 10_000)}, last=None), slippage_bps=slippage_bps).min_output(A) == least
+    assert minimums(RoutePlan({A: by_router(A, 10_000)}, last=None), slippage_bps=slippage_bps).min_output(A) == least
 
 
 def test_a_smaller_slippage_of_the_user_also_holds_for_a_router_leg() -> None:
-    plan = Plan({A: by_router(A, 10_000), B: by_router(B, 10_000)}, last=None)
+    plan = RoutePlan({A: by_router(A, 10_000), B: by_router(B, 10_000)}, last=None)
     assert minimums(plan, slippage_bps=10).min_output(A) == 9_990
 
 
@@ -58,13 +58,13 @@ def test_the_least_of_a_joined_leg_is_rounded_up() -> None:
 
 
 def test_a_renewed_offer_keeps_the_floors_and_asks_for_the_least_that_reaches_them() -> None:
-    its = minimums(Plan({A: in_pool(A, 10**6)}, last=None), signed={A: 5_000, B: 7})
+    its = minimums(RoutePlan({A: in_pool(A, 10**6)}, last=None), signed={A: 5_000, B: 7})
     assert (its.floor(A), its.floor(B)) == (5_000, 7)
     assert its.min_output(A) == min_output_of(5_000, fee_bps=FEE_BPS)
 
 
 def test_a_router_of_a_renewed_offer_is_held_to_the_new_quote_and_at_least_to_the_floor() -> None:
-    plan = Plan({A: by_router(A, 10_000), B: in_pool(B, 10_000)}, last=None)
+    plan = RoutePlan({A: by_router(A, 10_000), B: in_pool(B, 10_000)}, last=None)
     assert minimums(plan, signed={A: 1, B: 1}).min_output(A) == 9_950
     assert minimums(plan, signed={A: 9_900, B: 1}).min_output(A) == min_output_of(9_900, fee_bps=FEE_BPS)
 

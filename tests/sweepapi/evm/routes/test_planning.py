@@ -1,6 +1,6 @@
 """A plan knows what each token gives, and stays right when tokens leave it."""
 
-from sweepapi.evm.routes.planning import Plan
+from sweepapi.evm.routes.planning import RoutePlan
 from tests.sweepapi.evm.routes.plans import WRAPPED, A, B, C, in_pool, joined_plan, last_hop, wrapped
 
 
@@ -12,7 +12,7 @@ def test_the_shares_of_the_last_hop_add_up_to_it() -> None:
 def test_without_a_joined_token_the_last_hop_gives_the_others_a_part_in_proportion() -> None:
     planned = joined_plan({A: 10, B: 20}, last=29).without({A})
     assert (planned.joined, planned.last) == ({B: 20}, last_hop(20, 19))
-    assert planned.without({B}) == planned.with_last_hop(None) == Plan({}, last=None)
+    assert planned.without({B}) == planned.with_last_hop(None) == RoutePlan({}, last=None)
 
 
 def test_without_a_token_of_its_own_pool_the_last_hop_stays() -> None:
@@ -21,11 +21,11 @@ def test_without_a_token_of_its_own_pool_the_last_hop_stays() -> None:
 
 
 def test_if_only_the_wrapped_coin_is_still_joined_the_last_hop_is_its_own_swap() -> None:
-    both_joined = Plan({A: in_pool(A, 10, joined=True), WRAPPED: wrapped(5)}, last_hop(15, 15))
+    both_joined = RoutePlan({A: in_pool(A, 10, joined=True), WRAPPED: wrapped(5)}, last_hop(15, 15))
     planned = both_joined.without({A})
     assert planned.last is None
     assert planned.ways[WRAPPED].quote == last_hop(5, 5)
 
 
 def test_no_token_is_joined_if_its_part_rounds_to_nothing() -> None:
-    assert joined_plan({A: 100, B: 1}, last=50).without({A}) == Plan({}, last=None)
+    assert joined_plan({A: 100, B: 1}, last=50).without({A}) == RoutePlan({}, last=None)

@@ -2,7 +2,7 @@
 
 from eth_account import Account
 
-from sweepapi.evm.chain.sending import GWEI, Fees, Transaction
+from sweepapi.evm.chain.sending import GWEI, Fees, OutgoingTransaction
 from sweepapi.evm.contracts import v5
 from sweepapi.evm.encoding.eip712 import TypedData
 
@@ -19,9 +19,9 @@ def authorization(nonce: int) -> TypedData:
     ).typed_data(chain_id=1, contract=CONTRACT)
 
 
-def cancellation(account_nonce: int) -> Transaction:
+def cancellation(account_nonce: int) -> OutgoingTransaction:
     """Return a transaction that cancels an authorization."""
-    return Transaction(
+    return OutgoingTransaction(
         chain_id=8453,
         account_nonce=account_nonce,
         to=CONTRACT,

@@ -8,7 +8,7 @@ from eth_utils.crypto import keccak
 
 from sweepapi.evm.encoding.eip712 import domain_separator
 from sweepapi.evm.tokens.erc20 import MAX_NAME_CHARACTERS, UNLIMITED
-from sweepapi.evm.tokens.token_permits import Grant, PermitKind, TokenPermits, permit_reads, token_permits
+from sweepapi.evm.tokens.token_permits import PermitGrant, PermitKind, TokenPermits, permit_reads, token_permits
 
 TOKEN = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 OWNER, SPENDER = "0x" + "11" * 20, "0x" + "22" * 20
@@ -157,7 +157,7 @@ def test_dais_kind_cannot_limit_the_allowance() -> None:
 def test_what_is_signed_is_what_the_token_hashes(
     kind: PermitKind, typehash: bytes, types: list[str], values: list[Any]
 ) -> None:
-    grant = Grant(chain_id=CHAIN_ID, token=TOKEN, owner=OWNER, spender=SPENDER, value=5, deadline=99)
+    grant = PermitGrant(chain_id=CHAIN_ID, token=TOKEN, owner=OWNER, spender=SPENDER, value=5, deadline=99)
     typed_data = TokenPermits(kind, "Coin", "3", 7).typed_data(grant)
     struct = keccak(encode(["bytes32", *types], [typehash, *values]))
     assert typed_data.digest == "0x" + keccak(b"\x19\x01" + separator("Coin", "3") + struct).hex()

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sweepapi.evm.tokens.probe import Probe, TransferTest
-from sweepapi.evm.tokens.transfers import Arrival, Problem, Transfers
+from sweepapi.evm.tokens.transfers import Arrival, TransferProblem, Transfers
 
 TOKEN, OTHER, USER, POOL, OTHER_POOL = (f"0x{digit * 40}" for digit in "12345")
 IN_FULL, EMPTY = TransferTest(100, 100, 100), TransferTest(0, 0, 0)
@@ -30,16 +30,16 @@ def test_a_token_that_arrives_in_full_has_no_problem() -> None:
     ],
 )
 def test_a_token_that_arrives_short_anywhere_is_short(results: dict[str, TransferTest]) -> None:
-    assert transfers(**results).problem(TOKEN, POOL) is Problem.SHORT
+    assert transfers(**results).problem(TOKEN, POOL) is TransferProblem.SHORT
 
 
 def test_refusals_are_told_apart_by_their_place() -> None:
-    assert transfers(at_pool=None, at_user=None).problem(TOKEN, POOL) is Problem.REFUSED_AT_POOL
-    assert transfers(at_user=None).problem(TOKEN, POOL) is Problem.REFUSED_AT_HOLDER
+    assert transfers(at_pool=None, at_user=None).problem(TOKEN, POOL) is TransferProblem.REFUSED_AT_POOL
+    assert transfers(at_user=None).problem(TOKEN, POOL) is TransferProblem.REFUSED_AT_HOLDER
 
 
 def test_a_fee_is_the_more_severe_problem() -> None:
-    assert transfers(at_user=None, at_pool=KEEPS_ONE_PERCENT).problem(TOKEN, POOL) is Problem.SHORT
+    assert transfers(at_user=None, at_pool=KEEPS_ONE_PERCENT).problem(TOKEN, POOL) is TransferProblem.SHORT
 
 
 def test_other_tokens_and_other_pools_do_not_count() -> None:

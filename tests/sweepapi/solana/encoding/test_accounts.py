@@ -6,13 +6,13 @@ from solders.pubkey import Pubkey
 
 from dev.solana import extensions
 from sweepapi.solana.cluster import reads
-from sweepapi.solana.encoding.accounts import Account, token_account
+from sweepapi.solana.encoding.accounts import ClusterAccount, token_account
 from sweepapi.solana.encoding.addresses import SYSTEM, TOKEN, TOKEN_2022
 from sweepapi.solana.encoding.responses import account
 from tests.solana_cluster import SolanaCluster
 
 
-def read(cluster: SolanaCluster, key: Pubkey) -> Account:
+def read(cluster: SolanaCluster, key: Pubkey) -> ClusterAccount:
     found = account(cluster.rpc("getAccountInfo", str(key), {"encoding": "base64"})["value"])
     assert found is not None
     return found

@@ -12,7 +12,7 @@ from dev.solana.records import Landed as LocalLanded
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.landed.opinions import Found
-from sweepapi.solana.landed.progress import Search, SearchSighting
+from sweepapi.solana.landed.progress import ReferenceSearch, SearchSighting
 from sweepapi.solana.landed.sightings import look
 from sweepapi.solana.landed.tracking import Gone, Tracked, TrackedSighting
 from tests import fake_node
@@ -40,7 +40,7 @@ def pool_of(local: SolanaCluster, *urls: str) -> ProviderPool:
     return solana_pool(urls=urls, cluster=local.facts(), timeout_seconds=10)
 
 
-def search_of(local: SolanaCluster, reference: str = "", **facts: Any) -> Search:
+def search_of(local: SolanaCluster, reference: str = "", **facts: Any) -> ReferenceSearch:
     block = local.bank.blocks.latest
     known: dict[str, Any] = {
         "key": reference,
@@ -51,10 +51,10 @@ def search_of(local: SolanaCluster, reference: str = "", **facts: Any) -> Search
         "is_overdue": False,
         "executes": lambda _landed: False,
     }
-    return Search(**(known | facts))
+    return ReferenceSearch(**(known | facts))
 
 
-def searches_of(local: SolanaCluster, **facts: Any) -> list[Search]:
+def searches_of(local: SolanaCluster, **facts: Any) -> list[ReferenceSearch]:
     return [search_of(local, str(Keypair().pubkey()), **facts) for _ in range(OPEN)]
 
 
@@ -64,7 +64,7 @@ def land(local: SolanaCluster, user: Keypair, reference: str, lamports: int = 1)
     return local.send(local.sign(user, [named]))
 
 
-def land_all(local: SolanaCluster, searches: list[Search]) -> list[Tracked]:
+def land_all(local: SolanaCluster, searches: list[ReferenceSearch]) -> list[Tracked]:
     user = local.create_wallet()
     landed = [land(local, user, one.reference) for one in searches]
     return [Tracked(str(one.signature), str(one.signature), one.block.slot) for one in landed]

@@ -10,7 +10,7 @@ from solders.message import MessageV0
 from solders.pubkey import Pubkey
 
 from sweepapi.solana.cluster import reads
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import LOOKUP_TABLE, SYSTEM
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.packing.lookup_tables import lookup_table, writable_keys
@@ -37,17 +37,17 @@ def test_a_table_is_read_from_the_cluster(cluster: SolanaCluster) -> None:
     ("account", "reason"),
     [
         (None, "is not a lookup table"),
-        (Account(1, SYSTEM, table_data(), executable=False), "is not a lookup table"),
-        (Account(1, KEY, table_data(), executable=False), "is not a lookup table"),
-        (Account(1, LOOKUP_TABLE, b"", executable=False), "is malformed"),
-        (Account(1, LOOKUP_TABLE, table_data(state=0), executable=False), "is malformed"),
-        (Account(1, LOOKUP_TABLE, table_data(state=2), executable=False), "is malformed"),
-        (Account(1, LOOKUP_TABLE, table_data()[:-1], executable=False), "is malformed"),
-        (Account(1, LOOKUP_TABLE, table_data(deactivation_slot=7), executable=False), "is deactivated"),
+        (ClusterAccount(1, SYSTEM, table_data(), executable=False), "is not a lookup table"),
+        (ClusterAccount(1, KEY, table_data(), executable=False), "is not a lookup table"),
+        (ClusterAccount(1, LOOKUP_TABLE, b"", executable=False), "is malformed"),
+        (ClusterAccount(1, LOOKUP_TABLE, table_data(state=0), executable=False), "is malformed"),
+        (ClusterAccount(1, LOOKUP_TABLE, table_data(state=2), executable=False), "is malformed"),
+        (ClusterAccount(1, LOOKUP_TABLE, table_data()[:-1], executable=False), "is malformed"),
+        (ClusterAccount(1, LOOKUP_TABLE, table_data(deactivation_slot=7), executable=False), "is deactivated"),
     ],
     ids=["missing", "a wallet", "of another program", "empty", "unused", "unknown state", "cut off", "deactivated"],
 )
-def test_what_is_not_a_table_in_use_is_refused(account: Account | None, reason: str) -> None:
+def test_what_is_not_a_table_in_use_is_refused(account: ClusterAccount | None, reason: str) -> None:
     with pytest.raises(UnsafeSwapError, match=f"{KEY} {reason}"):
         lookup_table(KEY, account)
 

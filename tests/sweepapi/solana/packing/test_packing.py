@@ -20,7 +20,7 @@ from spl.token.models import CloseAccountParams
 from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET, TOKEN, WRAPPED_SOL, associated_account
 from sweepapi.solana.encoding.errors import LegTooLargeError
 from sweepapi.solana.packing.guard import Output
-from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, Leg, Packed, pack
+from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, Packed, SwapLeg, pack
 
 WALLET, PROGRAM = Pubkey.new_unique(), Pubkey.new_unique()
 WRAPPED = associated_account(WALLET, WRAPPED_SOL, TOKEN)
@@ -43,8 +43,8 @@ def leg(
     cleanup: Instruction | None = None,
     closing: Instruction | None = None,
     tables: Sequence[AddressLookupTableAccount] = (),
-) -> Leg:
-    return Leg(instructions, MINIMUM, cleanup, closing, tuple(tables))
+) -> SwapLeg:
+    return SwapLeg(instructions, MINIMUM, cleanup, closing, tuple(tables))
 
 
 def without_guard(packed: Packed) -> list[Instruction]:
@@ -247,7 +247,7 @@ def test_closings_fill_the_room_that_is_left_and_no_more() -> None:
     assert all(sent_bytes(one) + 32 + 7 > MAX_BYTES for one in packed)
 
 
-def random_legs(random: Random) -> list[Leg]:
+def random_legs(random: Random) -> list[SwapLeg]:
     """Return legs that share accounts and lookup tables, as routes through the same pools do."""
     pools = keys(60)
     received = [OUTPUT.mint, associated_account(WALLET, OUTPUT.mint, TOKEN), TOKEN]
@@ -271,7 +271,7 @@ def fits_with(swaps: Sequence[Instruction], tables: Sequence[AddressLookupTableA
     return sent_bytes(packed) <= MAX_BYTES and accounts_of(message) <= MAX_ACCOUNTS
 
 
-def fewest(legs: Sequence[Leg]) -> int:
+def fewest(legs: Sequence[SwapLeg]) -> int:
     """Return the number of transactions of the best of all partitions."""
 
     @cache

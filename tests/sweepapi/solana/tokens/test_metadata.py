@@ -5,7 +5,7 @@ from dataclasses import replace
 from solders.pubkey import Pubkey
 
 from dev.solana import extensions
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import METADATA, SYSTEM, TOKEN_2022
 from sweepapi.solana.encoding.responses import account
 from sweepapi.solana.tokens.metadata import UNNAMED, Metadata, metadata, metadata_key
@@ -15,12 +15,12 @@ from tests.solana_cluster import SolanaCluster
 KEY = Pubkey.from_bytes(bytes(31) + b"\x07")
 
 
-def described(symbol: bytes, name: bytes = b"Name") -> Account:
+def described(symbol: bytes, name: bytes = b"Name") -> ClusterAccount:
     """Return a description as Metaplex's program writes it, with texts padded by zeros."""
     texts = b"".join(
         len(text).to_bytes(4, "little") + text for text in (name.ljust(32, b"\0"), symbol.ljust(10, b"\0"))
     )
-    return Account(5_616_720, METADATA, b"\x04" + bytes(32) + bytes(KEY) + texts + bytes(300), executable=False)
+    return ClusterAccount(5_616_720, METADATA, b"\x04" + bytes(32) + bytes(KEY) + texts + bytes(300), executable=False)
 
 
 def test_the_description_of_metaplex_names_a_token() -> None:

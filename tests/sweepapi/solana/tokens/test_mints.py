@@ -7,14 +7,14 @@ import pytest
 
 from dev.solana import extensions
 from dev.solana.extensions import Extension
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import SYSTEM, TOKEN, TOKEN_2022
 from sweepapi.solana.encoding.responses import account
 from sweepapi.solana.tokens.mints import Mint, TransferFee, mint
 from tests.solana_cluster import SolanaCluster
 
 
-def read(cluster: SolanaCluster, **options: Any) -> Account:
+def read(cluster: SolanaCluster, **options: Any) -> ClusterAccount:
     key = cluster.faucet.create_mint(6, **options)
     found = account(cluster.rpc("getAccountInfo", str(key), {"encoding": "base64"})["value"])
     assert found is not None

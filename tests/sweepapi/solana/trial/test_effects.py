@@ -7,7 +7,7 @@ import pytest
 from solders.instruction import Instruction
 from solders.system_program import transfer
 
-from sweepapi.solana.encoding.accounts import Account
+from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import SYSTEM, TOKEN_2022, WRAPPED_SOL
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
@@ -143,7 +143,7 @@ def test_an_account_that_was_anothers_does_not_become_the_wallets(scene: Scene) 
 
 
 def test_a_wallet_that_is_not_a_plain_account_is_refused(scene: Scene) -> None:
-    wallet = {scene.wallet: Account(10**9, SYSTEM, b"nonce", executable=False)}
+    wallet = {scene.wallet: ClusterAccount(10**9, SYSTEM, b"nonce", executable=False)}
 
     with pytest.raises(UnsafeSwapError, match="assigns the wallet"):
         check_effects(wallet, wallet, scene.terms())

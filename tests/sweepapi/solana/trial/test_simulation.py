@@ -12,7 +12,7 @@ from solders.transaction import VersionedTransaction
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.encoding.addresses import SYSTEM
-from sweepapi.solana.trial.simulation import Simulation, simulate_call
+from sweepapi.solana.trial.simulation import ClusterSimulation, simulate_call
 from tests.solana_cluster import SolanaCluster
 
 GIVEN = 10**6
@@ -27,8 +27,8 @@ def transfer_call(cluster: SolanaCluster, wallet: Keypair, recipient: Pubkey, la
     return simulate_call(unsigned, [wallet.pubkey(), recipient, SYSTEM])
 
 
-def simulated(cluster: SolanaCluster, call: Call) -> Simulation:
-    decoded: Simulation = call.decode(cluster.rpc(call.method, *call.params))
+def simulated(cluster: SolanaCluster, call: Call) -> ClusterSimulation:
+    decoded: ClusterSimulation = call.decode(cluster.rpc(call.method, *call.params))
     return decoded
 
 
@@ -37,9 +37,9 @@ def answer(**changed: Any) -> dict[str, Any]:
     return {"context": {"slot": 7}, "value": value}
 
 
-def decode(result: object) -> Simulation:
+def decode(result: object) -> ClusterSimulation:
     transaction = VersionedTransaction.default()
-    decoded: Simulation = simulate_call(transaction, WATCHED).decode(result)
+    decoded: ClusterSimulation = simulate_call(transaction, WATCHED).decode(result)
     return decoded
 
 

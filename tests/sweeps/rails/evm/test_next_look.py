@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.evm.chain.chains import Chain, Finality
+from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweeps.protocol.rail import Outlook, Verdict
 from sweeps.rails.evm.follow.following import next_look
 from tests.factories.sweeps import LOCAL
@@ -71,7 +71,7 @@ def test_a_sweep_that_any_block_can_change_is_due_after_the_interval_of_the_chai
 def test_a_flagged_sweep_whose_block_is_not_final_is_checked_at_least_every_half_minute(
     change_chain: Callable[..., Chain], interval_seconds: int, seconds: int
 ) -> None:
-    change_chain(finality=Finality("safe", "finalized", interval_seconds, None))
+    change_chain(finality=FinalityRule("safe", "finalized", interval_seconds, None))
     assert delay_seconds(is_executed=True, flags=["below_minimum"]) == seconds
 
 

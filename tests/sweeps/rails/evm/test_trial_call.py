@@ -9,7 +9,7 @@ from sweepapi import networks
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.evm.trial import simulation
-from sweepapi.evm.trial.attempts import Attempt, Outcome
+from sweepapi.evm.trial.attempts import Attempt, TrialOutcome
 from sweepapi.evm.trial.trial_call import CalledAttempt
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.rpc import ProviderPool
@@ -30,7 +30,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
     """What builds try, the sweep of all tokens first."""
     attempts: list[Attempt] = []
 
-    def note(tries: Sequence[Attempt], pool: ProviderPool) -> list[Outcome | None]:
+    def note(tries: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
         attempts.extend(tries)
         return try_all(tries, pool)
 
@@ -39,11 +39,11 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
 
 
 @pytest.fixture
-def calling() -> Iterator[Callable[[Attempt], Outcome]]:
+def calling() -> Iterator[Callable[[Attempt], TrialOutcome]]:
     """Try by ``eth_call``, as if the provider had not simulated the last time."""
     pool = networks.current().pool(LOCAL)
 
-    def call(attempt: Attempt) -> Outcome:
+    def call(attempt: Attempt) -> TrialOutcome:
         pool.refused_methods.add(simulation.METHOD)
         (outcome,) = try_all([attempt], pool)
         assert outcome is not None
@@ -59,14 +59,14 @@ def send(app: PartnerApp, token: Token, data: bytes) -> None:
     assert app.chain.receipt(app.chain.send(app.user, transaction))["status"] == 1
 
 
-def simulated(attempt: Attempt) -> Outcome:
+def simulated(attempt: Attempt) -> TrialOutcome:
     (outcome,) = try_all([attempt], networks.current().pool(LOCAL))
     assert outcome is not None
     assert outcome.method == "eth_simulateV1"
     return outcome
 
 
-def assert_same_as_transactions(attempt: Attempt, called: Outcome) -> None:
+def assert_same_as_transactions(attempt: Attempt, called: TrialOutcome) -> None:
     expected = simulated(attempt)
     assert called.least_gas is not None
     assert called.gross_output == expected.gross_output
@@ -93,7 +93,7 @@ def assert_same_as_transactions(attempt: Attempt, called: Outcome) -> None:
 def test_its_figures_are_those_of_transactions(
     app: PartnerApp,
     tried: list[Attempt],
-    calling: Callable[[Attempt], Outcome],
+    calling: Callable[[Attempt], TrialOutcome],
     sweep: tuple[dict[str, float], str],
     approvals: str,
 ) -> None:
@@ -106,7 +106,7 @@ def test_its_figures_are_those_of_transactions(
 @pytest.mark.parametrize("output", ["WETH", "USDC"], ids=["direct", "joined"])
 @pytest.mark.parametrize("kind", ["uniswap_v3", "uniswap_v2"])
 def test_its_figures_are_those_of_transactions_for_many_tokens(
-    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], Outcome], kind: str, output: str
+    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], TrialOutcome], kind: str, output: str
 ) -> None:
     tokens = open_market(app.chain, 30, kind=kind)
     for count in (1, 5, 10, 20, 30):
@@ -117,7 +117,7 @@ def test_its_figures_are_those_of_transactions_for_many_tokens(
 
 
 def test_balances_that_are_swept_whole_are_refunded(
-    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], Outcome]
+    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], TrialOutcome]
 ) -> None:
     tokens = open_market(app.chain, 10, kind="uniswap_v3")
     app.build(tokens=[{"mint": one.address, "amount": str(one.units(1_000))} for one in tokens])
@@ -125,7 +125,7 @@ def test_balances_that_are_swept_whole_are_refunded(
 
 
 def test_an_allowance_that_is_there_changes_the_figures(
-    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], Outcome]
+    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], TrialOutcome]
 ) -> None:
     allowed = {"USDC": 3.0, "USDT": 1.0, "DAI": 1.0}
     for symbol, units in allowed.items():
@@ -137,7 +137,7 @@ def test_an_allowance_that_is_there_changes_the_figures(
 
 
 def test_dust_that_the_contract_holds_changes_the_figures(
-    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], Outcome]
+    app: PartnerApp, tried: list[Attempt], calling: Callable[[Attempt], TrialOutcome]
 ) -> None:
     send(app, app.chain.token("WETH"), TRANSFER.encode(app.chain.contracts["v5"], 1))
     app.build({"USDC": 3})

@@ -12,12 +12,12 @@ from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC
 from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC as V5_TOPIC
 from sweepapi.evm.encoding.responses import Log, MinedLog, Receipt
 from sweepapi.evm.logs.log_digest import digest
-from sweepapi.evm.logs.log_search import Event, Finding, Hit
+from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.fees import Split
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending, Executed, ExecutionVerdict, Skipped
 from sweeps.rails.evm.follow.judging import judge
-from sweeps.rails.evm.follow.watching import Watched
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
@@ -40,7 +40,7 @@ TERMS = V4Terms(
     fee_bps=75,
     partner_share_bps=4000,
 )
-WATCHED = Watched(
+WATCHED = FollowedEvmSweep(
     sweep_id=uuid4(),
     execution_id=uuid4(),
     contract=CONTRACT,
@@ -80,7 +80,7 @@ def receipt(*logs: Log, tx_hash: str = TX) -> Receipt:
     return receipt_of(SweepTransaction(tx_hash=tx_hash), *logs)
 
 
-def verdict(*receipts: Receipt, watched: Watched = WATCHED, **facts: Any) -> ExecutionVerdict:
+def verdict(*receipts: Receipt, watched: FollowedEvmSweep = WATCHED, **facts: Any) -> ExecutionVerdict:
     """Judge a look with these receipts."""
     return judge(watched, seen(*receipts, **facts)).executions[watched.execution_id]
 
@@ -92,11 +92,11 @@ def outcome(*logs: Log) -> list[tuple[str, str]]:
     return [(mismatch.field, mismatch.code) for mismatch in judged.mismatches]
 
 
-def found(log: Log, *, agreed: bool = True) -> Finding:
+def found(log: Log, *, agreed: bool = True) -> SearchFinding:
     """Return the finding of this log as the rail reads it."""
     event = TERMS.read(log)
     assert event is not None
-    return Finding(Hit(event, MinedLog(log, 0, TX, 60, block_at(60).hash)), None, agreed=agreed, resume_at=None)
+    return SearchFinding(Hit(event, MinedLog(log, 0, TX, 60, block_at(60).hash)), None, agreed=agreed, resume_at=None)
 
 
 def test_the_reference_is_the_uuid_and_sixteen_zero_bytes() -> None:
@@ -177,7 +177,7 @@ def test_an_event_of_v5_at_the_same_contract_does_not_count() -> None:
 def test_a_used_reference_is_flagged_until_its_event_is_found() -> None:
     judged = verdict(state=True)
     assert (judged.raised, judged.ended) == (USED, None)
-    nothing = Finding(None, None, agreed=False, resume_at=500)
+    nothing = SearchFinding(None, None, agreed=False, resume_at=500)
     searched = verdict(state=True, finding=nothing)
     assert (searched.raised, searched.search_cursor) == (USED, "500")
     assert searched.obstacle == "The sweepRef is used, but the event that used it has not been found yet."

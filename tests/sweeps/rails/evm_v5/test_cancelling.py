@@ -24,7 +24,7 @@ from dev.waiting import wait_until
 from indexer import checks, tasks
 from indexer.claims import MESSAGE_GRACE
 from sweepapi import networks
-from sweepapi.evm.chain.sending import GWEI, BroadcastResult, SignedTransaction, Transaction, send_all
+from sweepapi.evm.chain.sending import GWEI, BroadcastResult, OutgoingTransaction, SignedTransaction, send_all
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
 from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
 from sweepapi.networks import Networks
@@ -288,7 +288,7 @@ def test_what_another_worker_stores_while_this_one_signs_is_not_stored_twice(
     cancellation = requested(app)
     sign, rivals = LocalFeeSigner.sign_transaction, [send_requested]
 
-    def sign_late(signer: LocalFeeSigner, unsigned: Transaction) -> SignedTransaction:
+    def sign_late(signer: LocalFeeSigner, unsigned: OutgoingTransaction) -> SignedTransaction:
         if rivals:
             rivals.pop()()
         return sign(signer, unsigned)

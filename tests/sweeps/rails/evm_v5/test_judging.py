@@ -8,12 +8,12 @@ from eth_abi.abi import encode
 
 from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.evm.encoding.responses import Log, Receipt
-from sweepapi.evm.logs.log_search import Finding
+from sweepapi.evm.logs.log_search import SearchFinding
 from sweepapi.fees import Split, split
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Mismatch, TransactionVerdict
 from sweeps.rails.evm.follow.judging import judge
-from sweeps.rails.evm.follow.watching import Accepted, Watched
+from sweeps.rails.evm.follow.watching import EvmAcceptance, FollowedEvmSweep
 from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
@@ -32,10 +32,10 @@ from tests.factories.watched import WATCHED as UNREPORTED
 TX = random_hash()
 WATCHED = replace(UNREPORTED, tx_hashes=(TX,))
 PAID = split(1_000_000, 75, 4000)
-COMPLETED = replace(WATCHED, accepted=Accepted(TX, 100, block_at(100).hash, PAID))
+COMPLETED = replace(WATCHED, accepted=EvmAcceptance(TX, 100, block_at(100).hash, PAID))
 RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
 USED = frozenset({"nonce_used"})
-NOT_FOUND = Finding(None, None, agreed=False, resume_at=None)
+NOT_FOUND = SearchFinding(None, None, agreed=False, resume_at=None)
 
 
 def executed_log(*, emitter: str = CONTRACT, terms: V5Terms = TERMS, **changes: Any) -> Log:
@@ -54,12 +54,12 @@ def receipt(*logs: Log, tx_hash: str = TX, succeeded: bool = True) -> Receipt:
     return receipt_of(SweepTransaction(tx_hash=tx_hash), *logs, succeeded=succeeded)
 
 
-def verdict(*receipts: Receipt, watched: Watched = WATCHED, **facts: Any) -> ExecutionVerdict:
+def verdict(*receipts: Receipt, watched: FollowedEvmSweep = WATCHED, **facts: Any) -> ExecutionVerdict:
     """Judge a look with these receipts."""
     return judge(watched, seen(*receipts, **facts)).executions[watched.execution_id]
 
 
-def of_transaction(*logs: Log, watched: Watched = WATCHED) -> TransactionVerdict:
+def of_transaction(*logs: Log, watched: FollowedEvmSweep = WATCHED) -> TransactionVerdict:
     """Judge a successful receipt with these logs."""
     (judged,) = verdict(receipt(*logs), watched=watched).transactions
     return judged
@@ -260,7 +260,7 @@ def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unu
     [(WATCHED, 0), (replace(WATCHED, built_at_height=70), 6), (replace(WATCHED, search_cursor="50"), 50)],
     ids=["near the first block", "from the build", "from the cursor"],
 )
-def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: Watched, first_block: int) -> None:
+def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: FollowedEvmSweep, first_block: int) -> None:
     search = watched.search(seen(state=True).sighting)
     assert search is not None
     assert (search.key, search.contract) == (WATCHED.sweep_id, CONTRACT)
@@ -362,6 +362,6 @@ def test_a_final_receipt_that_shows_something_else_undoes_the_acceptance(shown: 
     ids=["pending", "ran out", "included", "final", "gone"],
 )
 def test_only_an_irreversible_conclusion_needs_a_second_provider(
-    watched: Watched, facts: dict[str, Any], *, concludes: bool
+    watched: FollowedEvmSweep, facts: dict[str, Any], *, concludes: bool
 ) -> None:
     assert (watched.subject.conclude(seen(**facts).sighting) is not None) == concludes

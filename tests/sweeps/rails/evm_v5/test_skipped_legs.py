@@ -13,7 +13,7 @@ from sweepapi.fees import split
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.protocol.rail import Depth, Executed, ExecutionVerdict, Skipped
 from sweeps.rails.evm.follow.judging import judge
-from sweeps.rails.evm.follow.watching import Accepted
+from sweeps.rails.evm.follow.watching import EvmAcceptance
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import CONTRACT, block_at, random_checksum_address, receipt_of, seen
 from tests.factories.watched import TERMS as OF_ONE_TOKEN
@@ -122,7 +122,7 @@ def test_each_sweep_of_one_transaction_has_the_events_in_front_of_its_own() -> N
 
 def test_a_final_receipt_that_left_out_something_else_undoes_the_acceptance() -> None:
     paid = split(2_000, TERMS.total_fee_bps, TERMS.partner_share_bps)
-    accepted = Accepted(TX, 100, block_at(100).hash, paid, (Skipped(1, Reason.BELOW_LEAST),))
+    accepted = EvmAcceptance(TX, 100, block_at(100).hash, paid, (Skipped(1, Reason.BELOW_LEAST),))
     depths = {}
     for name, logs in {"the same": [skipped_log(1)], "another": [skipped_log(2)], "nothing": []}.items():
         receipt = receipt_of(SweepTransaction(tx_hash=TX), *logs, executed_log())

@@ -12,7 +12,7 @@ from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import split
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending
-from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS, Accepted, Watched, depth_of
+from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS, EvmAcceptance, FollowedEvmSweep, depth_of
 from tests.factories import watched
 from tests.factories.sweeps import CONTRACT, receipt_of
 from tests.factories.watched import TERMS
@@ -23,7 +23,7 @@ USER, PARTNER, PROTOCOL = TERMS.user, TERMS.partner_recipient, TERMS.protocol_re
 WATCHED = replace(watched.WATCHED, deadline=1_000, built_at_height=200)
 PAID = split(1_000_000, 75, 4000)
 TX = "0x" + "dd" * 32
-EXECUTED = replace(WATCHED, tx_hashes=(TX,), accepted=Accepted(TX, 50, HASH, PAID))
+EXECUTED = replace(WATCHED, tx_hashes=(TX,), accepted=EvmAcceptance(TX, 50, HASH, PAID))
 SEEN = Sighting(
     head_number=400,
     safe_number=368,
@@ -134,7 +134,7 @@ def test_an_executed_sweep_is_never_proven_unused() -> None:
     ],
 )
 def test_only_a_used_nonce_of_a_sweep_that_was_not_executed_is_searched_for(
-    watched: Watched, facts: dict[str, Any]
+    watched: FollowedEvmSweep, facts: dict[str, Any]
 ) -> None:
     assert watched.search(replace(SEEN, **facts)) is None
     assert WATCHED.search(replace(SEEN, state=True)) is not None

@@ -12,8 +12,8 @@ from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc import ProviderPool
 from sweeps.protocol.rail import Depth
 from sweeps.rails.evm.follow import following
-from sweeps.rails.evm.follow.following import Seen, see
-from sweeps.rails.evm.follow.watching import Watched, depth_of
+from sweeps.rails.evm.follow.following import EvmReading, see
+from sweeps.rails.evm.follow.watching import FollowedEvmSweep, depth_of
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import LOCAL
 from tests.factories.watched import TERMS, WATCHED
@@ -36,7 +36,7 @@ Providers = Callable[..., ProviderPool]
 Start = Callable[[], FakeNode]
 
 
-def watching(contract: str, tx_hashes: tuple[str, ...] = (), *, nonce: int = UNUSED) -> Watched:
+def watching(contract: str, tx_hashes: tuple[str, ...] = (), *, nonce: int = UNUSED) -> FollowedEvmSweep:
     """Return a sweep of this nonce whose deadline is far away."""
     terms = replace(TERMS, nonce=nonce)
     here = replace(WATCHED, sweep_id=uuid4(), contract=contract, terms=terms)
@@ -59,12 +59,14 @@ def node(start_node: Start, use_providers: Providers) -> FakeNode:
     return node
 
 
-def unmined(contract: str, count: int) -> list[Watched]:
+def unmined(contract: str, count: int) -> list[FollowedEvmSweep]:
     """Return sweeps with one reported hash each, which no node knows."""
     return [watching(contract, (random_hash(),)) for _ in range(count)]
 
 
-def see_all(watched: Iterable[Watched], *, timeout_seconds: float | None = None) -> dict[UUID, Seen | None]:
+def see_all(
+    watched: Iterable[FollowedEvmSweep], *, timeout_seconds: float | None = None
+) -> dict[UUID, EvmReading | None]:
     return dict(flattened.from_iterable(see(LOCAL, list(watched), timeout_seconds=timeout_seconds)))
 
 
