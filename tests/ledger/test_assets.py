@@ -1,19 +1,13 @@
 """The ledger remembers how an asset is shown from the first sweep that booked it."""
 
-from importlib import import_module
-
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from ledger.models import Asset
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout
 from tests.factories.partners import PartnerFactory
-from tests.factories.past import open_accounts
-from tests.factories.sweeps import SweepFactory
 from tests.sessions import at_once
-
-names_of_assets = import_module("sweeps.migrations.0004_names_of_assets")
 
 
 def known_assets() -> list[tuple[str, str, str, int]]:
@@ -38,23 +32,6 @@ def test_a_token_that_renames_itself_keeps_its_first_name(partner: Partner) -> N
 def test_concurrent_sessions_can_store_the_same_asset(partner: Partner) -> None:
     assert at_once(lambda: book_fee(partner), sessions=8) == [None] * 8
     assert known_assets() == [(BASE, WETH, "WETH", 18)]
-
-
-@pytest.mark.django_db
-def test_the_migration_names_what_was_booked_before_as_its_first_sweep_did(partner: Partner) -> None:
-    sweeps = [
-        SweepFactory.create(partner=partner, output_symbol=symbol) for symbol in ("FIRST", "SECOND", "NOT BOOKED")
-    ]
-    network, asset = sweeps[0].network, sweeps[0].output_asset
-    open_accounts(partner, network=network, asset=asset)
-    for sweep in sweeps[:2]:
-        book_payable(partner, 400, sweep_ref=sweep.id, network=network, asset=asset)
-    book_payout(partner, 400, network=network, asset=asset)
-    assert known_assets() == []
-    for _ in range(2):  # more than once does no harm
-        with connection.cursor() as cursor:
-            cursor.execute(names_of_assets.NAME_ASSETS)
-        assert known_assets() == [(network, asset, "FIRST", sweeps[0].output_decimals)]
 
 
 @pytest.mark.django_db

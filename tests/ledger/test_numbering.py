@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from importlib import import_module
 from threading import Event
 
 import pytest
@@ -25,7 +24,6 @@ from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL
 from tests.sessions import Session, at_once, rival_after_query
 
-migration = import_module("ledger.migrations.0006_entry_numbers")
 pytestmark = pytest.mark.django_db(transaction=True)
 
 OTHER_SERVER = 10**12  # ids of transactions that this server does not reach
@@ -228,27 +226,6 @@ def test_old_entries_among_the_ids_of_new_transactions_are_not_numbered_again(pa
     entries.append(book_fee(partner))
     assert number_entries() == 1
     assert numbered() == entries
-
-
-# --- entries of earlier releases --------------------------------------------------------------------------------------
-
-
-def test_the_migration_numbers_entries_by_their_times_and_leaves_the_rest_to_the_sequencer(partner: Partner) -> None:
-    other = PartnerFactory.create()
-    now = timezone.now()
-    days = [(partner, 3), (other, 5), (partner, 1)]
-    entries = [fee_at(now - timedelta(days=ago), owner, 1) for owner, ago in sorted(days, key=lambda one: -one[1])]
-    with without_triggers() as cursor:
-        cursor.execute("DELETE FROM ledger_entrynumber")
-    with posted_and_not_committed(partner) as slow:
-        later = book_fee(partner)
-        execute(migration.NUMBER_ENTRIES)
-        assert numbered() == entries
-        assert [one.numbered.numbered_at for one in numbered()] == [one.posted_at for one in numbered()]
-        assert (of_partner(partner), of_partner(other)) == ([0, 1], [0])
-    number_entries()
-    assert numbered() == [*entries, slow, later]
-    assert of_partner(partner) == [0, 1, 2, 3]
 
 
 # --- what it costs, and how it is watched -----------------------------------------------------------------------------
