@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from dev.errors import WaitTimeoutError
 from dev.orphans import MARKER, kill_orphans
 from dev.waiting import wait_until
@@ -81,9 +83,7 @@ class Child:
 def identity(pid: int) -> str | None:
     """Return the start time, which tells the process from others with its pid; None once it has exited."""
     if sys.platform != "linux":
-        ps = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
-        listed = subprocess.run(ps, capture_output=True, text=True, check=False)
-        return listed.stdout.strip() or None
+        return str(psutil.Process(pid).create_time()) if psutil.pid_exists(pid) else None
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -92,6 +92,11 @@ def identity(pid: int) -> str | None:
     state, start_ticks = after_name[0], after_name[19]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return None if state in "ZX" else f"{boot}/{start_ticks}"
+
+
+def process_tree(pid: int) -> list[int]:
+    """Return the ids of a process and of all below it, itself first."""
+    return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
 
 
 def records_folder(folder: Path) -> Path:

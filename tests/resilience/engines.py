@@ -1,10 +1,8 @@
 """Engines and processes of a test's own, which it may stop and start again at the same place."""
 
 import os
-import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
@@ -15,7 +13,7 @@ import psycopg
 from celery import current_app
 from kombu import Connection
 
-from dev.process import Child, Program, records_folder
+from dev.process import Child, Program, process_tree, records_folder
 from dev.supervisor import Supervisor
 
 BIN = Path(sys.executable).parent
@@ -67,7 +65,9 @@ class Engines(Supervisor):
     def _signal(self, name: str, number: Signals) -> None:
         root = next(child for child in self._children if child.program.name == name).pid
         signalled = set[int]()
-        while new := [pid for pid in _tree(root) if pid not in signalled]:  # a parent first, so that it starts no more
+        while new := [
+            pid for pid in process_tree(root) if pid not in signalled
+        ]:  # a parent first, so that it starts no more
             for pid in new:
                 with suppress(ProcessLookupError):
                     os.kill(pid, number)
@@ -86,20 +86,6 @@ class Engines(Supervisor):
 
     def wait_for(self, condition: Callable[[], bool], what: str) -> None:
         self.wait(condition, within_seconds=STEP_SECONDS, what=what)
-
-
-def _tree(root: int) -> Iterator[int]:
-    """Yield the ids of a process and of all below it."""
-    listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    children = defaultdict[int, list[int]](list)
-    for line in listed.stdout.splitlines():
-        pid, parent = map(int, line.split())
-        children[parent].append(pid)
-    waiting = [root]
-    while waiting:
-        pid = waiting.pop()
-        yield pid
-        waiting += children[pid]
 
 
 def send(redis_url: str, task: str, *arguments: str, countdown: float = 0.0, queue: str = "sweeps") -> None:

@@ -1,7 +1,6 @@
 """Web, worker, beat and webhooks as those see them who watch over them: by the port on which each serves its health."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from dev.ports import free_port
-from dev.process import Program
+from dev.process import Program, process_tree
 from dev.supervisor import START_SECONDS
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, connect
@@ -104,7 +103,7 @@ class Observed:
 def frozen(engines: Engines, name: str) -> Iterator[None]:
     """Freeze a process and all that it started, within the block."""
     stopped = set[int]()
-    while new := set(process_tree(engines, name)) - stopped:  # a process that is frozen starts no more
+    while new := set(processes_of(engines, name)) - stopped:  # a process that is frozen starts no more
         for pid in new:
             os.kill(pid, SIGSTOP)
         stopped |= new
@@ -115,11 +114,6 @@ def frozen(engines: Engines, name: str) -> Iterator[None]:
             os.kill(pid, SIGCONT)
 
 
-def process_tree(engines: Engines, name: str) -> list[int]:
-    """Return the ids of a process and of all below it, itself first."""
-    listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    pairs = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
-    tree = [next(child.pid for child in engines._children if child.program.name == name)]  # noqa: SLF001
-    for parent in tree:
-        tree += [child for child, its_parent in pairs if its_parent == parent]
-    return tree
+def processes_of(engines: Engines, name: str) -> list[int]:
+    """Return the ids of a process that was started under this name and of all below it, itself first."""
+    return process_tree(next(child.pid for child in engines._children if child.program.name == name))  # noqa: SLF001

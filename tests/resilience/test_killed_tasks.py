@@ -13,7 +13,7 @@ from structlog.contextvars import bound_contextvars
 from sweeps.nudge import CHECK_TASK
 from tests.resilience.databases import Database
 from tests.resilience.engines import Engines, connect, send
-from tests.resilience.observed import process_tree
+from tests.resilience.observed import processes_of
 
 WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
@@ -45,7 +45,7 @@ def test_a_task_whose_process_is_killed_leaves_the_request_id_and_is_run_again(
         with bound_contextvars(request_id="find-me"):
             send(redis_url, CHECK_TASK, str(uuid4()))
         engines.wait_for(lambda: monitor.execute(WAITING).fetchone() is not None, "the task's first statement")
-        _, *pool = process_tree(engines, "worker")
+        _, *pool = processes_of(engines, "worker")
         for pid in pool:
             os.kill(pid, SIGKILL)
         engines.wait_for(lambda: bool(outcomes(log)), "the line of the run that was killed")
