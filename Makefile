@@ -21,11 +21,11 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 # Tests that run beside the others: with the checks before them, they take about as long.
-SECOND_TESTS := tests/resilience tests/races tests/dev tests/test_fuzzed_api.py tests/sweeps/test_story.py
+SECOND_TESTS := tests/resilience tests/races tests/dev tests/lab tests/test_fuzzed_api.py tests/sweeps/test_story.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo rehearse-restore dev test check pytest pytest-second slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api chaos bench-api bench-build bench-indexer bench-scale bench-webhooks bench-gas abi vectors lock audit clean
+.PHONY: help demo rehearse-restore dev test test-pythons bare-root check pytest pytest-fast pytest-second slither mutants concurrency-mutants forge \
+	invariants coverage openapi fuzz-api chaos lab-bench abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -34,7 +34,7 @@ demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, a
 	@$(PY) -m dev demo
 
 rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restore a backup, repair the books; check every step
-	@$(PY) -m dev.restore
+	@$(PY) -m lab.restore
 
 dev: $(CONTRACTS_READY) ## run web, worker, beat, webhooks and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
@@ -58,6 +58,18 @@ pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
 pytest-second: $(CONTRACTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest $(SECOND_TESTS)
 
+# The versions that pyproject.toml allows besides the one of `test`.
+test-pythons: ## run the checks and the fast tests on Python 3.12 and 3.13, where the machine has them
+	@for version in 3.12 3.13; do \
+		python$$version -c "" 2>/dev/null || { echo "python$$version: not on this machine"; continue; }; \
+		$(MAKE) --no-print-directory PYTHON=python$$version VENV=.venv-$$version check pytest-fast || exit 1; done
+
+pytest-fast: $(CONTRACTS_READY) $(FEE_SPLITS)
+	$(PY) -m dev exec -- $(PY) -m pytest tests/sweepapi tests/partners tests/ledger
+
+bare-root: ## run the README's two commands in a new Debian root with nothing but Python, git and make
+	@lab/bare_root.sh
+
 # Builds from scratch, because slither reads every build it finds.
 slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any finding fails
 	rm -rf contracts/out/slither contracts/cache/slither
@@ -66,10 +78,10 @@ slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any
 
 # Takes over half an hour, so `test` does not run it.
 mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## run mutation tests of the contracts
-	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev.mutation $(CURDIR)/.venv-slither/bin/python
+	PATH="$(NODE_BIN):$$PATH" $(PY) -m lab.mutation $(CURDIR)/.venv-slither/bin/python
 
 concurrency-mutants: $(CONTRACTS_READY) ## remove each lock, compare-and-set, unique key and commit hook, and run the races
-	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m dev.concurrency
+	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m lab.concurrency
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
@@ -97,31 +109,25 @@ openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript 
 		npx openapi-typescript ../../var/openapi.json --output ../../var/openapi.d.ts && \
 		npx tsc
 
-# `python -m dev.chaos --help` lists the choices; `test` runs one short seed.
+# `python -m lab.chaos --help` lists the choices.
 chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; compare the books with the chain (20 minutes)
-	@$(PY) -m dev.chaos --seeds 3 --sweeps 500
+	@$(PY) -m lab.chaos --seeds 3 --sweeps 500
 
 fuzz-api: $(CONTRACTS_READY) ## send the API thousands of requests made up from its OpenAPI document; see var/fuzz-api.json
 	FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/test_fuzzed_api.py
 
-# Times are of a machine that does nothing else meanwhile.
-bench-api: $(CONTRACTS_READY) ## measure status and confirm beside a bare view, and 1,000 connections; fails if a target is missed
-	@$(PY) -m dev exec -- $(PY) -m dev.bench_api var/bench/api.json
-
-bench-build: $(CONTRACTS_READY) ## measure round trips, time and estimates of builds; fails if a target is missed
-	@$(PY) -m dev exec -- $(PY) -m dev.bench var/bench/build.json
-
-bench-indexer: $(CONTRACTS_READY) ## measure how fast the worker settles and follows sweeps; fails if a target is missed
-	@$(PY) -m dev exec -- $(PY) -m dev.bench_indexer var/bench/indexer.json
-
-bench-scale: $(CONTRACTS_READY) ## measure the database with SWEEPS=5000000, on 60 GB of disk; fails if a target is missed
-	@$(PY) -m dev.bench_scale var/bench/scale.json
-
-bench-webhooks: $(CONTRACTS_READY) ## measure how many webhooks are delivered a second, and how late; fails if a target is missed
-	@$(PY) -m dev exec -- $(PY) -m dev.bench_webhooks var/bench/webhooks.json
-
-bench-gas: $(CONTRACTS_READY) ## compare the gas of sweeps with alternatives; fails if a target is missed
+# Times are of a machine that does nothing else meanwhile. `scale` stores SWEEPS=5000000 on 60 GB of disk.
+lab-bench: $(CONTRACTS_READY) ## measure SECTION=api|build|gas|indexer|scale|webhooks; fails if a target is missed
+ifeq ($(SECTION),gas)
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
+else ifeq ($(SECTION),scale)
+	@$(PY) -m lab.bench.scale
+else
+	@$(PY) -m dev exec -- $(PY) -m lab.bench $(SECTION)
+endif
+
+bench-%:
+	@$(MAKE) --no-print-directory lab-bench SECTION=$*
 
 abi: $(CONTRACTS_READY) ## export the build's ABIs for Python, and the record of its bytecode
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 
-from dev.bench_scale.indexes import prefixes
+from lab.bench.scale.indexes import prefixes
 
 
 @pytest.mark.django_db

@@ -14,8 +14,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dev.bench_sweeps.numbers import number_by_time
 from indexer import checks, tasks
+from lab.bench.sweeps.numbers import number_by_time
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
 from sweeps.models import Sweep, WatchedBlock

@@ -15,8 +15,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dev.bench_sweeps.numbers import number_by_time
 from indexer import tasks
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Settlement, StatementEra
 from ledger.proofs import checkpoints
 from ledger.statements.month import Month

@@ -9,7 +9,7 @@ import pgtrigger
 from django.db import connection, transaction
 from django.db.models.signals import post_init
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger import triggers
 from ledger.models import Account, JournalEntry, Settlement
 from ledger.posting import reverse

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Finality
 from ledger.posting import finalize, reverse
 from partners.models import Partner

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.posting import finalize, reverse
 from ledger.reading import postings_of
 from ledger.serializers import PostingSerializer

@@ -11,7 +11,7 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger import exports
 from ledger.exports import Export
 from ledger.listing import Entries, EntryFilter

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from dev.bench_sweeps.copies import without_triggers
+from lab.bench.sweeps.copies import without_triggers
 from ledger import numbering
 from ledger.models import EntryNumber, JournalEntry
 from ledger.numbering import number_entries, oldest_waits

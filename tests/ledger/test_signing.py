@@ -11,7 +11,7 @@ from django.utils import timezone
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from dev.bench_sweeps.copies import without_triggers
+from lab.bench.sweeps.copies import without_triggers
 from ledger.models import Checkpoint, EntryNumber, JournalEntry, StatementEra, SubtreeHash
 from ledger.numbering import number_entries
 from ledger.proofs import checkpoints, signing, trees

@@ -13,7 +13,7 @@ from solders.keypair import Keypair
 from solders.signature import Signature
 from spl.token.constants import WRAPPED_SOL_MINT
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.balances import balance_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import JournalEntry

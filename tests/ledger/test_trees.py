@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import SubtreeHash
 from ledger.proofs import trees
 from ledger.proofs.trees import Tree

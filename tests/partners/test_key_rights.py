@@ -12,7 +12,7 @@ from django.urls import URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django import Settings
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from partners.models import SCOPES, ApiKey, Partner
 from sweepapi import networks
 from sweepapi.api.requests.permissions import HasScope

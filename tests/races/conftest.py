@@ -13,7 +13,7 @@ from tests.races.rules import drop_rule
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001 it runs before
-    """Create the tests' database, without the rule that ``dev.concurrency`` has dropped to see whether a race fails."""
+    """Create the tests' database, without the rule that ``lab.concurrency`` has dropped to see whether a race fails."""
     dropped = os.environ.get("WITHOUT_RULE")
     if dropped:
         with django_db_blocker.unblock():

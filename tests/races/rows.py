@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Checkpoint, SubtreeHash
 from ledger.posting import reverse
 from partners import idempotency

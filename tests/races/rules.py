@@ -1,6 +1,6 @@
 """The unique keys of the service's tables, and how to drop one rule from the database of the tests.
 
-``dev.concurrency`` names a rule by its name, or by model and field where the field itself is unique.
+``lab.concurrency`` names a rule by its name, or by model and field where the field itself is unique.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db import connection, models
 from psycopg.sql import SQL, Identifier
 
-from dev.concurrency.mutants import APPS
+from lab.concurrency.mutants import APPS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from dev.concurrency.mutants import APPS
+from lab.concurrency.mutants import APPS
 
 SceneT = TypeVar("SceneT")
 

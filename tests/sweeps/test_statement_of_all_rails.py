@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import JournalEntry
 from ledger.payout_rules import Transfer
 from ledger.posting import post_payout

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from dev.bench_sweeps.numbers import number_by_time
+from lab.bench.sweeps.numbers import number_by_time
 from partners.models import ApiKey, Partner
 from sweepapi.modes import Mode
 from tests.factories.ledger import book_fee

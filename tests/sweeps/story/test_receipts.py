@@ -15,8 +15,8 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from pytest_django import Settings
 
-from dev.bench_sweeps.numbers import number_by_time
 from indexer import checks, tasks
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.crypto.canonical_json import canonical

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dev.route_quality.markets import CHAIN
+from lab.route_quality.markets import CHAIN
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.encoding.abi import Function

@@ -1,9 +1,0 @@
-"""The WSGI application that the benchmarked server runs: the service's, with one more view."""
-
-from django.conf import settings
-
-from config.wsgi import application
-
-settings.ROOT_URLCONF = "dev.bench_api.urls"
-
-__all__ = ["application"]

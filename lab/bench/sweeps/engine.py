@@ -1,0 +1,29 @@
+"""How the benchmarks call the worker, in one place, because the rest of them is about figures."""
+
+from django.utils import timezone
+
+from indexer import checks, claims, tasks, watching
+from sweeps.models import Sweep
+
+
+def check_due() -> None:
+    """Check everything that is due now and that no other process checks, as the worker does."""
+    due = Sweep.objects.filter(is_open=True, next_check_at__lte=timezone.now(), lease_until=None)
+    while due.exists():
+        checks.check_due()
+
+
+def watch_blocks() -> None:
+    """Look at every block whose sweeps rest and that is due."""
+    watching.watch()
+
+
+def claim() -> int:
+    """Lease one batch of what is due; returns how many sweeps it has."""
+    claimed = claims.claim_due()
+    return 0 if claimed is None else len(claimed.sweeps)
+
+
+def expiry_pass() -> None:
+    """Do what beat has the worker do every few seconds, which has messages sent for what is due."""
+    tasks.check_due()
