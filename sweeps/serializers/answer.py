@@ -6,8 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ledger.models import Settlement
-from sweepapi.api.input.fields import AmountOutputField, StrictCharField
-from sweeps.models.sweep import MAX_REFERENCE_LENGTH
+from sweepapi.api.input.fields import AmountOutputField
 from sweeps.shown.parts import FEE_MODES
 
 WARNING_CODES = ("symbol_differs", "router_swap", "price_impact_high", "value_loss_high", "no_signatures")
@@ -19,22 +18,6 @@ class FeeModeField(serializers.Field[str, str, str, Any]):
 
     def to_representation(self, settlement: str) -> str:
         return FEE_MODES[Settlement(settlement)]
-
-
-@extend_schema_field({"type": "string", "pattern": "^[ -~]{1,64}$", "examples": ["order 1017"]})
-class ClientReferenceField(StrictCharField):
-    """A reference that the partner chose: printable ASCII characters."""
-
-    default_error_messages = {"invalid_format": "A reference has only printable ASCII characters."}
-
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
-        super().__init__(max_length=MAX_REFERENCE_LENGTH, **kwargs)
-
-    def to_internal_value(self, data: str) -> str:
-        """Return the reference unchanged."""
-        if not (data.isascii() and data.isprintable()):
-            self.fail("invalid_format")
-        return data
 
 
 @extend_schema_field(serializers.CharField(allow_null=True, help_text="As in the build; null if it had none."))

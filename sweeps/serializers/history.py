@@ -1,4 +1,4 @@
-"""The query and the JSON of the history: a partner's sweeps in brief, newest first, page by page."""
+"""The JSON of the history: a partner's sweeps in brief, newest first, page by page."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -7,26 +7,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from sweepapi.api.input.fields import OpenEnumField, UtcDateTimeField, WalletField, WholeTokensField
-from sweepapi.api.input.listing import ListQuery
+from sweepapi.api.input.fields import OpenEnumField, UtcDateTimeField, WholeTokensField
 from sweepapi.api.openapi.schema import example
 from sweepapi.fees import Split
 from sweepapi.token_amounts import whole_tokens
-from sweeps.models import Flag, SweepStatus
-from sweeps.serializers.answer import ClientReferenceField, FeeModeField
+from sweeps.models import Flag
+from sweeps.serializers.answer import FeeModeField
 from sweeps.serializers.state import NULL_IF_ADOPTED, FeesSerializer, SweepFactsSerializer
-
-
-class HistoryQuery(ListQuery):
-    """Which sweeps to list."""
-
-    verb = "Built"
-
-    status = serializers.ChoiceField(choices=SweepStatus.choices, required=False, help_text="The sweeps' status.")
-    wallet = WalletField(required=False, help_text="The user's address, in any valid casing, or key.")
-    clientReference = ClientReferenceField(
-        required=False, source="client_reference", help_text="The whole reference that you gave them."
-    )
 
 
 class FormattedSplitSerializer(serializers.Serializer[Any]):

@@ -18,10 +18,11 @@ from sweepapi.api.requests.renderers import answer
 from sweepapi.errors import SweepNotFound
 from sweeps.protocol.presentation import Presentation, Snapshot
 from sweeps.rails.registry import RAILS
-from sweeps.serializers.history import HistoryQuery, SweepPage
+from sweeps.serializers.history import SweepPage
 from sweeps.shown.listing import listed
 from sweeps.shown.reading import read_snapshot, read_summaries
 from sweeps.story.state import HistoryFilter, sweeps_of_partner
+from sweeps.views.serializers.requests import HistoryQuery
 
 V = TypeVar("V", bound=type[ViewSet])
 SWEEP_ID_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

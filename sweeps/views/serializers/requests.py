@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -16,13 +16,14 @@ from sweepapi.api.input.fields import (
     StrictBooleanField,
     StrictCharField,
     StrictIntegerField,
+    WalletField,
 )
+from sweepapi.api.input.listing import ListQuery
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.fees import BPS_DENOMINATOR
-from sweeps.models.sweep import MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS
+from sweeps.models.sweep import MAX_REFERENCE_LENGTH, MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS, SweepStatus
 from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
-from sweeps.serializers.answer import ClientReferenceField
 
 MAX_DECIMALS = 255
 _SWEEP_USDC = {
@@ -43,6 +44,22 @@ class HintedToken(StrictSerializer):
     decimals = StrictIntegerField(
         required=False, min_value=0, max_value=MAX_DECIMALS, help_text="A hint; one that differs is refused."
     )
+
+
+@extend_schema_field({"type": "string", "pattern": "^[ -~]{1,64}$", "examples": ["order 1017"]})
+class ClientReferenceField(StrictCharField):
+    """A reference that the partner chose: printable ASCII characters."""
+
+    default_error_messages = {"invalid_format": "A reference has only printable ASCII characters."}
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
+        super().__init__(max_length=MAX_REFERENCE_LENGTH, **kwargs)
+
+    def to_internal_value(self, data: str) -> str:
+        """Return the reference unchanged."""
+        if not (data.isascii() and data.isprintable()):
+            self.fail("invalid_format")
+        return data
 
 
 class SweepRequest(StrictSerializer):
@@ -232,4 +249,16 @@ class CancelRequestSerializer(StrictSerializer):
     onChain = StrictBooleanField(
         default=False,
         help_text="Whether to cancel it on chain, too, so that it can't be executed even if it was signed.",
+    )
+
+
+class HistoryQuery(ListQuery):
+    """Which sweeps to list."""
+
+    verb = "Built"
+
+    status = serializers.ChoiceField(choices=SweepStatus.choices, required=False, help_text="The sweeps' status.")
+    wallet = WalletField(required=False, help_text="The user's address, in any valid casing, or key.")
+    clientReference = ClientReferenceField(
+        required=False, source="client_reference", help_text="The whole reference that you gave them."
     )
