@@ -48,6 +48,7 @@ check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration
 	$(VENV)/bin/ruff format --check .
 	$(CHECK_ENV) $(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/python -m lab.language
 	$(CHECK_ENV) $(PY) manage.py check --deploy --fail-level WARNING
 	$(CHECK_ENV) $(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	cd contracts && $(FORGE) fmt --check
@@ -58,7 +59,7 @@ pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
 pytest-second: $(CONTRACTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest $(SECOND_TESTS)
 
-# The versions that pyproject.toml allows besides the one of `test`.
+# The versions that pyproject.toml allows other than that of `test`.
 test-pythons: ## run the checks and the fast tests on Python 3.12 and 3.13, where the machine has them
 	@for version in 3.12 3.13; do \
 		python$$version -c "" 2>/dev/null || { echo "python$$version: not on this machine"; continue; }; \
