@@ -23,6 +23,13 @@ FEE_SPLITS := var/vectors/fee_splits.bin
 # Tests that run beside the others: with the checks before them, they take about as long.
 SECOND_TESTS := tests/resilience tests/races tests/dev tests/lab tests/test_fuzzed_api.py tests/sweeps/test_story.py
 
+# What this machine lacks for the environment, as a sentence that make prints as its only line; nothing if all is there.
+MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; }; \
+	command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.11 or newer, or name one: make PYTHON=python3.12"; exit; }; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "$(PYTHON) is older than 3.11: name a newer one, as in make PYTHON=python3.12"; exit; }; \
+	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || echo "$(PYTHON) has no venv: on Debian, apt install python3-venv")
+
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check pytest pytest-fast pytest-second slither mutants concurrency-mutants forge \
 	invariants coverage openapi fuzz-api chaos lab-bench abi vectors lock audit clean
@@ -40,7 +47,7 @@ dev: $(CONTRACTS_READY) ## run web, worker, beat, webhooks and a local chain unt
 	@$(PY) -m dev up
 
 # Two jobs at a time, the longest first; each prints its output when it is done.
-test: ## run all checks and tests, with a real PostgreSQL, Redis and chain
+test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge pytest-second
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
@@ -160,6 +167,7 @@ clean: ## delete build and run output; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
 
 $(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
+	$(if $(MISSING),$(error $(MISSING)))
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/multicall3.txt

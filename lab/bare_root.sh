@@ -5,7 +5,7 @@ set -eu
 command -v debootstrap >/dev/null || { apt-get update --quiet && apt-get install --yes --quiet debootstrap; }
 release=${1:-bookworm}
 root=$(mktemp -d)
-trap 'umount "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf "$root"' EXIT
+trap 'umount "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
 debootstrap --variant=minbase --include=ca-certificates,git,make,python3,python3-venv "$release" "$root"
 git clone --quiet . "$root/sweepapi"
 mount -t proc proc "$root/proc"
