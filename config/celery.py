@@ -15,16 +15,12 @@ from celery.signals import (
 )
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
-from kombu.transport import TRANSPORT_ALIASES
 
 from config import task_log
 from config.startup import refuse_wrong_configuration
 from sweepapi.monitoring import listener
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-
-# As aliases: named by the setting broker_transport instead, kombu would speak plain text to a rediss:// URL.
-TRANSPORT_ALIASES.update(redis="sweepapi.broker:Transport", rediss="sweepapi.broker:Transport")
 
 # A task writes batches. Much shorter than the time in which work has to resume, also when a database was replaced by
 # another one and the connections to the first are silent.
@@ -38,7 +34,7 @@ def listen(**_signal: object) -> None:
         listener.start(settings.HEALTH_BIND)
 
 
-app = Celery("sweepapi", amqp="sweepapi.broker:Amqp", task_cls="config.task_log:LoggedTask")
+app = Celery("sweepapi")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
@@ -56,7 +52,7 @@ def check_configuration(**_signal: object) -> None:
 @celeryd_init.connect
 @beat_init.connect
 def keep_connection(**_signal: object) -> None:
-    """Let beat, and each process of a worker, use one database connection all the time; tasks test it before each."""
+    """Let each process of a worker use one database connection all the time; tasks test it before each."""
     connections.settings[DEFAULT_DB_ALIAS]["CONN_MAX_AGE"] = 600
 
 

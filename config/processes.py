@@ -1,7 +1,7 @@
-"""What worker and beat do for those who watch them; they import it at their start, once their metrics are shared.
+"""What Celery's worker and beat do for those who watch them; they import it at their start, once metrics are shared.
 
-These are receivers of Celery's signals: heartbeats and metrics of the tasks in the pool's processes, probes and figures
-in the process above them.
+These are receivers of Celery's signals: heartbeats and metrics of the tasks in the pool's processes, probes in the
+process above them.
 """
 
 from typing import Any
@@ -12,25 +12,19 @@ from celery.utils.log import current_process_index  # type: ignore[attr-defined]
 from django.conf import settings
 
 from config import task_log
-from indexer import figures
+from indexer.tasks import DUE_TASK
 from sweepapi.monitoring import metrics, sharing
 from sweeps import probes
-from sweeps.heartbeats import WORKER, Heart
+from sweeps.heartbeats import BEAT, CELERY, Heart
 
-_heart = Heart(WORKER)
+_heart = Heart(CELERY)
+_heart_of_beat = Heart(BEAT)
 
 
 @celeryd_init.connect
-def watch_worker(**_signal: object) -> None:
-    """Probe the engines and measure the figures in the worker's first process."""
-    if settings.HEALTH_BIND:
-        probes.start()
-        figures.start()
-
-
 @beat_init.connect
-def watch_beat(**_signal: object) -> None:
-    """Probe the engines in beat's process."""
+def watch_engines(**_signal: object) -> None:
+    """Probe the engines in the worker's first process, and in beat's."""
     if settings.HEALTH_BIND:
         probes.start()
 
@@ -39,18 +33,15 @@ def watch_beat(**_signal: object) -> None:
 def use_slot(**_signal: object) -> None:
     """Count under the process's number in the pool, which the process that replaces it gets, too."""
     sharing.use_slot(current_process_index())
-
-
-@worker_process_init.connect
-def beat_in_tasks(**_signal: object) -> None:
-    """Let long tasks show that they go on."""
-    Heart.of_tasks = _heart
+    Heart.of_this_thread.heart = _heart  # the one that runs tasks
 
 
 @task_prerun.connect
-def begin(**_signal: object) -> None:
-    """Show that the worker takes tasks; one of them may be a long one."""
+def begin(task: Task[..., Any], **_signal: object) -> None:
+    """Show that the worker takes tasks, and that beat sends them."""
     _heart.beat()
+    if task.name == DUE_TASK:
+        _heart_of_beat.beat()
 
 
 @task_postrun.connect

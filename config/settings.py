@@ -10,7 +10,6 @@ from typing import Any
 import environ
 import structlog
 from django.urls import reverse_lazy
-from kombu import Queue
 
 from config.openapi import SPECTACULAR
 
@@ -222,19 +221,18 @@ UNFOLD = {
 }
 
 # --- The worker -------------------------------------------------------------------------------------------------------
+# How often the loop looks for what is due; ``indexer.jobs`` has the periods that nobody sets.
+DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=2.0)
+FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
+# Celery brings forward what the loop would do seconds later.
 CELERY_BROKER_URL = REDIS_URL
 CELERY_IMPORTS = ["config.processes"]
-CELERY_BEAT_SCHEDULER = "config.beat:Scheduler"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_DEFAULT_QUEUE = "sweeps"
-# What beat sends. A worker takes from its queues by turns, so thousands of checks hold up nothing of it.
-PERIODIC_QUEUE = "periodic"
-CELERY_TASK_QUEUES = [Queue(CELERY_TASK_DEFAULT_QUEUE), Queue(PERIODIC_QUEUE)]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_POOL = "sweepapi.worker_pool:TaskPool"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
 CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone would open a connection for each task
@@ -247,27 +245,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 1.0,
     "health_check_interval": 0.5,
 }
-DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=2.0)
-FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
-_PERIODS_SECONDS = {
-    "check_due": DUE_SWEEP_SECONDS,
-    "watch_blocks": DUE_SWEEP_SECONDS,
-    "check_clocks": DUE_SWEEP_SECONDS,
-    "send_cancellations": DUE_SWEEP_SECONDS,
-    "follow": FOLLOW_SECONDS,
-    "number_entries": 1.0,
-    "sign_months": 60.0,  # little is left to do then when a month ends
-    "reconcile": 60.0,  # final blocks are minutes old, and a span of any length takes the same round trips
-    "compare_books": 600.0,  # rows say when each network is due, once a day, because beat forgets that when it restarts
-    "measure_signer": 60.0,
-    "purge_answers": 3600.0,
-    "purge_webhooks": 3600.0,
-}
-# Nothing expires, because Celery judges that by the worker's clock, and one that is fast would drop every message.
+# What no worker took in a minute is not needed: the next message says the same.
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": f"indexer.{name}", "schedule": seconds, "options": {"queue": PERIODIC_QUEUE}}
-    for name, seconds in _PERIODS_SECONDS.items()
-    if seconds > 0
+    "check_due": {"task": "indexer.check_due", "schedule": DUE_SWEEP_SECONDS, "options": {"expires": 60.0}}
 }
 
 # --- Logs -------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Carries the request id from a request to the tasks that it causes, and writes one line about each run of a task.
 
-These are receivers of Celery's signals, which ``config.celery`` connects. ``message_log`` has the part of the process
-above, which takes the messages from the broker.
+These are receivers of Celery's signals, which ``config.celery`` connects.
 """
 
 import time
@@ -54,10 +53,3 @@ def end(task: Task[..., Any], state: str, retval: object, **_signal: object) -> 
         error=type(retval).__name__ if state == states.FAILURE else None,
     )
     unbind_contextvars("task_id", "request_id")
-
-
-class LoggedTask(Task[..., Any]):
-    """A task of which the process above the one that runs it logs what it knows of the run."""
-
-    Strategy = "config.message_log:strategy"
-    Request = "config.message_log:LoggedRequest"

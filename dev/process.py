@@ -39,6 +39,7 @@ class Program:
     user: str | None = None  # another system user, for a program that refuses to run as root
     stop_signal: signal.Signals = signal.SIGTERM
     log: Path | None = None  # None: writes to our terminal
+    restarts: bool = False  # whether the supervisor starts it again when it exits
 
 
 class Child:

@@ -1,4 +1,4 @@
-"""Runs the service in the local world: web, worker, beat and webhooks, as in production but on one machine.
+"""Runs the service in the local world: web, loop, Celery and beat, as in production but on one machine.
 
 A second web process beside the first builds on V4, as every one does after a rollback.
 """
@@ -46,7 +46,7 @@ class Service:
 
 
 def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Service:
-    """Migrate, seed and start the processes; returns when both APIs answer and the worker is ready."""
+    """Migrate, seed and start the processes; returns when both APIs answer and the loop is ready."""
     api_keys = seed_database(world, cluster)
     # Someone is watching: check far more often than in production.
     pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
@@ -59,15 +59,16 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     base_url = _launch_web(supervisor, "web", environment)
     fallback = environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"}
     fallback_url = _launch_web(supervisor, "web-fallback", fallback)
-    supervisor.launch(Program(name="worker", argv=worker, env=environment, log=_fresh(log / "worker.log")))
-    supervisor.launch(Program(name="beat", argv=beat, env=environment, log=_fresh(log / "beat.log")))
-    webhooks = [sys.executable, "manage.py", "deliver_webhooks"]
-    supervisor.launch(Program(name="webhooks", argv=webhooks, env=environment, log=_fresh(log / "webhooks.log")))
+    supervisor.launch(
+        Program(name="celery", argv=worker, env=environment, log=_fresh(log / "celery.log"), restarts=True)
+    )
+    supervisor.launch(Program(name="beat", argv=beat, env=environment, log=_fresh(log / "beat.log"), restarts=True))
+    work = [sys.executable, "manage.py", "work"]
+    supervisor.launch(Program(name="work", argv=work, env=environment, log=_fresh(log / "work.log"), restarts=True))
     for url in (base_url, fallback_url):
         supervisor.wait(partial(_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
-    worker_log = log / "worker.log"
     supervisor.wait(
-        lambda: " ready" in worker_log.read_text(), within_seconds=START_SECONDS, what="start of the worker"
+        lambda: "work_ready" in (log / "work.log").read_text(), within_seconds=START_SECONDS, what="start of the loop"
     )
     return Service(base_url, fallback_url, api_keys, world.keys.admin_password)
 

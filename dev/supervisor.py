@@ -108,9 +108,12 @@ class Supervisor:
     def _check(self, *, except_for: Child | None = None) -> None:
         if self._interrupted_by is not None:  # it was raised in a finalizer, where Python only prints it
             raise Interrupted(self._interrupted_by)
-        for child in self._children:
-            if child is not except_for and child.exit_code() is not None:
+        for child in [one for one in self._children if one is not except_for and one.exit_code() is not None]:
+            if not child.program.restarts:
                 raise ChildExitedError(_exit_report(child))
+            say(f"{child.program.name} exited with code {child.exit_code()}, and is started again")
+            self.stop(child)
+            self.launch(child.program)
 
     def _interrupt(self, number: int, _frame: FrameType | None) -> None:
         # Ignore further signals: stopping has its own deadlines, and a second exception on the way would prevent it.

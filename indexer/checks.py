@@ -5,7 +5,7 @@
 time of the next look is written.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -15,7 +15,6 @@ from uuid import UUID
 from indexer import claims
 from indexer.claims import SweepClaim
 from indexer.leases import renewed
-from indexer.waiting import Appointment, appointments
 from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
 from sweeps.story.settle import Look, SettlementOutcome, settle_all
@@ -24,7 +23,7 @@ from sweeps.story.settle import Look, SettlementOutcome, settle_all
 def check_one(sweep_id: UUID) -> datetime | None:
     """Check a sweep if it is due, and return the time of its next message.
 
-    None if another check holds it, it was not due, or it no longer waits for a receipt: the rest is left to beat.
+    None if another check holds it, it was not due, or it no longer waits for a receipt: the rest is left to the loop.
     """
     claim = claims.claim_one(sweep_id)
     if claim is None:
@@ -35,25 +34,17 @@ def check_one(sweep_id: UUID) -> datetime | None:
     return waiting[0].next_check_at if waiting else None
 
 
-def check_batch(sweep_ids: Sequence[UUID] = ()) -> Iterator[Appointment]:
-    """Check those of these sweeps that are due, or without any ids the most urgent of all that are due.
-
-    Yields when to check those again that wait for a receipt; then raises, as one group, why any can't be settled.
-    """
-    claim = claims.claim_these(sweep_ids) if sweep_ids else claims.claim_due()
-    if claim is None:
-        return
-    outcome = _check(claim)
-    yield from appointments([sweep.id for sweep in claim.sweeps])
-    outcome.raise_errors()
-
-
 def check_due() -> int:
+    """Check every sweep that is due by any clock, as ``check_batches`` does."""
+    check_clocks()
+    return check_batches()
+
+
+def check_batches() -> int:
     """Check every sweep that is due in this process, batch by batch, and return how many were.
 
     Those that can't be settled are raised as one group once the others are settled.
     """
-    check_clocks()
     count = 0
     errors: list[Exception] = []
     for _ in range(claims.backlog().batches):

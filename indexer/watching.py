@@ -21,13 +21,10 @@ from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.heartbeats import show_progress
 from sweeps.models import WatchedBlock
-from sweeps.nudge import publish
 from sweeps.rails.registry import look_at_blocks
 from sweeps.store import finality
 
 log = structlog.get_logger(__name__)
-
-TASK = "indexer.watch_blocks"
 
 HELD_OFF = timedelta(seconds=20)  # for which blocks are left alone that can't be settled
 BATCH_BLOCKS = 50
@@ -68,16 +65,10 @@ class BlockClaim:
 
 
 def watch() -> None:
-    """Look at every block that is due; a chain that fails keeps no other from its turn, and waits for the next run.
-
-    If there are more than one claim takes, another process is asked to take some of them.
-    """
+    """Look at every block that is due; a chain that fails keeps no other from its turn, and waits for the next run."""
     ends_at = time.monotonic() + RUN_SECONDS
     failed: dict[str, Exception] = {}
-    is_alone = True
     while time.monotonic() < ends_at and (claim := _claim(set(networks.current().known).difference(failed))).blocks:
-        if is_alone and len(claim.blocks) == BATCH_BLOCKS:
-            is_alone = not publish(TASK)
         with renewed(claim.renew):
             failed |= _look_at_all(claim.blocks)
     errors = [error for error in failed.values() if not isinstance(error, ChainUnavailableError)]

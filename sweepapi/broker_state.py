@@ -23,11 +23,7 @@ class BrokerState:
     def ping(self) -> None:
         self._redis.ping()
 
-    def waiting(self, queue: str) -> int:
-        """Return how many messages no worker has taken from a queue yet."""
-        return int(self._redis.llen(queue))
-
     def messages(self) -> dict[str, int]:
         """Return how many messages are in the queues, and how many a worker has and did not acknowledge yet."""
-        ready = sum(self.waiting(queue.name) for queue in settings.CELERY_TASK_QUEUES)
+        ready = int(self._redis.llen(settings.CELERY_TASK_DEFAULT_QUEUE))
         return {"ready": ready, "unacknowledged": int(self._redis.hlen(UNACKNOWLEDGED))}

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.core import checks
 from django.db import connections
 
-# The worker's probe and its figures; beat's heartbeat and its probe; those of webhooks, which delivers over the first.
-WATCHING_CONNECTIONS = 6
+# The probes of Celery's worker and beat; of each process of the loop, its probe, figures and watch.
+WATCHING_CONNECTIONS = 2 + 3 * 3
+JOB_CONNECTIONS = 12 + 3  # a thread for each job, and those that renew the leases of some
 # Migrations, a shell, a monitor, and what PostgreSQL keeps for its superuser.
 RESERVED_CONNECTIONS = 10
 
@@ -22,7 +23,7 @@ def connections_fit(databases: Sequence[str] | None = None, **_kwargs: Any) -> l
     if not databases or "default" not in databases:
         return []
     web = settings.WEB_PROCESSES * (settings.WEB_THREADS + 1)  # each process has a probe
-    needed = web + settings.WORKER_PROCESSES + WATCHING_CONNECTIONS + RESERVED_CONNECTIONS
+    needed = web + settings.WORKER_PROCESSES + JOB_CONNECTIONS + WATCHING_CONNECTIONS + RESERVED_CONNECTIONS
     with connections["default"].cursor() as cursor:
         cursor.execute("SHOW max_connections")
         allowed = int(cursor.fetchone()[0])

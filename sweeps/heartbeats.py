@@ -1,10 +1,13 @@
-"""Signs of life of worker, beat and webhooks: written by their loops, read where it matters that one is away.
+"""Signs of life of the loop, Celery and beat: written by their work, read where it matters that one is away.
 
-The worker's heart beats with its tasks, of which beat sends one every few seconds, and in their loops; beat's with each
-of its ticks, and that of webhooks with each of its rounds. So a process that is alive and does nothing is away, too.
+The worker is the job of the loop that checks sweeps; its heart beats with each round and between its steps, as that of
+the job that delivers webhooks does. Celery's beats with its tasks, and beat's with those that beat sends every few
+seconds. So a process that is alive and does nothing is away, too.
 """
 
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
@@ -17,10 +20,10 @@ from django.db.models.functions import Now
 
 from sweeps.models import Heartbeat
 
-NAMES = WORKER, BEAT, WEBHOOKS = "worker", "beat", "webhooks"
+NAMES = WORKER, WEBHOOKS, CELERY, BEAT = "worker", "webhooks", "celery", "beat"
 PAUSE_SECONDS = 1.0
 PAUSE_AFTER_FAILURE_SECONDS = 5.0  # an attempt may take seconds while the database is down
-# In which nothing may have been due: beat sends a task every DUE_SWEEP_SECONDS.
+# In which nothing may have been due: each works every DUE_SWEEP_SECONDS.
 MIN_AWAY_SECONDS = 10.0
 
 log = structlog.get_logger(__name__)
@@ -28,16 +31,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class Heart:
-    """What shows that this process is at work."""
+    """What shows that some work goes on."""
 
-    of_tasks: ClassVar["Heart | None"] = None  # set in the processes that run the worker's tasks
-    name: str
+    of_this_thread: ClassVar = threading.local()  # its ``heart`` is set where jobs or tasks run
+    name: str | None  # None where nobody misses it
+    on_beat: Callable[[], None] | None = None
     _rests_until: float = 0.0  # monotonic seconds
 
     def beat(self) -> None:
         """Write the time, unless that was done within the last second; a database that is down is left alone longer."""
+        if self.on_beat is not None:
+            self.on_beat()
         now = time.monotonic()
-        if now < self._rests_until:
+        if self.name is None or now < self._rests_until:
             return
         self._rests_until = now + PAUSE_SECONDS
         try:
@@ -50,9 +56,10 @@ class Heart:
 
 
 def show_progress() -> None:
-    """Beat between two steps of a task that may last long; does nothing where no worker runs it."""
-    if Heart.of_tasks is not None:
-        Heart.of_tasks.beat()
+    """Beat between two steps of work that may last long; does nothing outside jobs and tasks."""
+    heart = getattr(Heart.of_this_thread, "heart", None)
+    if heart is not None:
+        heart.beat()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Nudging the worker about a sweep, without ever waiting for it: a lost nudge costs delay, until beat finds the row."""
+"""Nudging Celery about a sweep, without ever waiting for it: a lost nudge costs seconds, which the loop takes."""
 
 import os
 import threading
@@ -17,7 +17,6 @@ from sweeps.models import Sweep
 log = structlog.get_logger(__name__)
 
 CHECK_TASK = "indexer.check_sweep"
-CANCEL_TASK = "indexer.send_cancellations"
 PUBLISH_TIMEOUT_SECONDS = 0.5
 
 
@@ -27,11 +26,6 @@ _kept = threading.local()
 def nudge(sweep_id: UUID, *, at: datetime) -> None:
     """Ask the worker to look at a sweep at this time; call it after the commit that set ``next_check_at``."""
     publish(CHECK_TASK, str(sweep_id), countdown_seconds=(at - timezone.now()).total_seconds())
-
-
-def nudge_cancellations() -> None:
-    """Ask the worker to send cancellations; call it after the commit that recorded the request."""
-    publish(CANCEL_TASK)
 
 
 def publish(task: str, *arguments: str, countdown_seconds: float = 0.0) -> bool:

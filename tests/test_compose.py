@@ -12,6 +12,7 @@ import yaml
 from django.conf import settings
 
 from dev.packages import package_folder
+from indexer.jobs import all_jobs
 from partners.webhooks import attempts, targets
 
 ROOT: Path = settings.BASE_DIR
@@ -23,7 +24,7 @@ def compose() -> dict[str, Any]:
     return services
 
 
-@pytest.mark.parametrize("service", ["web", "worker", "beat", "webhooks"])
+@pytest.mark.parametrize("service", ["web", "work", "signing", "webhooks", "celery", "beat"])
 def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) -> None:
     environment = compose()[service]["environment"]
     assert environment["DATABASE_URL"].startswith("postgres://sweepapi_runtime:${RUNTIME_DB_PASSWORD:?}@")
@@ -33,7 +34,7 @@ def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) ->
 
 @pytest.mark.parametrize(
     ("service", "path"),
-    [("web", "/readyz"), ("worker", "/healthz"), ("beat", "/healthz"), ("webhooks", "/healthz")],
+    [("web", "/readyz"), *((name, "/healthz") for name in ("work", "signing", "webhooks", "celery", "beat"))],
 )
 def test_the_health_of_a_service_is_asked_for_where_it_is_served(service: str, path: str) -> None:
     command, *arguments = compose()[service]["healthcheck"]["test"]
@@ -84,3 +85,9 @@ def test_images_are_named_by_exact_versions() -> None:
     images = {service["image"] for service in compose().values() if "build" not in service}
     images |= set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
     assert [image for image in images if not re.search(r"(postgres:\d+|:\d+\.\d+)\.\d+-", image)] == []
+
+
+def test_each_job_is_done_by_exactly_one_service() -> None:
+    commands = [service["command"] for service in compose().values() if "manage.py work" in service.get("command", "")]
+    named = [name for command in commands for name in command.partition("--jobs ")[2].split(",")]
+    assert sorted(named) == sorted(job.name for job in all_jobs())

@@ -1,7 +1,5 @@
 """The transaction guard allows calls outside of database transactions and fails calls inside."""
 
-from threading import Event
-
 import pytest
 from celery import current_app
 from django.db import transaction
@@ -87,11 +85,10 @@ def test_a_webhook_that_is_sent_inside_a_transaction_is_caught(io_inside_transac
 
 
 def test_a_wait_for_endpoints_inside_a_transaction_is_caught(io_inside_transactions: list[str]) -> None:
-    stopped, deliverer = Event(), Deliverer(lambda _: {})
-    stopped.set()
-    deliverer.run(stopped, beat=stopped.set)
+    deliverer = Deliverer(lambda _: {})
+    deliverer.finish()
     with pytest.raises(AssertionError, match=r"Deliverer\._collect"), transaction.atomic():
-        deliverer.run(stopped, beat=stopped.set)
+        deliverer.finish()
     assert io_inside_transactions == ["Deliverer._collect"]
     io_inside_transactions.clear()
 

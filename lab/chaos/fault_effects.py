@@ -20,7 +20,7 @@ from lab.chaos.world import ChaosWorld
 
 QUEUE = "sweeps"
 CELERY = Celery(set_as_current=False)
-CHECK, DUE, RECONCILE = "indexer.check_sweep", "indexer.check_due", "indexer.reconcile"
+CHECK, DUE = "indexer.check_sweep", "indexer.check_due"
 MOST_DUPLICATES, LONGEST_COUNTDOWN_SECONDS = 6, 8
 MOST_LAGGING_BLOCKS = 30
 SKEWS_SECONDS = (-240, -30, -5, 5, 30, 240)
@@ -174,7 +174,7 @@ def _jump_clock(scene: Scene, fault: Drawn) -> dict[str, Any]:
 def _duplicate_tasks(scene: Scene, fault: Drawn) -> dict[str, Any]:
     chosen = _some_sweeps(scene, fault)
     messages = [Message(CHECK, (sweep,)) for sweep in chosen for _ in range(2)]
-    return {"sweeps": chosen, "sent": scene.send(*messages, Message(DUE), Message(DUE), Message(RECONCILE))}
+    return {"sweeps": chosen, "sent": scene.send(*messages, Message(DUE), Message(DUE))}
 
 
 def _delay_tasks(scene: Scene, fault: Drawn) -> dict[str, Any]:

@@ -26,10 +26,11 @@ DEEPEST_REORG_BLOCKS = 20
 LONGEST_DELAY_SECONDS = 0.08  # after an action began, so that kills come at any point of it
 
 # Which have further processes below them.
-SERVERS = ("web-1", "web-2", "web-fallback", "worker-1", "worker-2")
-_KILLS = [f"{what}:{name}" for what in ("killed", "frozen") for name in (*SERVERS, "beat-1", "beat-2")]
+SERVERS = ("web-1", "web-2", "web-fallback", "celery-1", "celery-2")
+PROCESSES = (*SERVERS, "work-1", "work-2", "beat-1", "beat-2")
+_KILLS = [f"{what}:{name}" for what in ("killed", "frozen") for name in PROCESSES]
 _PARTS = [f"part_killed:{name}" for name in SERVERS]
-_SKEWS = [f"skewed:{name}" for name in (*SERVERS, "beat-1", "beat-2")]
+_SKEWS = [f"skewed:{name}" for name in PROCESSES]
 DECKS: Mapping[str, Sequence[str]] = {
     "provider": KINDS,
     "solana_provider": KINDS_ON_SOLANA,

@@ -17,10 +17,10 @@ from lab.chaos.checker.findings import Finding
 from lab.chaos.checker.promises import Promise, read_promises
 from lab.chaos.checker.totals import compare_answers, compare_balances, compare_totals
 from lab.chaos.checker.truth import Truth, read_truth
-from lab.chaos.fault_effects import DUE, RECONCILE, Message, Scene
+from lab.chaos.fault_effects import DUE, Message, Scene
 from lab.chaos.journal import JOURNAL, read
 from lab.chaos.partner import PartnerApi
-from lab.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, WEBS, WORKERS
+from lab.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, LOOPS, WEBS, WORKERS
 
 PAST_DEADLINE_SECONDS = 60
 SETTLE_SECONDS = 150  # above the lease of a worker that was killed, and a minute between reconciliations
@@ -32,7 +32,7 @@ POLLS_PER_MESSAGE = 10
 def bring_to_rest(scene: Scene) -> float:
     """End every fault and every deadline, and wait until no sweep is open; returns how many seconds that took."""
     world, chain = scene.world, scene.chain
-    for name in ("redis", *WEBS, *WORKERS, *BEATS):
+    for name in ("redis", *WEBS, *LOOPS, *WORKERS, *BEATS):
         world.bring_up(name)
     world.wait_until_served()
     promises = _promises(scene)
@@ -49,7 +49,7 @@ def bring_to_rest(scene: Scene) -> float:
     while not is_clean and time.monotonic() - began < SETTLE_SECONDS:
         chain.mine(BLOCKS_PER_POLL)
         if polls % POLLS_PER_MESSAGE == 0:
-            scene.send(Message(DUE), Message(RECONCILE))
+            scene.send(Message(DUE))
             say(f"at rest after {time.monotonic() - began:.0f} s: {open_sweeps(world.database_url)} sweeps are open")
         is_clean = not open_sweeps(world.database_url) and not any(_compare(scene, promises))
         polls += 1

@@ -30,7 +30,8 @@ SAFE_DEPTH_BLOCKS = 12  # so that reorgs of up to 20 blocks stay above the final
 FINAL_DEPTH_BLOCKS = 2 * SAFE_DEPTH_BLOCKS
 START_SECONDS = 120
 FALLBACK = "web-fallback"  # builds on V4
-WEBS, WORKERS, BEATS = ("web-1", "web-2", FALLBACK), ("worker-1", "worker-2"), ("beat-1", "beat-2")
+WEBS, LOOPS = ("web-1", "web-2", FALLBACK), ("work-1", "work-2")
+WORKERS, BEATS = ("celery-1", "celery-2"), ("beat-1", "beat-2")
 SKEW = Path(__file__).parent / "skewed_clock"
 # Everything is looked at far more often than in production, and given up sooner.
 PACE = {
@@ -113,6 +114,8 @@ def start(fleet: Fleet) -> ChaosWorld:
         mode = {"SERVICE_EVM_BUILD_MODE": "v4_fallback"} if name == FALLBACK else {}
         argv = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
         fleet.launch(_program(fleet, name, argv, environment | {"BIND": f"127.0.0.1:{ports[name]}"} | mode))
+    for name in LOOPS:
+        fleet.launch(_program(fleet, name, [sys.executable, "manage.py", "work"], environment))
     celery = [str(_BIN / "celery"), "--app", "config.celery"]
     for name in WORKERS:
         worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "INFO", "--hostname", f"{name}@%h"]

@@ -21,7 +21,7 @@ from lab.restore.backups import Backups
 from lab.restore.statements import Statements
 from ledger.statements.month import Month
 
-BEAT = "beat"  # the name of its program
+PERIODIC = ("work", "beat")  # the programs that look for what is due
 RETURN_SECONDS = 120
 DIFFERENT = 1  # the exit status of `manage.py reconcile` if the books differ
 # Where the data of each event has the total fee: V5 begins with three addresses, V4 with one; then count and gross.
@@ -105,17 +105,19 @@ def lose_commits(rehearsal: Rehearsal, result: StepResult) -> None:
     result.record("the next month ended, and its statement, with what they booked, was signed")
     rehearsal.backups.archive_all()
     rehearsal.backups.kill()
-    rehearsal.backups.fleet.kill(BEAT, SIGTERM)
-    result.record("PostgreSQL was killed, and beat stopped")
+    for name in PERIODIC:
+        rehearsal.backups.fleet.kill(name, SIGTERM)
+    result.record("PostgreSQL was killed, and loop and beat stopped")
     rehearsal.backups.restore(until)
     result.record(f"the backup was restored, and what was committed until {until:%H:%M:%S}")
     wait_until(partial(_serves, rehearsal), within_seconds=RETURN_SECONDS, what="return of the API")
-    result.record("the API serves again; web and worker were not restarted")
+    result.record("the API serves again; web and Celery were not restarted")
     done = rehearsal.manage("begin_statement_era", "--reason", "the rehearsal")
     result.check(done.returncode == 0, "`manage.py begin_statement_era` began another era")
     rehearsal.era = done.stdout.split()[-1].removesuffix(".")
-    rehearsal.backups.fleet.relaunch(BEAT)
-    result.record("beat was started again")
+    for name in PERIODIC:
+        rehearsal.backups.fleet.relaunch(name)
+    result.record("loop and beat were started again")
     statuses = {rehearsal.context.ours.sweep(built["sweepId"])["status"] for built in rehearsal.kept}
     result.check(statuses == {"completed"}, "the sweeps up to then are there, also the one after the backup")
     gone = [built["sweepId"] for built in (*rehearsal.lost, *rehearsal.unsent)]

@@ -1,4 +1,4 @@
-"""The process that delivers messages: one thread with the database, and others that only wait for endpoints.
+"""The job that delivers messages: one thread with the database, and others that only wait for endpoints.
 
 So it needs one connection however many deliveries are under way, and writes the outcomes of many at once. Several such
 processes can run; each claims what the others have not.
@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import Event
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +28,6 @@ from sweepapi.monitoring import metrics
 THREADS = 64
 PAUSE_SECONDS = 0.2  # in which nothing may be found; an attempt that ends is recorded soon
 GATHERING_SECONDS = 0.02  # after an attempt ended, so that a round of statements serves several
-PAUSE_WITHOUT_DATABASE_SECONDS = 1.0
 USER_AGENT = "SweepAPI-Webhooks/1"
 
 StatusObjects = Callable[[Collection[UUID]], Mapping[UUID, Mapping[str, Any]]]  # by the ids of sweeps
@@ -54,31 +52,29 @@ class Deliverer:
     _under_way: int = 0
     _finished: SimpleQueue[Attempted] = field(default_factory=SimpleQueue)
     _unrecorded: list[Attempted] = field(default_factory=list)
+    _executor: ThreadPoolExecutor | None = None
 
-    def run(self, stopping: Event, *, beat: Callable[[], None]) -> None:
-        """Deliver until the event is set, with a beat after each round; then record what is under way.
+    def round(self) -> None:
+        """Begin what is due, wait shortly for attempts to end, and record those that did."""
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="webhook")
+        self._start(self._executor)
+        self._collect(PAUSE_SECONDS)
+        self._record()
 
-        The end takes as long as an attempt can. What can't be recorded then is sent again once its lease has ended.
+    def finish(self) -> None:
+        """Wait for the attempts under way, as long as one can take, and record them.
+
+        What can't be recorded then is sent again once its lease has ended.
         """
-        with ThreadPoolExecutor(self.threads, thread_name_prefix="webhook") as executor:
-            while not stopping.is_set():
-                try:
-                    self._step(executor)
-                    beat()
-                except db.Error as error:
-                    _forget_database(error)
-                    stopping.wait(PAUSE_WITHOUT_DATABASE_SECONDS)
-            log.info("webhooks_stopping", under_way=self._under_way)
+        log.info("webhooks_stopping", under_way=self._under_way)
+        if self._executor is not None:
+            self._executor.shutdown()
         self._collect(0)
         try:
             self._record()
         except db.Error as error:
-            _forget_database(error)
-
-    def _step(self, executor: ThreadPoolExecutor) -> None:
-        self._start(executor)
-        self._collect(PAUSE_SECONDS)
-        self._record()
+            log.warning("webhooks_not_recorded", count=len(self._unrecorded), error=type(error).__name__)
 
     def _start(self, executor: ThreadPoolExecutor) -> int:
         """Dispatch new messages and begin as many attempts as there are threads; returns the number of both."""
@@ -136,12 +132,6 @@ class Deliverer:
         for attempted in self._unrecorded:
             metrics.WEBHOOK_ATTEMPTS.labels(attempted.outcome.error or "delivered").inc()
         self._unrecorded = []
-
-
-def _forget_database(error: db.Error) -> None:
-    """Have the next statement connect again."""
-    log.warning("webhooks_without_database", error=type(error).__name__)
-    db.connection.close()
 
 
 def _raise(attempt: Future[None]) -> None:

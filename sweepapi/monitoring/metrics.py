@@ -23,6 +23,8 @@ RATE_LIMIT_FALLBACKS = Counter(
 # --- The worker -------------------------------------------------------------------------------------------------------
 TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])
 TASK_SECONDS = Histogram("sweepapi_task_seconds", "How long the runs took.", ["name"])
+JOBS = Counter("sweepapi_jobs", "Rounds of the jobs of the loop by outcome.", ["name", "outcome"])
+JOB_SECONDS = Histogram("sweepapi_job_seconds", "How long the rounds took.", ["name"])
 SETTLE_SECONDS = Histogram("sweepapi_settle_seconds", "How long settling took, without the reads of the chain.")
 ACCEPTANCE_SECONDS = Histogram(
     "sweepapi_acceptance_seconds",

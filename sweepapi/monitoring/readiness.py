@@ -18,7 +18,7 @@ ANSWERED = "sweepapi_provider_answer_timestamp_seconds"
 FAILED = "sweepapi_provider_failure_timestamp_seconds"
 
 ESSENTIAL = ("database", "migrations")  # without these nothing works; without the others, some things do
-CHECKS = (*ESSENTIAL, "redis", "worker", "beat", "webhooks")
+CHECKS = (*ESSENTIAL, "redis", "worker", "webhooks", "celery", "beat")
 FRESH_SECONDS = 5.0
 
 

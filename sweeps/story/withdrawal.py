@@ -18,7 +18,6 @@ from partners.authentication import Requester
 from partners.models import Partner
 from sweepapi.errors import RateLimited, SweepNotCancellable, SweepNotFound, SweepNotVoidable
 from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
-from sweeps.nudge import nudge_cancellations
 from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.store import transitions
 from sweeps.store.changes import Changes, lock
@@ -132,5 +131,4 @@ def _request_cancellation(changes: Changes, sweep: Sweep, *, reason: str, reques
         transitions.note(changes, sweep, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
         RAILS[sweep.rail].withdraw(sweep)
     sweep.next_check_at = min(sweep.next_check_at or changes.now, changes.now)  # ``settle`` schedules the next ones
-    transaction.on_commit(nudge_cancellations)
     return is_first

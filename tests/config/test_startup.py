@@ -11,9 +11,9 @@ from django.conf import settings
 START_SECONDS = 60  # far above what a start takes
 PROCESSES = {
     "web": ["-m", "gunicorn", "--config", "python:config.gunicorn", "--bind", "127.0.0.1:0", "config.wsgi"],
-    "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "1"],
+    "celery": ["-m", "celery", "-A", "config", "worker", "--concurrency", "1"],
     "beat": ["-m", "celery", "-A", "config", "beat"],
-    "webhooks": [str(settings.BASE_DIR / "manage.py"), "deliver_webhooks"],
+    "work": [str(settings.BASE_DIR / "manage.py"), "work"],
     "a command": [str(settings.BASE_DIR / "manage.py"), "migrate", "--check"],
 }
 WRONG = {
@@ -42,14 +42,6 @@ def test_a_process_with_wrong_settings_exits_and_says_why(name: str, tmp_path: P
     assert "SERVICE_EVM_BUILD_MODE_LOCL is set for an unknown chain; the chains of chains.toml are local." in said
     assert "SOLANA_FEE_WALLET must be a wallet's key in base58." in said
     assert "SWAP_API_URL must be the URL of a swap API." in said
-
-
-@pytest.mark.parametrize(("seconds", "scheduled"), [("0", "None"), ("2", "2.0")])
-def test_beat_follows_the_chains_as_often_as_the_setting_says(seconds: str, scheduled: str) -> None:
-    code = "from config import settings; print(settings.CELERY_BEAT_SCHEDULE.get('follow', {}).get('schedule'))"
-    environment = {**os.environ, "PYTHONPATH": str(settings.BASE_DIR), "FOLLOW_SECONDS": seconds}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
-    assert ended.stdout.strip() == scheduled
 
 
 def test_a_loaded_web_process_searches_only_what_requests_make() -> None:

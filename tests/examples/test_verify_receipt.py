@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from indexer import checks, tasks
+from indexer import checks, watching
 from lab.bench.sweeps.numbers import number_by_time
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
@@ -52,7 +52,7 @@ def answer(app: PartnerApp) -> dict[str, Any]:
     app.confirm(built, app.execute(built))
     app.chain.mine(FINAL_AFTER)
     WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-    tasks.watch_blocks()
+    watching.watch()
     number_by_time()
     response = app.api.get(f"/v2/sweep/status/{built['sweepId']}/receipt")
     assert response.status_code == 200, response.content

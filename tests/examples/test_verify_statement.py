@@ -15,10 +15,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from indexer import tasks
+from indexer import watching
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Settlement, StatementEra
-from ledger.proofs import checkpoints
+from ledger.proofs import checkpoints, signing
 from ledger.statements.month import Month
 from partners.models import Partner
 from sweepapi.crypto.proof_keys import SigningKey
@@ -49,7 +49,7 @@ def get(api: Client, path: str) -> Any:
 def end(month: Month, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a month end, and be signed."""
     monkeypatch.setattr(checkpoints, "database_time", lambda: month.end + timedelta(minutes=6))
-    tasks.sign_months()
+    signing.sign_months()
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def files(app: PartnerApp, partner: Partner, monkeypatch: pytest.MonkeyPatch) ->
         built = app.build()
         app.confirm(built, app.execute(built))
         app.chain.mine(FINAL_AFTER)
-    tasks.watch_blocks()
+    watching.watch()
     number_by_time()
     end(now, monkeypatch)
     path = f"/v2/statements/{now}"

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from structlog.testing import capture_logs
 
-from indexer import tasks
+from indexer import following, reconciliation
 from ledger.reading import postings_of
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import ScannedBlocks
@@ -39,7 +39,7 @@ def behind_final(app: PartnerApp) -> int:
 def warnings() -> list[str]:
     """Reconcile, and return what was warned of."""
     with capture_logs() as logs:
-        tasks.reconcile()
+        reconciliation.reconcile()
     return [entry["event"] for entry in logs if entry["log_level"] != "info"]
 
 
@@ -55,7 +55,7 @@ def kinds_booked(sweep: Sweep) -> list[str]:
 def polled() -> list[str]:
     """Poll, and return what was warned of."""
     with capture_logs() as logs:
-        tasks.follow()
+        following.follow()
     return [entry["event"] for entry in logs if entry["log_level"] != "info"]
 
 

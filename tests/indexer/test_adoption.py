@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from indexer import books, tasks
+from indexer import books, reconciliation
 from ledger.balances import balance_of
 from ledger.models import Finality
 from ledger.reading import postings_of
@@ -136,7 +136,7 @@ def test_a_run_that_adopts_it_meanwhile_is_the_one_that_does(monkeypatch: pytest
 @pytest.mark.usefixtures("lost")
 def test_what_operators_have_explained_is_not_adopted(app: PartnerApp) -> None:
     app.build()
-    tasks.reconcile()
+    reconciliation.reconcile()
     explain(event_id=UnmatchedEvent.objects.get().pk, explanation="Booked by hand.", explained_by="ops")
     assert repaired() == []
     assert Sweep.objects.count() == 1

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from indexer import books, tasks
+from indexer import books, reconciliation
 from ledger import posting
 from ledger.models import JournalEntry
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -62,7 +62,7 @@ def test_a_cancellation_that_was_recorded_is_not_a_difference(app: PartnerApp) -
     app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
     app.chain.mine(FINAL_AFTER)
     assert problems() == ["event_not_recorded"]
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert sweep_of(built).status == "void"
     assert problems() == []
 
@@ -86,7 +86,7 @@ def test_what_operators_explained_is_not_a_difference(app: PartnerApp) -> None:
     app.chain.cancel(2**255 + 7)
     app.chain.mine(FINAL_AFTER)
     assert problems() == ["event_without_sweep"]
-    tasks.reconcile()
+    reconciliation.reconcile()
     explain(event_id=UnmatchedEvent.objects.get().pk, explanation="A test by ops.", explained_by="ops")
     assert problems() == []
 

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from indexer import tasks
+from indexer import books, reconciliation
 from indexer.figures import Figures
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Comparison
@@ -33,7 +33,7 @@ def aging_blocks(method: str, params: list[Any], result: Any) -> Any:
 def compare() -> list[dict[str, Any]]:
     """Compare if that is due; return what was warned of."""
     with capture_logs() as logs:
-        tasks.compare_books()
+        books.compare_last_day()
     return [dict(entry) for entry in logs if entry["log_level"] != "info"]
 
 
@@ -41,7 +41,7 @@ def lose_one(app: PartnerApp) -> str:
     with lost_commits():
         _, tx_hash = app.complete()
     app.chain.mine(FINAL_AFTER)
-    tasks.reconcile()
+    reconciliation.reconcile()
     return tx_hash
 
 
@@ -91,7 +91,7 @@ def test_what_is_repaired_is_no_longer_counted(app: PartnerApp) -> None:
 def test_what_the_reconciliation_has_not_read_yet_is_not_compared(app: PartnerApp) -> None:
     app.build()
     app.execute(app.build())
-    tasks.reconcile()
+    reconciliation.reconcile()
     app.chain.mine(FINAL_AFTER)
     assert compare() == []
 
@@ -129,7 +129,7 @@ def test_it_goes_on_where_the_last_comparison_ended(app: PartnerApp) -> None:
 
 def test_without_a_block_that_is_settled_it_stays_due(app: PartnerApp) -> None:
     app.build()
-    tasks.reconcile()
+    reconciliation.reconcile()
     ScannedBlocks.objects.update(next_block=0)
     assert [alert["event"] for alert in compare()] == ["comparison_failed"]
     assert not Comparison.objects.exists()

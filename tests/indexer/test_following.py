@@ -6,12 +6,11 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from celery import current_app
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from indexer import checks, reconciliation, tasks
+from indexer import checks, following, reconciliation
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from sweeps.rails.evm.follow.following import EvmReading
@@ -50,7 +49,7 @@ def test_a_hash_that_was_reported_too_early_is_accepted_as_the_partners(app: Par
     built = app.build()
     tx_hash = app.execute(built)
     SweepTransactionFactory.create(sweep=sweep_of(built), tx_hash=tx_hash)
-    tasks.follow()
+    following.follow()
     tx = app.state(built["sweepId"])["transaction"]
     assert (tx["txHash"], tx["source"], tx["status"]) == (tx_hash, "partner", "accepted")
 
@@ -63,7 +62,7 @@ def test_executions_on_both_contract_versions_are_found_by_one_poll(
     use_mode("v4_fallback")
     on_v4 = app.build()
     app.execute(on_v4)
-    tasks.follow()
+    following.follow()
     assert [state(sweep_of(one)) for one in (on_v5, on_v4)] == [("completed", True, [])] * 2
 
 
@@ -71,23 +70,23 @@ def test_a_voided_sweep_that_was_executed_is_flagged(app: PartnerApp) -> None:
     built = app.build()
     void(sweep_id=sweep_of(built).id, reason="requested by the user", requested_by="ops")
     app.execute(built)
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("completed", True, ["executed_after_void"])
 
 
 def test_what_is_known_is_not_settled_again(app: PartnerApp) -> None:
     built = app.build()
     app.execute(built)
-    tasks.follow()
+    following.follow()
     before = sweep_of(built)
-    tasks.follow()
+    following.follow()
     after = sweep_of(built)
     assert (after.check_attempts, after.last_event) == (before.check_attempts, before.last_event)
 
 
 def test_a_closed_sweep_is_left_to_the_reconciliation_of_final_blocks(executed: Sweep) -> None:
     ChainHead.objects.create(network=NETWORK, number=0, final_number=0, seen_at=timezone.now())
-    tasks.follow()
+    following.follow()
     assert state(executed) == ("expired", False, [])
 
 
@@ -103,20 +102,20 @@ def test_an_execution_that_moved_to_another_block_is_booked_again(app: PartnerAp
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")
     tx_hash = app.chain.sign_and_send(app.user, built)
-    tasks.follow()
+    following.follow()
     sweep = sweep_of(built)
     assert state(sweep) == ("completed", True, [])
     first = sweep.transactions.get().block
 
     app.chain.roll_back(before)
     app.chain.mine(2, seconds=7)
-    tasks.follow()
+    following.follow()
     assert state(sweep) == ("completed", True, []), "its block is looked for by the checks"
     assert app.chain.sign_and_send(app.user, built) == tx_hash
     looked_at_long_ago(sweep)
-    tasks.follow()
+    following.follow()
     assert state(sweep) == ("pending", True, ["reorganised"])
-    tasks.follow()
+    following.follow()
     assert state(sweep) == ("completed", True, ["reorganised"])
     assert sweep.transactions.get().block != first
     assert kinds_booked(sweep) == ["sweep_fee", "reversal", "sweep_fee"]
@@ -128,10 +127,10 @@ def test_an_execution_that_moved_to_another_block_is_booked_again(app: PartnerAp
 def test_a_cancellation_on_a_safe_block_voids_the_sweep_and_one_above_does_not(app: PartnerApp) -> None:
     built = app.build()
     app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("pending", True, [])
     app.chain.mine(SAFE_AFTER)
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("void", False, ["cancelled_on_chain"])
 
 
@@ -142,10 +141,10 @@ def test_a_reference_that_its_user_spent_on_other_terms_fails_the_sweep_once_tha
     built, other = app.build(), app.build(output="USDT")
     app.approve(other)
     send_own(app.chain, app.user, under_reference_of(built, other))
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("pending", True, [])
     app.chain.mine(SAFE_AFTER)
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("failed", False, ["sweep_ref_used"])
 
 
@@ -154,7 +153,7 @@ def test_an_execution_on_other_terms_is_rejected_once(app: PartnerApp) -> None:
     app.execute(built)
     Sweep.objects.update(protocol_recipient=app.chain.users[3].address)
     for _ in range(3):
-        tasks.follow()
+        following.follow()
     sweep = sweep_of(built)
     assert [(tx.status, tx.source) for tx in sweep.transactions.all()] == [("rejected", "discovered")]
     assert (sweep.status, sweep.check_attempts) == ("pending", 1)
@@ -167,12 +166,12 @@ def test_an_execution_on_other_terms_is_rejected_once(app: PartnerApp) -> None:
 def test_without_checks_of_hashes_a_sweep_is_completed_and_becomes_final(app: PartnerApp) -> None:
     built = app.build()
     app.execute(built)
-    tasks.follow()
+    following.follow()
     app.chain.mine(FINAL_AFTER)
-    tasks.follow()
-    tasks.reconcile()
+    following.follow()
+    reconciliation.reconcile()
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=2))  # nothing looked at it
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(sweep_of(built)) == ("completed", False, [])
     assert app.state(built["sweepId"])["transaction"]["finality"] == "final"
 
@@ -195,30 +194,30 @@ def test_a_poll_takes_one_request_and_one_more_for_the_receipts_of_new_execution
     app: PartnerApp, round_trips: list[list[str]]
 ) -> None:
     built = [app.build() for _ in range(3)]
-    tasks.follow()
+    following.follow()
     for one in built:
         app.execute(one)
     round_trips.clear()
-    tasks.follow()
+    following.follow()
     depths = ["eth_getBlockByNumber"] * 3
     assert round_trips == [[*depths, "eth_getLogs"], ["eth_getTransactionReceipt"] * 3]
     assert {sweep_of(one).status for one in built} == {"completed"}
     round_trips.clear()
-    tasks.follow()
+    following.follow()
     assert round_trips == [[*depths, "eth_getLogs"]]
 
 
 @pytest.mark.usefixtures("chain")
 def test_a_chain_on_which_nothing_was_offered_is_not_read(round_trips: list[list[str]]) -> None:
-    tasks.follow()
+    following.follow()
     assert (round_trips, ChainHead.objects.count()) == ([], 0)
 
 
 def test_the_head_that_a_poll_saw_is_stored(app: PartnerApp) -> None:
     app.build()
-    tasks.follow()
+    following.follow()
     app.chain.mine(FINAL_AFTER)
-    tasks.follow()
+    following.follow()
     head, web3 = ChainHead.objects.get(network=NETWORK), app.chain.web3
     tagged = {tag: web3.eth.get_block(tag)["number"] for tag in ("latest", "safe", "finalized")}
     assert (head.number, head.safe_number, head.final_number) == tuple(tagged.values())
@@ -248,7 +247,7 @@ def test_a_sweep_that_cannot_be_settled_keeps_no_other_from_being_settled(
 
     refuse_to_settle(monkeypatch, {sweep_of(poisoned).id})
     with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.follow()
+        following.follow()
     assert [sweep_of(one).status for one in (poisoned, other)] == ["pending", "completed"]
 
 
@@ -257,7 +256,7 @@ def test_what_one_poll_finds_is_settled_in_one_transaction(app: PartnerApp) -> N
     for built in builds:
         app.execute(built)
     with CaptureQueriesContext(connection) as captured:
-        tasks.follow()
+        following.follow()
     assert [sweep_of(one).status for one in builds] == ["completed"] * 2
     assert sum("FROM sweeps_sweep" in query["sql"] and "FOR UPDATE" in query["sql"] for query in captured) == 1
 
@@ -295,11 +294,5 @@ def test_a_chain_is_followed_by_one_run_at_a_time(app: PartnerApp, monkeypatch: 
         return settle_found(found)
 
     monkeypatch.setattr(reconciliation, "settle_found", slow)
-    tasks.follow()
+    following.follow()
     assert meanwhile == [0]
-
-
-def test_beat_polls_every_second_by_default() -> None:
-    assert "indexer.follow" in current_app.tasks
-    schedule = current_app.conf.beat_schedule["follow"]
-    assert (schedule["task"], schedule["schedule"]) == ("indexer.follow", 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from indexer import tasks
+from indexer import following
 from sweepapi.rpc import ProviderPool
 from tests.factories.ledger import random_hash
 from tests.fake_node import Alter, FakeNode, hiding_logs
@@ -58,7 +58,7 @@ def test_an_event_whose_receipt_no_provider_shows_changes_nothing(
     liar.alter = inventing(event)
     for urls in ([liar.url], [liar.url, app.chain.world["rpcUrl"]]):
         use_providers(*urls)
-        tasks.follow()
+        following.follow()
         assert (state(sweep_of(built)), sweep_of(built).transactions.count()) == (("pending", True, []), 0)
 
 
@@ -70,10 +70,10 @@ def test_a_receipt_counts_only_from_another_provider_than_its_event(
     liar.alter = inventing(event, receipt=receipt)
     for others in ([honest], [honest, honest]):
         use_providers(liar.url, *others)
-        tasks.follow()
+        following.follow()
         assert state(sweep_of(built)) == ("pending", True, [])
     use_providers(liar.url, "http://127.0.0.1:1")
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("completed", True, []), "a single provider is trusted"
 
 
@@ -89,10 +89,10 @@ def test_a_receipt_that_the_second_provider_lacks_comes_from_the_third(
     forgetful, honest = start_node(), app.chain.world["rpcUrl"]
     forgetful.alter = without_receipts
     use_providers(honest, forgetful.url)
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("pending", True, [])
     use_providers(honest, forgetful.url, honest)
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("completed", True, [])
 
 
@@ -105,7 +105,7 @@ def test_a_receipt_that_does_not_show_the_event_in_its_block_changes_nothing(
     liar = start_node()
     liar.alter = lambda method, _params, result: result | lie if method == "eth_getTransactionReceipt" else result
     use_providers(app.chain.world["rpcUrl"], liar.url)
-    tasks.follow()
+    following.follow()
     assert (state(sweep_of(built)), sweep_of(built).transactions.count()) == (("pending", True, []), 0)
 
 
@@ -117,7 +117,7 @@ def test_an_event_that_the_first_provider_hides_is_found_when_another_is_asked(
     blind = start_node()
     blind.alter = hiding_logs
     use_providers(blind.url, app.chain.world["rpcUrl"])
-    tasks.follow()
+    following.follow()
     assert state(sweep_of(built)) == ("pending", True, [])
     use_providers("http://127.0.0.1:1", app.chain.world["rpcUrl"])
     assert polled() == ["provider_failed", "provider_failed"]
@@ -133,10 +133,10 @@ def test_a_cancellation_that_only_one_provider_shows_closes_nothing(
     blind = start_node()
     blind.alter = hiding_logs
     use_providers(app.chain.world["rpcUrl"], blind.url)
-    tasks.follow()
+    following.follow()
     sweep = sweep_of(built)
     assert (state(sweep), sweep.check_attempts) == (("pending", True, ["nonce_used"]), 1)
-    tasks.follow()
+    following.follow()
     assert sweep_of(built).check_attempts == 1, "not looked at by each poll"
 
 

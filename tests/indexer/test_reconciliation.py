@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from indexer import tasks
+from indexer import reconciliation
 from ledger.reading import postings_of
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.logs import log_query, log_scan
@@ -35,7 +35,7 @@ Start = Callable[[], FakeNode]
 
 
 def test_an_execution_of_a_sweep_that_was_closed_by_mistake_is_booked_as_settled_on_chain(executed: Sweep) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed) == ("completed", True, ["executed_after_close"])
     assert [posting.account.name for posting in postings_of(executed.id)] == [
         "fees_charged",
@@ -52,20 +52,20 @@ def test_a_sweep_that_was_believed_cancelled_on_chain_loses_that_flag(executed: 
         changes.add(sweep)
         changes.write()
     executed.executions.update(status=Execution.Status.CANCELLED)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed) == ("completed", True, ["executed_after_close", "executed_after_void"])
 
 
 def test_an_execution_that_was_confirmed_is_not_settled_again(app: PartnerApp) -> None:
     confirmed, _ = app.complete()
     app.chain.mine(FINAL_AFTER)
-    tasks.reconcile()
+    reconciliation.reconcile()
     sweep = Sweep.objects.get()
     assert (sweep.check_attempts, sweep.flags) == (confirmed["feeAuthorization"]["checkAttempts"], [])
 
 
 def test_a_reorganisation_of_what_was_final_clears_the_flag_with_the_booking(executed: Sweep) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     number, _ = executed.transactions.get().block
     settle(sweep_id=executed.id, seen=seen(canonical=Block(number, random_hash(), timestamp=1)))
     assert state(executed) == ("pending", True, ["reorganised"])
@@ -103,7 +103,7 @@ def test_a_cancellation_that_final_blocks_show_voids_the_sweep(app: PartnerApp) 
     built = app.build()
     app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
     app.chain.mine(FINAL_AFTER)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(Sweep.objects.get()) == ("void", False, ["cancelled_on_chain"])
     ScannedBlocks.objects.all().delete()
     assert warnings() == []
@@ -114,13 +114,13 @@ def test_a_cancellation_that_final_blocks_show_voids_the_sweep(app: PartnerApp) 
 
 
 def test_blocks_are_read_once(app: PartnerApp, executed: Sweep, round_trips: list[list[str]]) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
     round_trips.clear()
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert ["eth_getLogs" in methods for methods in round_trips] == [False]
     app.chain.mine(3)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
     assert state(executed)[0] == "completed"
 
@@ -142,7 +142,7 @@ def test_it_begins_below_the_first_build_at_a_contract(
     app.build()
     app.chain.mine(FINAL_AFTER)
     app.build()
-    tasks.reconcile()
+    reconciliation.reconcile()
     lowest = min(Execution.objects.values_list("built_at_height", flat=True))
     assert queried == [hex(lowest - SEARCH_MARGIN_BLOCKS)]
 
@@ -150,19 +150,19 @@ def test_it_begins_below_the_first_build_at_a_contract(
 def test_it_never_begins_below_the_first_block(app: PartnerApp) -> None:
     app.build()
     Execution.objects.update(built_at_height=1)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
 @pytest.mark.usefixtures("chain")
 def test_a_contract_without_executions_is_not_read(round_trips: list[list[str]]) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert (round_trips, ScannedBlocks.objects.count()) == ([], 0)
 
 
 def test_a_contract_that_new_builds_no_longer_use_is_read_too(app: PartnerApp, executed: Sweep) -> None:
     elsewhere = ExecutionFactory.create().venue
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert {row.contract for row in ScannedBlocks.objects.all()} == {app.chain.contracts["v5"], elsewhere}
     assert state(executed)[0] == "completed"
 
@@ -175,7 +175,7 @@ def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: Pa
     before = cursor(app.chain.contracts["v5"])
     assert before <= executed.executions.get().built_at_height
     events = Sweep.objects.get().last_event
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert (Sweep.objects.get().last_event, len(postings_of(executed.id))) == (events, 3)
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
@@ -199,14 +199,14 @@ def test_nothing_is_passed_over_while_a_receipt_of_an_earlier_span_is_missing(
     assert warnings() == ["receipts_missing"]
     node.alter = unaltered
     before = cursor(app.chain.contracts["v5"])
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed)[0] == "completed"
     assert before == executed.transactions.get().block_number
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
 
 def test_final_blocks_that_were_replaced_are_read_again(app: PartnerApp, executed: Sweep) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     contract = app.chain.contracts["v5"]
     ScannedBlocks.objects.update(last_hash=random_hash())
     app.chain.mine(3)
@@ -261,10 +261,10 @@ def behind(blocks: int) -> Alter:
 def test_the_mark_does_not_move_over_logs_that_only_one_of_two_providers_shows(
     app: PartnerApp, second: FakeNode, lie: Alter
 ) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     contract = app.chain.contracts["v5"]
     app.build()
-    tasks.reconcile()
+    reconciliation.reconcile()
     before = mark(contract)
     assert before == (behind_final(app), app.chain.web3.eth.get_block("finalized")["hash"].to_0x_hex())
     app.chain.cancel(1)
@@ -273,7 +273,7 @@ def test_the_mark_does_not_move_over_logs_that_only_one_of_two_providers_shows(
     warnings()
     assert mark(contract) == before
     second.alter = unaltered
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert mark(contract)[0] == behind_final(app) > before[0]
 
 
@@ -305,7 +305,7 @@ def test_without_its_receipt_an_execution_is_not_booked_and_not_passed_over(
     assert state(executed) == ("expired", False, [])
     assert cursor(app.chain.contracts["v5"]) < behind_final(app)
     node.alter = unaltered
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed)[0] == "completed"
 
 

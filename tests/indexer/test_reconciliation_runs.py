@@ -7,13 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from celery import current_app
 from django.core.management import CommandError, call_command
 from django.db import connection
 from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
-from indexer import reconciliation, tasks
+from indexer import reconciliation
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
@@ -55,12 +54,12 @@ def test_a_sweep_that_cannot_be_settled_keeps_only_itself_from_being_settled_and
     app.chain.mine(FINAL_AFTER)
     unsettled.add(executed.id)
     with capture_logs() as logs, pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert [entry["sweep_id"] for entry in logs if entry["event"] == "settling_failed"] == [str(executed.id)]
     assert Sweep.objects.get(id=after["sweepId"]).status == "completed"
     assert cursor(app.chain.contracts["v5"]) < executed.executions.get().built_at_height
     unsettled.clear()
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed)[0] == "completed"
     assert cursor(app.chain.contracts["v5"]) == behind_final(app)
 
@@ -72,7 +71,7 @@ def test_the_other_contracts_have_their_turn_before_an_error_is_raised(
         ExecutionFactory.create(venue=venue)
     unsettled.add(executed.id)
     with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert cursor(FIRST) == cursor(LAST) == behind_final(app)
 
 
@@ -82,7 +81,7 @@ def test_no_error_hides_another(app: PartnerApp, executed: Sweep, unsettled: set
     app.chain.mine(FINAL_AFTER)
     unsettled |= {executed.id, UUID(after["sweepId"])}
     with pytest.RaisesGroup(RuntimeError, RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
+        reconciliation.reconcile()
 
 
 def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
@@ -96,7 +95,7 @@ def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
         ExecutionFactory.create(sweep__rail="evm_v4", venue=venue)
     monkeypatch.setattr(reconciliation, "RAILS", RAILS | {"evm_v4": BrokenRail()})
     with pytest.RaisesGroup(RuntimeError, RuntimeError):
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert state(executed)[0] == "completed"
 
 
@@ -126,7 +125,7 @@ def test_when_its_time_is_up_a_run_has_read_some_of_each_contract_and_says_how_m
     app.chain.mine(FINAL_AFTER)
     monkeypatch.setattr(reconciliation, "RUN_SECONDS", 0)
     with capture_logs() as logs:
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert cursor(FIRST) == cursor(LAST) == short_spans
     assert [(entry["event"], entry["venue"], entry["blocks"]) for entry in logs] == [
         ("reconciliation_behind", FIRST, behind_final(app) - short_spans),
@@ -143,7 +142,7 @@ def run_in_another_process() -> list[str]:
     def run() -> list[str]:
         try:
             with capture_logs() as logs:
-                tasks.reconcile()
+                reconciliation.reconcile()
             return [entry["event"] for entry in logs]
         finally:
             connection.close()
@@ -160,7 +159,7 @@ def test_a_run_does_nothing_while_another_is_under_way(executed: Sweep, monkeypa
         return settle_found(found)
 
     monkeypatch.setattr(reconciliation, "settle_found", slow)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert meanwhile == ["reconciliation_is_under_way"]
     assert state(executed)[0] == "completed"
     assert run_in_another_process() == []
@@ -169,7 +168,7 @@ def test_a_run_does_nothing_while_another_is_under_way(executed: Sweep, monkeypa
 def test_a_run_that_failed_is_not_under_way(executed: Sweep, unsettled: set[UUID]) -> None:
     unsettled.add(executed.id)
     with pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert run_in_another_process() == []
 
 
@@ -189,19 +188,19 @@ def test_what_final_blocks_show_only_later_is_found_by_reading_them_again(
     node = start_node()
     node.alter = hiding_logs
     use_providers(node.url)
-    tasks.reconcile()
+    reconciliation.reconcile()
     node.alter = unaltered
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed) == ("expired", False, [])
     contract, next_block = app.chain.contracts["v5"], behind_final(app)
     assert rescan(name, "3") == f"{contract}: block 3 is next, was {next_block}\n"
     assert cursor(contract) == 3
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(executed)[0] == "completed"
 
 
 def test_no_contract_is_moved_forward(app: PartnerApp, executed: Sweep) -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     before = cursor(executed.executions.get().venue)
     assert rescan("local", str(before)) == f"Nothing changed: no contract was scanned beyond block {before}.\n"
     assert cursor(app.chain.contracts["v5"]) == before
@@ -209,7 +208,7 @@ def test_no_contract_is_moved_forward(app: PartnerApp, executed: Sweep) -> None:
 
 @pytest.mark.usefixtures("executed")
 def test_contracts_of_other_networks_are_left_alone() -> None:
-    tasks.reconcile()
+    reconciliation.reconcile()
     ScannedBlocks.objects.create(network="eip155:8453", contract=FIRST, next_block=50)
     rescan("local", "0")
     assert ScannedBlocks.objects.get(contract=FIRST).next_block == 50
@@ -217,7 +216,7 @@ def test_contracts_of_other_networks_are_left_alone() -> None:
 
 def test_a_run_that_is_under_way_does_not_move_the_cursor_forward_again(app: PartnerApp) -> None:
     app.build()
-    tasks.reconcile()
+    reconciliation.reconcile()
     next_block = cursor(app.chain.contracts["v5"])
     app.chain.mine(3)
     found = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
@@ -245,9 +244,3 @@ def test_a_rescan_that_makes_no_sense_is_refused(arguments: tuple[str, str], ref
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
-
-
-def test_beat_runs_it_every_minute() -> None:
-    assert "indexer.reconcile" in current_app.tasks
-    schedule = current_app.conf.beat_schedule["reconcile"]
-    assert (schedule["task"], schedule["schedule"]) == ("indexer.reconcile", 60)

@@ -1,4 +1,4 @@
-"""Tasks that last long show between their steps that the worker is at work."""
+"""Work that lasts long shows between its steps that the worker is at work."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -6,14 +6,20 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from indexer import checks, tasks
+from indexer import checks, following, reconciliation, watching
 from sweeps.heartbeats import WORKER, Heart
 from sweeps.models import Heartbeat, Sweep, WatchedBlock
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
-LOOPS = [checks.check_due, tasks.check_batch, tasks.check_clocks, tasks.watch_blocks, tasks.follow, tasks.reconcile]
+LOOPS = [
+    checks.check_due,
+    checks.check_clocks,
+    watching.watch,
+    following.follow,
+    reconciliation.reconcile,
+]
 
 
 @pytest.fixture
@@ -30,7 +36,7 @@ def due(app: PartnerApp) -> None:
 @pytest.mark.usefixtures("due")
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 def test_each_loop_beats_in_the_worker(loop: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Heart, "of_tasks", Heart(WORKER))
+    monkeypatch.setattr(Heart.of_this_thread, "heart", Heart(WORKER), raising=False)
     loop()
     assert Heartbeat.objects.filter(name=WORKER).exists()
 

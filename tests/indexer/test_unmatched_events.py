@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from structlog.testing import capture_logs
 
-from indexer import tasks
+from indexer import following, reconciliation
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import UnmatchedEvent
 from sweeps.rails.evm.reconcile import unmatched
@@ -53,7 +53,7 @@ def test_the_alert_names_the_event(app: PartnerApp) -> None:
     tx_hash = app.chain.cancel(NONCE)
     app.chain.mine(FINAL_AFTER)
     with capture_logs() as logs:
-        tasks.reconcile()
+        reconciliation.reconcile()
     (alert,) = [entry for entry in logs if entry["event"] == "unmatched_event"]
     assert (alert["log_level"], alert["network"], alert["execution_id"], alert["tx_hash"]) == (
         "error",
@@ -73,8 +73,8 @@ def test_nothing_is_stored_before_its_block_is_final(app: PartnerApp) -> None:
     app.build()
     app.chain.cancel(NONCE)
     app.chain.mine(FINAL_AFTER - 2)
-    tasks.follow()
-    tasks.reconcile()
+    following.follow()
+    reconciliation.reconcile()
     assert not UnmatchedEvent.objects.exists()
 
 

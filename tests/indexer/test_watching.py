@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from celery import current_app
 from django.utils import timezone
 
-from indexer import checks, reconciliation, tasks
+from indexer import checks, reconciliation, watching
 from ledger.models import Finality
 from partners.webhooks.models import WebhookMessage
 from sweepapi.rpc import ProviderPool
@@ -50,7 +49,7 @@ def state(built: dict[str, Any]) -> tuple[str, bool, str]:
 def watch() -> None:
     """Let the worker look at each watched block now, and at no sweep."""
     WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-    tasks.watch_blocks()
+    watching.watch()
 
 
 def event_kinds(built: dict[str, Any]) -> list[str]:
@@ -307,7 +306,3 @@ def test_blocks_that_nothing_looks_at_are_left_to_the_reconciliation(
     assert state(completed) == ("completed", False, "final")
     watch()
     assert WatchedBlock.objects.count() == 0
-
-
-def test_beat_has_blocks_looked_at() -> None:
-    assert current_app.conf.beat_schedule["watch_blocks"]["task"] == "indexer.watch_blocks"

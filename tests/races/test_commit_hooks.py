@@ -21,7 +21,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 ANNOUNCED: list[tuple[Callable[[], Scene], Operation[Scene], Callable[[Sweep], bool]]] = [
     (scenes.reported, scenes.made_due, scenes.is_due),
     (scenes.closed, scenes.reopened, lambda sweep: sweep.is_open),
-    (scenes.reported, scenes.cancellation_requested, lambda sweep: sweep.cancellation_requested_at is not None),
 ]
 
 

@@ -84,6 +84,14 @@ class Engines(Supervisor):
         self.start(worker, ready=lambda: " ready" in log.read_text())
         return log
 
+    def start_loop(self, environment: Mapping[str, str], *, name: str = "work", jobs: str = "") -> Path:
+        """Start the loop with these jobs, or with all, and return its log when it is ready."""
+        log = self.folder / f"{name}.log"
+        argv = [sys.executable, "manage.py", "work", "--jobs", jobs]
+        program = Program(name=name, argv=argv, env=environment, log=log)
+        self.start(program, ready=lambda: "work_ready" in log.read_text())
+        return log
+
     def wait_for(self, condition: Callable[[], bool], what: str) -> None:
         self.wait(condition, within_seconds=STEP_SECONDS, what=what)
 

@@ -1,4 +1,4 @@
-"""Web, worker, beat and webhooks as those see them who watch over them: by the port on which each serves its health."""
+"""Web, loop, webhooks, Celery and beat as their watchers see them: by the port on which each serves its health."""
 
 import os
 import sys
@@ -19,7 +19,8 @@ from dev.supervisor import START_SECONDS
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, connect
 
-GROUPS = ("web", "worker", "beat", "webhooks")
+GROUPS = ("web", "work", "webhooks", "celery", "beat")
+JOBS = "sweeps,clocks,blocks,following,numbering,cancellations,reconciliation,balances,books"
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ class Observed:
         celery = [str(BIN / "celery"), "--app", "config.celery"]
         argvs = {
             "web": [str(BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"],
-            "worker": [*celery, "worker", "--concurrency", "2", "--without-gossip", "--without-mingle", "-l", "INFO"],
+            "celery": [*celery, "worker", "--concurrency", "2", "--without-gossip", "--without-mingle", "-l", "INFO"],
             "beat": [*celery, "beat", "--schedule", str(self.engines.folder / "beat-schedule"), "--pidfile", ""],
-            "webhooks": [sys.executable, "manage.py", "deliver_webhooks"],
+            "work": [sys.executable, "manage.py", "work", "--jobs", JOBS],
+            "webhooks": [sys.executable, "manage.py", "work", "--jobs", "webhooks"],
         }
         web = {"BIND": self.api_url.removeprefix("http://"), "WEB_PROCESSES": "2", "WEB_THREADS": "2"}
         for name, argv in argvs.items():

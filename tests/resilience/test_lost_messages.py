@@ -1,8 +1,7 @@
-"""Messages alone finish a sweep, and so does beat alone: neither needs the other, nor what the broker had."""
+"""Messages alone finish a sweep, and so do beat alone and the loop alone: none needs what the broker had."""
 
 import os
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from signal import SIGKILL
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,16 +9,14 @@ from urllib.parse import urlsplit
 import pytest
 from celery import current_app
 from django.db import connection
-from django.utils import timezone
 from pytest_django import Settings
 from redis import Redis
 
 from dev.process import Program
-from indexer.tasks import BATCH_TASK
 from sweeps.models import Sweep
 from sweeps.nudge import CHECK_TASK
 from tests.partner_app import PartnerApp
-from tests.resilience.engines import BIN, Engines, send
+from tests.resilience.engines import BIN, Engines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,20 +93,16 @@ def test_without_beat_the_messages_finish_a_sweep(
     app.chain.mine()
     engines.wait_for(lambda: is_completed(reported), "the look that finds it")
     assert runs(CHECK_TASK) > 1
-    assert runs(BATCH_TASK) == 0
 
 
-def test_after_the_broker_lost_everything_one_pass_takes_over_what_its_messages_did(
-    engines: Engines, redis_url: str, start_worker: Callable[[], Runs], app: PartnerApp, reported: dict[str, Any]
+def test_without_the_broker_the_loop_finishes_a_sweep(
+    engines: Engines, environment: dict[str, str], app: PartnerApp, reported: dict[str, Any]
 ) -> None:
-    Redis.from_url(redis_url).flushall()
-    runs = start_worker()
-    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))  # long after its message was due
-    send(redis_url, "indexer.check_due")
+    engines.start_loop(environment | {"REDIS_URL": "redis://127.0.0.1:1"})
     engines.wait_for(lambda: Sweep.objects.get().check_attempts > 2, "looks before it is mined")
     app.chain.mine()
     engines.wait_for(lambda: is_completed(reported), "the look that finds it")
-    assert (runs(CHECK_TASK), runs("indexer.check_due")) == (0, 1)
+    engines.stop_named("work")
 
 
 def test_after_the_broker_lost_everything_beats_finish_a_sweep_however_many_there_are(

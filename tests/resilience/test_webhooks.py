@@ -43,9 +43,9 @@ def receiver(engines: Engines, database: Database) -> Iterator[Receiver]:
             database, ENDPOINT, endpoint_id, receiver.url, signing.encrypt(signing.generate(), endpoint_id=endpoint_id)
         )
         log = engines.folder / f"{PROCESS}.log"
-        argv = [sys.executable, "manage.py", "deliver_webhooks"]
+        argv = [sys.executable, "manage.py", "work", "--jobs", "webhooks"]
         program = Program(name=PROCESS, argv=argv, env={"DATABASE_URL": database.url}, log=log)
-        engines.start(program, ready=lambda: "webhooks_ready" in log.read_text())
+        engines.start(program, ready=lambda: "work_ready" in log.read_text())
         yield receiver
 
 
@@ -112,7 +112,7 @@ def test_a_process_that_is_stopped_records_what_it_is_sending(
     may_answer.set()
     stop.join()
     wait_until_nothing_is_left(engines, database)
-    assert (arrived(receiver), "webhooks_stopped" in log.read_text()) == ([str(message_id)], True)
+    assert (arrived(receiver), "work_stopped" in log.read_text()) == ([str(message_id)], True)
     engines.start_again(PROCESS)
 
 

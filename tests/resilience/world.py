@@ -1,4 +1,4 @@
-"""Web, worker and beat with engines of their own, each behind a link that a test can break."""
+"""Web, loop, Celery and beat with engines of their own, each behind a link that a test can break."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -46,7 +46,7 @@ class World:
     sweep_id: str = field(init=False)
 
     def start(self, environment: dict[str, str]) -> None:
-        """Start the three processes, and build the sweep."""
+        """Start the processes, and build the sweep."""
         self.environment = environment
         web = Program(
             name="web",
@@ -63,6 +63,7 @@ class World:
             log=log,
         )
         self.engines.start(web, ready=self.serves)
+        self.engines.start_loop(environment)
         self.engines.start_worker(environment)
         self.engines.start(beat, ready=lambda: "beat: Starting" in log.read_text())
         self.sweep_id = self.build()["sweepId"]

@@ -24,7 +24,7 @@ from sweeps.rails.evm.models import LastHop
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.solana_v1.models import BuiltTransaction
-from sweeps.story import reopening, withdrawal
+from sweeps.story import reopening
 from sweeps.story.settle import settle
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
@@ -61,14 +61,6 @@ def nudged(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
 
     monkeypatch.setattr(nudge, "nudge", note)
     return sweeps
-
-
-@pytest.fixture
-def cancellation_nudges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many cancellations were stored whenever the worker was nudged about them."""
-    counts: list[int] = []
-    monkeypatch.setattr(withdrawal, "nudge_cancellations", lambda: counts.append(Cancellation.objects.count()))
-    return counts
 
 
 def page(sweep: Sweep) -> str:
@@ -272,14 +264,11 @@ def test_a_void_needs_a_reason_and_is_logged(ops: Client) -> None:
     assert LogEntry.objects.get().get_change_message() == "Voided: wrong wallet"
 
 
-def test_a_void_may_be_cancelled_on_chain_as_well_and_the_log_says_so(
-    ops: Client, cancellation_nudges: list[int]
-) -> None:
+def test_a_void_may_be_cancelled_on_chain_as_well_and_the_log_says_so(ops: Client) -> None:
     sweep = SweepFactory.create()
     ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"})
     assert Cancellation.objects.get().execution == sweep.executions.get()
     assert requested_cancellations() == [{"reason": "stolen key", "requested_by": "ops"}]
-    assert cancellation_nudges == [1]
     assert LogEntry.objects.get().get_change_message() == "Voided and asked to cancel on chain: stolen key"
     assert missing(ops.get(page(sweep)).content.decode(), "The worker was asked to cancel it on chain.") == []
 
@@ -316,7 +305,7 @@ def test_a_sweep_with_a_submitted_transaction_is_not_voided_and_the_page_says_wh
 
 
 def test_a_sweep_with_a_submitted_transaction_is_cancelled_on_chain_for_a_reason_and_that_is_logged(
-    ops: Client, cancellation_nudges: list[int]
+    ops: Client,
 ) -> None:
     sweep = SweepTransactionFactory.create().sweep
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": ""})
@@ -325,7 +314,6 @@ def test_a_sweep_with_a_submitted_transaction_is_cancelled_on_chain_for_a_reason
     assert answer.headers["HX-Redirect"] == page(sweep)
     assert Cancellation.objects.get().execution == sweep.executions.get()
     assert requested_cancellations() == [{"reason": "stolen key", "requested_by": "ops"}]
-    assert cancellation_nudges == [1]
     assert LogEntry.objects.get().get_change_message() == "Asked to cancel on chain: stolen key"
     assert missing(ops.get(page(sweep)).content.decode(), "The worker was asked to cancel", "stolen key") == []
     ops.post(action("cancel_on_chain", sweep), {"_form_submitted": "true", "reason": "again"})

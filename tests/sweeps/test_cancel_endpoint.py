@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from indexer.tasks import send_cancellations
+from indexer.jobs import send_cancellations
 from partners.models import ApiKey, Partner
 from sweepapi.errors import RateLimited
 from sweeps.models import Sweep, SweepEvent

@@ -14,7 +14,7 @@ from celery import current_app
 from django.utils import timezone
 
 from sweepapi.rpc import ProviderPool
-from sweeps.nudge import CANCEL_TASK, CHECK_TASK, nudge, nudge_cancellations
+from sweeps.nudge import CHECK_TASK, nudge
 from tests.partner_app import PartnerApp
 
 SLOW_SECONDS = 1.5  # above the timeout of half a second to connect, and again to send
@@ -57,15 +57,13 @@ def test_a_confirm_without_a_provider_that_answers_sends_it_too(
 
 
 @pytest.mark.django_db
-def test_a_completed_confirm_leaves_the_rest_to_beat(app: PartnerApp, queue: Any) -> None:
+def test_a_completed_confirm_leaves_the_rest_to_the_loop(app: PartnerApp, queue: Any) -> None:
     app.complete()
     assert queue.get(no_ack=True) is None
 
 
-def test_a_message_about_cancellations_is_due_at_once(queue: Any) -> None:
-    nudge_cancellations()
-    message = queue.get(no_ack=True)
-    assert (message.headers["task"], message.payload[0], message.headers["eta"]) == (CANCEL_TASK, [], None)
+def wake() -> None:
+    nudge(uuid4(), at=timezone.now())
 
 
 def test_a_broker_that_is_down_is_logged_and_not_waited_for(
@@ -96,41 +94,41 @@ def connections_so_far(queue: Any) -> int:
 
 
 def test_messages_of_a_thread_share_one_connection(queue: Any) -> None:
-    nudge_cancellations()
+    wake()
     before = connections_so_far(queue)
     for _ in range(20):
-        nudge_cancellations()
+        wake()
     assert connections_so_far(queue) == before
 
 
 def test_threads_send_at_the_same_time(queue: Any) -> None:
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda _number: nudge_cancellations(), range(40)))
+        list(threads.map(lambda _number: wake(), range(40)))
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 40
 
 
 def test_a_connection_that_redis_closed_is_replaced(queue: Any) -> None:
-    nudge_cancellations()
+    wake()
     queue.channel.client.client_kill_filter(_type="normal", skipme=True)
-    nudge_cancellations()
+    wake()
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 2
 
 
 def test_a_message_arrives_after_everything_in_redis_was_deleted(queue: Any) -> None:
-    nudge_cancellations()
+    wake()
     queue.channel.client.flushall()
-    nudge_cancellations()
+    wake()
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 1
 
 
 def test_a_forked_process_does_not_use_the_connection_of_its_parent(queue: Any) -> None:
-    nudge_cancellations()
+    wake()
     child = os.fork()
     if child == 0:
-        nudge_cancellations()
+        wake()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     before = connections_so_far(queue)
-    nudge_cancellations()
+    wake()
     assert connections_so_far(queue) == before, "the parent's connection was not disturbed"
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 3

@@ -40,7 +40,7 @@ def measure(bench: Bench) -> Section:
     watched = _watch_again()
     numbers = bench.copy(NEW_A_SECOND * SECONDS, due=False)
     requests = bench.node.requests
-    with processes.worker(bench, processes=CORES), processes.beat(bench):
+    with processes.worker(bench, processes=CORES), processes.loop(bench):
         appeared = _report_all(bench, numbers)
         ended = _drained(set(appeared))
     completed = dict(Sweep.objects.filter(id__in=appeared).values_list("id", "completed_at"))

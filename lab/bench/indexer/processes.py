@@ -35,11 +35,11 @@ def worker(bench: Bench, *, processes: int) -> Iterator[Child]:
 
 
 @contextmanager
-def beat(bench: Bench) -> Iterator[None]:
-    """Run beat."""
-    folder = bench.supervisor.folder
-    argv = [*_CELERY, "beat", "--schedule", str(folder / "beat-schedule"), "--pidfile", ""]
-    child = bench.supervisor.launch(Program(name="beat", argv=argv, env=bench.environment, log=folder / "beat.log"))
+def loop(bench: Bench) -> Iterator[None]:
+    """Run the loop."""
+    log = bench.supervisor.folder / "work.log"
+    argv = [sys.executable, "manage.py", "work"]
+    child = bench.supervisor.launch(Program(name="work", argv=argv, env=bench.environment, log=log))
     yield
     bench.supervisor.stop(child)
 

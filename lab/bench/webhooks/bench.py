@@ -59,9 +59,9 @@ class Bench:
         """Run the process that delivers."""
         log = self.supervisor.folder / "webhooks.log"
         log.unlink(missing_ok=True)
-        argv = [sys.executable, "manage.py", "deliver_webhooks"]
+        argv = [sys.executable, "manage.py", "work", "--jobs", "webhooks"]
         child = self.supervisor.launch(Program(name="webhooks", argv=argv, env=self.environment, log=log))
-        self.supervisor.wait(lambda: "ready" in log.read_text(), within_seconds=START_SECONDS, what="the start")
+        self.supervisor.wait(lambda: "work_ready" in log.read_text(), within_seconds=START_SECONDS, what="the start")
         yield
         self.supervisor.stop(child)
 

@@ -15,7 +15,7 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from pytest_django import Settings
 
-from indexer import checks, tasks
+from indexer import checks, watching
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Settlement
 from partners.models import Partner
@@ -50,7 +50,7 @@ def final(app: PartnerApp, built: dict[str, Any]) -> None:
 def watch() -> None:
     """Look at each watched block now."""
     WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-    tasks.watch_blocks()
+    watching.watch()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.story import withdrawal
 from sweeps.story.settle import settle
 from sweeps.story.withdrawal import cancel_on_chain, void
 from tests.factories.sweeps import (
@@ -25,14 +24,6 @@ from tests.factories.sweeps import (
 pytestmark = pytest.mark.django_db
 
 SOON = timedelta(seconds=30)
-
-
-@pytest.fixture
-def nudges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many cancellations were stored whenever the worker was nudged."""
-    counts: list[int] = []
-    monkeypatch.setattr(withdrawal, "nudge_cancellations", lambda: counts.append(Cancellation.objects.count()))
-    return counts
 
 
 def due_tomorrow() -> Any:
@@ -85,14 +76,9 @@ def test_a_reason_is_required(reason: str) -> None:
     assert Cancellation.objects.count() == 0
 
 
-def test_a_cancellation_is_requested_with_the_void_and_the_worker_nudged_after_the_commit(
-    nudges: list[int], django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_cancellation_is_requested_with_the_void() -> None:
     sweep = SweepFactory.create(next_check_at=due_tomorrow())
-    with django_capture_on_commit_callbacks(execute=True):
-        void(sweep_id=sweep.id, reason="why", requested_by="ops", cancels=True)
-        assert nudges == []
-    assert nudges == [1]
+    void(sweep_id=sweep.id, reason="why", requested_by="ops", cancels=True)
     cancellation = Cancellation.objects.get()
     assert (cancellation.execution, cancellation.last_error) == (sweep.executions.get(), "")
     assert requests_of(sweep) == [{"requested_by": "ops", "reason": "why"}]
@@ -135,14 +121,9 @@ def cancelled(sweep: Sweep) -> Sweep:
     return sweep
 
 
-def test_a_submitted_transaction_does_not_prevent_a_cancellation_which_changes_no_status(
-    nudges: list[int], django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_submitted_transaction_does_not_prevent_a_cancellation_which_changes_no_status() -> None:
     sweep = SweepTransactionFactory.create(sweep__next_check_at=due_tomorrow()).sweep
-    with django_capture_on_commit_callbacks(execute=True):
-        cancelled(sweep)
-        assert nudges == []
-    assert nudges == [1]
+    cancelled(sweep)
     assert Cancellation.objects.get().execution == sweep.executions.get()
     assert requests_of(sweep) == [{"requested_by": "ops", "reason": "stolen key"}]
     assert (sweep.status, sweep.void_reason, sweep.voided_at) == ("pending", "", None)
@@ -187,7 +168,7 @@ def test_the_first_request_is_kept() -> None:
     assert requests_of(sweep) == [{"requested_by": "ops", "reason": "stolen key"}]
 
 
-def test_nothing_is_stored_where_the_rail_cannot_cancel(monkeypatch: pytest.MonkeyPatch, nudges: list[int]) -> None:
+def test_nothing_is_stored_where_the_rail_cannot_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_sweep: Sweep) -> None:
         raise SweepNotCancellable("This contract has no cancellation.")
 
@@ -198,4 +179,4 @@ def test_nothing_is_stored_where_the_rail_cannot_cancel(monkeypatch: pytest.Monk
     with pytest.raises(SweepNotCancellable):
         void(sweep_id=sweep.id, reason="why", requested_by="ops", cancels=True)
     stored = Sweep.objects.get()
-    assert (stored.status, stored.cancellation_requested_at, stored.last_event, nudges) == ("pending", None, 1, [])
+    assert (stored.status, stored.cancellation_requested_at, stored.last_event) == ("pending", None, 1)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from eth_account.signers.local import LocalAccount
 from structlog.testing import capture_logs
 
-from indexer import checks, tasks
+from indexer import checks, reconciliation
 from ledger.balances import Balance, balance_of
 from ledger.models import Finality
 from ledger.reading import postings_of
@@ -91,7 +91,7 @@ def test_an_expired_sweep_that_is_executed_later_is_completed_flagged_and_booked
     built = app.build()
     assert expire(app, built).status == "expired"
     tx_hash = execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("completed", True, ["executed_after_close"])
     assert accounts_booked(built) == {"fees_charged", "partner_payable", "protocol_revenue"}
     shown = app.state(built["sweepId"])
@@ -106,7 +106,7 @@ def test_the_next_look_finds_its_block_final_and_closes_it_again(app: PartnerApp
     built = app.build()
     expire(app, built)
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     look_again()
     assert state(built) == ("completed", False, ["executed_after_close"])
     assert [event["type"] for event in app.state(built["sweepId"])["events"]] == [
@@ -128,7 +128,7 @@ def test_its_fee_is_payable_from_the_closing_look_on(app: PartnerApp, partner: P
     built = app.build()
     expire(app, built)
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     execution = stored(built).executions.get()
     fee = execution.amounts.partner_fee
     assert fee > 0
@@ -143,7 +143,7 @@ def test_a_reorganisation_takes_what_is_payable_with_it(app: PartnerApp, partner
     expire(app, built)
     before = app.chain.rpc("evm_snapshot")
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert balance(partner, built).owed > 0
     app.chain.roll_back(before)
     app.chain.mine(3 * FINAL_AFTER)
@@ -157,12 +157,12 @@ def test_a_sweep_that_is_found_twice_is_booked_once(app: PartnerApp) -> None:
     built = app.build()
     expire(app, built)
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     ScannedBlocks.objects.all().delete()
-    tasks.reconcile()
+    reconciliation.reconcile()
     look_again()
     ScannedBlocks.objects.all().delete()
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("completed", False, ["executed_after_close"])
     assert len(postings_of(UUID(built["sweepId"]))) == 3
 
@@ -172,7 +172,7 @@ def test_a_voided_sweep_that_was_closed_and_then_executed_has_both_flags(app: Pa
     void(sweep_id=UUID(built["sweepId"]), reason="requested by the user", requested_by="ops")
     assert expire(app, built).status == "void"
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("completed", True, ["executed_after_close", "executed_after_void"])
     assert accounts_booked(built) == {"fees_charged", "partner_payable", "protocol_revenue"}
 
@@ -182,7 +182,7 @@ def test_a_failed_sweep_whose_reported_hash_was_never_mined_is_completed_by_the_
     app.post_confirm(built["sweepId"], random_hash())
     assert expire(app, built).status == "failed"
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("completed", True, ["executed_after_close"])
     assert [tx.status for tx in stored(built).transactions.all()] == ["dropped", "accepted"]
 
@@ -191,7 +191,7 @@ def test_an_open_sweep_that_was_not_confirmed_is_completed_without_the_flag(app:
     built = app.build()
     app.approve(built)
     execute(app, built)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("completed", True, [])
 
 
@@ -199,10 +199,10 @@ def test_an_execution_counts_only_from_its_final_block_on(app: PartnerApp) -> No
     built = app.build()
     expire(app, built)
     execute(app, built, blocks=FINAL_AFTER - 2)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("expired", False, [])
     app.chain.mine()
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert state(built) == ("completed", True, ["executed_after_close"])
 
 
@@ -215,9 +215,9 @@ def test_an_execution_on_other_terms_leaves_the_sweep_closed_and_is_noted_once(a
     other = app.build(output="USDT")
     tx_hash = execute(app, under_reference_of(built, other))
     with capture_logs() as logs:
-        tasks.reconcile()
+        reconciliation.reconcile()
         ScannedBlocks.objects.all().delete()
-        tasks.reconcile()
+        reconciliation.reconcile()
     (warning,) = [entry for entry in logs if entry["event"] == "late_execution_differs"]
     assert (warning["sweep_id"], warning["tx_hash"], warning["log_level"]) == (built["sweepId"], tx_hash, "warning")
     assert warning["reason"].startswith("outputToken: the event has ")
@@ -240,9 +240,9 @@ def test_an_open_sweep_whose_reference_was_used_on_other_terms_fails_and_is_not_
     app.approve(other)
     execute(app, under_reference_of(built, other))
     with capture_logs() as logs:
-        tasks.reconcile()
+        reconciliation.reconcile()
         ScannedBlocks.objects.all().delete()
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert state(built) == ("failed", False, ["sweep_ref_used"])
     assert "late_execution_differs" not in [entry["event"] for entry in logs]
     assert state(other) == ("pending", True, [])
@@ -256,7 +256,7 @@ def test_another_users_execution_under_the_same_reference_is_not_ours(app: Partn
     app.approve(theirs, user=stranger)
     execute(app, under_reference_of(built, theirs), user=stranger)
     with capture_logs() as logs:
-        tasks.reconcile()
+        reconciliation.reconcile()
     assert state(built) == ("expired", False, [])
     (alert,) = [entry for entry in logs if entry["log_level"] != "info"]
     assert (alert["event"], alert["reason"]) == (
@@ -273,5 +273,5 @@ def test_two_users_of_one_reference_in_one_span_are_told_apart(app: PartnerApp) 
     app.approve(theirs, user=stranger)
     tx_hash = execute(app, built)
     execute(app, under_reference_of(built, theirs), user=stranger)
-    tasks.reconcile()
+    reconciliation.reconcile()
     assert stored(built).transactions.get().tx_hash == tx_hash

@@ -10,8 +10,6 @@ from uuid import UUID
 
 import pytest
 import requests
-from celery import current_app
-from celery.contrib.testing.worker import start_worker
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
@@ -21,8 +19,9 @@ from django.utils import timezone
 from eth_account import Account
 
 from dev.waiting import wait_until
-from indexer import checks, tasks
+from indexer import checks, jobs
 from indexer.claims import MESSAGE_GRACE
+from indexer.runner import Job
 from sweepapi import networks
 from sweepapi.evm.chain.sending import GWEI, BroadcastResult, OutgoingTransaction, SignedTransaction, send_all
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
@@ -39,6 +38,7 @@ from tests.factories.sweeps import SweepFactory
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
 from tests.partner_app import PartnerApp, error_of
+from tests.running_loop import running
 
 pytestmark = pytest.mark.django_db
 
@@ -646,17 +646,17 @@ def test_an_account_nonce_that_was_used_by_hand_is_replaced_by_the_next(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("signer")
-def test_the_admins_button_reaches_the_chain_through_a_real_worker(app: PartnerApp) -> None:
+def test_the_admins_button_reaches_the_chain_through_the_loop(app: PartnerApp) -> None:
     built = app.build()
     ops = Client()
     ops.force_login(User.objects.create_superuser("ops"))
-    with start_worker(current_app, pool="solo", perform_ping_check=False):
+    with running(Job("cancellations", 0.1, jobs.send_cancellations)):
         ops.post(
             reverse("admin:sweeps_sweep_void", args=[built["sweepId"]]),
             {"_form_submitted": "true", "reason": "stolen key", "cancel_on_chain": "on"},
         )
         cancellation = Cancellation.objects.get()
-        wait_until(lambda: is_used(app, cancellation), within_seconds=10, what="the worker cancels it on chain")
+        wait_until(lambda: is_used(app, cancellation), within_seconds=10, what="the loop cancels it on chain")
     request = SweepEvent.objects.get(kind=EventKind.CANCELLATION_REQUESTED)
     assert request.facts == {"reason": "stolen key", "requested_by": "ops"}
     app.chain.mine(SAFE_AFTER)
@@ -664,5 +664,6 @@ def test_the_admins_button_reaches_the_chain_through_a_real_worker(app: PartnerA
     assert error_of(app.post_confirm(built["sweepId"], "0x" + "ab" * 32)) == (409, "sweep_void")
 
 
-def test_beat_sends_cancellations_whose_message_was_lost() -> None:
-    assert current_app.conf.beat_schedule["send_cancellations"]["task"] == tasks.send_cancellations.name
+def test_the_loop_sends_cancellations_every_few_seconds() -> None:
+    (job,) = (job for job in jobs.all_jobs() if job.name == "cancellations")
+    assert (job.round, job.period_seconds) == (jobs.send_cancellations, settings.DUE_SWEEP_SECONDS)

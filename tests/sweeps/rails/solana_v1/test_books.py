@@ -8,7 +8,7 @@ from solders.system_program import TransferParams, transfer
 from spl.token.constants import WRAPPED_SOL_MINT
 
 from dev.solana.records import Landed
-from indexer import books, reconciliation, tasks
+from indexer import books, reconciliation
 from ledger import posting
 from ledger.balances import balance_of
 from ledger.models import JournalEntry
@@ -191,10 +191,10 @@ def test_two_providers_have_to_show_the_same(user: SolanaUser, use_nodes: Callab
 
 def test_the_last_day_is_compared_by_beat(user: SolanaUser) -> None:
     landed = lost(user)
-    tasks.compare_books()
+    books.compare_last_day()
     assert not Comparison.objects.filter(network=user.cluster.network).exists(), "it may not be settled yet"
     user.cluster.bank.advance(skipped_slots=auditing.UNSETTLED_SLOTS)
     user.cluster.finalize()
-    tasks.compare_books()
+    books.compare_last_day()
     compared_to = Comparison.objects.get(network=user.cluster.network)
     assert (compared_to.differences, compared_to.last_block >= landed.block.slot) == (1, True)

@@ -1,0 +1,36 @@
+"""``manage.py work``: does what is due, until it is stopped by SIGTERM or SIGINT."""
+
+import signal
+from threading import Event
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from indexer import figures
+from indexer.jobs import runner
+from sweepapi.monitoring import listener
+from sweeps import probes
+
+
+class Command(BaseCommand):
+    """``work``."""
+
+    help = "Do what is due until stopped. Several of these processes can run at the same time."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--jobs", default="", help="the names of the jobs to do, comma-separated; by default all")
+
+    def handle(self, *, jobs: str, **_options: object) -> None:
+        """Run the loop, and serve /healthz, /readyz and /metrics under HEALTH_BIND."""
+        stopping = Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        try:
+            loop = runner([name for name in jobs.split(",") if name], stopping)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        if settings.HEALTH_BIND:
+            listener.start_alone(settings.HEALTH_BIND)
+            probes.start()
+            figures.start()
+        loop.run()

@@ -1,0 +1,118 @@
+"""The loop of ``manage.py work``: repeats each job in a thread of its own, and ends the process if one stands still.
+
+A job claims what is due, acts outside any transaction, and records the outcome. One that fails is logged, counted and
+repeated, and keeps no other from its turn: so the loop outlasts PostgreSQL, Redis and providers. Where a job waits for
+something that never comes, the process ends, and what started it starts it again.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+import structlog
+from django import db
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, connection, connections
+
+from sweepapi.monitoring import metrics
+from sweeps.heartbeats import Heart
+
+# Statements of jobs write batches. Much shorter than the time in which work has to resume, also when a database was
+# replaced by another one and the connections to the first are silent.
+DATABASE_DEADLINE_SECONDS = 2.0
+PAUSE_AFTER_FAILURE_SECONDS = 1.0
+WATCH_SECONDS = 1.0
+STALLED_SECONDS = 10.0  # beyond the longest wait of a step, after which the process ends
+STALLED = 70  # the exit code: EX_SOFTWARE of sysexits.h
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something that is due again and again."""
+
+    name: str
+    period_seconds: float  # from the end of a round to the beginning of the next
+    round: Callable[[], object]  # claims, acts and records; safe to run in several processes at once
+    heart: str | None = None  # the name under which it shows that it is at work
+    end: Callable[[], None] | None = None  # records what is under way when the loop stops
+
+
+@dataclass
+class Runner:
+    """Runs jobs until it is stopped."""
+
+    jobs: Sequence[Job]
+    stopping: Event
+    exit: Callable[[int], object] = os._exit  # of the process, whatever its other threads wait for
+    _progress: dict[str, float] = field(default_factory=dict)  # monotonic seconds, by the name of the job
+
+    def run(self) -> None:
+        """Wait for the database, run the jobs until stopped, and let each finish its round."""
+        connections.settings[DEFAULT_DB_ALIAS]["CONN_MAX_AGE"] = None  # each thread keeps its connection
+        connections.settings[DEFAULT_DB_ALIAS]["OPTIONS"]["deadline_seconds"] = DATABASE_DEADLINE_SECONDS
+        while not self.stopping.is_set() and not _database_answers():
+            self.stopping.wait(PAUSE_AFTER_FAILURE_SECONDS)
+        threads = [Thread(target=copy_context().run, args=(self._repeat, job), name=job.name) for job in self.jobs]
+        for thread in threads:
+            thread.start()
+        log.info("work_ready", jobs=[job.name for job in self.jobs])
+        while not self.stopping.wait(WATCH_SECONDS):
+            self.watch()
+        for thread in threads:
+            thread.join()
+        log.info("work_stopped")
+
+    def watch(self) -> None:
+        """End the process if a job made no progress although the database answers."""
+        waits_seconds = max(settings.RPC_TIMEOUT_SECONDS, DATABASE_DEADLINE_SECONDS)
+        oldest = time.monotonic() - waits_seconds - STALLED_SECONDS
+        stalled = [name for name, at in self._progress.items() if at < oldest]
+        if stalled and _database_answers():
+            log.critical("work_stalled", jobs=stalled)
+            self.exit(STALLED)
+
+    def _repeat(self, job: Job) -> None:
+        heart = Heart(job.heart, on_beat=lambda: self._note(job))
+        Heart.of_this_thread.heart = heart
+        while not self.stopping.is_set():
+            heart.beat()
+            pause = job.period_seconds if self._succeeds(job) else max(job.period_seconds, PAUSE_AFTER_FAILURE_SECONDS)
+            self._progress.pop(job.name, None)  # until the next round it waits for nothing
+            self.stopping.wait(pause)
+        if job.end is not None:
+            job.end()
+        connection.close()
+
+    def _succeeds(self, job: Job) -> bool:
+        close_old_connections()
+        started = time.monotonic()
+        try:
+            job.round()
+        except Exception as error:
+            log.exception("job_failed", job=job.name)
+            metrics.JOBS.labels(job.name, "failed").inc()
+            if isinstance(error, db.Error):
+                connection.close()
+            return False
+        metrics.JOBS.labels(job.name, "succeeded").inc()
+        metrics.JOB_SECONDS.labels(job.name).observe(time.monotonic() - started)
+        return True
+
+    def _note(self, job: Job) -> None:
+        self._progress[job.name] = time.monotonic()
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except db.Error as error:
+        log.warning("work_without_database", error=type(error).__name__)
+        connection.close()
+        return False
+    return True
