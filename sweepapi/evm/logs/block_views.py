@@ -1,7 +1,7 @@
 """Looks up blocks: which one is canonical at a height, how deep it lies, and what contracts emitted in it.
 
 That a block is still there takes one provider. Where something would become final or be undone, all are asked, and two
-that show the same decide, where there are two (decision 36).
+that show the same decide, where there are two (docs/decisions/following.md).
 """
 
 from collections import Counter, defaultdict
