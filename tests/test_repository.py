@@ -7,6 +7,8 @@ import pytest
 import yaml
 from django.conf import settings
 
+from sweepapi.management.commands import configuration_doc
+
 ROOT: Path = settings.BASE_DIR
 MATRIX = "make ${{ matrix.command }}"  # each command of a matrix of a workflow
 CHAIN = "<CHAIN>"  # ends the name of a variable that each chain may have
@@ -18,41 +20,41 @@ def read(path: str) -> str:
 
 def variables_of_the_code() -> set[str]:
     """What settings, gunicorn's configuration and compose.yaml read from the environment."""
-    named = re.findall(r'\benv\.\w+\(\s*"([A-Z_]+)"', read("config/settings.py"))
+    named = re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', read("config/settings.py"))
     named += [f"{prefix}{CHAIN}" for prefix in prefixes_of_chains()]
-    named += re.findall(r'\bos\.environ\.\w+\("([A-Z_]+)"', read("config/gunicorn.py"))
-    named += re.findall(r"\$\{([A-Z_]+)", read("compose.yaml"))
+    named += re.findall(r'\bos\.environ\.\w+\("([A-Z0-9_]+)"', read("config/gunicorn.py"))
+    named += re.findall(r"\$\{([A-Z0-9_]+)", read("compose.yaml"))
     return set(named)
 
 
 def prefixes_of_chains() -> list[str]:
-    return re.findall(r'\.removeprefix\("([A-Z_]+)"\)', read("config/settings.py"))
+    return re.findall(r'\.removeprefix\("([A-Z0-9_]+)"\)', read("config/settings.py"))
 
 
-def defaults_of_the_readme() -> dict[str, str | None]:
-    """Each variable of the README's table with its default; None if there is none."""
-    defaults: dict[str, str | None] = {}
-    for names, _, default in re.findall(r"^\| (`[A-Z].*?) \| (.*) \| (.*) \|$", read("README.md"), re.MULTILINE):
-        variables = re.findall(r"`([A-Z][A-Z_]+(?:<CHAIN>)?)`", names)
-        values = re.findall(r"`(.*?)`", default) or [None] * len(variables)
-        defaults |= dict(zip(variables, values, strict=True))
-    return defaults
+def defaults_of_the_page() -> dict[str, str | None]:
+    """Each variable of docs/configuration.md with its default; None if there is none."""
+    rows = re.findall(r"^\| `([A-Z].*?)` \| .* \| (.*) \|$", read("docs/configuration.md"), re.MULTILINE)
+    return {name: default.strip("`") if default.startswith("`") else None for name, default in rows}
 
 
 def lines_of_the_example() -> dict[str, tuple[bool, str]]:
     """Each variable of .env.example: whether its line is commented out, and its value."""
-    found = re.findall(r"^(# )?([A-Z][A-Z_]+)=(.*)$", read(".env.example"), re.MULTILINE)
+    found = re.findall(r"^(# )?([A-Z][A-Z0-9_]+)=(.*)$", read(".env.example"), re.MULTILINE)
     of_chain = re.compile(f"^({'|'.join(prefixes_of_chains())}).*")
     return {of_chain.sub(rf"\1{CHAIN}", name): (bool(comment), value) for comment, name, value in found}
 
 
-def test_the_readme_and_the_example_list_every_variable_that_the_code_reads() -> None:
-    assert set(defaults_of_the_readme()) == variables_of_the_code()
+def test_the_committed_page_of_the_configuration_is_what_the_settings_generate() -> None:
+    assert read("docs/configuration.md") == configuration_doc.document()
+
+
+def test_the_page_and_the_example_list_every_variable_that_the_code_reads() -> None:
+    assert set(defaults_of_the_page()) == variables_of_the_code()
     assert set(lines_of_the_example()) == variables_of_the_code()
 
 
-def test_the_example_shows_the_defaults_of_the_readme_and_leaves_required_variables_to_be_filled_in() -> None:
-    defaults = defaults_of_the_readme()
+def test_the_example_shows_the_defaults_of_the_page_and_leaves_required_variables_to_be_filled_in() -> None:
+    defaults = defaults_of_the_page()
     shown = {name: value for name, (commented, value) in lines_of_the_example().items() if commented}
     assert shown == {name: defaults[name] or "" for name in shown}
     assert all(defaults[name] is None for name in defaults.keys() - shown.keys())
