@@ -221,7 +221,7 @@ UNFOLD = {
 }
 
 # --- The worker -------------------------------------------------------------------------------------------------------
-# How often the loop looks for what is due; ``indexer.jobs`` has the periods that nobody sets.
+# How often the loop looks for what is due; ``indexer.jobs`` has the fixed periods.
 DUE_SWEEP_SECONDS = env.float("DUE_SWEEP_SECONDS", default=2.0)
 FOLLOW_SECONDS = env.float("FOLLOW_SECONDS", default=1.0)  # zero: not at all
 # Celery brings forward what the loop would do seconds later.

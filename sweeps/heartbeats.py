@@ -34,7 +34,7 @@ class Heart:
     """What shows that some work goes on."""
 
     of_this_thread: ClassVar = threading.local()  # its ``heart`` is set where jobs or tasks run
-    name: str | None  # None where nobody misses it
+    name: str | None  # None if its absence matters to no one
     on_beat: Callable[[], None] | None = None
     _rests_until: float = 0.0  # monotonic seconds
 
