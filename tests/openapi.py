@@ -1,24 +1,36 @@
 """Validates JSON against the OpenAPI document, more strictly than clients should: unknown fields fail."""
 
+from functools import cache
 from typing import Any
 
 from django.test import Client
 from jsonschema import Draft202012Validator
 
 
+@cache
+def document() -> dict[str, Any]:
+    """Return the document, to be read only; generating it takes half a second, and it depends only on the code."""
+    served: dict[str, Any] = Client().get("/v2/openapi.json").json()
+    return served
+
+
 def assert_documented(response: Any, *, path: str) -> None:
     """Fail unless the document describes this response to a POST or GET of this path, field for field."""
-    document = Client().get("/v2/openapi.json").json()
     method = response.wsgi_request.method.lower()
-    answer = document["paths"][path][method]["responses"][str(response.status_code)]
-    assert problems(document, answer["content"]["application/json"]["schema"], response.json()) == []
+    answer = document()["paths"][path][method]["responses"][str(response.status_code)]
+    assert problems(answer["content"]["application/json"]["schema"], response.json()) == []
 
 
-def problems(document: dict[str, Any], schema: dict[str, Any], value: Any) -> list[str]:
+def problems(schema: dict[str, Any], value: Any) -> list[str]:
     """Return where a value differs from a schema of the document."""
-    root = _closed({**schema, "components": document["components"]})
+    root = {**_closed(schema), "components": _closed_components()}
     validator = Draft202012Validator(root, format_checker=Draft202012Validator.FORMAT_CHECKER)
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+
+
+@cache
+def _closed_components() -> Any:
+    return _closed(document()["components"])
 
 
 def _closed(node: Any) -> Any:

@@ -18,6 +18,7 @@ from partners.webhooks.models import WebhookDelivery, WebhookEndpoint
 from sweepapi.api.input.parsers import MAX_DEPTH
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
+from tests import openapi
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepFactory, V4SweepFactory
 from tests.factories.webhooks import an_endpoint, owner_of
@@ -43,8 +44,8 @@ class Operation(NamedTuple):
 
 
 @pytest.fixture
-def operations(anonymous: Client) -> list[Operation]:
-    paths = anonymous.get("/v2/openapi.json").json()["paths"]
+def operations() -> list[Operation]:
+    paths = openapi.document()["paths"]
     return [Operation(method, path, facts) for path, methods in paths.items() for method, facts in methods.items()]
 
 

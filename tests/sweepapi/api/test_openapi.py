@@ -31,6 +31,7 @@ from sweepapi.modes import Mode
 from sweeps.rails.evm_v4.terms import sweep_ref_of
 from sweeps.status_objects import status_objects
 from sweeps.views.serializers.requests import BuildRequestSerializer
+from tests import openapi
 from tests.factories.solana_sweeps import SolanaSweepFactory
 from tests.factories.sweeps import SweepFactory, V4SweepFactory
 from tests.factories.webhooks import a_message, an_endpoint, owner_of
@@ -45,12 +46,8 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
 
 
 @pytest.fixture
-def document(anonymous: Client) -> dict[str, Any]:
-    response = anonymous.get("/v2/openapi.json")
-    assert response.status_code == 200
-    assert response.headers["Content-Type"] == "application/json"
-    found: dict[str, Any] = response.json()
-    return found
+def document() -> dict[str, Any]:
+    return openapi.document()
 
 
 def operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -92,6 +89,12 @@ def nodes(node: Any) -> Iterator[Any]:
         yield from nodes(inner)
 
 
+def test_it_is_served_as_json(anonymous: Client) -> None:
+    response = anonymous.get("/v2/openapi.json")
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
+    assert response.json() == openapi.document()
+
+
 def test_the_introduction_names_every_step_of_a_sweep_by_an_operation_that_exists(document: dict[str, Any]) -> None:
     named = re.findall(r"`(GET|POST) (/[^`]+)`", document["info"]["description"])
     assert [path for method, path in named if method.lower() not in document["paths"].get(path, {})] == []
@@ -122,8 +125,8 @@ def test_an_object_that_may_be_missing_is_that_object_or_null(
     document: dict[str, Any], component: str, field: str
 ) -> None:
     schema = document["components"]["schemas"][component]["properties"][field]
-    assert problems(document, schema, None) == []
-    assert problems(document, schema, {}) != []
+    assert problems(schema, None) == []
+    assert problems(schema, {}) != []
 
 
 def test_every_operation_says_whether_it_needs_the_key(document: dict[str, Any]) -> None:
@@ -176,7 +179,7 @@ def test_every_failure_can_be_a_problem(document: dict[str, Any]) -> None:
 
 def test_problems_are_as_documented(api: Client, document: dict[str, Any]) -> None:
     response = api.get("/v2/sweep/history?limit=x", headers={"accept": "application/problem+json"})
-    assert problems(document, document["components"]["schemas"]["Problem"], response.json()) == []
+    assert problems(document["components"]["schemas"]["Problem"], response.json()) == []
 
 
 def test_every_answer_is_described(document: dict[str, Any]) -> None:
@@ -235,7 +238,7 @@ def test_every_operation_that_takes_an_id_or_a_month_is_linked_from_an_answer_wi
                     pointer = expression.removeprefix("$response.body#/").split("/")
                     answer = example_of(response["content"]["application/json"])
                     assert status.startswith("2")
-                    assert problems(document, taken[link["operationId"], parameter], value_at(answer, pointer)) == []
+                    assert problems(taken[link["operationId"], parameter], value_at(answer, pointer)) == []
                     linked.add(name)
     assert linked == {name for name, path in by_id.items() if "{" in path}
 
@@ -262,7 +265,7 @@ def test_a_body_is_required_unless_an_empty_object_is_valid(document: dict[str, 
     for operation in operations(document):
         if body := operation.get("requestBody"):
             schema = body["content"]["application/json"]["schema"]
-            assert body.get("required", False) == bool(problems(document, schema, {})), operation["operationId"]
+            assert body.get("required", False) == bool(problems(schema, {})), operation["operationId"]
 
 
 def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: dict[str, Any]) -> None:
@@ -333,7 +336,7 @@ def test_a_body_that_the_document_forbids_is_refused(
 def test_a_body_that_the_document_permits_is_accepted(document: dict[str, Any], change: dict[str, Any]) -> None:
     media = request_of(document, BUILD)
     body = example_of(media) | change
-    assert problems(document, media["schema"], body) == []
+    assert problems(media["schema"], body) == []
     assert BuildRequestSerializer(data=body, context={"mode": Mode.TEST}).is_valid()
 
 
@@ -344,14 +347,14 @@ def test_every_request_and_every_answer_has_an_example_that_fits_its_schema(docu
     for each in media:
         assert each["examples"]
         for example in each["examples"].values():
-            assert problems(document, each["schema"], example["value"]) == []
+            assert problems(each["schema"], example["value"]) == []
 
 
 def test_the_values_that_schemas_suggest_fit_them(document: dict[str, Any]) -> None:
     for schema in nodes(document["components"]["schemas"]):
         if isinstance(schema, dict) and "type" in schema:
             for value in schema.get("examples", ()):
-                assert problems(document, schema, value) == []
+                assert problems(schema, value) == []
 
 
 def test_every_address_has_its_checksum(document: dict[str, Any]) -> None:
@@ -385,9 +388,9 @@ def test_the_check_of_real_answers_notices_a_field_that_is_not_documented(
     response = api.get("/v2/partner")
     schema = document["paths"]["/v2/partner"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     answer = response.json()
-    assert problems(document, schema, answer) == []
+    assert problems(schema, answer) == []
     answer["data"]["secret"] = "x"
-    assert problems(document, schema, answer) != []
+    assert problems(schema, answer) != []
 
 
 def test_the_example_on_v4_is_the_same_sweep_under_its_own_reference(document: dict[str, Any]) -> None:
@@ -421,8 +424,8 @@ def test_every_type_of_message_is_described_with_its_headers_and_examples_that_f
         assert media["examples"]
         for example in media["examples"].values():
             assert example["value"]["type"] == kind
-            assert problems(document, media["schema"], example["value"]) == []
-            assert problems(document, media["schema"], {**example["value"], "type": "sweep.built"}) != []
+            assert problems(media["schema"], example["value"]) == []
+            assert problems(media["schema"], {**example["value"], "type": "sweep.built"}) != []
 
 
 @pytest.mark.parametrize("payload", ["thin", "full"])
@@ -433,7 +436,7 @@ def test_messages_about_sweeps_of_every_rail_are_as_documented(document: dict[st
         message = a_message(sweep.partner, network=sweep.network, sweep_ref=sweep.id)
         body = json.loads(body_of(message, shown.get(sweep.id)))
         assert ("sweep" in body["data"]) == (payload == "full")
-        assert problems(document, message_of(document, "sweep.completed")["schema"], body) == []
+        assert problems(message_of(document, "sweep.completed")["schema"], body) == []
 
 
 def test_a_ping_and_a_notice_are_as_documented(document: dict[str, Any], partner: Partner) -> None:
@@ -448,7 +451,7 @@ def test_a_ping_and_a_notice_are_as_documented(document: dict[str, Any], partner
     kinds = set()
     for message in WebhookMessage.objects.all():
         body = json.loads(body_of(message, None))
-        assert problems(document, message_of(document, message.type)["schema"], body) == []
+        assert problems(message_of(document, message.type)["schema"], body) == []
         kinds.add(message.type)
     assert kinds == {"webhook.ping", "webhook.disabled"}
 
