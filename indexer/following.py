@@ -5,7 +5,6 @@ import structlog
 from indexer.locking import only_one
 from indexer.reconciliation import settle_all
 from sweepapi import networks
-from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import LOG_FOLLOWER
 
 log = structlog.get_logger(__name__)
@@ -26,6 +25,5 @@ def follow() -> None:
             except Exception as error:
                 log.exception("following_failed", network=chain.network)
                 errors.append(error)
-        show_progress()
     if errors:
         raise ExceptionGroup("not every chain could be followed", errors)

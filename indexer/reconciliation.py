@@ -12,7 +12,6 @@ import structlog
 from indexer.locking import only_one
 from sweepapi import networks
 from sweeps.books.venues import venues_of
-from sweeps.heartbeats import show_progress
 from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
 from sweeps.story.settle import SettlementOutcome, settle_found
@@ -81,7 +80,6 @@ def _read_on(place: VenuePlace) -> int:
     blocks_left = 0
     for span in place.rail.find_executed(place.network, place.venue):
         settle_all(span.looks)
-        show_progress()
         blocks_left = span.blocks_left
     return blocks_left
 
@@ -94,7 +92,6 @@ def settle_all(found: Iterable[tuple[UUID, Any]]) -> None:
         for sweep_id, seen in found:
             if sweep_id in chunk or len(chunk) == CHUNK_ROWS:
                 errors += settle_found(chunk).errors
-                show_progress()
                 chunk = {}
             chunk[sweep_id] = seen
     finally:  # what was found before an error is settled, too

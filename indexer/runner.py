@@ -2,15 +2,19 @@
 
 A job claims what is due, acts outside any transaction, and records the outcome. One that fails is logged, counted and
 repeated, and keeps no other from its turn: so the loop outlasts PostgreSQL, Redis and providers. Where a job waits for
-something that never comes, the process ends, and what started it starts it again.
+something that never comes, the process ends, and what started it starts it again. A job goes on while its statements
+and its requests to providers end, one way or the other, so a round may last as long as it needs.
 """
 
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event, Thread
+from typing import Any
 
 import structlog
 from django import db
@@ -18,7 +22,8 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connection, connections
 
 from sweepapi.monitoring import metrics
-from sweeps.heartbeats import Heart
+from sweepapi.rpc.observing import observe
+from sweeps.heartbeats import Heart, show_progress
 
 # Statements of jobs write batches. Much shorter than the time in which work has to resume, also when a database was
 # replaced by another one and the connections to the first are silent.
@@ -29,6 +34,8 @@ STALLED_SECONDS = 10.0  # beyond the longest wait of a step, after which the pro
 STALLED = 70  # the exit code: EX_SOFTWARE of sysexits.h
 
 log = structlog.get_logger(__name__)
+
+_this_thread = threading.local()  # in that of a job, ``note`` says that the job goes on
 
 
 @dataclass(frozen=True)
@@ -57,41 +64,46 @@ class Runner:
         connections.settings[DEFAULT_DB_ALIAS]["OPTIONS"]["deadline_seconds"] = DATABASE_DEADLINE_SECONDS
         while not self.stopping.is_set() and not _database_answers():
             self.stopping.wait(PAUSE_AFTER_FAILURE_SECONDS)
-        threads = [Thread(target=copy_context().run, args=(self._repeat, job), name=job.name) for job in self.jobs]
+        # Daemons, so that an error in this thread ends the process, too.
+        run = [partial(copy_context().run, self._repeat, job) for job in self.jobs]
+        threads = [Thread(target=one, name=job.name, daemon=True) for one, job in zip(run, self.jobs, strict=True)]
         for thread in threads:
             thread.start()
         log.info("work_ready", jobs=[job.name for job in self.jobs])
-        while not self.stopping.wait(WATCH_SECONDS):
-            self.watch()
         for thread in threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(WATCH_SECONDS)
+                self.watch()
         log.info("work_stopped")
 
     def watch(self) -> None:
         """End the process if a job made no progress although the database answers."""
         waits_seconds = max(settings.RPC_TIMEOUT_SECONDS, DATABASE_DEADLINE_SECONDS)
         oldest = time.monotonic() - waits_seconds - STALLED_SECONDS
-        stalled = [name for name, at in self._progress.items() if at < oldest]
+        stalled = [name for name, at in self._progress.copy().items() if at < oldest]  # other threads change it
         if stalled and _database_answers():
             log.critical("work_stalled", jobs=stalled)
             self.exit(STALLED)
 
     def _repeat(self, job: Job) -> None:
-        heart = Heart(job.heart, on_beat=lambda: self._note(job))
-        Heart.of_this_thread.heart = heart
-        while not self.stopping.is_set():
-            heart.beat()
-            pause = job.period_seconds if self._succeeds(job) else max(job.period_seconds, PAUSE_AFTER_FAILURE_SECONDS)
-            self._progress.pop(job.name, None)  # until the next round it waits for nothing
-            self.stopping.wait(pause)
+        _this_thread.note = partial(self._note, job)
+        if job.heart is not None:
+            Heart.of_this_thread.heart = Heart(job.heart)
+        with connection.execute_wrapper(_noting_statements):
+            while not self.stopping.is_set():
+                self._note(job)
+                pause = 0.0 if self._succeeds(job) else PAUSE_AFTER_FAILURE_SECONDS
+                del self._progress[job.name]  # until the next round it waits for nothing
+                self.stopping.wait(max(job.period_seconds, pause))
         if job.end is not None:
             job.end()
         connection.close()
 
     def _succeeds(self, job: Job) -> bool:
-        close_old_connections()
         started = time.monotonic()
         try:
+            close_old_connections()
+            show_progress()
             job.round()
         except Exception as error:
             log.exception("job_failed", job=job.name)
@@ -105,6 +117,23 @@ class Runner:
 
     def _note(self, job: Job) -> None:
         self._progress[job.name] = time.monotonic()
+
+
+def _note_progress(*_batch: object) -> None:
+    """Have the job of this thread go on; in a thread of no job, do nothing."""
+    note = getattr(_this_thread, "note", None)
+    if note is not None:
+        note()
+
+
+def _noting_statements(execute: Callable[..., Any], *statement: object) -> Any:  # noqa: ANN401 Django's signature
+    try:
+        return execute(*statement)
+    finally:
+        _note_progress()
+
+
+observe(_note_progress)
 
 
 def _database_answers() -> bool:

@@ -19,7 +19,6 @@ from django.db.models.functions import Greatest, Now
 from indexer.leases import LEASE, renewed
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.heartbeats import show_progress
 from sweeps.models import WatchedBlock
 from sweeps.rails.registry import look_at_blocks
 from sweeps.store import finality
@@ -97,7 +96,6 @@ def _look_at_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
             log.exception("watching_failed", network=network)
             _rows(claimed).update(due_at=Now() + HELD_OFF)
             failed[network] = error
-        show_progress()
     return failed
 
 

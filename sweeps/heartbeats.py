@@ -7,7 +7,6 @@ seconds. So a process that is alive and does nothing is away, too.
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
@@ -34,16 +33,13 @@ class Heart:
     """What shows that some work goes on."""
 
     of_this_thread: ClassVar = threading.local()  # its ``heart`` is set where jobs or tasks run
-    name: str | None  # None if its absence matters to no one
-    on_beat: Callable[[], None] | None = None
+    name: str
     _rests_until: float = 0.0  # monotonic seconds
 
     def beat(self) -> None:
         """Write the time, unless that was done within the last second; a database that is down is left alone longer."""
-        if self.on_beat is not None:
-            self.on_beat()
         now = time.monotonic()
-        if self.name is None or now < self._rests_until:
+        if now < self._rests_until:
             return
         self._rests_until = now + PAUSE_SECONDS
         try:
@@ -56,7 +52,7 @@ class Heart:
 
 
 def show_progress() -> None:
-    """Beat between two steps of work that may last long; does nothing outside jobs and tasks."""
+    """Beat between two steps of work that may last long; does nothing where no heart is."""
     heart = getattr(Heart.of_this_thread, "heart", None)
     if heart is not None:
         heart.beat()

@@ -4,12 +4,16 @@ from collections.abc import Callable
 from threading import Event
 
 import pytest
-from django.db import OperationalError
+from django.conf import settings
+from django.db import OperationalError, connection
 
 from dev.waiting import wait_until
 from indexer import runner
-from indexer.runner import STALLED, Job, Runner
-from sweeps.heartbeats import WORKER, show_progress
+from indexer.runner import DATABASE_DEADLINE_SECONDS, STALLED, Job, Runner
+from sweepapi import networks
+from sweepapi.evm.encoding import responses
+from sweepapi.rpc import Call
+from sweeps.heartbeats import WORKER
 from sweeps.models import Heartbeat
 from tests.running_loop import running
 
@@ -55,30 +59,46 @@ def test_the_process_shows_that_a_job_is_at_work() -> None:
 
 
 def test_a_job_that_stands_still_while_the_database_answers_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "STALLED_SECONDS", -runner.DATABASE_DEADLINE_SECONDS - 100)
+    monkeypatch.setattr(runner, "STALLED_SECONDS", -DATABASE_DEADLINE_SECONDS - 100)
     released, ended = Event(), list[int]()
-    with running(Job("hanging", 0.01, released.wait), exit_with=ended.append):
+    with running(Job("hanging", 0.01, released.wait), exit_with=ended.append) as loop:
         wait_for(lambda: STALLED in ended)
+        ended.clear()
+        loop.stopping.set()
+        wait_for(lambda: STALLED in ended)  # a stop does not wait for it either
         released.set()
 
 
-def test_a_job_that_shows_progress_is_not_taken_for_one_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "STALLED_SECONDS", 0.5 - max(5.0, runner.DATABASE_DEADLINE_SECONDS))
+def query_the_database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def query_a_provider() -> None:
+    (chain, *_) = networks.current().enabled
+    networks.current().pool(chain.network).batch([Call("eth_blockNumber", (), responses.counter)])
+
+
+@pytest.mark.parametrize("query", [query_the_database, query_a_provider])
+def test_a_long_round_whose_waits_end_is_not_taken_for_one_that_stands_still(
+    query: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "STALLED_SECONDS", 1.0 - max(settings.RPC_TIMEOUT_SECONDS, DATABASE_DEADLINE_SECONDS))
     released, steps, ended = Event(), list[int](), list[int]()
 
     def long_round() -> None:
-        while not released.wait(0.01):
-            show_progress()
+        while not released.wait(0.05):
+            query()
             steps.append(1)
 
     with running(Job("long", 0.01, long_round), exit_with=ended.append):
-        wait_for(lambda: len(steps) > 100)
+        wait_for(lambda: len(steps) > 40)  # twice the time after which a job without progress ends the process here
         released.set()
     assert ended == []
 
 
 def test_a_job_that_stands_still_while_the_database_is_gone_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "STALLED_SECONDS", -runner.DATABASE_DEADLINE_SECONDS - 100)
+    monkeypatch.setattr(runner, "STALLED_SECONDS", -DATABASE_DEADLINE_SECONDS - 100)
     loop, ended = Runner([], Event()), list[int]()
     loop.exit = ended.append
     loop._progress["hanging"] = 0.0  # noqa: SLF001 - as its thread would

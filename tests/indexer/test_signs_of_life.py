@@ -6,30 +6,23 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from indexer import checks, following, reconciliation, watching
+from indexer import checks
 from sweeps.heartbeats import WORKER, Heart
-from sweeps.models import Heartbeat, Sweep, WatchedBlock
+from sweeps.models import Heartbeat, Sweep
 from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
-LOOPS = [
-    checks.check_due,
-    checks.check_clocks,
-    watching.watch,
-    following.follow,
-    reconciliation.reconcile,
-]
+LOOPS = [checks.check_due, checks.check_clocks]
 
 
 @pytest.fixture
 def due(app: PartnerApp) -> None:
-    """A sweep and a block for each loop to look at."""
+    """A sweep for each loop to look at."""
     built = app.build()
     app.confirm(built, app.execute(built))
     app.build()
     long_ago = timezone.now() - timedelta(minutes=1)
-    WatchedBlock.objects.update(due_at=long_ago)
     Sweep.objects.filter(status="pending").update(next_check_at=long_ago)
 
 
