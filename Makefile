@@ -20,8 +20,12 @@ AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
-# Tests that run beside the others: with the checks before them, they take about as long.
-SECOND_TESTS := tests/resilience tests/races tests/dev tests/lab tests/test_fuzzed_api.py tests/sweeps/test_story.py
+# The suite in parts that take about as long, each with a PostgreSQL, Redis and chain of its own. `rest` has what no other names.
+SWEEPS_TESTS := tests/sweeps
+RAILS_TESTS := tests/sweeps/rails tests/indexer tests/scenarios
+WAITING_TESTS := tests/resilience tests/races tests/dev tests/lab tests/test_fuzzed_api.py tests/sweeps/test_story.py
+SUITE := pytest-waiting pytest-sweeps pytest-rails pytest-rest
+ignored = $(addprefix --ignore=,$(1))
 
 # What this machine lacks for the environment, as a sentence that make prints as its only line; nothing if all is there.
 MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; }; \
@@ -31,7 +35,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || echo "$(PYTHON) has no venv: on Debian, apt install python3-venv")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo rehearse-restore dev test test-pythons bare-root check pytest pytest-fast pytest-second slither mutants concurrency-mutants forge \
+.PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
 	invariants coverage openapi fuzz-api chaos lab-bench abi vectors lock audit clean
 
 help: ## list the commands
@@ -46,9 +50,10 @@ rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restor
 dev: $(CONTRACTS_READY) ## run web, worker, beat, webhooks and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
-# Two jobs at a time, the longest first; each prints its output when it is done.
+# Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
+# longest start first; each prints its output when it is done.
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pytest check slither forge pytest-second
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
@@ -60,11 +65,13 @@ check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration
 	$(CHECK_ENV) $(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	cd contracts && $(FORGE) fmt --check
 
-pytest: $(CONTRACTS_READY) $(FEE_SPLITS)
-	$(PY) -m dev exec -- $(PY) -m pytest $(addprefix --ignore=,$(SECOND_TESTS))
+pytest-waiting: TESTS := $(WAITING_TESTS)
+pytest-sweeps: TESTS := $(SWEEPS_TESTS) $(call ignored,$(RAILS_TESTS) $(WAITING_TESTS))
+pytest-rails: TESTS := $(RAILS_TESTS)
+pytest-rest: TESTS := tests $(call ignored,$(SWEEPS_TESTS) $(RAILS_TESTS) $(WAITING_TESTS))
 
-pytest-second: $(CONTRACTS_READY) $(FEE_SPLITS)
-	$(PY) -m dev exec -- $(PY) -m pytest $(SECOND_TESTS)
+$(SUITE): $(CONTRACTS_READY) $(FEE_SPLITS)
+	$(PY) -m dev exec -- $(PY) -m pytest $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.
 test-pythons: ## run the checks and the fast tests on Python 3.12 and 3.13, where the machine has them
