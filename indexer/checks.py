@@ -1,7 +1,7 @@
 """Checks due sweeps: claims them, has their rails look at the networks, and settles them in sets.
 
 1. ``claims`` leases rows that are due. 2. Their rails read the networks outside any transaction, in batches. 3.
-``settle_all`` writes what was seen, where lease and version are as they were read; if no provider answered, only the
+``settle`` writes what was seen, where lease and version are as they were read; if no provider answered, only the
 time of the next look is written.
 """
 
@@ -17,7 +17,7 @@ from indexer.claims import SweepClaim
 from indexer.leases import renewed
 from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Look, SettlementOutcome, settle_all
+from sweeps.story.settle import Look, SettlementOutcome, settle, watch
 
 
 def check_one(sweep_id: UUID) -> datetime | None:
@@ -30,7 +30,7 @@ def check_one(sweep_id: UUID) -> datetime | None:
         return None
     outcome = _check(claim)
     outcome.raise_errors()
-    waiting = [settled.sweep for settled in outcome.settled if settled.awaits_receipt]
+    waiting = [settled.stored.sweep for settled in outcome.settled if settled.awaits_receipt]
     return waiting[0].next_check_at if waiting else None
 
 
@@ -69,8 +69,8 @@ def _check(claim: SweepClaim) -> SettlementOutcome:
     try:
         with renewed(partial(claims.renew, claim)):
             for looks in _looks(claim):
-                settled = settle_all(looks, lease=claim.lease)
-                waiting -= {look.sweep.id for look in looks}
+                settled = settle(looks, lease=claim.lease)
+                waiting -= {look.sweep_id for look in looks}
                 outcome.settled.extend(settled.settled)
                 outcome.errors.extend(settled.errors)
                 show_progress()
@@ -78,20 +78,18 @@ def _check(claim: SweepClaim) -> SettlementOutcome:
         if waiting:  # a look failed
             claims.release(claim, waiting)
     if outcome.errors:
-        settled_ids = {settled.sweep.id for settled in outcome.settled}
+        settled_ids = {settled.stored.id for settled in outcome.settled}
         claims.hold_off(claim, [sweep.id for sweep in claim.sweeps if sweep.id not in settled_ids])
     return outcome
 
 
 def _looks(claim: SweepClaim) -> Iterator[list[Look]]:
     """Yield what is seen of the sweeps, as soon as it is seen."""
-    place = attrgetter("rail", "network")
-    for (rail_name, network), group in groupby(sorted(claim.sweeps, key=place), key=place):
-        rail, sweeps = RAILS[rail_name], list(group)
-        watched = rail.watch(sweeps)
-        by_id = {sweep.id: (sweep, one) for sweep, one in zip(sweeps, watched, strict=True)}
-        for seen in rail.see(network, watched):
-            yield [Look(*by_id[sweep_id], one) for sweep_id, one in seen]
+    place = attrgetter("sweep.rail", "sweep.network")
+    for (rail_name, network), group in groupby(sorted(claim.stored, key=place), key=place):
+        watching = {one.stored.id: one for one in watch(group)}
+        for seen in RAILS[rail_name].see(network, [one.watched for one in watching.values()]):
+            yield [Look(sweep_id, one, watching[sweep_id]) for sweep_id, one in seen]
 
 
 def _clocks(networks: Iterable[tuple[str, str]]) -> dict[str, datetime]:

@@ -26,6 +26,8 @@ from indexer.leases import LEASE
 from sweepapi import networks
 from sweeps.models import Execution, Sweep
 from sweeps.rails.registry import RAILS
+from sweeps.store import reading
+from sweeps.store.stored import StoredSweep
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +56,7 @@ WHERE id = ANY(ARRAY(
         FOR UPDATE SKIP LOCKED
     ) AS due
     LIMIT %(rows)s
-)) RETURNING *
+)) RETURNING id
 """
 _CLAIM_THESE = """
 UPDATE sweeps_sweep SET lease_token = %(lease)s, lease_until = statement_timestamp() + %(lease_for)s
@@ -62,7 +64,7 @@ WHERE id = ANY(ARRAY(
     SELECT id FROM sweeps_sweep
     WHERE id = ANY(%(ids)s) AND is_open AND GREATEST(next_check_at, lease_until) <= statement_timestamp()
     FOR UPDATE SKIP LOCKED
-)) RETURNING *
+)) RETURNING id
 """
 # A row that another transaction has locked is being written, by the holder itself or soon enough for the next renewal.
 _RENEW = """
@@ -88,7 +90,11 @@ class SweepClaim:
     """Sweeps under one lease."""
 
     lease: UUID
-    sweeps: list[Sweep]
+    stored: list[StoredSweep]
+
+    @property
+    def sweeps(self) -> list[Sweep]:
+        return [one.sweep for one in self.stored]
 
 
 @dataclass(frozen=True)
@@ -178,11 +184,13 @@ def make_run_out_due(network: str, clock: datetime) -> int:
 
 def _claim(statement: str, **parameters: object) -> SweepClaim | None:
     lease = uuid4()
-    rows = list(Sweep.objects.raw(statement, {"lease": lease, "lease_for": LEASE, **parameters}))
-    known = [row for row in rows if row.rail in RAILS and row.network in networks.current().known]
-    if len(known) < len(rows):
-        _set_aside(lease, [row for row in rows if row not in known])
-    return SweepClaim(lease, sorted(known, key=attrgetter("next_check_at"))) if known else None
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"lease": lease, "lease_for": LEASE, **parameters})
+        claimed = list(reading.read([sweep_id for (sweep_id,) in cursor.fetchall()]).values())
+    known = [one for one in claimed if one.sweep.rail in RAILS and one.sweep.network in networks.current().known]
+    if len(known) < len(claimed):
+        _set_aside(lease, [one.sweep for one in claimed if one not in known])
+    return SweepClaim(lease, sorted(known, key=attrgetter("sweep.next_check_at"))) if known else None
 
 
 def _held(claim: SweepClaim, sweep_ids: Collection[UUID]) -> QuerySet[Sweep]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from sweepapi import networks
 from sweeps.books.venues import venues_of
 from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import SettlementOutcome, settle_found
+from sweeps.story.settle import Look, SettlementOutcome, settle
 
 log = structlog.get_logger(__name__)
 
@@ -97,3 +97,8 @@ def settle_all(found: Iterable[tuple[UUID, Any]]) -> None:
     finally:  # what was found before an error is settled, too
         errors += settle_found(chunk).errors
     SettlementOutcome(errors=errors).raise_errors()
+
+
+def settle_found(found: Mapping[UUID, Any]) -> SettlementOutcome:
+    """Settle what was seen of sweeps, by their ids."""
+    return settle([Look(sweep_id, seen) for sweep_id, seen in found.items()])

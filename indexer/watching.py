@@ -9,42 +9,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 import structlog
-from django.db import connection
-from django.db.models import F, QuerySet
-from django.db.models.functions import Greatest, Now
 
 from indexer.leases import LEASE, renewed
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import WatchedBlock
 from sweeps.rails.registry import look_at_blocks
-from sweeps.store import finality
+from sweeps.store import blocks as store
+from sweeps.story import finality
 
 log = structlog.get_logger(__name__)
 
 HELD_OFF = timedelta(seconds=20)  # for which blocks are left alone that can't be settled
 BATCH_BLOCKS = 50
 RUN_SECONDS = 10.0  # after which the rest is left to the next run, so that other tasks have their turn
-
-_CLAIM = """
-UPDATE sweeps_watchedblock SET due_at = statement_timestamp() + %(lease)s
-WHERE id = ANY(ARRAY(
-    SELECT id FROM sweeps_watchedblock
-    WHERE due_at <= statement_timestamp() AND network = ANY(%(networks)s)
-    ORDER BY due_at LIMIT %(blocks)s FOR UPDATE SKIP LOCKED
-)) RETURNING *
-"""
-# What was looked at meanwhile, or taken over, is due at another time.
-_RENEW = """
-UPDATE sweeps_watchedblock SET due_at = statement_timestamp() + %(lease)s
-WHERE id = ANY(ARRAY(
-    SELECT id FROM sweeps_watchedblock WHERE id = ANY(%(blocks)s) AND due_at = ANY(%(held_until)s)
-    FOR UPDATE SKIP LOCKED
-)) RETURNING due_at
-"""
 
 
 @dataclass(frozen=True)
@@ -56,11 +36,7 @@ class BlockClaim:
 
     def renew(self) -> None:
         """Extend the lease of those that were not looked at yet."""
-        ids = [block.pk for block in self.blocks]
-        parameters: dict[str, Any] = {"lease": LEASE, "blocks": ids, "held_until": list(self.held_until)}
-        with connection.cursor() as cursor:
-            cursor.execute(_RENEW, parameters)
-            self.held_until.update(due_at for (due_at,) in cursor.fetchall())
+        self.held_until.update(store.renew(_ids(self.blocks), held_until=self.held_until, lease=LEASE))
 
 
 def watch() -> None:
@@ -76,9 +52,7 @@ def watch() -> None:
 
 
 def _claim(chains: Collection[str]) -> BlockClaim:
-    """Take the blocks of these networks that are due for the longest time, by the database's clock."""
-    parameters = {"lease": LEASE, "networks": list(chains), "blocks": BATCH_BLOCKS}
-    blocks = list(WatchedBlock.objects.raw(_CLAIM, parameters))
+    blocks = store.claim(chains, rows=BATCH_BLOCKS, lease=LEASE)
     return BlockClaim(blocks, {block.due_at for block in blocks})
 
 
@@ -94,18 +68,18 @@ def _look_at_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
             failed[network] = error
         except Exception as error:
             log.exception("watching_failed", network=network)
-            _rows(claimed).update(due_at=Now() + HELD_OFF)
+            store.put_off(_ids(claimed), HELD_OFF)
             failed[network] = error
     return failed
 
 
 def _look(network: str, blocks: Sequence[WatchedBlock]) -> None:
     look = look_at_blocks(network, blocks)
-    _rows(blocks).update(head_number=Greatest(F("head_number"), look.head_number), due_at=Now() + look.recheck)
+    store.note_head(_ids(blocks), look.head_number, recheck=look.recheck)
     finality.give_up(look.gone)
     finality.make_safe(look.safe)
     finality.make_final(look.final, head_number=look.head_number)
 
 
-def _rows(blocks: Sequence[WatchedBlock]) -> QuerySet[WatchedBlock]:
-    return WatchedBlock.objects.filter(id__in=[block.pk for block in blocks])
+def _ids(blocks: Sequence[WatchedBlock]) -> list[int]:
+    return [block.pk for block in blocks]

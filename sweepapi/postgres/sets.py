@@ -100,7 +100,8 @@ def write(*sets: Insert | InsertNew | Update) -> None:
 
 def as_row(instance: models.Model) -> Row:
     """Return the row of an instance that is not stored yet, without what the database sets."""
-    columns = [field.attname for field in type(instance)._meta.concrete_fields]  # noqa: SLF001 - Django documents it
+    fields = type(instance)._meta.concrete_fields  # noqa: SLF001 - Django documents it
+    columns = [field.attname for field in fields if not field.generated]
     values = {column: getattr(instance, column) for column in columns}
     is_set = {"id"} if instance.pk is None else set()
     return {
@@ -110,11 +111,11 @@ def as_row(instance: models.Model) -> Row:
     }
 
 
-def instance_of(model: type[M], row: Row) -> M:
-    """Return the stored instance of a row as ``row_to_json`` gives it."""
+def instance_of(model: type[M], row: Row, *, database: str) -> M:
+    """Return the instance of a row as ``row_to_json`` gives it, as of a database with this name."""
     names, decoders = _columns(model)
     values = [None if (value := row[column]) is None else decode(value) for column, decode in decoders]
-    return model.from_db(connection.alias, names, values)
+    return model.from_db(database, names, values)
 
 
 def as_json(rows: Sequence[Row]) -> str:

@@ -5,9 +5,8 @@ It is completed, closed and booked from the start. Its offer, its tokens and all
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
-
-from django.utils import timezone
 
 from ledger import posting
 from ledger.models import Settlement
@@ -16,7 +15,9 @@ from sweepapi.fees import Split
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.protocol.rail import Inclusion, OutputAsset
 from sweeps.store import transitions
-from sweeps.store.changes import Changes
+from sweeps.store.reading import clock
+from sweeps.store.stored import StoredSweep
+from sweeps.store.writing import write
 
 
 class NotAdoptableError(Exception):
@@ -50,25 +51,30 @@ def store(adopted: Adopted) -> Sweep:
 
     Raises IntegrityError if its execution is stored already.
     """
-    changes = Changes(timezone.now())
-    sweep = _sweep(adopted, changes)
-    execution = _execution(adopted, sweep)
+    stored = _stored(adopted)
+    (execution,) = stored.executions
     fee = _fee(adopted, execution)
     tx_hash, block = adopted.tx_hash, adopted.inclusion
-    transitions.adopted(changes, sweep, tx_hash=tx_hash, **adopted.circumstances)
-    transitions.note(changes, sweep, EventKind.ACCEPTED, tx_hash=tx_hash, block=block.block_number)
+    transitions.adopted(stored, tx_hash=tx_hash, **adopted.circumstances)
+    transitions.note(stored, EventKind.ACCEPTED, tx_hash=tx_hash, block=block.block_number)
     if fee.total_fee:
-        changes.fees.append(fee)
-        changes.final_entries.append(fee.entry_id)
+        stored.fees.append(fee)
+        stored.final_entries.append(fee.entry_id)
         execution.ledger_entry_id = fee.entry_id
-        transitions.note(changes, sweep, EventKind.POSTED, tx_hash=tx_hash, entry=str(fee.entry_id))
-    transitions.close(changes, sweep)
-    sweep.save(force_insert=True)
-    execution.save(force_insert=True)
-    SweepTransaction.objects.create(
+        transitions.note(stored, EventKind.POSTED, tx_hash=tx_hash, entry=str(fee.entry_id))
+    transitions.close(stored)
+    write([stored])
+    return stored.sweep
+
+
+def _stored(adopted: Adopted) -> StoredSweep:
+    now, block = clock(), adopted.inclusion
+    sweep = _sweep(adopted, now)
+    execution = _execution(adopted, sweep)
+    tx = SweepTransaction(
         sweep=sweep,
         execution=execution,
-        tx_hash=tx_hash,
+        tx_hash=adopted.tx_hash,
         status=SweepTransaction.Status.ACCEPTED,
         source=SweepTransaction.Source.DISCOVERED,
         finality=SweepTransaction.Finality.FINAL,
@@ -76,13 +82,12 @@ def store(adopted: Adopted) -> Sweep:
         block_hash=block.block_hash,
         gas_used=block.gas_used,
         log_index=adopted.log_index,
-        confirmed_at=changes.now,
+        confirmed_at=now,
     )
-    changes.write()
-    return sweep
+    return StoredSweep(sweep, now, executions=[execution], candidates=[tx])
 
 
-def _sweep(adopted: Adopted, changes: Changes) -> Sweep:
+def _sweep(adopted: Adopted, now: datetime) -> Sweep:
     return Sweep(
         id=adopted.sweep_id,
         partner=adopted.partner,
@@ -97,7 +102,8 @@ def _sweep(adopted: Adopted, changes: Changes) -> Sweep:
         settlement=adopted.settlement,
         flags=[Flag.ADOPTED],
         status=SweepStatus.COMPLETED,
-        completed_at=changes.now,
+        completed_at=now,
+        created_at=now,
     )
 
 

@@ -11,7 +11,7 @@ from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer
-from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, InputToken, Sweep, SweepStatus, SweepToken
+from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, Sweep, SweepStatus, SweepToken
 from sweeps.models.watched_block import WatchedBlock
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "Execution",
     "Flag",
     "Heartbeat",
-    "InputToken",
     "Offer",
     "SkippedToken",
     "Sweep",

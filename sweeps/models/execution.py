@@ -5,7 +5,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.functional import cached_property
 from uuid_utils.compat import uuid7
 
 from ledger.models import JournalEntry
@@ -53,6 +52,11 @@ class Execution(models.Model):
     partner_fee = Uint256Field(null=True, blank=True)
     protocol_fee = Uint256Field(null=True, blank=True)
     user_amount = Uint256Field(null=True, blank=True)
+
+    # What the build fixed; the store refuses to write over it.
+    FIXED: ClassVar = frozenset(
+        ("id", "sweep_id", "position", "network", "venue", "execution_id", "min_gross", "built_at_height")
+    )
 
     class Meta:
         ordering: ClassVar = ["sweep", "position"]
@@ -103,17 +107,7 @@ class Execution(models.Model):
     @property
     def now_skipped(self) -> "list[SkippedToken]":
         """The tokens that it left out, unless that was reversed."""
-        return [one for one in self.skipped_list if one.booking_epoch == self.booking_epoch]
-
-    @cached_property
-    def skipped_list(self) -> "list[SkippedToken]":
-        """Return what it left out, as first read, with what counts no longer because it was reversed."""
-        return list(self.skipped.all())
-
-    @cached_property
-    def candidates(self) -> "list[SweepTransaction]":
-        """Its candidates, as first read."""
-        return list(self.transactions.all())
+        return [one for one in self.skipped.all() if one.booking_epoch == self.booking_epoch]
 
 
 class SweepTransaction(models.Model):
@@ -161,6 +155,8 @@ class SweepTransaction(models.Model):
     submitted_at = models.DateTimeField(default=timezone.now)  # when it was last reported, or found
     confirmed_at = models.DateTimeField(null=True, blank=True)  # null unless accepted
     reason = models.TextField(blank=True)
+
+    FIXED: ClassVar = frozenset(("id", "sweep_id", "execution_id", "tx_hash", "source"))
 
     class Meta:
         ordering: ClassVar = ["id"]

@@ -1,14 +1,13 @@
 """The sweep itself: its terms, fixed by its first offer, and its state."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Greatest
-from django.utils.functional import cached_property
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -16,9 +15,6 @@ from partners.models import Partner
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AccountAddressField, NetworkField, Uint256Field
 from sweeps.models.watched_block import WatchedBlock
-
-if TYPE_CHECKING:
-    from sweeps.models.execution import Execution
 
 NO_PROVIDER_ANSWERED = "No provider answered in time."  # a last_error
 MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5000
@@ -57,14 +53,6 @@ class Flag(models.TextChoices):
     REORGANISED = "reorganised"  # was completed, and its block left the chain
     PARTNER_IN_DEBT = "partner_in_debt"  # the reversal of its fee left a debt, and its fee is not final again
     ADOPTED = "adopted"  # its build was lost, and it was stored from its event; it has no offer and no tokens
-
-
-class InputToken(NamedTuple):
-    """What following a sweep needs of a token."""
-
-    id: int
-    position: int
-    asset: str
 
 
 class Sweep(models.Model):
@@ -122,6 +110,16 @@ class Sweep(models.Model):
     last_error = models.TextField(blank=True)
     lease_token = models.UUIDField(null=True, blank=True)  # null unless a check is under way
     lease_until = models.DateTimeField(null=True, blank=True)  # null with the token
+
+    # What the build fixed; the store refuses to write over it.
+    FIXED: ClassVar = frozenset(
+        (
+            *("id", "partner_id", "rail", "network", "wallet", "client_reference", "created_at"),
+            *("output_asset", "output_symbol", "output_decimals"),
+            *("accepted_impact_bps", "unlimited_approvals", "wallet_atomic"),
+            *("partner_recipient", "protocol_recipient", "settlement", *TERMS_OF_OFFER),
+        )
+    )
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -237,16 +235,6 @@ class Sweep(models.Model):
         if self.next_check_at is None and self.watched_block is not None:
             return self.watched_block.due_at
         return self.next_check_at
-
-    @cached_property
-    def execution_list(self) -> "list[Execution]":
-        """Its executions, as first read."""
-        return list(self.executions.all())
-
-    @cached_property
-    def input_tokens(self) -> "list[InputToken]":
-        """Its tokens in their order; they never change."""
-        return [InputToken(*row) for row in self.tokens.values_list("id", "position", "asset")]
 
     @property
     def is_adopted(self) -> bool:

@@ -12,7 +12,6 @@ from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from django.db.models.expressions import Combinable
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -21,6 +20,7 @@ from sweepapi.fees import Split, split
 from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.store.stored import StoredSweep
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
@@ -130,9 +130,8 @@ class Sealed:
     deadline: datetime
     sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
 
-    @property
-    def first_look_at(self) -> datetime | Combinable:
-        """When to look at the sweep if nothing is reported: as soon as its deadline has passed."""
+    def first_look_at(self, now: datetime) -> datetime:  # noqa: ARG002 - a rail may need it
+        """Return when to look at the sweep if nothing is reported: as soon as its deadline has passed."""
         return self.deadline + timedelta(seconds=1)
 
     @property
@@ -336,12 +335,8 @@ class Rail(Protocol):
         """Store the facts about an offer that only this rail knows, in the caller's transaction."""
         ...
 
-    def read_parts(self, sweeps: Sequence[Sweep]) -> None:
-        """Read what ``watch`` needs beside the rows, in a fixed number of queries, unless it was read before."""
-        ...
-
-    def watch(self, sweeps: Sequence[Sweep]) -> list[Any]:
-        """Return what to look for, in the order of the sweeps, once their parts are read."""
+    def watch(self, sweeps: Sequence[StoredSweep]) -> list[Any]:
+        """Return what to look for, in the order of the sweeps."""
         ...
 
     def see(
@@ -374,7 +369,7 @@ class Rail(Protocol):
         """Return why a transaction reverted; empty if that can't be found out in time."""
         ...
 
-    def withdraw(self, sweep: Sweep) -> None:
+    def withdraw(self, stored: StoredSweep) -> None:
         """Record, in the caller's transaction, that the executions are to be cancelled on chain.
 
         Raises ``SweepNotCancellable``, with the reason, where the rail can't do that.

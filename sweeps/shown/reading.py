@@ -126,10 +126,7 @@ SELECT CASE
         SELECT FROM sweeps_sweeptransaction AS tx
         WHERE tx.sweep_id = sweep.id AND tx.status = 'accepted' AND tx.tx_hash = ANY(%(tx_hashes)s)
     ) THEN {_SNAPSHOT}
-    ELSE json_build_object(
-        'network', sweep.network, 'rail', sweep.rail, 'sweep', sweep, 'now', clock_timestamp(),
-        'partner', (SELECT partner FROM partners_partner AS partner WHERE partner.id = sweep.partner_id)
-    )
+    ELSE json_build_object('network', sweep.network, 'rail', sweep.rail)
 END
 {_OF_PARTNER}
 """
@@ -156,7 +153,7 @@ def read_reported(
 ) -> Snapshot:
     """Return what ``read_snapshot`` does if one of these transactions completed the sweep.
 
-    Otherwise return its row as ``sweep``, that of its ``partner`` and the time ``now``, with ``network`` and ``rail``.
+    Otherwise return its ``network`` and ``rail``.
     """
     parameters = _parameters(requester, sweep_id) | {"tx_hashes": list(tx_hashes)}
     return _reached(fetch_json(_REPORTED_STATEMENT, parameters), requester, rails)

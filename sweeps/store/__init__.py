@@ -1,4 +1,5 @@
-"""Sweeps as rows: locked, changed as instances, and written in sets, with the event that each change leaves.
+"""The store of sweeps: reads each whole by one statement, and alone writes them, in sets.
 
-Enters: a sweep and what became of it. Leaves: rows. Owns the tables of sweeps, executions, candidates, events, blocks.
+``reading`` makes a ``StoredSweep`` of a sweep with all that belongs to it. Rules change its model instances in memory,
+and ``writing`` stores exactly what differs from what was read. Statements fetch and store rows and decide nothing.
 """

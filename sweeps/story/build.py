@@ -16,7 +16,9 @@ from sweeps.protocol.request import BuildRequest
 from sweeps.rails.registry import BY_MODE, RAILS
 from sweeps.serializers.rendering import rendered
 from sweeps.store import transitions
-from sweeps.store.changes import Changes
+from sweeps.store.reading import clock
+from sweeps.store.stored import StoredSweep
+from sweeps.store.writing import write
 from sweeps.story.decided import refuse_decided
 
 # Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
@@ -34,12 +36,10 @@ def build_sweep(*, partner: Partner, request: BuildRequest, answered: Callable[[
     with metrics.counted_build(request.network):
         sealed = rail.seal(rail.draft(partner=partner, request=request))
         with transaction.atomic():
-            sweep = _store_sweep(rail, sealed)
-            answer = _store_offer(rail, sealed, sweep, sequence=1)
-            changes = Changes(sweep.created_at)
-            transitions.built(changes, sweep)
-            changes.write()
-            return answered(answer)
+            stored = _built(rail, sealed)
+            transitions.built(stored)
+            write([stored])
+            return answered(_store_offer(rail, sealed, stored.sweep, sequence=1))
 
 
 def quote_sweep(*, partner: Partner, request: BuildRequest) -> Quoted:
@@ -79,9 +79,9 @@ def _require_renewable(sweep: Sweep) -> None:
         raise TooManyOffers
 
 
-def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
-    draft, request, fees = sealed.draft, sealed.draft.request, sealed.draft.fees
-    sweep = Sweep.objects.create(
+def _built(rail: Rail, sealed: Sealed) -> StoredSweep:
+    draft, request, fees, now = sealed.draft, sealed.draft.request, sealed.draft.fees, clock()
+    sweep = Sweep(
         id=sealed.sweep_id,
         partner=draft.partner,
         rail=rail.name,
@@ -102,26 +102,29 @@ def _store_sweep(rail: Rail, sealed: Sealed) -> Sweep:
         settlement=fees.settlement,
         min_gross=draft.minimum.gross_output,
         deadline=sealed.deadline,
-        next_check_at=sealed.first_look_at,
+        created_at=now,
+        next_check_at=sealed.first_look_at(now),
     )
+    stored = StoredSweep(sweep, now)
     for position, identity in enumerate(sealed.identities):
-        _store_execution(sweep, draft, identity, position=position)
-    return sweep
+        _add_execution(stored, draft, identity, position=position)
+    return stored
 
 
-def _store_execution(sweep: Sweep, draft: Draft, identity: Identity, *, position: int) -> None:
-    execution = Execution.objects.create(
-        sweep=sweep,
+def _add_execution(stored: StoredSweep, draft: Draft, identity: Identity, *, position: int) -> None:
+    execution = Execution(
+        sweep=stored.sweep,
         position=position,
-        network=sweep.network,
+        network=stored.sweep.network,
         venue=identity.venue,
         execution_id=identity.execution_id,
         min_gross=identity.min_gross,
         built_at_height=draft.height,
     )
-    SweepToken.objects.bulk_create(
+    stored.executions.append(execution)
+    stored.tokens += (
         SweepToken(
-            sweep=sweep,
+            sweep=stored.sweep,
             execution=execution,
             position=i,
             asset=draft.tokens[i].asset,

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 
 from partners.authentication import Requester
 from sweepapi.errors import (
@@ -26,17 +25,18 @@ from sweepapi.errors import (
     TransactionReverted,
 )
 from sweeps import schedule
-from sweeps.models import Cause, EventKind, Execution, Sweep, SweepStatus, SweepTransaction
+from sweeps.models import Cause, EventKind, Execution, Sweep, SweepEvent, SweepStatus, SweepTransaction
 from sweeps.nudge import nudge
 from sweeps.protocol.presentation import Snapshot
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.shown.reading import read_reported, read_snapshot
-from sweeps.store import transitions
-from sweeps.store.changes import Changes, as_read
+from sweeps.store import reading, transitions
+from sweeps.store.stored import StoredSweep
+from sweeps.store.writing import write
 from sweeps.story.decided import already_confirmed, refuse_decided
 from sweeps.story.executions import REVERTED
-from sweeps.story.settle import Look, Settled, settle_reported, store_report
+from sweeps.story.settle import Look, Settled, settle_together, store_report, watch
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
@@ -66,41 +66,43 @@ def confirm_sweep(
     if network not in (None, found["network"]):
         problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {found['network']}.")
         raise InvalidRequest(details=[problem])
-    if "sweep" not in found:
+    if "status" in found:
         return found
-    settled = _look(*as_read(found), tx_hashes)
+    settled = _look(reading.read([sweep_id])[sweep_id], tx_hashes)
     _refuse_refused(settled, tx_hashes, deadline)
-    if settled.sweep.status == SweepStatus.PENDING and settled.sweep.next_check_at is not None:
-        nudge(sweep_id, at=settled.sweep.next_check_at)
+    sweep = settled.stored.sweep
+    if sweep.status == SweepStatus.PENDING and sweep.next_check_at is not None:
+        nudge(sweep_id, at=sweep.next_check_at)
     return read_snapshot(requester, sweep_id, rails=V2_RAILS)
 
 
-def _look(sweep: Sweep, changes: Changes, tx_hashes: Sequence[str]) -> Settled:
+def _look(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
     """Record the hashes for a sweep that is not locked, look them up once, and store both together."""
     record = partial(_record, tx_hashes)
-    if not record(sweep, changes):
-        return Settled(sweep)
-    rail = RAILS[sweep.rail]
+    if not record(stored):
+        return Settled(stored)
+    rail = RAILS[stored.sweep.rail]
     settled = None
     try:
-        (watched,) = rail.watch([sweep])
-        (((_, seen),),) = rail.see(sweep.network, [watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
-        settled = settle_reported(Look(sweep, watched, seen), changes, record)
+        (watching,) = watch([stored])
+        seen_at_once = rail.see(
+            stored.sweep.network, [watching.watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS
+        )
+        (((_, seen),),) = seen_at_once
+        (settled,) = settle_together([Look(stored.id, seen, watching, record)])
     finally:
         if settled is None:  # whatever happened to the look, the report is stored
-            store_report(sweep.id, record)
+            store_report(stored.id, record)
     return settled
 
 
-def _record(tx_hashes: Sequence[str], sweep: Sweep, changes: Changes) -> bool:
-    """Add the candidates to the changes; returns False if one of them decided the sweep, raises if another did."""
-    RAILS[sweep.rail].read_parts([sweep])
-    (execution,) = sweep.execution_list  # on rails that support confirming, a sweep has one execution
-    known = {tx.tx_hash: tx.status for tx in execution.candidates}
-    if _is_decided_by(sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
+def _record(tx_hashes: Sequence[str], stored: StoredSweep) -> bool:
+    """Add the candidates; returns False if one of them decided the sweep, raises if another did."""
+    known = {tx.tx_hash: tx.status for tx in stored.candidates}
+    if _is_decided_by(stored.sweep, [known.get(tx_hash) for tx_hash in tx_hashes]):
         return False
-    refuse_decided(sweep)
-    _record_candidates(changes, execution, tx_hashes)
+    refuse_decided(stored.sweep)
+    _record_candidates(stored, tx_hashes)
     return True
 
 
@@ -111,40 +113,37 @@ def _is_decided_by(sweep: Sweep, reported: Sequence[str | None]) -> bool:
     return all(decided) if may_change else any(decided)
 
 
-def _record_candidates(changes: Changes, execution: Execution, tx_hashes: Sequence[str]) -> None:
-    sweep = execution.sweep
+def _record_candidates(stored: StoredSweep, tx_hashes: Sequence[str]) -> None:
+    (execution,) = stored.executions  # on rails that support confirming, a sweep has one execution
     for position, tx_hash in enumerate(tx_hashes):  # each a little later, so that the last ones are the newest
-        at = changes.now + position * timedelta.resolution
-        _record_candidate(changes, execution, tx_hash, at)
+        at = stored.now + position * timedelta.resolution
+        _record_candidate(stored, execution, tx_hash, at)
+    sweep = stored.sweep
     if sweep.status == SweepStatus.FAILED:
         execution.status = Execution.Status.PENDING
-        changes.add(execution)
-        transitions.move(changes, sweep, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hashes[-1])
-    first_check_at = schedule.first_check(changes.now)
+        transitions.move(stored, SweepStatus.PENDING, Cause.REPORTED, tx_hash=tx_hashes[-1])
+    first_check_at = schedule.first_check(stored.now)
     sweep.next_check_at = min(sweep.next_check_at or first_check_at, first_check_at)
-    changes.add(sweep)
 
 
-def _record_candidate(changes: Changes, execution: Execution, tx_hash: str, at: datetime) -> None:
+def _record_candidate(stored: StoredSweep, execution: Execution, tx_hash: str, at: datetime) -> None:
     """Add the hash to the candidates, or have it judged again if it was reported before."""
-    sweep, candidates = execution.sweep, execution.candidates
+    sweep, candidates = stored.sweep, stored.candidates
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
         raise TooManyCandidates
     if known is None or known.status == Tx.DISPLACED:
-        _make_room(changes, sweep, candidates)
+        _make_room(stored)
     if known is None:
         candidates.append(SweepTransaction(sweep=sweep, execution=execution, tx_hash=tx_hash, submitted_at=at))
-        changes.add(candidates[-1])
-        transitions.note(changes, sweep, EventKind.REPORTED, tx_hash=tx_hash)
+        transitions.note(stored, EventKind.REPORTED, tx_hash=tx_hash)
     elif known.status in (Tx.REJECTED, Tx.DISPLACED):  # the event was written before
         known.status, known.submitted_at = Tx.SUBMITTED, at
-        changes.add(known)
 
 
-def _make_room(changes: Changes, sweep: Sweep, candidates: Sequence[SweepTransaction]) -> None:
+def _make_room(stored: StoredSweep) -> None:
     """If the limit is reached, displace the candidate never seen on chain whose last report is the oldest."""
-    polled = [tx for tx in candidates if tx.status != Tx.DISPLACED]
+    polled = [tx for tx in stored.candidates if tx.status != Tx.DISPLACED]
     if len(polled) < MAX_CANDIDATES:
         return
     unseen = [tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None]
@@ -152,20 +151,19 @@ def _make_room(changes: Changes, sweep: Sweep, candidates: Sequence[SweepTransac
         raise TooManyCandidates
     oldest = min(unseen, key=attrgetter("submitted_at"))
     oldest.status = Tx.DISPLACED
-    changes.add(oldest)
-    if not sweep.events.filter(kind=EventKind.DISPLACED, tx_hash=oldest.tx_hash).exists():
-        transitions.note(changes, sweep, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
+    displaced = SweepEvent.objects.filter(sweep_id=stored.id, kind=EventKind.DISPLACED, tx_hash=oldest.tx_hash)
+    if not displaced.exists():
+        transitions.note(stored, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
 def _refuse_refused(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> None:
     """Raise why, if all of the reported transactions are refused."""
-    sweep = settled.sweep
-    stored = {tx.tx_hash: tx for execution in sweep.execution_list for tx in execution.candidates}
-    txs = [stored[tx_hash] for tx_hash in tx_hashes if tx_hash in stored]
+    candidates = {tx.tx_hash: tx for tx in settled.stored.candidates}
+    txs = [candidates[tx_hash] for tx_hash in tx_hashes if tx_hash in candidates]
     refused = [tx for tx in txs if tx.status in (Tx.REVERTED, Tx.DROPPED, Tx.REJECTED)]
     replaced = [tx for tx in txs if tx.status == Tx.REPLACED]
     if len(refused) + len(replaced) == len(txs) and replaced:
-        accepted = sweep.transactions.filter(status=Tx.ACCEPTED).first()  # none if its block just left the chain
+        accepted = next((tx for tx in candidates.values() if tx.status == Tx.ACCEPTED), None)
         if accepted is not None:
             raise already_confirmed(accepted.tx_hash)
     if len(refused) == len(txs):
@@ -194,9 +192,13 @@ def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
 
 
 def _explain(tx: SweepTransaction, reason: str) -> None:
+    """Store why a transaction reverted, unless it was judged otherwise meanwhile."""
     with transaction.atomic():
-        Sweep.objects.filter(id=tx.sweep_id).update(version=F("version") + 1)  # so that no look writes over the reason
-        SweepTransaction.objects.filter(id=tx.id, status=Tx.REVERTED).update(reason=reason)  # unless judged meanwhile
+        stored = reading.lock_one(tx.sweep_id)
+        for one in stored.candidates:
+            if one.pk == tx.pk and one.status == Tx.REVERTED:
+                one.reason = reason
+        write([stored])
 
 
 def _details(mismatches: Sequence[Mismatch]) -> list[FieldError]:

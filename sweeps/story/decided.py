@@ -11,7 +11,8 @@ def refuse_decided(sweep: Sweep) -> None:
     if sweep.status == SweepStatus.VOID:
         raise SweepVoid
     if sweep.status == SweepStatus.COMPLETED:
-        accepted = sweep.transactions.filter(status=SweepTransaction.Status.ACCEPTED).first()
+        candidates = SweepTransaction.objects.filter(sweep_id=sweep.id)
+        accepted = candidates.filter(status=SweepTransaction.Status.ACCEPTED).first()
         if accepted is not None:  # unless its block left the chain since the sweep was read, without a lock
             raise already_confirmed(accepted.tx_hash)
     if sweep.status == SweepStatus.FAILED and not sweep.is_open:

@@ -12,7 +12,7 @@ from sweepapi.fees import Split
 from sweeps.models import EventKind, Execution, Flag, SkippedToken, Sweep, SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Skipped, TransactionVerdict
 from sweeps.store import transitions
-from sweeps.store.changes import Changes
+from sweeps.store.stored import StoredSweep
 
 log = structlog.get_logger(__name__)
 
@@ -53,35 +53,35 @@ def fee_of(sweep: Sweep, execution: Execution, tx_hash: str, amounts: Split) -> 
 
 
 class ExecutionSettlement:
-    """One execution and its candidates; the sweep's row is locked, and added to the changes by the caller."""
+    """One execution of a sweep, and its candidates."""
 
     verdict: ExecutionVerdict
     ended: Ended | None = None  # set if this look ended the execution
 
-    def __init__(self, sweep: Sweep, execution: Execution, changes: Changes) -> None:
-        self.sweep = sweep
+    def __init__(self, stored: StoredSweep, execution: Execution) -> None:
+        self.stored = stored
+        self.sweep = stored.sweep
         self.execution = execution
-        self.changes = changes
-        self.candidates = execution.candidates
+
+    @property
+    def candidates(self) -> Sequence[SweepTransaction]:
+        return self.stored.candidates_of(self.execution)
 
     def apply(self, verdict: ExecutionVerdict) -> None:
         """Move the execution as far as the verdict allows."""
         self.verdict = verdict
-        before = dict(vars(self.execution))
         if verdict.obstacle:
             self.sweep.last_error = verdict.obstacle
         if self.execution.status == Execution.Status.EXECUTED:
             self._watch()
         else:
             self._judge()
-        if vars(self.execution) != before:
-            self.changes.add(self.execution)
 
     def _judge(self) -> None:
         for flag in sorted(self.verdict.raised):
-            transitions.raise_flag(self.changes, self.sweep, flag)
+            transitions.raise_flag(self.stored, flag)
         for flag in sorted(self.verdict.cleared):
-            transitions.clear_flag(self.changes, self.sweep, flag)
+            transitions.clear_flag(self.stored, flag)
         self.execution.search_cursor = self.verdict.search_cursor
         for verdict in self.verdict.transactions:
             self._apply(verdict)
@@ -119,80 +119,70 @@ class ExecutionSettlement:
             execution=self.execution,
             tx_hash=verdict.tx_hash,
             source=SweepTransaction.Source.DISCOVERED,
-            submitted_at=self.changes.now,
+            submitted_at=self.stored.now,
         )
-        transitions.note(self.changes, self.sweep, EventKind.DISCOVERED, tx_hash=tx.tx_hash)
-        self.candidates.append(tx)
+        transitions.note(self.stored, EventKind.DISCOVERED, tx_hash=tx.tx_hash)
+        self.stored.candidates.append(tx)
         return tx
 
     def _judged(self, tx: SweepTransaction, status: Tx, kind: EventKind, reason: str) -> None:
         if tx.status != status and tx.reason != reason:  # a hash that is reported again is judged again
-            transitions.note(self.changes, self.sweep, kind, tx_hash=tx.tx_hash, reason=reason)
+            transitions.note(self.stored, kind, tx_hash=tx.tx_hash, reason=reason)
         tx.status, tx.reason = status, reason
-        self.changes.add(tx)
 
     def _execute(self, tx: SweepTransaction, executed: Executed) -> None:
         sweep, execution = self.sweep, self.execution
         if sweep.voided_at is not None:
-            transitions.raise_flag(self.changes, sweep, Flag.EXECUTED_AFTER_VOID)
+            transitions.raise_flag(self.stored, Flag.EXECUTED_AFTER_VOID)
         if executed.is_below_minimum:
-            transitions.raise_flag(self.changes, sweep, Flag.BELOW_MINIMUM)
+            transitions.raise_flag(self.stored, Flag.BELOW_MINIMUM)
         execution.status, execution.amounts = Execution.Status.EXECUTED, executed.amounts
         for other in self._with(Tx.SUBMITTED):
             if other is not tx:
                 other.status, other.reason = Tx.REPLACED, "Another transaction executed the sweep."
-                self.changes.add(other)
-        tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.changes.now, ""
+        tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.stored.now, ""
         tx.logs_digest, tx.log_index = executed.logs_digest, executed.log_index
-        self.changes.add(tx)
-        transitions.note(self.changes, sweep, EventKind.ACCEPTED, tx_hash=tx.tx_hash, block=tx.block_number)
+        transitions.note(self.stored, EventKind.ACCEPTED, tx_hash=tx.tx_hash, block=tx.block_number)
         self._record_skipped(tx, executed.skipped)
         self._book(tx, executed.amounts)
 
     def _record_skipped(self, tx: SweepTransaction, skipped: Sequence[Skipped]) -> None:
         if not skipped:
             return
-        execution, tokens = self.execution, {token.position: token for token in self.sweep.input_tokens}
+        execution, tokens = self.execution, {token.position: token for token in self.stored.tokens}
         for one in skipped:
             token = tokens[one.position]
-            self.changes.skipped.append(
-                {
-                    "execution_id": execution.id,
-                    "booking_epoch": execution.booking_epoch,
-                    "token_id": token.id,
-                    "reason": one.reason,
-                }
+            left_out = SkippedToken(
+                execution_id=execution.id, booking_epoch=execution.booking_epoch, token_id=token.pk, reason=one.reason
             )
+            self.stored.skipped.append(left_out)
             facts = {"token": token.asset, "reason": SKIPPED[one.reason]}
-            transitions.note(self.changes, self.sweep, EventKind.SKIPPED, tx_hash=tx.tx_hash, **facts)
+            transitions.note(self.stored, EventKind.SKIPPED, tx_hash=tx.tx_hash, **facts)
 
     def _book(self, tx: SweepTransaction, amounts: Split) -> None:
         if not amounts.total_fee:
             return
         fee = fee_of(self.sweep, self.execution, tx.tx_hash, amounts)
-        self.changes.fees.append(fee)
+        self.stored.fees.append(fee)
         self.execution.ledger_entry_id = fee.entry_id
-        transitions.note(self.changes, self.sweep, EventKind.POSTED, tx_hash=tx.tx_hash, entry=str(fee.entry_id))
+        transitions.note(self.stored, EventKind.POSTED, tx_hash=tx.tx_hash, entry=str(fee.entry_id))
 
     def _end(self, ended: Ended) -> None:
         """Close the execution: it can't happen any more."""
         self.ended = ended
         if ended.ending is Ending.CANCELLED:
             self.execution.status = Execution.Status.CANCELLED
-            transitions.cancelled(self.changes, self.sweep, f"{ended.reason} in {ended.tx_hash}")
+            transitions.cancelled(self.stored, f"{ended.reason} in {ended.tx_hash}")
         elif ended.ending is Ending.TAKEN:
             self.execution.status = Execution.Status.FAILED
             if all(tx.tx_hash != ended.tx_hash for tx in self._with(Tx.REJECTED)):  # it was not reported
-                transitions.note(
-                    self.changes, self.sweep, EventKind.REJECTED, tx_hash=ended.tx_hash, reason=ended.reason
-                )
+                transitions.note(self.stored, EventKind.REJECTED, tx_hash=ended.tx_hash, reason=ended.reason)
         elif self.execution.status == Execution.Status.PENDING:
             has_candidates = bool(self.candidates)
             self.execution.status = Execution.Status.FAILED if has_candidates else Execution.Status.EXPIRED
         for tx in self._with(Tx.SUBMITTED):
             tx.status, tx.reason = Tx.DROPPED, DROPPED[ended.ending]
-            self.changes.add(tx)
-        self.execution.closed_at = self.changes.now
+        self.execution.closed_at = self.stored.now
 
     def _watch(self) -> None:
         """Follow the accepted transaction until its block is final; undo the acceptance if the block left the chain."""
@@ -203,22 +193,20 @@ class ExecutionSettlement:
             return
         before = tx.finality
         self._record_depth(tx, depth)
-        self.changes.add(tx)
         if tx.finality != before:
-            transitions.note(self.changes, self.sweep, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
+            transitions.note(self.stored, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
         if depth is Depth.FINAL:
             tx.log_index = self.verdict.log_index
             self._finish()
 
     def _finish(self) -> None:
-        self.execution.closed_at = self.changes.now
+        self.execution.closed_at = self.stored.now
         if self.execution.ledger_entry_id is not None:
-            self.changes.final_entries.append(self.execution.ledger_entry_id)
+            self.stored.final_entries.append(self.execution.ledger_entry_id)
         if Flag.PARTNER_IN_DEBT in self.sweep.flags and not self._others_lost_their_fee():
-            transitions.clear_flag(self.changes, self.sweep, Flag.PARTNER_IN_DEBT)
-        candidates = (tx for execution in self.sweep.execution_list for tx in execution.candidates)
-        if all(tx.status != Tx.REJECTED for tx in candidates):  # so one provider made up what contradicted
-            transitions.clear_flag(self.changes, self.sweep, Flag.INCONSISTENT_AMOUNTS)
+            transitions.clear_flag(self.stored, Flag.PARTNER_IN_DEBT)
+        if all(tx.status != Tx.REJECTED for tx in self.stored.candidates):  # so one provider made up what contradicted
+            transitions.clear_flag(self.stored, Flag.INCONSISTENT_AMOUNTS)
 
     def _others_lost_their_fee(self) -> bool:
         """Whether a final fee of another execution was reversed, and that execution is not final again."""
@@ -226,36 +214,34 @@ class ExecutionSettlement:
             execution_ref=OuterRef("pk"), finality__isnull=False, reversed_by__isnull=False
         )
         is_final = Q(status=Execution.Status.EXECUTED, closed_at__isnull=False)
-        others = self.sweep.executions.exclude(pk=self.execution.pk).exclude(is_final)
+        others = Execution.objects.filter(sweep_id=self.sweep.id).exclude(pk=self.execution.pk).exclude(is_final)
         return others.filter(Exists(lost)).exists()
 
     def _undo(self, tx: SweepTransaction) -> None:
-        sweep, execution = self.sweep, self.execution
-        transitions.note(self.changes, sweep, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
-        if execution.ledger_entry is not None:
-            self._reverse(execution.ledger_entry)
-        execution.ledger_entry = None
+        execution = self.execution
+        transitions.note(self.stored, EventKind.REORGANISED, tx_hash=tx.tx_hash, block=tx.block_number)
+        if execution.ledger_entry_id is not None:
+            self._reverse(JournalEntry.objects.get(id=execution.ledger_entry_id))
+        execution.ledger_entry_id = None
         execution.booking_epoch += 1
         execution.status, execution.amounts = Execution.Status.PENDING, None
-        transitions.raise_flag(self.changes, sweep, Flag.REORGANISED)
+        transitions.raise_flag(self.stored, Flag.REORGANISED)
         for flag in (Flag.BELOW_MINIMUM, Flag.EXECUTED_AFTER_VOID, Flag.EXECUTED_AFTER_CLOSE, Flag.PARTIAL):
-            transitions.clear_flag(self.changes, sweep, flag)
+            transitions.clear_flag(self.stored, flag)
         tx.status, tx.confirmed_at, tx.reason = Tx.SUBMITTED, None, "Its block left the chain."
         tx.block_number, tx.block_hash, tx.gas_used = None, "", None
         tx.logs_digest, tx.log_index = "", None
         tx.finality, tx.confirmations = Finality.NONE, 0
-        self.changes.add(tx)
         for other in self._with(Tx.REPLACED):  # the accepted one is gone, so these may be mined
             other.status, other.reason = Tx.SUBMITTED, ""
-            self.changes.add(other)
 
     def _reverse(self, entry: JournalEntry) -> None:
         """Reverse the booking; what was paid out of it meanwhile leaves a debt, which no payout can hide."""
         reversal = posting.reverse(entry)
-        transitions.note(self.changes, self.sweep, EventKind.REVERSED, tx_hash=entry.tx_hash, entry=str(reversal.id))
+        transitions.note(self.stored, EventKind.REVERSED, tx_hash=entry.tx_hash, entry=str(reversal.id))
         debt = self._debt_left_by_reversing(entry)
         if debt:
-            transitions.raise_flag(self.changes, self.sweep, Flag.PARTNER_IN_DEBT)
+            transitions.raise_flag(self.stored, Flag.PARTNER_IN_DEBT)
             log.warning("partner_in_debt", sweep_id=str(self.sweep.id), partner=self.sweep.partner.name, debt=debt)
 
     def _debt_left_by_reversing(self, entry: JournalEntry) -> int:

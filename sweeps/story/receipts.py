@@ -80,8 +80,8 @@ def receipt_of(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) 
 def _accepted(sweep: Sweep) -> Sequence[tuple[Execution, SweepTransaction]]:
     return [
         (execution, tx)
-        for execution in sweep.execution_list
-        for tx in execution.candidates
+        for execution in sweep.executions.all()
+        for tx in execution.transactions.all()
         if tx.status == SweepTransaction.Status.ACCEPTED
     ]
 

@@ -1,16 +1,17 @@
 """Opens closed sweeps again: one that was executed after all, or a completed one whose block operators doubt."""
 
-from collections.abc import Sequence
 from uuid import UUID
 
 import structlog
 from django.db import transaction
 
-from sweeps.models import EventKind, Execution, Flag, Sweep, SweepStatus
+from sweeps.models import EventKind, Execution, Flag, SweepEvent, SweepStatus
 from sweeps.nudge import nudge
 from sweeps.protocol.rail import Ending, ExecutionVerdict, Verdict
 from sweeps.store import transitions
-from sweeps.store.changes import Changes, lock
+from sweeps.store.reading import lock_one
+from sweeps.store.stored import StoredSweep
+from sweeps.store.writing import write
 
 log = structlog.get_logger(__name__)
 
@@ -24,34 +25,37 @@ def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     if not reason.strip():
         raise ValueError("A reason is required.")
     with transaction.atomic():
-        sweep, changes = lock(id=sweep_id)
+        stored = lock_one(sweep_id)
+        sweep = stored.sweep
         if sweep.is_open or sweep.is_adopted or sweep.status != SweepStatus.COMPLETED:
             return False
-        sweep.executions.filter(status=Execution.Status.EXECUTED).update(closed_at=None)
-        transitions.reopen(changes, sweep, reason=reason.strip(), requested_by=requested_by)
-        changes.add(sweep)
-        changes.write()
-        transaction.on_commit(lambda: nudge(sweep_id, at=changes.now))
+        for execution in stored.executions:
+            if execution.status == Execution.Status.EXECUTED:
+                execution.closed_at = None
+        transitions.reopen(stored, reason=reason.strip(), requested_by=requested_by)
+        write([stored])
+        transaction.on_commit(lambda: nudge(sweep_id, at=stored.now))
     return True
 
 
-def open_executed(changes: Changes, sweep: Sweep, executions: Sequence[Execution], verdict: Verdict) -> None:
+def open_executed(stored: StoredSweep, verdict: Verdict) -> None:
     """Open what final blocks show to be executed although it was closed without that: executions, and their sweep.
 
-    The sweep's row is locked. If it is open afterwards, the caller settles the verdict.
+    If the sweep is open afterwards, the caller settles the verdict.
     """
     if not verdict.is_final:
         return
-    late = [one for one in executions if _shows_late(one, verdict.executions[one.id])]
+    sweep = stored.sweep
+    late = [one for one in stored.executions if _shows_late(one, verdict.executions[one.id])]
     for execution in late:
         execution.closed_at = None
     if not sweep.is_open and late:
-        transitions.reopen(changes, sweep, reason="A final block shows an execution.", requested_by="reconciliation")
-        transitions.clear_flag(changes, sweep, Flag.CANCELLED_ON_CHAIN)
+        transitions.reopen(stored, reason="A final block shows an execution.", requested_by="reconciliation")
+        transitions.clear_flag(stored, Flag.CANCELLED_ON_CHAIN)
     if late:
-        transitions.raise_flag(changes, sweep, Flag.EXECUTED_AFTER_CLOSE)
+        transitions.raise_flag(stored, Flag.EXECUTED_AFTER_CLOSE)
     elif not sweep.is_open:
-        _note_other_uses(changes, sweep, verdict)
+        _note_other_uses(stored, verdict)
 
 
 def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
@@ -59,9 +63,10 @@ def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
     return not is_known and any(tx.executed is not None for tx in verdict.transactions)
 
 
-def _note_other_uses(changes: Changes, sweep: Sweep, verdict: Verdict) -> None:
+def _note_other_uses(stored: StoredSweep, verdict: Verdict) -> None:
     """Note and log what took the identity of a closed sweep on other terms, unless the sweep's history says so."""
-    known = set(sweep.events.filter(kind=EventKind.REJECTED).values_list("tx_hash", flat=True))
+    rejected = SweepEvent.objects.filter(sweep_id=stored.id, kind=EventKind.REJECTED)
+    known = set(rejected.values_list("tx_hash", flat=True))
     for one in verdict.executions.values():
         seen = {
             tx.tx_hash: " ".join(mismatch.message for mismatch in tx.mismatches)
@@ -72,6 +77,5 @@ def _note_other_uses(changes: Changes, sweep: Sweep, verdict: Verdict) -> None:
             seen[one.ended.tx_hash] = one.ended.reason
         for tx_hash, reason in seen.items():
             if tx_hash not in known:
-                transitions.note(changes, sweep, EventKind.REJECTED, tx_hash=tx_hash, reason=reason)
-                log.warning("late_execution_differs", sweep_id=str(sweep.id), tx_hash=tx_hash, reason=reason)
-    changes.add(sweep)
+                transitions.note(stored, EventKind.REJECTED, tx_hash=tx_hash, reason=reason)
+                log.warning("late_execution_differs", sweep_id=str(stored.id), tx_hash=tx_hash, reason=reason)

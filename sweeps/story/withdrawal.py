@@ -20,7 +20,9 @@ from sweepapi.errors import RateLimited, SweepNotCancellable, SweepNotFound, Swe
 from sweeps.models import Cause, EventKind, Sweep, SweepStatus, SweepTransaction
 from sweeps.rails.registry import RAILS, V2_RAILS
 from sweeps.store import transitions
-from sweeps.store.changes import Changes, lock
+from sweeps.store.reading import lock_one
+from sweeps.store.stored import StoredSweep
+from sweeps.store.writing import write
 from sweeps.story.decided import refuse_decided
 from sweeps.story.state import visible_to
 
@@ -42,19 +44,18 @@ def cancel_sweep(
     """
     requested_by = f"API key {requester}"
     with transaction.atomic():
-        try:
-            sweep, changes = lock(visible_to(requester, rails=V2_RAILS), id=sweep_id)
-        except Sweep.DoesNotExist:
-            raise SweepNotFound from None
+        if not Sweep.objects.filter(visible_to(requester, rails=V2_RAILS), id=sweep_id).exists():
+            raise SweepNotFound
+        stored = lock_one(sweep_id)
+        sweep = stored.sweep
         if sweep.status != SweepStatus.VOID:
             refuse_decided(sweep)
-            _void(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
+            _void(stored, reason=BY_PARTNER, requested_by=requested_by)
         if on_chain and sweep.is_open and sweep.cancellation_requested_at is None:
             _require_daily_limit(sweep.partner)
-            _request_cancellation(changes, sweep, reason=BY_PARTNER, requested_by=requested_by)
-        changes.add(sweep)
-        changes.write()
-        return answered(sweep)
+            _request_cancellation(stored, reason=BY_PARTNER, requested_by=requested_by)
+        write([stored])
+        return answered(Sweep.objects.get(id=sweep_id))
 
 
 def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = False) -> Sweep:
@@ -66,13 +67,12 @@ def void(*, sweep_id: UUID, reason: str, requested_by: str, cancels: bool = Fals
     """
     reason = _required(reason)
     with transaction.atomic():
-        sweep, changes = lock(id=sweep_id)
-        _void(changes, sweep, reason=reason, requested_by=requested_by)
+        stored = lock_one(sweep_id)
+        _void(stored, reason=reason, requested_by=requested_by)
         if cancels:
-            _request_cancellation(changes, sweep, reason=reason, requested_by=requested_by)
-        changes.add(sweep)
-        changes.write()
-        return sweep
+            _request_cancellation(stored, reason=reason, requested_by=requested_by)
+        write([stored])
+        return stored.sweep
 
 
 def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
@@ -85,12 +85,11 @@ def cancel_on_chain(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
     """
     reason = _required(reason)
     with transaction.atomic():
-        sweep, changes = lock(id=sweep_id)
-        if sweep.status == SweepStatus.COMPLETED or not sweep.is_open:
+        stored = lock_one(sweep_id)
+        if stored.sweep.status == SweepStatus.COMPLETED or not stored.sweep.is_open:
             raise SweepNotCancellable
-        is_first = _request_cancellation(changes, sweep, reason=reason, requested_by=requested_by)
-        changes.add(sweep)
-        changes.write()
+        is_first = _request_cancellation(stored, reason=reason, requested_by=requested_by)
+        write([stored])
         return is_first
 
 
@@ -100,12 +99,12 @@ def _required(reason: str) -> str:
     return reason.strip()
 
 
-def _void(changes: Changes, sweep: Sweep, *, reason: str, requested_by: str) -> None:
-    submitted = sweep.transactions.filter(status=SweepTransaction.Status.SUBMITTED).exists()
-    if sweep.status != SweepStatus.PENDING or submitted:
+def _void(stored: StoredSweep, *, reason: str, requested_by: str) -> None:
+    is_submitted = any(tx.status == SweepTransaction.Status.SUBMITTED for tx in stored.candidates)
+    if stored.sweep.status != SweepStatus.PENDING or is_submitted:
         raise SweepNotVoidable
-    sweep.void_reason = reason
-    transitions.move(changes, sweep, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
+    stored.sweep.void_reason = reason
+    transitions.move(stored, SweepStatus.VOID, Cause.VOIDED, reason=reason, requested_by=requested_by)
 
 
 def _require_daily_limit(partner: Partner) -> None:
@@ -124,11 +123,12 @@ def _require_daily_limit(partner: Partner) -> None:
         raise RateLimited(message, retry_after_seconds=math.ceil((free_at - now).total_seconds()))
 
 
-def _request_cancellation(changes: Changes, sweep: Sweep, *, reason: str, requested_by: str) -> bool:
+def _request_cancellation(stored: StoredSweep, *, reason: str, requested_by: str) -> bool:
+    sweep = stored.sweep
     is_first = sweep.cancellation_requested_at is None
     if is_first:
-        sweep.cancellation_requested_at = changes.now
-        transitions.note(changes, sweep, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
-        RAILS[sweep.rail].withdraw(sweep)
-    sweep.next_check_at = min(sweep.next_check_at or changes.now, changes.now)  # ``settle`` schedules the next ones
+        sweep.cancellation_requested_at = stored.now
+        transitions.note(stored, EventKind.CANCELLATION_REQUESTED, reason=reason, requested_by=requested_by)
+        RAILS[sweep.rail].withdraw(stored)
+    sweep.next_check_at = min(sweep.next_check_at or stored.now, stored.now)  # ``settle`` schedules the next ones
     return is_first

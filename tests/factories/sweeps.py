@@ -33,7 +33,8 @@ from sweeps.rails.evm.models import Permit
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.store import transitions
-from sweeps.store.changes import Changes
+from sweeps.store.reading import lock_one, read
+from sweeps.store.writing import write
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 
@@ -186,10 +187,10 @@ class SweepTransactionFactory(DjangoModelFactory[SweepTransaction]):
 
 def note(sweep: Sweep, kind: EventKind, **event: Any) -> None:
     """Store an event, as what changes a sweep does."""
-    changes = Changes(timezone.now())
-    transitions.note(changes, sweep, kind, **event)
     with transaction.atomic():
-        changes.write()
+        stored = lock_one(sweep.id)
+        transitions.note(stored, kind, **event)
+        write([stored])
 
 
 def executed_log(sweep: Sweep, **changes: Any) -> Log:
@@ -293,7 +294,7 @@ def found_cancellation(by: str, *, agreed: bool = True) -> SearchFinding:
 
 def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> SearchFinding:
     """Return the finding of the event in a receipt, which took a V4 sweep's reference on other terms."""
-    event = V4Terms.of(sweep, sweep.executions.get()).read(receipt.logs[0])
+    event = V4Terms.of(read([sweep.id])[sweep.id]).read(receipt.logs[0])
     assert event is not None
     assert not event.is_hint
     hit = Hit(event, first_log_of(receipt))

@@ -3,11 +3,11 @@
 import pytest
 
 from sweeps.models import Sweep
-from sweeps.story.settle import settle
 from tests.factories.sweeps import unused_after_deadline
 from tests.indexer.reconciled import state
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
+from tests.settling import settle
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from structlog.testing import capture_logs
 from indexer import following, reconciliation
 from ledger.reading import postings_of
 from sweeps.models import Sweep
+from sweeps.protocol.rail import Verdict
 from sweeps.rails.evm.models import ScannedBlocks
+from sweeps.store.stored import StoredSweep
 from sweeps.story.apply import apply
 from tests.partner_app import PartnerApp
 
@@ -62,9 +64,9 @@ def polled() -> list[str]:
 def refuse_to_settle(monkeypatch: pytest.MonkeyPatch, sweep_ids: Collection[UUID]) -> None:
     """Have the settling of these sweeps fail, as long as they are in the collection."""
 
-    def fail_for_these(changes: Any, sweep: Sweep, *facts: Any) -> Any:
-        if sweep.id in sweep_ids:
-            raise RuntimeError(str(sweep.id))
-        return apply(changes, sweep, *facts)
+    def fail_for_these(stored: StoredSweep, verdict: Verdict) -> None:
+        if stored.id in sweep_ids:
+            raise RuntimeError(str(stored.id))
+        apply(stored, verdict)
 
     monkeypatch.setattr("sweeps.story.settle.apply", fail_for_these)

@@ -11,12 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from indexer import checks, following, reconciliation
+from indexer.reconciliation import settle_found
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.reconcile import log_following
-from sweeps.story.settle import SettlementOutcome, settle_found
+from sweeps.story.settle import SettlementOutcome
 from sweeps.story.withdrawal import void
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt, seen
 from tests.fake_node import FakeNode

@@ -16,14 +16,15 @@ from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks, UnmatchedEvent
 from sweeps.rails.registry import RAILS
 from sweeps.store import transitions
-from sweeps.store.changes import lock
-from sweeps.story.settle import settle
+from sweeps.store.reading import lock_one
+from sweeps.store.writing import write
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import ExecutionFactory, executed_receipt, seen
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.indexer.reconciled import NETWORK, behind_final, cursor, mark, state, warnings
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
+from tests.settling import settle
 
 pytestmark = pytest.mark.django_db
 
@@ -46,11 +47,10 @@ def test_an_execution_of_a_sweep_that_was_closed_by_mistake_is_booked_as_settled
 
 def test_a_sweep_that_was_believed_cancelled_on_chain_loses_that_flag(executed: Sweep) -> None:
     with transaction.atomic():
-        sweep, changes = lock(id=executed.id)
-        transitions.cancelled(changes, sweep, "cancelled on chain by ops")
-        transitions.move(changes, sweep, SweepStatus.VOID, Cause.CANCELLED)
-        changes.add(sweep)
-        changes.write()
+        stored = lock_one(executed.id)
+        transitions.cancelled(stored, "cancelled on chain by ops")
+        transitions.move(stored, SweepStatus.VOID, Cause.CANCELLED)
+        write([stored])
     executed.executions.update(status=Execution.Status.CANCELLED)
     reconciliation.reconcile()
     assert state(executed) == ("completed", True, ["executed_after_close", "executed_after_void"])

@@ -13,6 +13,7 @@ from eth_utils.address import to_checksum_address
 from structlog.testing import capture_logs
 
 from indexer import reconciliation
+from indexer.reconciliation import settle_found
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
@@ -20,7 +21,7 @@ from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import SettlementOutcome, settle_found
+from sweeps.story.settle import SettlementOutcome
 from tests.factories.sweeps import ExecutionFactory
 from tests.fake_node import FakeNode, hiding_logs, unaltered
 from tests.indexer.reconciled import NETWORK, behind_final, cursor, refuse_to_settle, state, warnings

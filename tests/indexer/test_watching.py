@@ -13,7 +13,7 @@ from partners.webhooks.models import WebhookMessage
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.nudge import check_now
-from sweeps.store import finality
+from sweeps.story import finality
 from tests.fake_node import FakeNode, hiding_logs, lagging
 from tests.indexer.reconciled import kinds_booked, sweep_of
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
@@ -275,7 +275,7 @@ def test_a_chain_that_does_not_answer_is_asked_again(
     assert state(completed) == ("completed", False, "final")
 
 
-@pytest.mark.parametrize("step", ["_look_at", "_settle_blocks"])
+@pytest.mark.parametrize("step", ["write", "_give_up"])
 def test_a_look_that_ends_half_way_is_made_up_for(
     app: PartnerApp, completed: dict[str, Any], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -22,8 +22,8 @@ from psycopg.sql import Composable
 
 from ledger.errors import PayoutRefusedError
 from sweepapi.errors import SweepApiError
-from sweeps.story.settle import LeaseLostError
 from tests.races.staged import Staged
+from tests.settling import LeaseLostError
 
 SceneT = TypeVar("SceneT")
 Operation = Callable[[SceneT], Any]  # what it returns is compared

@@ -14,7 +14,6 @@ from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story import reopening, withdrawal
 from sweeps.story.confirm import confirm_sweep
-from sweeps.story.settle import settle
 from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
     SweepFactory,
@@ -26,6 +25,7 @@ from tests.factories.sweeps import (
     seen,
     unused_after_deadline,
 )
+from tests.settling import settle
 
 OTHER_HASH = "0x" + "0d" * 32
 CANCELLER = "0x" + "cA" * 20

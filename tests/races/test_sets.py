@@ -13,7 +13,8 @@ from sweeps.models import Sweep
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.story.settle import Look, settle_all
+from sweeps.story.settle import Look
+from sweeps.story.settle import settle as settle_all
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import executed_receipt, random_checksum_address, receipt_of, seen
 from tests.races import scenes

@@ -11,7 +11,7 @@ from django.utils import timezone
 from indexer.watching import BlockClaim, watch
 from sweepapi.evm.logs.log_digest import digest
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
-from sweeps.store import finality
+from sweeps.story import finality
 from tests.factories.sweeps import SweepTransactionFactory, executed_receipt
 from tests.races import scenes
 from tests.races.interleaving import Operation, Race, assert_all_serial, assert_serial, waits_for

@@ -25,7 +25,6 @@ from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.story import reopening
-from sweeps.story.settle import settle
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory, random_key, random_signature
@@ -39,6 +38,7 @@ from tests.factories.sweeps import (
     note,
     seen,
 )
+from tests.settling import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

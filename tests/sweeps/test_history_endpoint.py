@@ -13,7 +13,6 @@ from pytest_django import DjangoAssertNumQueries
 from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
-from sweeps.story.settle import settle
 from sweeps.story.state import HistoryFilter, sweeps_of_partner
 from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.solana_sweeps import MAINNET, SolanaSweepFactory
@@ -27,6 +26,7 @@ from tests.factories.sweeps import (
 )
 from tests.openapi import assert_documented
 from tests.partner_app import details_of, error_of
+from tests.settling import settle
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shipped_cluster")]
 

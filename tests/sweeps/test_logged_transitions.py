@@ -4,9 +4,9 @@ import pytest
 from django.db import transaction
 from structlog.testing import capture_logs
 
-from sweeps.story.settle import settle
 from sweeps.story.withdrawal import void
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, executed_receipt, seen
+from tests.settling import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,10 +11,10 @@ from indexer import claims
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.base import EvmBase
 from sweeps.story import confirm
-from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import block_at, seen
 from tests.partner_app import PartnerApp, error_of
+from tests.settling import settle
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,8 @@ from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.follow import reverts
-from sweeps.story.settle import Look, settle_all
+from sweeps.story.settle import Look
+from sweeps.story.settle import settle as settle_all
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import receipt_of, seen
 from tests.fake_node import FakeNode

@@ -27,7 +27,6 @@ from sweepapi.modes import Mode, mode_of
 from sweeps.models import EventKind, SkippedToken, Sweep, SweepToken, SweepTransaction, WatchedBlock
 from sweeps.rails.registry import V1_RAILS
 from sweeps.shown.reading import read_snapshot
-from sweeps.story.settle import settle
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
@@ -49,6 +48,7 @@ from tests.factories.sweeps import (
     skipped_log,
 )
 from tests.openapi import assert_documented
+from tests.settling import settle
 from tests.snapshots import assert_shown_as_described
 from tests.sweeps.settle.looks import apply
 

@@ -23,7 +23,6 @@ from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps.models import Sweep
 from sweeps.protocol.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import settle
 from tests.factories.partners import PayoutWalletFactory
 from tests.factories.solana_sweeps import (
     MAINNET,
@@ -42,6 +41,7 @@ from tests.factories.sweeps import (
     executed_receipt,
     seen,
 )
+from tests.settling import settle
 from tests.sweeps.settle.verdicts import FINAL, JudgedRail, apply, executed
 
 pytestmark = pytest.mark.django_db

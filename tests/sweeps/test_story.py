@@ -31,7 +31,6 @@ from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.registry import RAILS
 from sweeps.story import confirm
 from sweeps.story.confirm import confirm_sweep
-from sweeps.story.settle import settle
 from sweeps.story.withdrawal import void
 from tests.factories.partners import requester_of
 from tests.factories.sweeps import (
@@ -45,6 +44,7 @@ from tests.factories.sweeps import (
     receipt_of,
     seen,
 )
+from tests.settling import settle
 from tests.snapshots import assert_shown_as_described
 from tests.sweeps.story_model import FINAL_DEPTH, SAFE_DEPTH, Chain, MinedBlock, Outcome, Rail, Story, View
 

@@ -12,7 +12,6 @@ from partners.models import ApiKey, Partner
 from sweepapi.fees import split
 from sweepapi.modes import Mode
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.story.settle import settle
 from tests.factories.partners import PartnerFactory
 from tests.factories.solana_sweeps import (
     MAINNET,
@@ -29,6 +28,7 @@ from tests.factories.sweeps import (
 )
 from tests.openapi import assert_documented
 from tests.partner_app import error_of
+from tests.settling import settle
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shipped_cluster")]
 

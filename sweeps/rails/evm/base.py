@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sweepapi.evm.contracts.batch import HARD_CAP_BPS, MAX_LEGS
-from sweeps.models import Sweep
 from sweeps.protocol.rail import FinalSpan
-from sweeps.rails.evm import snapshots, sweep_parts
+from sweeps.rails.evm import snapshots
 from sweeps.rails.evm.availability import chain_statuses
 from sweeps.rails.evm.follow import following, judging, reverts
 from sweeps.rails.evm.follow.watching import FollowedEvmSweep
@@ -15,22 +14,20 @@ from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerialize
 from sweeps.rails.evm.serializers.discovery import EvmDiscoverySerializer
 from sweeps.rails.evm.serializers.state import EvmStateSerializer
 from sweeps.rails.evm.serializers.status import ChainSerializer
+from sweeps.store.stored import StoredSweep
 
 
 class EvmBase:
     """The part of an ``EvmRail`` that does not depend on the contract version."""
 
-    read_parts = staticmethod(sweep_parts.read_parts)
     see = staticmethod(following.see)
     judge = staticmethod(judging.judge)
     next_look = staticmethod(following.next_look)
     clock = staticmethod(following.clock)
     explain_revert = staticmethod(reverts.explain)
 
-    def watch(self: EvmRail, sweeps: Sequence[Sweep]) -> list[FollowedEvmSweep]:
-        self.read_parts(sweeps)
-        executions = [(sweep, sweep.execution_list[0]) for sweep in sweeps]
-        return [FollowedEvmSweep.of(sweep, execution, self.terms(sweep, execution)) for sweep, execution in executions]
+    def watch(self: EvmRail, sweeps: Sequence[StoredSweep]) -> list[FollowedEvmSweep]:
+        return [FollowedEvmSweep.of(stored, self.terms(stored)) for stored in sweeps]
 
     def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[FinalSpan]:
         return reconciling.find_executed(self, network, venue)

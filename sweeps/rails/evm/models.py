@@ -9,6 +9,7 @@ from django.db.models import Q
 from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
 from sweepapi.postgres.triggers import append_only
 from sweeps.models import Offer, Sweep, SweepToken
+from sweeps.store.reading import read_with_sweeps
 
 
 class Leg(models.Model):
@@ -74,6 +75,7 @@ class LastHop(models.Model):
         return f"{self.venue} at {self.pool}"
 
 
+@read_with_sweeps
 class Permit(models.Model):
     """What the user signs for a sweep in addition to its tokens; all offers of the sweep share it."""
 

@@ -7,13 +7,13 @@ from rest_framework.serializers import Serializer
 
 from partners.models import Partner
 from sweepapi.evm.encoding.responses import Log
-from sweeps.models import Execution, Sweep
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.rail import Rail
 from sweeps.protocol.request import DiscoverRequest
 from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm.follow.emitted import Emitted
 from sweeps.rails.evm.follow.watching import ContractTerms
+from sweeps.store.stored import StoredSweep
 
 
 class EvmShapes(Presentation, Protocol):
@@ -72,7 +72,7 @@ class EvmRail(Rail, Protocol):
         """Return the event of a log with one of these topics; None if the contract can't have emitted it."""
         ...
 
-    def terms(self, sweep: Sweep, execution: Execution) -> ContractTerms:
+    def terms(self, stored: StoredSweep) -> ContractTerms:
         """Return what an event must say about the sweep."""
         ...
 

@@ -6,13 +6,13 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, decode_executed
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.encoding.responses import Log
-from sweeps.models import Sweep
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.build import storing
 from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome, facts
 from sweeps.rails.evm_v4 import sealing
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_id_of
+from sweeps.store.stored import StoredSweep
 
 
 class EvmV4(EvmBase):
@@ -47,7 +47,7 @@ class EvmV4(EvmBase):
     def authorization_nonce(self, _execution_id: str) -> None:
         """V4 has no fee authorization."""
 
-    def withdraw(self, _sweep: Sweep) -> None:
+    def withdraw(self, _stored: StoredSweep) -> None:
         """Refuse: only the user can cancel."""
         raise SweepNotCancellable(
             "A V4 sweep can't be cancelled on chain, because the service signs nothing for it: only the user can, by "

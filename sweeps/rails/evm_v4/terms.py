@@ -16,11 +16,11 @@ from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
-from sweeps.models import Execution, Sweep
 from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch
 from sweeps.rails.evm.follow.emitted import executions, skipped_tokens, total_floor
 from sweeps.rails.evm.follow.following import SWEEP_REF_USED
 from sweeps.rails.evm.follow.watching import Match
+from sweeps.store.stored import StoredSweep
 
 UUID_VERSION = 7  # of the ids of sweeps
 
@@ -52,13 +52,14 @@ class V4Terms:
     used_flag = SWEEP_REF_USED
 
     @classmethod
-    def of(cls, sweep: Sweep, execution: Execution) -> "V4Terms":
-        """Return the terms of a sweep."""
+    def of(cls, stored: StoredSweep) -> "V4Terms":
+        """Return the terms of a sweep and its only execution."""
+        sweep, (execution,) = stored.sweep, stored.executions
         return cls(
             sweep_ref=execution.execution_id,
             user=sweep.wallet,
             output_token=sweep.output_asset,
-            tokens=tuple(token.asset for token in sweep.input_tokens),
+            tokens=tuple(token.asset for token in stored.tokens),
             floors=tuple(sweep.permit.floors),
             fee_bps=sweep.total_fee_bps,
             partner_share_bps=sweep.partner_share_bps,

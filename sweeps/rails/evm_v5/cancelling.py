@@ -36,8 +36,9 @@ from sweepapi.evm.contracts.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
 from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
-from sweeps.models import NO_PROVIDER_ANSWERED, Execution, Sweep, SweepStatus
+from sweeps.models import NO_PROVIDER_ANSWERED, Execution, SweepStatus
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
+from sweeps.store.stored import StoredSweep
 
 STUCK_AFTER = timedelta(seconds=60)
 MAX_AT_ONCE = 50  # each is a call of the batch
@@ -56,9 +57,10 @@ BROADCAST_ERRORS = {
 }
 
 
-def request(sweep: Sweep) -> None:
+def request(stored: StoredSweep) -> None:
     """Record, in the caller's transaction, that a sweep's authorization is to be cancelled."""
-    Cancellation.objects.create(execution=sweep.executions.get())
+    (execution,) = stored.executions
+    Cancellation.objects.create(execution_id=execution.id)
 
 
 def send_requested() -> None:

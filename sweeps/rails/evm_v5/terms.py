@@ -17,11 +17,17 @@ from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split, split
-from sweeps.models import Execution, Sweep
 from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch, Skipped
-from sweeps.rails.evm.follow.emitted import EmittedOutcome, PaidParties, executions, skipped_tokens, total_floor
+from sweeps.rails.evm.follow.emitted import (
+    EmittedOutcome,
+    PaidParties,
+    executions,
+    skipped_tokens,
+    total_floor,
+)
 from sweeps.rails.evm.follow.following import NONCE_USED
 from sweeps.rails.evm.follow.watching import Match
+from sweeps.store.stored import StoredSweep
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,9 @@ class V5Terms:
     used_flag = NONCE_USED
 
     @classmethod
-    def of(cls, sweep: Sweep, execution: Execution) -> "V5Terms":
-        """Return the terms of a sweep."""
+    def of(cls, stored: StoredSweep) -> "V5Terms":
+        """Return the terms of a sweep and its only execution."""
+        sweep, (execution,) = stored.sweep, stored.executions
         return cls(
             nonce=int(execution.execution_id),
             user=sweep.wallet,
@@ -53,7 +60,7 @@ class V5Terms:
             partner_recipient=sweep.partner_recipient,
             protocol_recipient=sweep.protocol_recipient,
             output_token=sweep.output_asset,
-            tokens=tuple(token.asset for token in sweep.input_tokens),
+            tokens=tuple(token.asset for token in stored.tokens),
             floors=tuple(sweep.permit.floors),
             max_skipped=sweep.permit.max_skipped,
             total_fee_bps=sweep.total_fee_bps,

@@ -7,8 +7,10 @@ from django.db import models
 from sweepapi.fields import AccountAddressField, NetworkField
 from sweepapi.postgres.triggers import append_only
 from sweeps.models import Execution
+from sweeps.store.reading import read_with_sweeps
 
 
+@read_with_sweeps
 class BuiltTransaction(models.Model):
     """The transaction that the user was given for one execution."""
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from sweepapi.errors import SweepNotCancellable
 from sweepapi.networks import SOLANA_BUILD_MODE
-from sweeps.models import Sweep, SweepTransaction
+from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.solana_v1.build import drafting, sealing
 from sweeps.rails.solana_v1.discover import discovery
 from sweeps.rails.solana_v1.follow import following, judging, watching
 from sweeps.rails.solana_v1.presenting import SolanaPresentation
 from sweeps.rails.solana_v1.reconcile import reconciling
+from sweeps.store.stored import StoredSweep
 
 
 class SolanaV1:
@@ -24,7 +25,6 @@ class SolanaV1:
     seal = staticmethod(sealing.seal)
     store = staticmethod(sealing.store)
     discover = staticmethod(discovery.discover)
-    read_parts = staticmethod(watching.read_built_parts)
     watch = staticmethod(watching.watch)
     see = staticmethod(following.see)
     find_executed = staticmethod(reconciling.find_executed)
@@ -36,7 +36,7 @@ class SolanaV1:
         """Return nothing: the look that finds a failed transaction explains it."""
         return ()
 
-    def withdraw(self, _sweep: Sweep) -> None:
+    def withdraw(self, _stored: StoredSweep) -> None:
         """Refuse: nothing on chain can invalidate a blockhash early."""
         raise SweepNotCancellable(
             "A sweep on Solana can't be cancelled; its transactions expire with their blockhash, within minutes."

@@ -70,7 +70,8 @@ def test_an_instance_of_a_row_has_the_values_that_a_query_gives(model: type[Any]
     facts = {"flags": ["partial"], "last_checked_at": timezone.now(), "client_reference": AWKWARD}
     tx = SweepTransactionFactory.create(sweep=SweepFactory.create(**facts), block_number=2**62)
     note(tx.sweep, EventKind.REJECTED, tx_hash=tx.tx_hash, reason=AWKWARD)
-    instance = instance_of(model, fetch_json(f"SELECT row_to_json(one) FROM {table} AS one", {}))  # noqa: S608 - a table
+    row = fetch_json(f"SELECT row_to_json(one) FROM {table} AS one", {})  # noqa: S608 - a table
+    instance = instance_of(model, row, database="default")
     stored = model.objects.get()
     assert instance == stored
     assert values_of(instance) == values_of(stored)

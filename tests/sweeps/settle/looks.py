@@ -3,8 +3,8 @@
 from ledger.reading import postings_of
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.story.settle import settle
 from tests.factories.sweeps import executed_receipt, found_cancellation, seen
+from tests.settling import settle
 
 CANCELLER = "0x" + "cA" * 20
 # The postings for a gross output of a million units: kind, account and amount.

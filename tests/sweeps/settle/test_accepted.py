@@ -10,6 +10,7 @@ from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import EvmAcceptance
 from sweeps.rails.registry import RAILS
+from sweeps.store.reading import read
 from tests.factories.sweeps import (
     SweepTransactionFactory,
     V4SweepFactory,
@@ -165,12 +166,12 @@ def test_a_look_from_before_the_completion_changes_only_the_schedule(tx: SweepTr
 
 def test_every_candidate_is_watched_until_one_is_accepted(sweep: Sweep) -> None:
     hashes = [SweepTransactionFactory.create(sweep=sweep, status=s).tx_hash for s in ("submitted", "rejected")]
-    (watched,) = RAILS[sweep.rail].watch([sweep])
+    (watched,) = RAILS[sweep.rail].watch([read([sweep.id])[sweep.id]])
     assert (watched.tx_hashes, watched.accepted) == (tuple(hashes), None)
     assert watched.terms.nonce == int(execution_of(sweep).execution_id)
 
 
 def test_only_the_accepted_transaction_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
-    (watched,) = RAILS[tx.sweep.rail].watch([complete(tx)])
+    (watched,) = RAILS[tx.sweep.rail].watch([read([complete(tx).id])[tx.sweep.id]])
     accepted = EvmAcceptance(tx.tx_hash, 100, block_at(100).hash, split(1_000_000, 75, 4000))
     assert (watched.tx_hashes, watched.accepted) == ((tx.tx_hash,), accepted)

@@ -5,8 +5,8 @@ import pytest
 from sweeps.models import Execution, Sweep
 from sweeps.protocol.rail import ExecutionVerdict, Verdict
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import settle
 from tests.factories.sweeps import ExecutionFactory, SweepFactory
+from tests.settling import settle
 from tests.sweeps.settle.looks import BOOKED, fees_booked
 from tests.sweeps.settle.verdicts import CANCELLED, FINAL, NOTHING_NEW, RAN_OUT, JudgedRail, apply, executed
 

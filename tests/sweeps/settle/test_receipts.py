@@ -6,7 +6,6 @@ from ledger.models import Asset, JournalEntry
 from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     SweepTransactionFactory,
@@ -16,6 +15,7 @@ from tests.factories.sweeps import (
     receipt_of,
     seen,
 )
+from tests.settling import settle
 from tests.sweeps.settle.looks import BOOKED, apply, complete, execution_of, fees_booked, statuses
 
 pytestmark = pytest.mark.django_db
@@ -93,9 +93,13 @@ def test_the_accepted_transaction_replaces_the_other_candidates(sweep: Sweep, tx
 
 def test_a_successful_receipt_without_a_match_is_rejected_and_the_sweep_stays_pending(tx: SweepTransaction) -> None:
     result = settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx)))
-    assert (result.sweep.status, result.sweep.is_open, statuses(result.sweep)) == ("pending", True, ["rejected"])
+    assert (result.stored.sweep.status, result.stored.sweep.is_open, statuses(tx.sweep)) == (
+        "pending",
+        True,
+        ["rejected"],
+    )
     assert [mismatch.field for mismatch in result.mismatches(tx.tx_hash)] == ["event"]
-    assert result.sweep.transactions.get().reason == "The contract emitted no SweepExecutedV5."
+    assert tx.sweep.transactions.get().reason == "The contract emitted no SweepExecutedV5."
 
 
 def test_a_revert_without_another_live_candidate_fails_the_sweep_and_leaves_it_open(tx: SweepTransaction) -> None:

@@ -13,9 +13,9 @@ from sweepapi.evm.logs.log_search import SearchFinding
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation
-from sweeps.story.settle import LeaseLostError, settle
 from sweeps.story.withdrawal import cancel_on_chain
 from tests.factories.sweeps import block_at, executed_receipt, found_execution, seen, unused_after_deadline
+from tests.settling import LeaseLostError, settle
 from tests.sweeps.settle.looks import apply, complete, execution_of, fees_booked
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def test_a_check_that_lost_its_lease_writes_nothing(leased: Sweep, tx: SweepTran
 
 
 def test_settling_releases_the_lease(leased: Sweep) -> None:
-    settled = settle(sweep_id=leased.id, seen=seen(), lease=leased.lease_token).sweep
+    settled = settle(sweep_id=leased.id, seen=seen(), lease=leased.lease_token).stored.sweep
     assert (settled.lease_token, settled.lease_until) == (None, None)
 
 
@@ -144,7 +144,7 @@ def test_the_servers_clock_does_not_decide_when_a_sweep_is_due(
 def test_a_confirm_leaves_the_lease_to_the_check_that_is_under_way(leased: Sweep, tx: SweepTransaction) -> None:
     assert apply(leased, seen()).lease_token == leased.lease_token
     found = seen(state=True, finding=found_execution(executed_receipt(tx)))
-    assert settle(sweep_id=leased.id, seen=found, lease=leased.lease_token).sweep.status == "completed"
+    assert settle(sweep_id=leased.id, seen=found, lease=leased.lease_token).stored.sweep.status == "completed"
 
 
 def test_a_sweep_that_a_confirm_closes_has_no_lease(leased: Sweep) -> None:

@@ -15,7 +15,8 @@ from structlog.testing import capture_logs
 
 from ledger.models import Account, JournalEntry
 from sweeps.models import Sweep, SweepTransaction
-from sweeps.story.settle import SettlementOutcome, settle, settle_all
+from sweeps.story.settle import SettlementOutcome
+from sweeps.story.settle import settle as settle_all
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
 from tests.factories.partners import PartnerFactory
@@ -26,6 +27,7 @@ from tests.factories.sweeps import (
     receipt_of,
     seen,
 )
+from tests.settling import settle
 from tests.sweeps.settle.looks import fees_booked
 from tests.sweeps.settle.twins import SHOWN, look_at, shown, twins, written
 
@@ -178,7 +180,7 @@ def test_a_sweep_whose_lease_was_lost_is_left_to_its_new_holder() -> None:
     thief = leased(lost.sweep)
     with capture_logs() as entries:
         outcome = settle_all(looks, lease=lease)
-    assert (outcome.errors, [settled.sweep.id for settled in outcome.settled]) == ([], [kept.sweep.id])
+    assert (outcome.errors, [settled.stored.id for settled in outcome.settled]) == ([], [kept.sweep.id])
     assert [entry["sweep_id"] for entry in entries if entry["event"] == "lease_lost"] == [str(lost.sweep.id)]
     stored = Sweep.objects.get(id=lost.sweep.id)
     assert (stored.status, stored.lease_token, stored.last_event) == ("pending", thief, 1)

@@ -11,8 +11,8 @@ from ledger.reading import postings_of
 from sweepapi.evm.contracts.batch import SkipReason
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Look
+from sweeps.store.reading import read
+from sweeps.story.settle import Look, watch
 from tests.factories.sweeps import (
     PermitFactory,
     SweepFactory,
@@ -99,13 +99,8 @@ def shown(sweep: Sweep, show: Show) -> EvmReading | None:
 
 def look_at(*pairs: tuple[Sweep, EvmReading | None]) -> list[Look]:
     """Return looks at sweeps as they are stored now."""
-    stored = {sweep.id: sweep for sweep in Sweep.objects.filter(id__in=[sweep.id for sweep, _ in pairs])}
-    looks = []
-    for rail_name in {sweep.rail for sweep in stored.values()}:
-        ours = [(stored[sweep.id], saw) for sweep, saw in pairs if sweep.rail == rail_name]
-        watched = RAILS[rail_name].watch([sweep for sweep, _ in ours])
-        looks += [Look(sweep, one, saw) for (sweep, saw), one in zip(ours, watched, strict=True)]
-    return looks
+    watching = {one.stored.id: one for one in watch(read([sweep.id for sweep, _ in pairs]).values())}
+    return [Look(sweep.id, saw, watching[sweep.id]) for sweep, saw in pairs]
 
 
 def written(sweep_id: UUID) -> dict[str, Any]:

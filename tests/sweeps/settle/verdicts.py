@@ -17,8 +17,8 @@ from sweeps.protocol.rail import (
     Verdict,
 )
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.story.settle import settle
 from tests.factories.ledger import random_hash
+from tests.settling import settle
 
 SOON, LATE = timedelta(minutes=1), timedelta(hours=1)
 PAID = split(1_000_000, 75, 4000)

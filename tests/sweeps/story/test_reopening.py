@@ -10,8 +10,8 @@ from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story import reopening
 from sweeps.story.reopening import reopen
-from sweeps.story.settle import settle
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, block_at, executed_receipt, seen
+from tests.settling import settle
 from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,7 +10,6 @@ from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
-from sweeps.story.settle import settle
 from sweeps.story.withdrawal import cancel_on_chain, void
 from tests.factories.sweeps import (
     SweepFactory,
@@ -20,6 +19,7 @@ from tests.factories.sweeps import (
     receipt_of,
     seen,
 )
+from tests.settling import settle
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +40,8 @@ def requests_of(sweep: Sweep) -> list[dict[str, str]]:
 
 
 def test_a_pending_sweep_is_voided_with_its_reason_and_stays_open() -> None:
-    sweep = void(sweep_id=SweepFactory.create().id, reason="  requested by the user ", requested_by="ops")
-    sweep.refresh_from_db()
+    void(sweep_id=SweepFactory.create().id, reason="  requested by the user ", requested_by="ops")
+    sweep = Sweep.objects.get()
     assert (sweep.status, sweep.is_open, sweep.void_reason) == ("void", True, "requested by the user")
     assert sweep.voided_at is not None
     assert sweep.next_check_at is not None
@@ -93,7 +93,7 @@ def test_a_sweep_that_is_void_again_after_a_reorganisation_keeps_the_request_to_
     void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
     settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
     settle(sweep_id=tx.sweep.id, seen=seen(canonical=block_at(100, fork=1)))
-    assert settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))).sweep.status == "void"
+    assert settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))).stored.sweep.status == "void"
     with pytest.raises(SweepNotVoidable):
         void(sweep_id=tx.sweep.id, reason="still", requested_by="night shift", cancels=True)
     assert Cancellation.objects.count() == 1
@@ -101,7 +101,8 @@ def test_a_sweep_that_is_void_again_after_a_reorganisation_keeps_the_request_to_
 
 
 def test_without_the_request_nothing_is_cancelled() -> None:
-    sweep = void(sweep_id=SweepFactory.create().id, reason="why", requested_by="ops")
+    void(sweep_id=SweepFactory.create().id, reason="why", requested_by="ops")
+    sweep = Sweep.objects.get()
     assert (Cancellation.objects.count(), requests_of(sweep), sweep.cancellation_requested_at) == (0, [], None)
 
 

@@ -92,6 +92,6 @@ def total_floor(floors: Sequence[int], skipped: Iterable[Skipped]) -> int:
 def token_count(sweep: Sweep) -> str:
     """Return how many tokens the event of a sweep counts; of an adopted one that is all that is known of them."""
     if not sweep.is_adopted:
-        return str(len(sweep.input_tokens))
+        return str(sweep.tokens.count())
     count: str = sweep.events.get(cause=Cause.ADOPTED).facts["token_count"]
     return count

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sweepapi import networks
 from sweepapi.evm.reverts.explaining import explain as explain_reason
 from sweepapi.evm.reverts.replaying import replay
-from sweeps.models import SweepTransaction
+from sweeps.models import SweepToken, SweepTransaction
 from sweeps.protocol.rail import Mismatch
 
 
@@ -19,7 +19,7 @@ def explain(tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatc
     )
     if reason is None:
         return []
-    tokens = [token.asset for token in tx.sweep.tokens.all()]
+    tokens = list(SweepToken.objects.filter(sweep_id=tx.sweep_id).values_list("asset", flat=True))
     explained = explain_reason(reason, tokens=tokens)
     if explained.token is None:
         return [Mismatch("txHash", "reverted", explained.message)]

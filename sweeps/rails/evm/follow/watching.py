@@ -12,8 +12,9 @@ from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event, LogSearch
 from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject
 from sweepapi.fees import Split
-from sweeps.models import Execution, SkippedToken, Sweep, SweepTransaction
+from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.protocol.rail import Depth, Executed, Mismatch, Skipped
+from sweeps.store.stored import StoredSweep
 
 # After a reorganisation, or if a provider was ahead of the others, an event may lie below the head that its build saw.
 SEARCH_MARGIN_BLOCKS = 64
@@ -87,12 +88,12 @@ class FollowedEvmSweep:
     accepted: EvmAcceptance | None
 
     @classmethod
-    def of(cls, sweep: Sweep, execution: Execution, terms: ContractTerms) -> "FollowedEvmSweep":
-        """Return what is watched of a sweep whose transactions are prefetched."""
-        candidates = execution.candidates
+    def of(cls, stored: StoredSweep, terms: ContractTerms) -> "FollowedEvmSweep":
+        """Return what is watched of a sweep."""
+        sweep, (execution,), candidates = stored.sweep, stored.executions, stored.candidates
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
         tx = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
-        accepted = _accepted(sweep, execution, tx) if tx is not None else None
+        accepted = _accepted(stored, tx) if tx is not None else None
         return cls(
             sweep_id=sweep.id,
             execution_id=execution.id,
@@ -181,9 +182,11 @@ class FollowedEvmSweep:
         )
 
 
-def _accepted(sweep: Sweep, execution: Execution, tx: SweepTransaction) -> EvmAcceptance:
-    positions = {token.id: token.position for token in sweep.input_tokens}
-    skipped = [Skipped(positions[one.token_id], SkippedToken.Reason(one.reason)) for one in execution.now_skipped]
+def _accepted(stored: StoredSweep, tx: SweepTransaction) -> EvmAcceptance:
+    (execution,) = stored.executions
+    positions = {token.pk: token.position for token in stored.tokens}
+    left_out = stored.skipped_by(execution)
+    skipped = [Skipped(positions[one.token_id], SkippedToken.Reason(one.reason)) for one in left_out]
     return EvmAcceptance(tx.tx_hash, *tx.block, execution.amounts, tuple(skipped))
 
 

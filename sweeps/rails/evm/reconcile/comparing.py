@@ -12,12 +12,13 @@ from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_scan import Scan, ScannedSpan, Stream
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
-from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending
 from sweeps.rails.evm.follow.emitted import Emitted
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.rail import EvmRail
+from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
 
@@ -132,7 +133,7 @@ def _is_of_adopted(one: _Named, result: EventComparison) -> bool:
 
 
 def _questions(rail: EvmRail, named: Sequence[_Named], result: EventComparison) -> Iterator[_Question]:
-    sweeps: dict[UUID, Sweep] = {one.execution.sweep_id: one.execution.sweep for one in named}
+    sweeps = read({one.execution.sweep_id for one in named})
     watched = dict(zip(sweeps, rail.watch(list(sweeps.values())), strict=True))
     for one in named:
         subject = watched[one.execution.sweep_id]

@@ -21,12 +21,12 @@ from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
-from sweeps.models import Sweep
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile.unsettled import unsettled
+from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
 
@@ -121,7 +121,7 @@ def _proposals(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterat
     """Yield the events about open sweeps which these do not know."""
     events = [(one, rail.execution_id(one.subject)) for one in poll.events if one.contract == contract]
     found = unsettled(network, contract, events)
-    sweeps = Sweep.objects.in_bulk({sweep_id for _, sweep_id in found})
+    sweeps = read({sweep_id for _, sweep_id in found})
     watched = {one.sweep_id: one for one in rail.watch(list(sweeps.values()))}
     for polled, sweep_id in found:
         try:
@@ -131,7 +131,7 @@ def _proposals(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterat
             continue
         event = watched[sweep_id].terms.read(mined.log)
         if event is not None:
-            yield _Proposal(watched[sweep_id], event, mined, sweeps[sweep_id].last_checked_at)
+            yield _Proposal(watched[sweep_id], event, mined, sweeps[sweep_id].sweep.last_checked_at)
 
 
 def _shows(receipt: Receipt, mined: MinedLog) -> bool:

@@ -28,6 +28,7 @@ from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import unmatched
 from sweeps.rails.evm.reconcile.comparing import compare
+from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
 
@@ -80,8 +81,8 @@ def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmRe
         execution__venue=cursor.contract,
         sweep__is_open=True,
     )
-    sweeps = [tx.sweep for tx in accepted.select_related("sweep")]
-    lots = rail.see(cursor.network, rail.watch(sweeps))
+    sweeps = read(accepted.values_list("sweep_id", flat=True))
+    lots = rail.see(cursor.network, rail.watch(list(sweeps.values())))
     return ((sweep_id, seen) for looks in lots for sweep_id, seen in looks if seen is not None)
 
 

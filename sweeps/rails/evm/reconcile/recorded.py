@@ -8,6 +8,7 @@ from sweeps.books.comparison import BooksDifference, BooksProblem
 from sweeps.books.entries import oldest_id
 from sweeps.models import Execution
 from sweeps.rails.evm.reconcile.rereading import ContractPlace
+from sweeps.store.reading import read
 
 MAX_READ = 100  # of cancelled executions, in one call
 
@@ -20,7 +21,7 @@ def unused_cancelled(place: ContractPlace, since: int, seen: Collection[str]) ->
     cancelled = Execution.objects.filter(
         id__gte=oldest_id(since), network=place.network, venue=place.contract, status=Execution.Status.CANCELLED
     ).exclude(execution_id__in=seen)
-    executions = list(cancelled.select_related("sweep__partner", "sweep__permit").prefetch_related("sweep__tokens"))
+    executions = list(cancelled)
     for start in range(0, len(executions), MAX_READ):
         batch = executions[start : start + MAX_READ]
         for execution, is_unused in zip(batch, _are_unused(place, batch), strict=True):
@@ -36,7 +37,8 @@ def unused_cancelled(place: ContractPlace, since: int, seen: Collection[str]) ->
 
 def _are_unused(place: ContractPlace, executions: Collection[Execution]) -> list[bool]:
     registry = networks.current()
-    reads = [place.rail.terms(one.sweep, one).is_used(place.contract) for one in executions]
+    sweeps = read([one.sweep_id for one in executions])
+    reads = [place.rail.terms(sweeps[one.sweep_id]).is_used(place.contract) for one in executions]
     call = multicall(multicall3=registry.chain(place.network).multicall3, reads=reads, require_all=True)
     answers = [results for (results,) in registry.pool(place.network).ask_all([call])]
     return [all(used == (False,) for used in shown) for shown in zip(*answers, strict=True)]

@@ -2,12 +2,10 @@
 
 import base64
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Now
 from django.utils import timezone
 from solders.instruction import Instruction
 
@@ -26,10 +24,9 @@ class SolanaSealed(Sealed):
 
     draft: SolanaDraft
 
-    @property
-    def first_look_at(self) -> Combinable:
-        """When to look: soon, because nothing is reported on Solana, and by the clock that decides what is due."""
-        return Now() + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
+    def first_look_at(self, now: datetime) -> datetime:
+        """Return when to look: soon, because nothing is reported on Solana."""
+        return now + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
 
 def seal(draft: SolanaDraft, *, renewed: Sweep | None = None) -> SolanaSealed:

@@ -13,9 +13,9 @@ from sweepapi.solana.landed.progress import ReferenceSearch
 from sweepapi.solana.landed.sightings import Subject
 from sweepapi.solana.landed.tracking import Tracked
 from sweepapi.solana.landed.transactions import Landed, LandedInstruction
-from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.models import Execution, SweepTransaction
 from sweeps.rails.solana_v1.models import BuiltTransaction
-from sweeps.store.parts import read_parts
+from sweeps.store.stored import StoredSweep
 
 # The deadline is an estimate. A provider that has not seen the end of the blockhash by then is far behind.
 OVERDUE = timedelta(minutes=1)
@@ -111,18 +111,13 @@ def user_gain(landed: Landed, wallet: str, output_asset: str) -> int:
     return landed.token_gain(wallet, output_asset)
 
 
-def read_built_parts(sweeps: Sequence[Sweep]) -> None:
-    """Read what belongs to sweeps, with their tokens and built transactions, unless it was read before."""
-    read_parts(sweeps, "execution_list__tokens", "execution_list__built")
+def watch(sweeps: Sequence[StoredSweep]) -> list[FollowedSolanaSweep]:
+    """Return what to look for, in the order of the sweeps."""
+    return [_watched(stored) for stored in sweeps]
 
 
-def watch(sweeps: Sequence[Sweep]) -> list[FollowedSolanaSweep]:
-    """Return what to look for, in the order of the sweeps, once their parts are read."""
-    read_built_parts(sweeps)
-    return [_watched(sweep) for sweep in sweeps]
-
-
-def _watched(sweep: Sweep) -> FollowedSolanaSweep:
+def _watched(stored: StoredSweep) -> FollowedSolanaSweep:
+    sweep = stored.sweep
     return FollowedSolanaSweep(
         sweep_id=sweep.id,
         wallet=sweep.wallet,
@@ -130,12 +125,12 @@ def _watched(sweep: Sweep) -> FollowedSolanaSweep:
         fee_bps=sweep.total_fee_bps,
         partner_share_bps=sweep.partner_share_bps,
         deadline=sweep.deadline,
-        executions=tuple(_execution(one, one.built) for one in sweep.execution_list),
+        executions=tuple(_execution(stored, one, one.built) for one in stored.executions),
     )
 
 
-def _execution(execution: Execution, built: BuiltTransaction) -> WatchedExecution:
-    candidates = execution.candidates
+def _execution(stored: StoredSweep, execution: Execution, built: BuiltTransaction) -> WatchedExecution:
+    candidates = stored.candidates_of(execution)
     tx = next((tx for tx in candidates if tx.status == Tx.ACCEPTED), None)
     return WatchedExecution(
         id=execution.id,
@@ -148,7 +143,7 @@ def _execution(execution: Execution, built: BuiltTransaction) -> WatchedExecutio
             LandedInstruction(one["program"], tuple(one["accounts"]), base64.b64decode(one["data"]))
             for one in built.instructions
         ),
-        token_count=len(execution.tokens.all()),
+        token_count=sum(token.execution_id == execution.id for token in stored.tokens),
         min_gross=execution.min_gross,
         search_cursor=execution.search_cursor,
         known=frozenset(tx.tx_hash for tx in candidates),

@@ -19,11 +19,12 @@ from sweepapi.solana.landed.history import ClusterHead, Listed
 from sweepapi.solana.landed.opinions import Found
 from sweepapi.solana.landed.progress import SearchSighting
 from sweepapi.solana.landed.sightings import Sighting
-from sweeps.models import Execution, Sweep, SweepTransaction
+from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import FinalSpan
 from sweeps.rails.solana_v1.follow.following import SolanaReading
 from sweeps.rails.solana_v1.follow.watching import WatchedExecution, watch
 from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
+from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
 
@@ -115,7 +116,7 @@ def looks_at(
             by_key[key].append(one)
     # Of an adopted one it is not known what was built, so no transaction can be judged by that.
     named = Execution.objects.filter(network=network, venue=venue, execution_id__in=by_key, built__isnull=False)
-    for watched in watch(list(Sweep.objects.filter(executions__in=named).distinct())):
+    for watched in watch(list(read(named.values_list("sweep_id", flat=True)).values())):
         ours = {one.id: _executing(one, by_key[one.reference]) for one in watched.executions}
         sightings: dict[Hashable, Sighting] = {key: _sighting(head, each) for key, each in ours.items() if each}
         if sightings:

@@ -32,6 +32,7 @@ from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.cancelling import send_requested
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
+from sweeps.store.reading import lock_one
 from sweeps.story.withdrawal import cancel_on_chain, void
 from tests import fake_web3signer
 from tests.factories.sweeps import SweepFactory
@@ -193,7 +194,7 @@ def test_more_cancellations_than_fit_a_batch_take_several_rounds(
 
 @pytest.mark.usefixtures("signer")
 def test_a_request_on_a_network_missing_from_the_chains_file_delays_no_others(app: PartnerApp) -> None:
-    cancelling.request(SweepFactory.create(network="eip155:999"))
+    cancelling.request(lock_one(SweepFactory.create(network="eip155:999").id))
     known = requested(app)
     send_and_mine(app)
     assert is_used(app, known)

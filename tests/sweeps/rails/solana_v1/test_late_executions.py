@@ -14,10 +14,10 @@ from sweeps.models import EventKind
 from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1.models import ScannedSlots
 from sweeps.rails.solana_v1.reconcile import reconciling
-from sweeps.story.settle import settle
 from tests import fake_node
 from tests.fake_node import Alter
 from tests.indexer.reconciled import refuse_to_settle
+from tests.settling import settle
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import SWEPT, LocalSweep
 from tests.sweeps.rails.solana_v1.looks import candidates, the_worker_looks

@@ -15,6 +15,7 @@ from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, Execution, SweepTransaction
 from sweeps.rails.registry import RAILS
 from sweeps.rails.solana_v1.models import ScannedSlots
+from sweeps.store.reading import read
 from tests import fake_node
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, PARTNER_FEE, LocalSweep
@@ -274,12 +275,12 @@ def test_a_provider_that_stopped_is_passed_over_once_a_sweep_is_overdue(sweep: L
     assert the_worker_looks(sweep) == ("expired", False, [])
 
 
-def test_watching_many_sweeps_takes_four_queries(
+def test_watching_many_sweeps_takes_one_query(
     cluster: SolanaCluster, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     sweeps = [LocalSweep(cluster, transactions=2).row for _ in range(3)]
-    with django_assert_num_queries(4):
-        watched = RAILS["solana_v1"].watch(sweeps)
+    with django_assert_num_queries(1):
+        watched = RAILS["solana_v1"].watch(list(read([sweep.id for sweep in sweeps]).values()))
     assert [len(one.executions) for one in watched] == [2, 2, 2]
 
 

@@ -1,0 +1,112 @@
+"""Writes sweeps, the only module that does: in sets, by the same few statements for one sweep as for hundreds.
+
+The caller's transaction has locked the sweeps, in the order of their ids, so that two can't wait for each other.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from itertools import chain
+
+import structlog
+from django.db import connection, models, transaction
+
+from ledger import posting
+from sweepapi.monitoring import metrics
+from sweepapi.postgres.sets import Insert, InsertNew, Row, Update, as_json, as_row
+from sweepapi.postgres.sets import write as write_rows
+from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepToken, SweepTransaction
+from sweeps.store.statements import statement
+from sweeps.store.stored import BlockId, ChangedRow, StoredSweep
+
+log = structlog.get_logger(__name__)
+
+# What tells new rows apart that get their keys from the database.
+_IDENTITY: Mapping[type[models.Model], tuple[str, ...]] = {
+    SweepToken: ("sweep_id", "position"),
+    SweepTransaction: ("execution_id", "tx_hash"),
+    SkippedToken: ("execution_id", "booking_epoch", "token_id"),
+}
+
+
+def write(sweeps: Collection[StoredSweep]) -> None:
+    """Write what changed, and log the changes of statuses once they are committed.
+
+    Raises ``FixedColumnError`` if something changed that the build fixed.
+    """
+    _watch_blocks([one for one in sweeps if one.rests_on is not None])
+    new = _by_model(instance for one in sweeps for instance in one.new())
+    changes = [change for one in sweeps for change in one.changes()]
+    events = [event for one in sweeps for event in one.events]
+    accepted = [one.instance for one in changes if "confirmed_at" in one.columns] + new[SweepTransaction]
+    waited = list(_waits(accepted))
+    write_rows(
+        *posting.sweep_fee_rows([fee for one in sweeps for fee in one.fees]),
+        *(_update(model, changes) for model in (SweepTransaction, Execution, Sweep)),
+        *(Insert(model, [as_row(instance) for instance in new[model]]) for model in (Sweep, Execution)),
+        *(InsertNew(model, new[model], identity) for model, identity in _IDENTITY.items()),
+        Insert(SweepEvent, events),
+    )
+    posting.finalize([entry_id for one in sweeps for entry_id in one.final_entries])
+    for instance in chain.from_iterable(new.values()):
+        instance._state.adding = False  # noqa: SLF001 - Django documents it
+    moves = [event for event in events if event["kind"] == EventKind.STATUS]
+    if moves:
+        transaction.on_commit(partial(_log_moves, moves))
+    if waited:
+        transaction.on_commit(partial(_observe_acceptances, waited))
+
+
+def _by_model(instances: Iterable[models.Model]) -> Mapping[type[models.Model], list[models.Model]]:
+    grouped = defaultdict(list)
+    for instance in instances:
+        grouped[type(instance)].append(instance)
+    return grouped
+
+
+def _update(model: type[models.Model], changes: Sequence[ChangedRow]) -> Update:
+    """Return the rows of a table, all with the columns in which any of them changed."""
+    ours = [change for change in changes if type(change.instance) is model]
+    columns = ["id", *sorted({column for change in ours for column in change.columns})]
+    return Update(model, [{column: getattr(one.instance, column) for column in columns} for one in ours])
+
+
+def _watch_blocks(resting: Sequence[StoredSweep]) -> None:
+    """Have the blocks watched on which these sweeps rest, each with the highest head that was seen.
+
+    Sorted, so that two sessions can't wait for each other.
+    """
+    heads: dict[BlockId, int] = {}
+    for one in resting:
+        if one.rests_on is not None:
+            heads[one.rests_on] = max(one.head_number, heads.get(one.rests_on, 0))
+    if not heads:
+        return
+    due_at = max(one.now for one in resting)
+    rows = [{**block._asdict(), "head_number": heads[block], "due_at": due_at} for block in sorted(heads)]
+    with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
+        cursor.execute(statement("watch_blocks"), [as_json(rows)])
+        ids = {BlockId(*block): block_id for block_id, *block in cursor.fetchall()}
+    for one in resting:
+        if one.rests_on is not None:
+            one.sweep.watched_block_id = ids[one.rests_on]
+
+
+def _waits(candidates: Iterable[models.Model]) -> Iterator[timedelta]:
+    """Yield how long each that was reported waited until it was accepted."""
+    for tx in candidates:
+        if isinstance(tx, SweepTransaction) and tx.confirmed_at and tx.source != SweepTransaction.Source.DISCOVERED:
+            yield tx.confirmed_at - tx.submitted_at
+
+
+def _observe_acceptances(waited: Sequence[timedelta]) -> None:
+    for one in waited:
+        metrics.ACCEPTANCE_SECONDS.observe(one.total_seconds())
+
+
+def _log_moves(moves: Sequence[Row]) -> None:
+    """Log changes of a status, without their facts: a reason is free text."""
+    for event in moves:
+        shown = {name: event[name] for name in ("from_status", "to_status", "cause", "tx_hash")}
+        log.info("sweep_status_changed", sweep_id=str(event["sweep_id"]), **shown)
