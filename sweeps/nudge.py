@@ -12,7 +12,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.messaging import Producer
 
-from sweeps.models import Sweep
+from sweeps.store.leases import make_due
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +63,7 @@ def _producer() -> Producer:
 def check_now(sweep_id: UUID) -> bool:
     """Make an open sweep due at once and nudge the worker; return False for one that is closed."""
     now = timezone.now()
-    is_due = bool(Sweep.objects.filter(id=sweep_id, is_open=True).update(next_check_at=now))
+    is_due = make_due(sweep_id, at=now)
     if is_due:
         transaction.on_commit(lambda: nudge(sweep_id, at=now))
     return is_due

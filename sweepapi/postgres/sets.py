@@ -145,6 +145,8 @@ def _columns(model: type[models.Model]) -> tuple[Sequence[str], Sequence[tuple[s
 def _decoder(field: "models.Field[Any, Any]") -> Callable[[Any], Any]:
     if isinstance(field, models.ForeignKey):
         return _decoder(field.target_field)
+    if isinstance(field, models.GeneratedField) and field.output_field is not None:
+        return _decoder(field.output_field)
     if isinstance(field, models.UUIDField):
         return UUID
     return datetime.fromisoformat if isinstance(field, models.DateTimeField) else _unchanged

@@ -106,6 +106,26 @@ class Migration(migrations.Migration):
                 ("lease_token", models.UUIDField(blank=True, null=True)),
                 ("lease_until", models.DateTimeField(blank=True, null=True)),
                 (
+                    "due_at",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=django.db.models.functions.comparison.Greatest("next_check_at", "lease_until"),
+                        output_field=models.DateTimeField(null=True),
+                    ),
+                ),
+                (
+                    "urgency",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Case(
+                            models.When(next_check_at__lte=models.F("deadline"), status="pending", then=0),
+                            models.When(status="completed", then=1),
+                            default=2,
+                        ),
+                        output_field=models.PositiveSmallIntegerField(),
+                    ),
+                ),
+                (
                     "partner",
                     models.ForeignKey(
                         db_index=False,
@@ -771,14 +791,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="sweep",
             index=models.Index(
-                models.Case(
-                    models.When(next_check_at__lte=models.F("deadline"), status="pending", then=0),
-                    models.When(status="completed", then=1),
-                    default=2,
-                ),
-                django.db.models.functions.comparison.Greatest("next_check_at", "lease_until"),
-                condition=models.Q(("is_open", True)),
-                name="sweep_due_by_urgency",
+                condition=models.Q(("is_open", True)), fields=["urgency", "due_at"], name="sweep_due_by_urgency"
             ),
         ),
         migrations.AddConstraint(

@@ -111,6 +111,22 @@ class Sweep(models.Model):
     lease_token = models.UUIDField(null=True, blank=True)  # null unless a check is under way
     lease_until = models.DateTimeField(null=True, blank=True)  # null with the token
 
+    # What the worker claims next, in this order; null while nothing is to be checked. ``indexer.claims`` says why.
+    due_at = models.GeneratedField(
+        expression=Greatest("next_check_at", "lease_until"),
+        output_field=models.DateTimeField(null=True),
+        db_persist=True,
+    )
+    urgency = models.GeneratedField(
+        expression=Case(
+            When(next_check_at__lte=F("deadline"), status=SweepStatus.PENDING, then=0),  # it awaits a receipt
+            When(status=SweepStatus.COMPLETED, then=1),
+            default=2,
+        ),
+        output_field=models.PositiveSmallIntegerField(),
+        db_persist=True,
+    )
+
     # What the build fixed; the store refuses to write over it.
     FIXED: ClassVar = frozenset(
         (
@@ -142,17 +158,7 @@ class Sweep(models.Model):
                 fields=["watched_block", "id"], condition=Q(watched_block__isnull=False), name="sweep_of_watched_block"
             ),
             models.Index(fields=["flags"], condition=~Q(flags=[]), name="sweep_flagged"),  # the metrics count these
-            # What the worker claims next, in this order; ``indexer.claims`` says why.
-            models.Index(
-                Case(
-                    When(next_check_at__lte=F("deadline"), status=SweepStatus.PENDING, then=0),
-                    When(status=SweepStatus.COMPLETED, then=1),
-                    default=2,
-                ),
-                Greatest("next_check_at", "lease_until"),
-                condition=Q(is_open=True),
-                name="sweep_due_by_urgency",
-            ),
+            models.Index(fields=["urgency", "due_at"], condition=Q(is_open=True), name="sweep_due_by_urgency"),
         ]
         triggers: ClassVar = [
             pgtrigger.Trigger(
@@ -251,7 +257,7 @@ pgtrigger.register(
             *(
                 field.column
                 for field in Sweep._meta.concrete_fields  # noqa: SLF001 - Django documents it
-                if field.column not in ("lease_token", "lease_until")
+                if not field.generated and field.column not in ("lease_token", "lease_until")
             )
         ),
         func="NEW.version := OLD.version + 1; RETURN NEW;",

@@ -7,18 +7,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 from eth_utils.crypto import keccak
 
 from sweepapi import networks
 from sweepapi.errors import FieldError, InvalidRequest, RateLimited
-from sweeps.models import Sweep
 from sweeps.sandbox.blocks import Heads, heads_of, send_if_valid
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode, refusals_as_failures
 from sweeps.sandbox.outcomes import SCRIPT, ForcedOutcome, outcome_of
 from sweeps.sandbox.replacing import changing, planned, replace_blocks
 from sweeps.sandbox.script import MAX_SCRIPTED, Script, Scripted
+from sweeps.store.leases import make_network_due
 
 MAX_BLOCKS = 64
 MAX_SECONDS = 3_600
@@ -50,7 +49,7 @@ def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Hea
                 script.drop(one)
             node.ask("anvil_mine", hex(blocks))
         after = heads_of(node, chain)
-    _make_due(network)
+    make_network_due(network, at=timezone.now())  # the worker plans its checks by the server's clock
     return after
 
 
@@ -124,15 +123,3 @@ def _height(node: SandboxNode, one: Scripted) -> int | None:
     """Return the height of the block with the transaction, None if it waits in the node's pool."""
     receipt = node.ask("eth_getTransactionReceipt", one.tx_hash)
     return None if receipt is None else int(receipt["blockNumber"], 16)
-
-
-def _make_due(network: str) -> None:
-    """Have the worker look at the chain's open sweeps now: it plans its looks by the server's clock.
-
-    Rows that are locked are being looked at.
-    """
-    now = timezone.now()
-    with transaction.atomic():
-        waiting = Sweep.objects.filter(network=network, is_open=True, next_check_at__gt=now)
-        due = list(waiting.select_for_update(skip_locked=True).values_list("id", flat=True))
-        Sweep.objects.filter(id__in=due).update(next_check_at=now)

@@ -9,40 +9,22 @@ from django.db.models import F
 from django.db.models.functions import Greatest, Now
 
 from sweeps.models import SweepTransaction, WatchedBlock
+from sweeps.store.statements import statement
 
-_CLAIM = """
-UPDATE sweeps_watchedblock SET due_at = statement_timestamp() + %(lease)s
-WHERE id = ANY(ARRAY(
-    SELECT id FROM sweeps_watchedblock
-    WHERE due_at <= statement_timestamp() AND network = ANY(%(networks)s)
-    ORDER BY due_at LIMIT %(blocks)s FOR UPDATE SKIP LOCKED
-)) RETURNING *
-"""
-# What was checked meanwhile, or taken over, is due at another time.
-_RENEW = """
-UPDATE sweeps_watchedblock SET due_at = statement_timestamp() + %(lease)s
-WHERE id = ANY(ARRAY(
-    SELECT id FROM sweeps_watchedblock WHERE id = ANY(%(blocks)s) AND due_at = ANY(%(held_until)s)
-    FOR UPDATE SKIP LOCKED
-)) RETURNING due_at
-"""
 _LOCK = "SELECT FROM sweeps_watchedblock WHERE id = ANY(%(blocks)s) ORDER BY network, number, hash FOR UPDATE"
-_DELETE_UNUSED = """
-DELETE FROM sweeps_watchedblock AS block
-WHERE id = ANY(%(blocks)s) AND NOT EXISTS (SELECT FROM sweeps_sweep AS sweep WHERE sweep.watched_block_id = block.id)
-"""
 
 
 def claim(networks: Collection[str], *, rows: int, lease: timedelta) -> list[WatchedBlock]:
     """Take the blocks of these networks that are due for the longest time, by the database's clock."""
     parameters: dict[str, Any] = {"lease": lease, "networks": list(networks), "blocks": rows}
-    return list(WatchedBlock.objects.raw(_CLAIM, parameters))
+    return list(WatchedBlock.objects.raw(statement("claim_blocks"), parameters))
 
 
 def renew(block_ids: Collection[int], *, held_until: Collection[datetime], lease: timedelta) -> set[datetime]:
     """Extend the lease of those of these blocks that are due at one of these times; return until when."""
+    parameters: dict[str, Any] = {"lease": lease, "blocks": list(block_ids), "held_until": list(held_until)}
     with connection.cursor() as cursor:
-        cursor.execute(_RENEW, {"lease": lease, "blocks": list(block_ids), "held_until": list(held_until)})
+        cursor.execute(statement("renew_blocks"), parameters)
         return {due_at for (due_at,) in cursor.fetchall()}
 
 
@@ -84,4 +66,4 @@ def note_safe(block_ids: Collection[int]) -> None:
 def delete_unused(block_ids: Collection[int]) -> None:
     """Delete those of these blocks on which no sweep rests."""
     with connection.cursor() as cursor:
-        cursor.execute(_DELETE_UNUSED, {"blocks": list(block_ids)})
+        cursor.execute(statement("delete_unused_blocks"), {"blocks": list(block_ids)})

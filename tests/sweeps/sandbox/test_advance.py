@@ -93,7 +93,7 @@ def test_a_partner_can_move_the_clock_by_a_bounded_time_each_day(
 
 def test_two_advances_at_once_both_count(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
     # The part that needs the database, in which another connection would not see the test's rows.
-    monkeypatch.setattr(operating, "_make_due", lambda _network: None)
+    monkeypatch.setattr(operating, "make_network_due", lambda _network, **_options: None)
     before = tester.advance()["head"]
     network = f"eip155:{tester.app.chain.world['chainId']}"
     with ThreadPoolExecutor(2) as pool:

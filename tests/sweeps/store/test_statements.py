@@ -1,0 +1,27 @@
+"""Every statement of the store fits the tables as they are migrated."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from sweeps.store import statements
+from sweeps.store.reading import read_statement
+from sweeps.store.statements import statement
+
+FILES = sorted(path.stem for path in (Path(statements.__file__).parent / "sql").glob("*.sql"))
+
+
+def prepared(text: str) -> str:
+    """Return a statement with the parameters of PostgreSQL instead of Python's."""
+    names: dict[str, int] = {}
+    return re.sub(r"%\((\w+)\)s|%s", lambda found: f"${names.setdefault(found[0], len(names) + 1)}", text)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", [*map(statement, FILES), read_statement()], ids=[*FILES, "read_sweeps"])
+def test_the_database_accepts_it(text: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PREPARE this AS {prepared(text)}")
+        cursor.execute("DEALLOCATE this")
