@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -156,7 +156,7 @@ def _unchanged(value: object) -> object:
     return value
 
 
-@cache
+@lru_cache(maxsize=512)  # the changed columns vary
 def _statement(forms: tuple[_Form, ...], *, updates_single_rows: bool) -> str:
     changes = [_change(form, updates_single_rows=updates_single_rows) for form in forms]
     sets = [SQL("set_{} AS ({})").format(SQL(str(i)), change) for i, change in enumerate(changes)]

@@ -133,8 +133,8 @@ def settle_together(looks: Sequence[Look], *, lease: UUID | None = None) -> list
     meanwhile. Without a lease, that of a check which is under way stays, so that its look is not lost.
     """
     judged = list(_judged(looks))
-    # Before the transaction, so that it waits for no session that stores the same ones.
-    posting.open_accounts(list(_fees(judged)))
+    if len(judged) > 1:  # before the transaction, so that no set is locked while another session stores the same ones
+        posting.open_accounts(list(_fees(judged)))
     with transaction.atomic():
         settled = [_apply(one, lease) for one in _current(judged, lease)]
         write([one.stored for one in settled])
@@ -165,9 +165,11 @@ def _judge(look: Look, watching: Watching) -> _Judged:
 def _current(judged: Sequence[_Judged], lease: UUID | None) -> Iterator[_Judged]:
     """Lock the sweeps and yield them by partner, whom to reverse a fee locks, too; what changed is judged again."""
     locked = reading.lock([one.stored.id for one in judged])
-    held = [one for one in judged if lease in (None, locked[one.stored.id].mark.lease)]
+    held = []
     for one in judged:
-        if one not in held:
+        if lease in (None, locked[one.stored.id].mark.lease):
+            held.append(one)
+        else:
             log.info("lease_lost", sweep_id=str(one.stored.id))
     changed = [one.stored.id for one in held if ReadMark.of(one.stored.sweep) != locked[one.stored.id].mark]
     fresh = reading.read(changed)

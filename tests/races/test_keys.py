@@ -6,15 +6,16 @@ import pytest
 from django.db import IntegrityError, connection, models, transaction
 from psycopg.sql import SQL, Composed, Identifier
 
+from sweeps.store.stored import columns_of
 from tests.races.rows import store_rows
 from tests.races.rules import UniqueKey, unique_keys
 
 pytestmark = pytest.mark.django_db
 
 COPY = """
-INSERT INTO {table} SELECT copy.*
-FROM (SELECT * FROM {table} WHERE {applies} LIMIT 1) AS row,
-    json_populate_record(NULL::{table}, (to_jsonb(row) || jsonb_build_object({pk}, %s))::json) AS copy
+INSERT INTO {table} ({columns}) SELECT {columns}
+FROM (SELECT to_jsonb(one) AS found FROM {table} AS one WHERE {applies} LIMIT 1) AS row,
+    json_populate_record(NULL::{table}, (row.found || jsonb_build_object({pk}, %s))::json) AS copy
 """
 
 
@@ -24,6 +25,7 @@ def copy(key: UniqueKey, condition: str | None) -> Composed:
     options = key.model._meta  # noqa: SLF001 - Django documents it
     return SQL(COPY).format(
         table=Identifier(options.db_table),
+        columns=SQL(", ").join(map(Identifier, columns_of(key.model))),
         pk=options.pk.column,
         applies=SQL(" AND ").join([*has_values, SQL(condition or "TRUE")]),
     )

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
+from sweeps.store.stored import columns_of
 from sweeps.story.state import HistoryFilter, sweeps_of_partner
 from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.solana_sweeps import MAINNET, SolanaSweepFactory
@@ -291,8 +292,7 @@ def test_an_index_serves_the_page_in_its_order(partner: Partner, chosen: dict[st
 def many_sweeps(partner: Partner, count: int) -> None:
     """Store copies of a sweep, one for each minute of the past."""
     sweep = SweepFactory.create(partner=partner)
-    columns = [str(field.column) for field in Sweep._meta.concrete_fields]  # noqa: SLF001 Django's own name for it
-    copied = ", ".join(column for column in columns if column not in ("id", "created_at"))
+    copied = ", ".join(column for column in columns_of(Sweep) if column not in ("id", "created_at"))
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO sweeps_sweep (id, created_at, {copied}) "  # noqa: S608 its own columns

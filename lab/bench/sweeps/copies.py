@@ -89,7 +89,7 @@ class Copier:
             cursor.execute(_COPIED_UUID)
             keys = {model: self._key(cursor, rows, numbers) for model, rows in self.rows.items()}
             for rows in self.rows.values():
-                fields = rows.model._meta.concrete_fields
+                fields = [field for field in rows.model._meta.concrete_fields if not field.generated]
                 columns = ", ".join(f'"{field.column}"' for field in fields)
                 values = ", ".join(_value(field, keys, changes) for field in fields)
                 key = rows.model._meta.pk.column

@@ -14,7 +14,7 @@ STORE = "sweeps/store"
 TABLES = (Sweep, Execution, SweepTransaction, SweepToken, SkippedToken, SweepEvent, WatchedBlock)
 MODELS = {model.__name__ for model in TABLES}
 # Names under which instances of these models go, as ``stored.sweep.save()``.
-INSTANCES = re.compile(r"sweep|execution|tx|candidate|event|block")
+INSTANCES = re.compile(r"sweep|execution|tx|candidate|block")
 _IN_SQL = re.compile(
     r"\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+sweeps_(?:sweep\w*|execution|skippedtoken|watchedblock)\b"
 )
