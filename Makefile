@@ -36,7 +36,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api chaos lab-bench abi vectors lock audit clean
+	invariants coverage openapi fuzz-api chaos lab-outages lab-bench abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -127,6 +127,9 @@ openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript 
 # `python -m lab.chaos --help` lists the choices.
 chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; compare the books with the chain (20 minutes)
 	@$(PY) -m lab.chaos --seeds 3 --sweeps 500
+
+lab-outages: $(CONTRACTS_READY) ## take engines and processes down for up to two minutes; measure how soon work resumes (20 minutes)
+	@$(PY) -m lab.outages
 
 fuzz-api: $(CONTRACTS_READY) ## send the API thousands of requests made up from its OpenAPI document; see var/fuzz-api.json
 	FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/test_fuzzed_api.py
