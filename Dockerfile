@@ -1,4 +1,4 @@
-# One image for web, worker, beat and webhooks: dependencies are built in one stage and copied into another without compilers.
+# One image for web, the loop, Celery and beat: dependencies are built in one stage and copied into another without compilers.
 # To pin the base image to its bytes: docker buildx imagetools inspect python:3.11.16-slim-trixie, and append the digest.
 FROM python:3.11.16-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
@@ -27,5 +27,5 @@ RUN SECRET_KEY=build API_KEY_PEPPER=build DATABASE_URL=postgres://build REDIS_UR
 USER sweepapi
 # 8001 is for HEALTH_BIND.
 EXPOSE 8000 8001
-# compose.yaml has the commands of worker, beat and webhooks.
+# compose.yaml has the commands of the loop, Celery and beat.
 CMD ["gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]

@@ -47,7 +47,7 @@ demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, a
 rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restore a backup, repair the books; check every step
 	@$(PY) -m lab.restore
 
-dev: $(CONTRACTS_READY) ## run web, worker, beat, webhooks and a local chain until Ctrl-C; see var/dev/world.json
+dev: $(CONTRACTS_READY) ## run web, the loop, Celery, beat and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
 # Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The

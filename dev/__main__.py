@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("exec", help="run a command with a fresh database, broker and chain, then stop them")
     run.add_argument("argv", nargs="+", metavar="COMMAND", help="the command and its arguments, after --")
-    commands.add_parser("up", help="run web, worker, beat, webhooks, PostgreSQL, Redis and both chains until Ctrl-C")
+    commands.add_parser("up", help="run web, the loop, Celery, beat, PostgreSQL, Redis and both chains until Ctrl-C")
     commands.add_parser("demo", help="run sweeps from build to ledger and check every step")
     given = parser.parse_args(arguments)
     try:
@@ -65,7 +65,7 @@ def up() -> int:
 def demo() -> int:
     """Run the demo against its own service; returns 0 only if every check passed."""
     with Supervisor(world.VAR / "demo") as supervisor:
-        say("starting PostgreSQL, Redis, the chain, the Solana cluster, web, worker, beat and webhooks")
+        say("starting PostgreSQL, Redis, the chain, the Solana cluster, web, the loop, Celery and beat")
         local = world.start(supervisor)
         cluster = solana.start(supervisor, local.keys)
         running = service.start(supervisor, local, cluster)

@@ -57,6 +57,8 @@ class Runner:
     stopping: Event
     exit: Callable[[int], object] = os._exit  # of the process, whatever its other threads wait for
     _progress: dict[str, float] = field(default_factory=dict)  # monotonic seconds, by the name of the job
+    _watched_at: float = field(default_factory=time.monotonic)
+    _thawed_at: float = 0.0
 
     def run(self) -> None:
         """Wait for the database, run the jobs until stopped, and let each finish its round."""
@@ -79,8 +81,12 @@ class Runner:
     def watch(self) -> None:
         """End the process if a job made no progress although the database answers."""
         waits_seconds = max(settings.RPC_TIMEOUT_SECONDS, DATABASE_DEADLINE_SECONDS)
-        oldest = time.monotonic() - waits_seconds - STALLED_SECONDS
-        stalled = [name for name, at in self._progress.copy().items() if at < oldest]  # other threads change it
+        before, self._watched_at = self._watched_at, time.monotonic()
+        if self._watched_at - before > STALLED_SECONDS:  # the whole process was frozen
+            self._thawed_at = self._watched_at
+        oldest = self._watched_at - waits_seconds - STALLED_SECONDS
+        progress = self._progress.copy()  # other threads change it
+        stalled = [name for name, at in progress.items() if max(at, self._thawed_at) < oldest]
         if stalled and _database_answers():
             log.critical("work_stalled", jobs=stalled)
             self.exit(STALLED)

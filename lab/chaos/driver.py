@@ -70,7 +70,7 @@ class Driver:
                 self._idle.append(story)
 
     def _revive(self) -> None:
-        """Start again what ended by itself, which nothing may."""
+        """Start again what ended by itself, as ``restart`` does in compose.yaml."""
         for name in self._world.fleet.exited():
             self._journal.add("exited", name=name)
             self._world.bring_up(name)

@@ -20,6 +20,7 @@ from lab.chaos.drawer import Drawer
 from lab.chaos.driver import Driver
 from lab.chaos.fault_effects import Scene
 from lab.chaos.journal import JOURNAL, Journal, read
+from lab.chaos.world import BEATS, WORKERS
 
 FOLDER = VAR / "chaos"
 WALLETS = 24
@@ -113,13 +114,13 @@ def _drive(seed: int, plan: Plan, scene: Scene, result: Result) -> Drawer:
 
 
 def _bad_answers(journal: Path, result: Result) -> list[Finding]:
-    """Return the answers that no outage explains, and count all."""
+    """Return the answers that no outage explains, and count all; and what exited, which only Celery may."""
     entries = read(journal)
     got = [entry for entry in entries if entry["kind"] == "got"]
     result.answers = dict(Counter(f"{entry['op']} {entry['http']}" for entry in got))
     result.stories = dict(Counter(entry["name"] for entry in entries if entry["kind"] == "story"))
     wrong = [entry for entry in got if entry["http"] >= SERVER_ERROR and entry["http"] != AWAY]
-    exited = [entry for entry in entries if entry["kind"] == "exited"]
+    exited = [entry for entry in entries if entry["kind"] == "exited" and entry["name"] not in (*WORKERS, *BEATS)]
     return [
         *(
             Finding(Kind.ANSWERS, one.get("sweep", ""), None, f"{one['op']} got {one['http']} {one['code']}")

@@ -1,5 +1,6 @@
 """The loop repeats its jobs whatever fails, and ends its process only if a job stands still while engines answer."""
 
+import time
 from collections.abc import Callable
 from threading import Event
 
@@ -103,6 +104,15 @@ def test_a_job_that_stands_still_while_the_database_is_gone_is_waited_for(monkey
     loop.exit = ended.append
     loop._progress["hanging"] = 0.0  # noqa: SLF001 - as its thread would
     monkeypatch.setattr(runner, "_database_answers", lambda: False)
+    loop.watch()
+    assert ended == []
+
+
+def test_a_process_that_was_frozen_has_time_to_go_on() -> None:
+    loop, ended = Runner([], Event()), list[int]()
+    loop.exit = ended.append
+    loop._watched_at = loop._progress["sweeps"] = time.monotonic() - 120  # noqa: SLF001 - as after a freeze
+    loop.watch()
     loop.watch()
     assert ended == []
 
