@@ -1,5 +1,6 @@
 """The store of sweeps: reads each whole by one statement, and alone writes them, in sets.
 
-``reading`` makes a ``StoredSweep`` of a sweep with all that belongs to it. Rules change its model instances in memory,
-and ``writing`` stores exactly what differs from what was read. Statements fetch and store rows and decide nothing.
+Enters: ids, and a ``StoredSweep`` whose instances rules changed. Leaves: sweeps as read, and rows with exactly what
+differs from that. Statements fetch and store rows and decide nothing. Owns the tables of sweeps, executions,
+candidates, tokens, events and watched blocks.
 """

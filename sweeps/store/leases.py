@@ -56,8 +56,7 @@ def put_off(sweep_ids: Collection[UUID], lease: UUID, *, delay: timedelta) -> No
 
 def backlog(*, rows: int) -> tuple[int, timedelta]:
     """Return how many sweeps are due, up to so many, and for how long the oldest of them has been."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_bitmapscan = off")  # which reads all that is due before the limit counts
+    with connection.cursor() as cursor:
         cursor.execute(statement("backlog"), {"rows": rows})
         count, oldest = cursor.fetchone()
     return count, oldest or timedelta(0)

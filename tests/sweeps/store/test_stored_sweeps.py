@@ -14,7 +14,7 @@ from django.utils.connection import ConnectionDoesNotExist
 
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.store.reading import lock_one, read
-from sweeps.store.stored import FixedColumnError, StoredSweep, columns_of
+from sweeps.store.stored import FixedColumnError, StoredSweep
 from sweeps.store.writing import write
 from tests.factories.sweeps import SweepTransactionFactory
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.django_db
 SET_BY_DATABASE = "version"
 FIXED = [(model, name) for model in (Sweep, Execution, SweepTransaction) for name in sorted(model.FIXED)]
 CHANGEABLE = [
-    (model, name)
+    (model, field.attname)
     for model in (Sweep, Execution, SweepTransaction)
-    for name in columns_of(model)
-    if name not in model.FIXED and name != SET_BY_DATABASE
+    for field in model._meta.concrete_fields  # noqa: SLF001 - Django documents it
+    if not field.generated and field.attname not in {*model.FIXED, SET_BY_DATABASE}
 ]
 
 
