@@ -119,9 +119,6 @@ SPECTACULAR: dict[str, Any] = {
         "WebhookPayload": "partners.webhooks.models.WebhookEndpoint.Payload",
         "WebhookDeliveryStatus": "partners.webhooks.models.WebhookDelivery.Status",
     },
-    "WEBHOOKS": [
-        f"sweeps.views.serializers.webhooks.{name}"
-        for name in ("COMPLETED", "FINALIZED", "REVERSED", "FAILED", "EXPIRED", "VOIDED", "PING", "DISABLED")
-    ],
+    "WEBHOOKS": "sweeps.views.serializers.webhooks.WEBHOOKS",
     "SCHEMA_PATH_PREFIX": "/v[12]",
 }

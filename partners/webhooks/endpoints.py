@@ -16,8 +16,9 @@ from django.utils import timezone
 from partners.models import Partner
 from partners.webhooks import signing
 from partners.webhooks.claims import RETRIED_FOR
-from partners.webhooks.models import MessageType, WebhookDelivery, WebhookEndpoint, WebhookMessage
+from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
 from partners.webhooks.outbox import CHOSEN, sandbox_networks, send_to
+from partners.webhooks.public_events import PING
 from sweepapi.errors import FieldError, InvalidRequest, TooManyWebhooks, WebhookNotFound
 from sweepapi.modes import Mode
 
@@ -180,7 +181,7 @@ def ping(owner: Owner, endpoint_id: UUID) -> WebhookDelivery:
     with transaction.atomic():
         endpoint = owner.lock(endpoint_id)
         facts: dict[str, Any] = {"endpointId": str(endpoint.id)}
-        (delivery_id,) = send_to([endpoint], MessageType.PING, at=timezone.now(), facts=facts)
+        (delivery_id,) = send_to([endpoint], PING, at=timezone.now(), facts=facts)
     return deliveries_of(endpoint).get(id=delivery_id)
 
 

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 import structlog
 
 from partners.webhooks.attempts import AttemptOutcome
-from partners.webhooks.models import MessageType, WebhookEndpoint
+from partners.webhooks.models import WebhookEndpoint
 from partners.webhooks.outbox import send_to
+from partners.webhooks.public_events import DISABLED
 
 log = structlog.get_logger(__name__)
 
@@ -75,4 +76,4 @@ def _disable(endpoint: WebhookEndpoint, failing_since: datetime, last: AttemptOu
     log.error("webhook_endpoint_disabled", endpoint_id=str(endpoint.id), partner=str(endpoint.partner_id))
     others = WebhookEndpoint.objects.filter(partner=endpoint.partner_id, mode=endpoint.mode, is_enabled=True)
     facts = {"endpointId": str(endpoint.id), "url": endpoint.url, "reason": endpoint.disabled_reason}
-    send_to(list(others.exclude(id=endpoint.id)), MessageType.DISABLED, at=now, facts=facts)
+    send_to(list(others.exclude(id=endpoint.id)), DISABLED, at=now, facts=facts)

@@ -22,22 +22,6 @@ from sweepapi.modes import Mode
 MAX_URL_LENGTH = 2_000
 
 
-class MessageType(models.TextChoices):
-    """What a message reports; the type of its event in the words of Standard Webhooks."""
-
-    COMPLETED = "sweep.completed"
-    FAILED = "sweep.failed"
-    EXPIRED = "sweep.expired"
-    VOIDED = "sweep.voided"
-    REVERSED = "sweep.reversed"  # it was completed, and its block left the chain
-    FINALIZED = "sweep.finalized"  # it is completed, and its block is final
-    PING = "webhook.ping"
-    DISABLED = "webhook.disabled"  # another endpoint of the partner was
-
-
-SWEEP_TYPES = [kind.value for kind in MessageType if kind.value.startswith("sweep.")]
-
-
 class WebhookEndpoint(models.Model):
     """A URL of a partner to which messages are sent, and how it has been doing."""
 
@@ -104,7 +88,7 @@ class WebhookMessage(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     partner = models.ForeignKey("partners.Partner", on_delete=models.PROTECT, related_name="+", db_index=False)
-    type = models.CharField(max_length=32, choices=MessageType)
+    type = models.CharField(max_length=32)  # a row of ``public_events``, or about an endpoint
     network = NetworkField(null=True)  # null, as the next two, unless it is about a sweep
     sweep_ref = models.UUIDField(null=True)
     sequence = models.PositiveIntegerField(null=True)  # from 1 among the messages about a sweep, without gaps

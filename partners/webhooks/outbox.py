@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from partners.webhooks.models import MessageType, WebhookDelivery, WebhookEndpoint, WebhookMessage
+from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
 from sweepapi import networks
 
 BATCH_ROWS = 500
@@ -52,9 +52,7 @@ def dispatch() -> int:
     return count
 
 
-def send_to(
-    endpoints: Sequence[WebhookEndpoint], kind: MessageType, *, at: datetime, facts: dict[str, Any]
-) -> list[UUID]:
+def send_to(endpoints: Sequence[WebhookEndpoint], kind: str, *, at: datetime, facts: dict[str, Any]) -> list[UUID]:
     """Store a message that is not about a sweep, with its deliveries to these endpoints, in the caller's transaction.
 
     Returns the ids of the deliveries.

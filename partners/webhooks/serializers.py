@@ -10,12 +10,11 @@ from partners.webhooks.attempts import AttemptError
 from partners.webhooks.endpoints import Choices
 from partners.webhooks.models import (
     MAX_URL_LENGTH,
-    SWEEP_TYPES,
-    MessageType,
     WebhookAttempt,
     WebhookDelivery,
     WebhookEndpoint,
 )
+from partners.webhooks.public_events import MESSAGE_TYPES, SWEEP_TYPES
 from partners.webhooks.targets import target_of
 from sweepapi.api.input.fields import (
     OpenEnumField,
@@ -220,7 +219,7 @@ class WebhookDeliverySerializer(serializers.Serializer[WebhookDelivery]):
 
     deliveryId = serializers.UUIDField(source="id")
     messageId = serializers.UUIDField(source="message.id", help_text="As in the header webhook-id.")
-    type = OpenEnumField(source="message.type", values=MessageType.values)
+    type = OpenEnumField(source="message.type", values=MESSAGE_TYPES)
     sweepId = serializers.UUIDField(source="message.sweep_ref", allow_null=True, help_text="Null if about no sweep.")
     sequence = serializers.IntegerField(source="message.sequence", allow_null=True, help_text="As in the message.")
     status = serializers.ChoiceField(choices=WebhookDelivery.Status.choices)

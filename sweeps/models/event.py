@@ -7,7 +7,6 @@ from django.db.models import Q
 
 from sweepapi.fields import TransactionHashField
 from sweepapi.postgres.triggers import append_only
-from sweeps.models.public_events import notifies_partner
 from sweeps.models.sweep import Sweep, SweepStatus
 
 
@@ -63,7 +62,7 @@ class SweepEvent(models.Model):
 
     class Meta:
         ordering: ClassVar = ["sweep", "sequence"]
-        triggers: ClassVar = [*append_only(), notifies_partner]
+        triggers: ClassVar = append_only()
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["sweep", "sequence"], name="event_sequence"),
             models.CheckConstraint(

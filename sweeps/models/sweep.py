@@ -90,6 +90,7 @@ class Sweep(models.Model):
     last_event = models.PositiveIntegerField(
         default=1
     )  # the sequence of its newest event; the first is that it was built
+    last_message = models.PositiveIntegerField(default=0)  # the sequence of the newest one about it to webhooks
     completed_at = models.DateTimeField(null=True, blank=True)  # null unless completed
     closed_at = models.DateTimeField(null=True, blank=True)  # null while open
     # Null unless it was voided or cancelled on chain; kept if it is executed afterwards.

@@ -13,10 +13,12 @@ import structlog
 from django.db import connection, models, transaction
 
 from ledger import posting
+from partners.webhooks.models import WebhookMessage
 from sweepapi.monitoring import metrics
 from sweepapi.postgres.sets import Insert, InsertNew, Row, Update, as_json, as_row
 from sweepapi.postgres.sets import write as write_rows
 from sweeps.models import EventKind, Execution, SkippedToken, Sweep, SweepEvent, SweepToken, SweepTransaction
+from sweeps.store.messages import messages_of
 from sweeps.store.statements import statement
 from sweeps.store.stored import BlockId, ChangedRow, StoredSweep
 
@@ -36,6 +38,7 @@ def write(sweeps: Collection[StoredSweep]) -> None:
     Raises ``FixedColumnError`` if something changed that the build fixed.
     """
     _watch_blocks([one for one in sweeps if one.rests_on is not None])
+    messages = [message for one in sweeps for message in messages_of(one)]
     new = _by_model(instance for one in sweeps for instance in one.new())
     changes = [change for one in sweeps for change in one.changes()]
     events = [event for one in sweeps for event in one.events]
@@ -47,6 +50,7 @@ def write(sweeps: Collection[StoredSweep]) -> None:
         *(Insert(model, [as_row(instance) for instance in new[model]]) for model in (Sweep, Execution)),
         *(InsertNew(model, new[model], identity) for model, identity in _IDENTITY.items()),
         Insert(SweepEvent, events),
+        Insert(WebhookMessage, messages),
     )
     posting.finalize([entry_id for one in sweeps for entry_id in one.final_entries])
     for instance in chain.from_iterable(new.values()):

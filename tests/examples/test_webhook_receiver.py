@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from partners.models import Partner
 from partners.webhooks import endpoints, signing
-from partners.webhooks.models import MessageType
+from partners.webhooks.public_events import PING
 from tests import webhook_receiver
 from tests.examples.loading import load_example
 from tests.factories.webhooks import a_message, issued, owner_of
@@ -70,9 +70,9 @@ def test_a_message_that_arrives_again_or_late_changes_nothing(example: Any) -> N
     inbox = example.Inbox()
     first, last = (
         {"type": kind, "data": {"sweepId": "s", "sequence": number, "final": number > 1}}
-        for number, kind in enumerate((MessageType.COMPLETED.value, MessageType.FINALIZED.value), start=1)
+        for number, kind in enumerate(("sweep.completed", "sweep.finalized"), start=1)
     )
     for message_id, message in (("two", last), ("one", first), ("two", last)):
         inbox.take(message_id, message)
-    inbox.take("three", {"type": MessageType.PING.value, "data": {"endpointId": "e"}})
+    inbox.take("three", {"type": PING, "data": {"endpointId": "e"}})
     assert (inbox.newest, len(inbox.seen)) == ({"s": last["data"]}, 3)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from partners.models import Partner
 from partners.webhooks import endpoints
 from partners.webhooks.endpoints import Issued, Owner
-from partners.webhooks.models import MessageType, WebhookDelivery, WebhookEndpoint, WebhookMessage
+from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
 from sweepapi.modes import Mode
 from tests.factories.sweeps import LOCAL
 
@@ -29,7 +29,7 @@ def issued(partner: Partner, url: str = "https://partner.example/hooks", **choic
     return endpoints.create(owner_of(partner), {"url": url, **choices})  # type: ignore[typeddict-item] # of a test
 
 
-def a_message(partner: Partner, kind: MessageType = MessageType.COMPLETED, **fields: Any) -> WebhookMessage:
+def a_message(partner: Partner, kind: str = "sweep.completed", **fields: Any) -> WebhookMessage:
     """Store a message about a sweep that waits to be dispatched."""
     facts = {"status": "completed", "clientReference": "order 7", "txHash": f"0x{'ab' * 32}"}
     values = {"network": LOCAL, "sweep_ref": uuid4(), "sequence": 1, "occurred_at": timezone.now(), "facts": facts}

@@ -19,13 +19,14 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from partners.webhooks.models import MessageType
+from partners.webhooks.public_events import DISABLED, PING, PUBLIC_EVENTS, PublicEvent
 from sweepapi.api.input.fields import ConstantField, UtcDateTimeField
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V1, V2
 
 _STATES = Path(__file__).parents[2] / "rails" / "evm" / "serializers" / "examples"
 _TIME = "2026-03-02T09:31:12.204518Z"
+_FIRST = ("sweep.completed", "sweep.finalized", "sweep.reversed")  # a completion, and what becomes of it
 _ENDPOINT_ID = "019cadf0-6d10-7c3a-9a4e-3f2b1a0c9d8e"
 
 
@@ -72,22 +73,22 @@ class DisabledDataSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="For people; may change.")
 
 
-def _webhook(kind: MessageType, data: type[serializers.Serializer[Any]], meaning: str, **shown: Any) -> OpenApiWebhook:  # noqa: ANN401 - JSON
+def _webhook(kind: str, data: type[serializers.Serializer[Any]], meaning: str, **shown: Any) -> OpenApiWebhook:  # noqa: ANN401 - JSON
     """Return the description of one type of messages; the examples of its data are by their names."""
 
     class MessageSerializer(serializers.Serializer[Any]):
-        type = ConstantField(value=kind.value)
+        type = ConstantField(value=kind)
         timestamp = UtcDateTimeField(help_text="When it occurred.")
 
-    name = "".join(part.capitalize() for part in kind.value.split(".")) + "Message"
+    name = "".join(part.capitalize() for part in kind.split(".")) + "Message"
     message = type(name, (MessageSerializer,), {"data": data(), "__doc__": meaning})
     examples = [
-        OpenApiExample(title, value={"type": kind.value, "timestamp": _TIME, "data": value}, response_only=True)
+        OpenApiExample(title, value={"type": kind, "timestamp": _TIME, "data": value}, response_only=True)
         for title, value in shown.items()
     ]
     described = extend_schema_serializer(component_name=name, examples=examples)(message)
     return OpenApiWebhook(
-        kind.value,
+        kind,
         extend_schema(
             operation_id=f"receive{name}",
             summary=meaning,
@@ -98,71 +99,39 @@ def _webhook(kind: MessageType, data: type[serializers.Serializer[Any]], meaning
     )
 
 
-def _about_sweep(
-    kind: MessageType, meaning: str, *, status: str, number: int, state: str | None = None
-) -> OpenApiWebhook:
-    """Return the description of messages about sweeps; ``state`` names the file of a status object for the example."""
+def _about_sweep(event: PublicEvent) -> OpenApiWebhook:
+    """Return the description of messages about sweeps."""
     completed = json.loads((_STATES / "completed.json").read_text(encoding="utf-8"))
-    sweep = completed if state is None else json.loads((_STATES / f"{state}.json").read_text(encoding="utf-8"))
+    sweep = json.loads((_STATES / f"{event.state}.json").read_text(encoding="utf-8")) if event.state else completed
     transaction: Mapping[str, Any] = completed["transaction"]
     thin = {
         "sweepId": sweep["sweepId"],
         "clientReference": sweep["clientReference"],
         "chain": sweep["chain"],
-        "status": status,
-        "final": kind in (MessageType.FINALIZED, MessageType.EXPIRED),
-        "sequence": number,
-        "txHash": None if status in ("expired", "void") else transaction["txHash"],
+        "status": event.status,
+        "final": event.final,
+        "sequence": event.number,
+        "txHash": None if event.status in ("expired", "void") else transaction["txHash"],
     }
-    full = {} if state is None else {"full": {**thin, "sweep": sweep}}
-    return _webhook(kind, SweepDataSerializer, meaning, thin=thin, **full)
+    full = {"full": {**thin, "sweep": sweep}} if event.state else {}
+    return _webhook(event.type, SweepDataSerializer, event.sentence, thin=thin, **full)
 
 
-COMPLETED = _about_sweep(
-    MessageType.COMPLETED,
-    "The sweep was executed; a reorganisation may still reverse it.",
-    status="completed",
-    number=1,
-    state="completed",
-)
-FINALIZED = _about_sweep(
-    MessageType.FINALIZED,
-    "The sweep is completed, and that can't be reversed any more.",
-    status="completed",
-    number=2,
-    state="completed",
-)
-REVERSED = _about_sweep(
-    MessageType.REVERSED,
-    "The sweep had been completed, and its block left the chain.",
-    status="pending",
-    number=2,
-    state="pending",
-)
-FAILED = _about_sweep(
-    MessageType.FAILED,
-    "The transaction was reverted; unless `final`, the user can still execute the sweep.",
-    status="failed",
-    number=1,
-)
-EXPIRED = _about_sweep(
-    MessageType.EXPIRED, "The sweep was not executed in time, and can't be any more.", status="expired", number=1
-)
-VOIDED = _about_sweep(
-    MessageType.VOIDED,
-    "The sweep was withdrawn; unless `final`, a user who signed it can still execute it.",
-    status="void",
-    number=1,
-    state="cancelled",
-)
-PING = _webhook(MessageType.PING, PingDataSerializer, "You asked for this message.", ping={"endpointId": _ENDPOINT_ID})
-DISABLED = _webhook(
-    MessageType.DISABLED,
-    DisabledDataSerializer,
-    "Another endpoint of yours was disabled, because every attempt of three days failed.",
-    disabled={
-        "endpointId": _ENDPOINT_ID,
-        "url": "https://partner.example/hooks",
-        "reason": "Every attempt since 2026-02-27 09:31 UTC failed, the last with HTTP 503.",
-    },
-)
+def _place(event: PublicEvent) -> int:
+    return _FIRST.index(event.type) if event.type in _FIRST else len(_FIRST)
+
+
+WEBHOOKS = [
+    *(_about_sweep(event) for event in sorted(PUBLIC_EVENTS, key=_place)),
+    _webhook(PING, PingDataSerializer, "You asked for this message.", ping={"endpointId": _ENDPOINT_ID}),
+    _webhook(
+        DISABLED,
+        DisabledDataSerializer,
+        "Another endpoint of yours was disabled, because every attempt of three days failed.",
+        disabled={
+            "endpointId": _ENDPOINT_ID,
+            "url": "https://partner.example/hooks",
+            "reason": "Every attempt since 2026-02-27 09:31 UTC failed, the last with HTTP 503.",
+        },
+    ),
+]

@@ -17,7 +17,6 @@ from partners.webhooks import attempts, claims, endpoints, health, outbox
 from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from partners.webhooks.models import (
-    MessageType,
     WebhookAttempt,
     WebhookDelivery,
     WebhookEndpoint,
@@ -107,10 +106,10 @@ def test_each_endpoint_receives_what_it_chose(
     an_endpoint(partner, everything.url)
     an_endpoint(partner, failures.url, types=["sweep.failed"])
     an_endpoint(partner, final.url, timing="final")
-    a_message(partner, MessageType.FAILED)
-    a_message(partner, MessageType.FAILED, is_final=True)
-    a_message(partner, MessageType.COMPLETED)
-    a_message(partner, MessageType.FINALIZED, is_final=True)
+    a_message(partner, "sweep.failed")
+    a_message(partner, "sweep.failed", is_final=True)
+    a_message(partner, "sweep.completed")
+    a_message(partner, "sweep.finalized", is_final=True)
     deliverer.deliver_due()
 
     def arrived(receiver: Receiver) -> list[tuple[str, bool]]:
@@ -547,7 +546,7 @@ def test_a_replay_is_claimed_oldest_first_whatever_the_endpoint_had(partner: Par
 
 def test_a_replay_leaves_out_what_the_endpoint_did_not_choose_and_what_is_still_pending(partner: Partner) -> None:
     endpoint, owner = an_endpoint(partner, types=["sweep.completed"]), owner_of(partner)
-    a_message(partner, MessageType.FAILED)
+    a_message(partner, "sweep.failed")
     a_message(partner)
     a_message(PartnerFactory.create())
     endpoints.ping(owner, endpoint.id)

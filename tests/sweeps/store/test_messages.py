@@ -6,14 +6,14 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from partners.webhooks.endpoints import KEPT, purge
-from partners.webhooks.models import MessageType, WebhookMessage
-from sweeps.models import EventKind, Sweep
+from partners.webhooks.models import WebhookMessage
+from partners.webhooks.public_events import PUBLIC_EVENTS, SweepChange
+from sweeps.models import EventKind, Sweep, SweepStatus
 from sweeps.status_objects import status_objects
-from sweeps.store.stored import columns_of
 from sweeps.story import reopening
 from sweeps.story.settle import Look
 from sweeps.story.settle import settle as settle_all
@@ -163,13 +163,6 @@ def test_events_of_other_kinds_are_not_for_partners() -> None:
     assert messages(sweep) == []
 
 
-def test_the_types_that_the_database_writes_are_those_that_endpoints_can_choose() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT prosrc FROM pg_proc WHERE proname LIKE '%%notifies_partner%%'")
-        (source,) = cursor.fetchone()
-    assert all(f"'{kind}'" in source for kind in MessageType if kind.startswith("sweep."))
-
-
 def test_the_status_objects_of_webhooks_are_those_of_the_api(api: Any, partner: Any) -> None:
     v5 = SweepTransactionFactory.create(sweep=SweepFactory.create(partner=partner)).sweep
     v4 = V4SweepFactory.create(partner=partner)
@@ -185,34 +178,9 @@ def test_the_status_objects_of_any_number_of_sweeps_take_one_query(django_assert
         assert len(status_objects([sweep.id for sweep in sweeps])) == len(sweeps)
 
 
-CLOSE = """
-INSERT INTO sweeps_sweepevent (sweep_id, sequence, kind, from_status, to_status, cause, at, facts)
-SELECT id, 1000, 'closed', '', '', '', clock_timestamp(), '{}' FROM unnest(%s::uuid[]) AS one (id)
-"""
-
-
-def test_one_message_is_written_without_a_scan_of_all_sweeps_in_a_session_that_wrote_thousands() -> None:
-    sweep = scenes.closed().sweep
-    names = columns_of(Sweep)
-    columns = ", ".join(names)
-    values = ", ".join("gen_random_uuid()" if name == "id" else name for name in names)
-    copies = f"INSERT INTO sweeps_sweep ({columns}) SELECT {values} FROM sweeps_sweep, generate_series(1, 20000)"  # noqa: S608
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")  # no trigger and no foreign key
-        cursor.execute(copies)
-        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
-        cursor.execute("ANALYZE sweeps_sweep, sweeps_sweepevent, partners_webhookmessage")
-        *many, one = Sweep.objects.exclude(id=sweep.id).values_list("id", flat=True)[:2501]
-        cursor.execute("DISCARD PLANS")  # as in a new session
-        cursor.execute(CLOSE, [many])
-        before = _scanned_sweeps()
-        cursor.execute(CLOSE, [[one]])
-    assert _scanned_sweeps() - before < 10
-
-
-def _scanned_sweeps() -> int:
-    """Return how many sweeps this transaction has read by scans of the table."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_get_xact_tuples_returned('sweeps_sweep'::regclass)")
-        (count,) = cursor.fetchone()
-    return int(count)
+@pytest.mark.parametrize("closes", [True, False])
+@pytest.mark.parametrize("after", SweepStatus.values)
+@pytest.mark.parametrize("before", ["", *SweepStatus.values])
+def test_at_most_one_public_event_describes_a_change(before: str, after: str, closes: bool) -> None:  # noqa: FBT001 pytest's
+    described = [event.type for event in PUBLIC_EVENTS if event.when(SweepChange(before, after, closes))]
+    assert len(described) <= 1
