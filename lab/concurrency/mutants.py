@@ -18,14 +18,14 @@ _WHICH_ROW = {"id", "pk", "id__in", "pk__in", "sweep_id", "sweep_id__in", "netwo
 _LOCK = re.compile(r"\s+FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?")
 _SKIPPING = re.compile(r"\s+SKIP LOCKED")
 _ADVISORY = re.compile(r"pg_(?P<tries>try_)?advisory_(?:xact_)?lock\((?P<key>hashtextextended\(.+?\))\)")
-_IS_DUE = r"(?:GREATEST\(next_check_at, lease_until\)|due_at) <= statement_timestamp\(\)"
+_IS_DUE = r"due_at <= statement_timestamp\(\)"
 _IS_AS_READ = r"(?:\w+\.)?(?:version|lease_token) (?:=|IS NOT DISTINCT FROM) [\w.%()]+"
 _IS_HELD = r"due_at = ANY\([\w.%()]+\)"
 _IS_ALONE = r"NOT EXISTS \([^()]*\)"
 _STATE = re.compile(rf"(?:(?<=WHERE )|(?<=AND ))(?:is_open\b|{_IS_DUE}|{_IS_AS_READ}|{_IS_HELD}|{_IS_ALONE})")
 _CONFLICT = re.compile(r"\s+ON CONFLICT (?:\([^)]*\) )?DO NOTHING")
 # In a comparison in Python; an id is a UUID, which has a version, too.
-_AS_READ = re.compile(r"\.lease_token\b|(?<!_id)\.version\b|\bMark\.of\(")
+_AS_READ = re.compile(r"\.lease_token\b|\.mark\.lease\b|(?<!_id)\.version\b|\bReadMark\.of\(")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Mutant:
 
 def mutants_of(root: Path) -> list[Mutant]:
     """Return all mutants of the service, by file."""
-    files = [file for app in APPS for file in sorted((root / app).rglob("*.py")) if "migrations" not in file.parts]
+    found = (file for app in APPS for kind in ("*.py", "*.sql") for file in sorted((root / app).rglob(kind)))
+    files = [file for file in found if "migrations" not in file.parts]
     return [mutant for file in files for mutant in mutants_in(str(file.relative_to(root)), file.read_text())]
 
 
@@ -87,6 +88,9 @@ class _Text:
 
 
 def _found_in(text: _Text) -> Iterator[Mutant]:
+    if text.file.endswith(".sql"):
+        yield from _of_sql(text, 0, len(text.source))
+        return
     module = ast.parse(text.source)
     queries = dict(_queries_in(module))
     for node in ast.walk(module):
@@ -94,7 +98,7 @@ def _found_in(text: _Text) -> Iterator[Mutant]:
             case ast.Call():
                 yield from _of_call(text, node)
             case ast.Constant(value=str()):
-                yield from _of_sql(text, node)
+                yield from _of_sql(text, *text.span(node))
             case ast.Compare():
                 yield from _of_comparison(text, node)
             case ast.ClassDef():
@@ -200,8 +204,7 @@ def _of_comparison(text: _Text, comparison: ast.Compare) -> Iterator[Mutant]:
         yield text.replaced("compare-and-set", start, end, str(is_same))
 
 
-def _of_sql(text: _Text, constant: ast.Constant) -> Iterator[Mutant]:
-    start, end = text.span(constant)
+def _of_sql(text: _Text, start: int, end: int) -> Iterator[Mutant]:
     literal = text.source[start:end]
     changes = [("lock", _LOCK, ""), ("skip_locked", _SKIPPING, ""), ("ignore_conflicts", _CONFLICT, "")]
     if re.search(r"\b(?:UPDATE|DELETE)\b", literal):
