@@ -18,7 +18,7 @@ from sweepapi.admin.explorer import transaction_link
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.token_amounts import token_amount
 from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
-from sweeps.shown import timeline
+from sweeps.shown import parts, timeline
 
 
 class ReasonForm(BaseDialogForm):
@@ -62,7 +62,8 @@ class TransactionInline(ReadOnly, TabularInline):
 
     @display(description="Confirmations")
     def show_confirmations(self, tx: SweepTransaction) -> int:
-        return tx.confirmations_now
+        block = tx.sweep.watched_block
+        return parts.confirmations(vars(tx), None if block is None else block.head_number)
 
     @display(description="Execution")
     def show_execution(self, tx: SweepTransaction) -> str:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -10,7 +9,6 @@ from eth_account.signers.local import LocalAccount
 
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from tests.local_chain import LocalChain
-from tests.snapshots import assert_shown_as_described
 
 BUILD = "/v2/sweep/build"
 # For tests of what only V5 has, in modules whose other tests run in each mode.
@@ -71,7 +69,6 @@ class PartnerApp:
         """Confirm a sweep and return the status object."""
         response = self.post_confirm(built["sweepId"], tx_hash)
         assert response.status_code == status, response.content
-        assert_shown_as_described(UUID(built["sweepId"]))
         data: dict[str, Any] = response.json()["data"]
         return data
 
@@ -85,7 +82,6 @@ class PartnerApp:
         """Return the sweep's status object."""
         response = self.api.get(f"/v2/sweep/status/{sweep_id}")
         assert response.status_code == 200, response.content
-        assert_shown_as_described(UUID(sweep_id))
         data: dict[str, Any] = response.json()["data"]
         return data
 

@@ -196,17 +196,14 @@ class SweepTransaction(models.Model):
         return self.block_number, self.block_hash
 
     @property
-    def confirmations_now(self) -> int:
-        """The confirmations, counted up to the head of the last look at its block while that is watched."""
-        block = self.sweep.watched_block
-        if block is None or self.block_number is None or self.status != self.Status.ACCEPTED:
-            return self.confirmations
-        return max(self.confirmations, block.head_number - self.block_number + 1)
-
-    @property
     def is_live(self) -> bool:
         """Whether it may still be mined, and is looked up."""
         return self.status == self.Status.SUBMITTED
+
+
+def confirmations_at(head_number: int, block_number: int, *, before: int) -> int:
+    """Return the blocks on top of a block, itself included; they never decrease, because a provider may lag."""
+    return max(before, head_number - block_number + 1)
 
 
 class TokenOutcome(models.TextChoices):

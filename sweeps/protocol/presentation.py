@@ -29,12 +29,12 @@ class Presentation(Protocol):
 
     @property
     def state(self) -> type[Serializer[Any]]:
-        """The serializer of a ``SweepState``."""
+        """The serializer that describes the status object."""
         ...
 
     @property
     def status_object(self) -> Callable[[Snapshot, Any], Part]:
-        """Returns the JSON of a snapshot of a sweep, given its rail: what ``state`` makes of its ``SweepState``."""
+        """Returns the JSON of a snapshot of a sweep, given its rail: which ``state`` describes."""
         ...
 
     @property

@@ -28,7 +28,7 @@ class SweepTransactionSerializer(serializers.Serializer[SweepTransaction]):
     source = serializers.ChoiceField(choices=SweepTransaction.Source.choices)  # type: ignore[assignment]  # DRF takes declared fields out of the class
     blockNumber = serializers.IntegerField(source="block_number", allow_null=True, help_text="On Solana the slot.")
     blockHash = serializers.SerializerMethodField()
-    confirmations = serializers.IntegerField(source="confirmations_now")
+    confirmations = serializers.IntegerField()
     finality = serializers.ChoiceField(choices=SweepTransaction.Finality.choices)
     gasUsed = AmountOutputField(source="gas_used", allow_null=True, help_text="On Solana compute units.")
     submittedAt = UtcDateTimeField(source="submitted_at")
@@ -101,7 +101,7 @@ class SweepLedgerSerializer(serializers.Serializer[Any]):
 
 
 class SweepFactsSerializer(serializers.Serializer[Any]):
-    """What is shown of a sweep wherever it appears; its values are ``SweepState``s, which lie above."""
+    """What is shown of a sweep wherever it appears."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
     clientReference = ClientReferenceOutputField(source="sweep.client_reference")

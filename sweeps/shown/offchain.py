@@ -12,8 +12,17 @@ def status_object(snapshot: Snapshot, rail: Rail) -> Part:
         **parts.facts(snapshot, mode=rail.mode),
         **parts.summary(snapshot),
         **parts.state(snapshot),
-        "executions": [
-            {name: execution[name] for name in ("id", "status", "tokens", "txHash", "reason")}
-            for execution in snapshot["executions"]
-        ],
+        "executions": [_execution(snapshot, execution) for execution in snapshot["executions"]],
+    }
+
+
+def _execution(snapshot: Snapshot, execution: Part) -> Part:
+    key = execution["key"]
+    shown = parts.decisive_transaction([tx for tx in snapshot["transactions"] if tx["execution_id"] == key])
+    return {
+        "id": execution["id"],
+        "status": execution["status"],
+        "tokens": [token["asset"] for token in snapshot["tokens"] if token["execution_id"] == key],
+        "txHash": None if shown is None else shown["tx_hash"],
+        "reason": "" if shown is None else shown["reason"],
     }

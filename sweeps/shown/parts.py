@@ -1,9 +1,12 @@
 """The parts of a sweep's status that all rails share, as the serializers describe them."""
 
+from collections.abc import Sequence
+
 from ledger.models import Settlement
 from sweepapi import networks
 from sweepapi.fees import split
-from sweeps.models import EventKind, SweepStatus, SweepTransaction, TokenOutcome
+from sweeps.models import EventKind, Execution, SkippedToken, SweepStatus, SweepTransaction, TokenOutcome
+from sweeps.models.execution import confirmations_at
 from sweeps.protocol.presentation import Part, Snapshot
 from sweeps.shown.timeline import sentence_of
 
@@ -15,7 +18,6 @@ _AMOUNTS = {
     "protocolFee": "protocol_fee",
     "userAmount": "user_amount",
 }
-_LEFT_OUT = {TokenOutcome.SKIPPED.value, TokenOutcome.DROPPED.value}
 
 
 def facts(snapshot: Snapshot, *, mode: str) -> Part:
@@ -30,7 +32,7 @@ def facts(snapshot: Snapshot, *, mode: str) -> Part:
         "mode": mode,
         "wallet": snapshot["wallet"],
         "tokenCount": len(tokens),
-        "skippedCount": sum(token["outcome"] in _LEFT_OUT for token in tokens),
+        "skippedCount": sum(token["left_out"] is not None for token in tokens),
         "outputMint": snapshot["output_asset"],
         "outputSymbol": snapshot["output_symbol"],
         "outputDecimals": snapshot["output_decimals"],
@@ -47,7 +49,7 @@ def summary(snapshot: Snapshot) -> Part:
         "feeMode": FEE_MODES[snapshot["settlement"]],
         "flags": snapshot["flags"],
         "completedAt": snapshot["completed_at"],
-        "txHashes": [tx["txHash"] for tx in transactions if tx["status"] == SweepTransaction.Status.ACCEPTED],
+        "txHashes": [tx["tx_hash"] for tx in transactions if tx["status"] == SweepTransaction.Status.ACCEPTED],
         "fees": {
             "totalFeeBps": snapshot["total_fee_bps"],
             "partnerShareBps": snapshot["partner_share_bps"],
@@ -59,10 +61,12 @@ def summary(snapshot: Snapshot) -> Part:
 
 def state(snapshot: Snapshot) -> Part:
     """Return the fields that ``SweepStateSerializer`` adds."""
+    head, rows = snapshot["watched_head"], snapshot["transactions"]
+    decisive = decisive_transaction(rows)
     return {
-        "tokens": snapshot["tokens"],
-        "transaction": shown_transaction(snapshot),
-        "transactions": snapshot["transactions"],
+        "tokens": [_token(token) for token in snapshot["tokens"]],
+        "transaction": None if decisive is None else _transaction(decisive, head),
+        "transactions": [_transaction(tx, head) for tx in rows],
         "events": [_event(event) for event in snapshot["events"]],
         "ledger": {"entries": [_posting(entry) for entry in snapshot["entries"]]},
     }
@@ -100,11 +104,53 @@ def actual_fees(snapshot: Snapshot) -> Part | None:
     return {name: str(sum(one[column] or 0 for one in executions)) for name, column in _AMOUNTS.items()}
 
 
-def shown_transaction(snapshot: Snapshot) -> Part | None:
+def decisive_transaction(rows: Sequence[Part]) -> Part | None:
     """Return the accepted transaction, otherwise the newest."""
-    transactions: list[Part] = snapshot["transactions"]
-    accepted = (tx for tx in transactions if tx["status"] == SweepTransaction.Status.ACCEPTED)
-    return next(accepted, transactions[-1] if transactions else None)
+    accepted = (tx for tx in rows if tx["status"] == SweepTransaction.Status.ACCEPTED)
+    return next(accepted, rows[-1] if rows else None)
+
+
+def confirmations(tx: Part, watched_head: int | None) -> int:
+    """Return the confirmations, counted up to the head of the last check of its block while that is watched."""
+    counted: int = tx["confirmations"]
+    if tx["status"] != SweepTransaction.Status.ACCEPTED or watched_head is None:
+        return counted
+    return confirmations_at(watched_head, tx["block_number"], before=counted)
+
+
+def _transaction(tx: Part, watched_head: int | None) -> Part:
+    return {
+        "txHash": tx["tx_hash"],
+        "status": tx["status"],
+        "source": tx["source"],
+        "blockNumber": tx["block_number"],
+        "blockHash": tx["block_hash"] or None,
+        "confirmations": confirmations(tx, watched_head),
+        "finality": tx["finality"],
+        "gasUsed": tx["gas_used"],
+        "submittedAt": tx["submitted_at"],
+        "confirmedAt": tx["confirmed_at"],
+        "reason": tx["reason"],
+    }
+
+
+def _token(token: Part) -> Part:
+    reason = token["left_out"]
+    if reason is None:
+        is_executed = token["execution_status"] == Execution.Status.EXECUTED
+        outcome, skip_reason = TokenOutcome.SWEPT.value if is_executed else None, None
+    elif reason == SkippedToken.Reason.DROPPED:
+        outcome, skip_reason = TokenOutcome.DROPPED.value, None
+    else:
+        outcome, skip_reason = TokenOutcome.SKIPPED.value, reason
+    return {
+        "mint": token["asset"],
+        "symbol": token["symbol"],
+        "decimals": token["decimals"],
+        "amount": token["amount"],
+        "outcome": outcome,
+        "skipReason": skip_reason,
+    }
 
 
 def _event(event: Part) -> Part:

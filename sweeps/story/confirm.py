@@ -30,7 +30,7 @@ from sweeps.nudge import nudge
 from sweeps.protocol.presentation import Snapshot
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
-from sweeps.shown.reading import read_reported, read_snapshot
+from sweeps.shown.reading import read_snapshot
 from sweeps.store import reading, transitions
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
@@ -62,11 +62,11 @@ def confirm_sweep(
     If a hash that executed the sweep is reported again, one statement reads the answer, and nothing is locked.
     """
     deadline = time.monotonic() + settings.CONFIRM_TIMEOUT_SECONDS
-    found = read_reported(requester, sweep_id, rails=V2_RAILS, tx_hashes=tx_hashes)
+    found = read_snapshot(requester, sweep_id, rails=V2_RAILS)
     if network not in (None, found["network"]):
         problem = FieldError("callsStatus.chainId", "other_chain", f"The sweep is on {found['network']}.")
         raise InvalidRequest(details=[problem])
-    if "status" in found:
+    if _was_executed_by(found, tx_hashes):
         return found
     settled = _look(reading.read([sweep_id])[sweep_id], tx_hashes)
     _refuse_refused(settled, tx_hashes, deadline)
@@ -74,6 +74,11 @@ def confirm_sweep(
     if sweep.status == SweepStatus.PENDING and sweep.next_check_at is not None:
         nudge(sweep_id, at=sweep.next_check_at)
     return read_snapshot(requester, sweep_id, rails=V2_RAILS)
+
+
+def _was_executed_by(found: Snapshot, tx_hashes: Sequence[str]) -> bool:
+    accepted = {tx["tx_hash"] for tx in found["transactions"] if tx["status"] == SweepTransaction.Status.ACCEPTED}
+    return found["status"] == SweepStatus.COMPLETED and not accepted.isdisjoint(tx_hashes)
 
 
 def _look(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:

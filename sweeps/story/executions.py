@@ -10,6 +10,7 @@ from ledger.balances import balance_of, is_available
 from ledger.models import Account, JournalEntry, Settlement
 from sweepapi.fees import Split
 from sweeps.models import EventKind, Execution, Flag, SkippedToken, Sweep, SweepTransaction
+from sweeps.models.execution import confirmations_at
 from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Skipped, TransactionVerdict
 from sweeps.store import transitions
 from sweeps.store.stored import StoredSweep
@@ -255,6 +256,6 @@ class ExecutionSettlement:
     def _record_depth(self, tx: SweepTransaction, depth: Depth) -> None:
         """Record confirmations and finality; neither decreases when a provider lags."""
         if tx.block_number is not None:
-            tx.confirmations = max(tx.confirmations, self.verdict.head_number - tx.block_number + 1)
+            tx.confirmations = confirmations_at(self.verdict.head_number, tx.block_number, before=tx.confirmations)
         if depth is not Depth.UNKNOWN:
             tx.finality = max(Finality(tx.finality), Finality(depth.value), key=list(Finality).index)

@@ -20,7 +20,7 @@ from sweeps.models import Execution, Sweep, SweepStatus, SweepTransaction
 from sweeps.protocol.evidence import Evidence
 from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
-from sweeps.story.state import visible_to
+from sweeps.story.reach import visible_to
 
 Finality = SweepTransaction.Finality
 

@@ -24,7 +24,7 @@ from sweeps.store.reading import lock_one
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 from sweeps.story.decided import refuse_decided
-from sweeps.story.state import visible_to
+from sweeps.story.reach import visible_to
 
 DAY = timedelta(days=1)
 BY_PARTNER = "Cancelled by the partner."

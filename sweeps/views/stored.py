@@ -21,7 +21,7 @@ from sweeps.rails.registry import RAILS
 from sweeps.serializers.history import SweepPage
 from sweeps.shown.listing import listed
 from sweeps.shown.reading import read_snapshot, read_summaries
-from sweeps.story.state import HistoryFilter, sweeps_of_partner
+from sweeps.story.reach import HistoryFilter, sweeps_of_partner
 from sweeps.views.serializers.requests import HistoryQuery
 
 V = TypeVar("V", bound=type[ViewSet])

@@ -10,7 +10,7 @@ from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
 from sweepapi.api.openapi.schema import failures
 from sweeps.rails.registry import SOLANA, V1, V1_RAILS
-from sweeps.shown.reading import read_snapshot_in_full
+from sweeps.shown.reading import read_snapshot
 from sweeps.story.build import build_sweep
 from sweeps.views.serializers.solana_requests import DiscoverRequestSerializer, SolanaBuildRequestSerializer
 from sweeps.views.stored import StoredSweepViewSet, documented
@@ -22,7 +22,7 @@ TAG = "Sweeps on Solana"
 class SweepV1ViewSet(StoredSweepViewSet):
     rails = V1_RAILS
     present = V1
-    read = staticmethod(read_snapshot_in_full)
+    read = staticmethod(read_snapshot)
     scopes = {**StoredSweepViewSet.scopes, "discover": "build", "build": "build"}
     policies = {"discover": DISCOVER, "build": BUILD}
 

@@ -14,10 +14,11 @@ from sweepapi.api.openapi.schema import failures
 from sweeps.models import SweepStatus
 from sweeps.rails.registry import V2, V2_RAILS
 from sweeps.serializers.rendering import rendered
+from sweeps.status_objects import status_objects
 from sweeps.story.build import build_sweep, quote_sweep, renew_offer
 from sweeps.story.confirm import confirm_sweep
 from sweeps.story.discovery import discover_tokens
-from sweeps.story.state import SweepState, sweep_of_partner
+from sweeps.story.reach import sweep_of_partner
 from sweeps.story.withdrawal import cancel_sweep
 from sweeps.views.serializers.confirming import ConfirmRequestSerializer
 from sweeps.views.serializers.discovery_request import EvmDiscoverRequestSerializer
@@ -138,7 +139,7 @@ class SweepViewSet(StoredSweepViewSet):
             requester=requester_of(request),
             sweep_id=sweep_id_of(sweep_id),
             on_chain=body.validated_data["onChain"],
-            answered=lambda sweep: answer(V2.state(SweepState.of(sweep)).data),
+            answered=lambda sweep: answer(status_objects([sweep.id])[sweep.id]),
         )
 
     @extend_schema(

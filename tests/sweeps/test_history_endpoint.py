@@ -14,7 +14,7 @@ from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.store.stored import columns_of
-from sweeps.story.state import HistoryFilter, sweeps_of_partner
+from sweeps.story.reach import HistoryFilter, sweeps_of_partner
 from tests.factories.partners import PartnerFactory, requester_of
 from tests.factories.solana_sweeps import MAINNET, SolanaSweepFactory
 from tests.factories.sweeps import (

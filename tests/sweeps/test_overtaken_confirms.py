@@ -47,7 +47,7 @@ def test_another_hash_is_looked_up_if_the_accepted_one_is_undone_while_the_sweep
         settle(sweep_id=Sweep.objects.get().id, seen=seen(head_number=height + 1, canonical=block_at(height, fork=1)))
         assert Sweep.objects.get().status == "pending"
 
-    run_once(monkeypatch, confirm, "read_reported", undo, first=False)
+    run_once(monkeypatch, confirm, "read_snapshot", undo, first=False)
     response = app.post_confirm(state["sweepId"], other)
     assert error_of(response) == (409, "sweep_already_confirmed"), "its look finds that one on the chain again"
     assert SweepTransaction.objects.get(tx_hash=other).status == "replaced"

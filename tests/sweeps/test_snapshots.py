@@ -1,12 +1,6 @@
-"""What one statement reads of a sweep is shown as its serializers describe it, byte for byte.
-
-Random stories and the partner's app of other tests compare it at each of their steps; here are the values that those
-don't have.
-"""
+"""What partners see of a stored sweep, which one statement reads."""
 
 import json
-import random
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,7 +26,6 @@ from tests.factories.ledger import random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory, random_signature
 from tests.factories.sweeps import (
-    LOCAL,
     OfferFactory,
     PermitFactory,
     SweepFactory,
@@ -49,7 +42,7 @@ from tests.factories.sweeps import (
 )
 from tests.openapi import assert_documented
 from tests.settling import settle
-from tests.snapshots import assert_shown_as_described
+from tests.snapshots import shown
 from tests.sweeps.settle.looks import apply
 
 pytestmark = pytest.mark.django_db
@@ -168,75 +161,79 @@ def partly_landed() -> Sweep:
     return sweep
 
 
-SCENES: list[Callable[[], Sweep]] = [
-    SweepFactory.create,
-    lambda: V4SweepFactory.create(flags=["sweep_ref_used", "reorganised"]),
-    SolanaSweepFactory.create,
-    lambda: completed().sweep,
-    lambda: completed(V4SweepFactory).sweep,
-    lambda: completed(network=LOCAL, total_fee_bps=0).sweep,
-    left_out,
-    left_out_and_reversed,
-    resting_below_a_head,
-    accepted_and_older_and_newer_candidates,
-    executed_by_the_second_of_two,
-    hostile_texts,
-    offered_twice,
-    without_microseconds,
-    voided,
-    adopted,
-    partly_landed,
-]
+def test_a_token_is_shown_as_swept_skipped_for_a_reason_or_dropped() -> None:
+    tokens = shown(left_out())["tokens"]
+    outcomes = [(token["outcome"], token["skipReason"]) for token in tokens]
+    assert outcomes == [("swept", None), ("dropped", None), ("skipped", "not_filled")]
+    assert (tokens[1]["symbol"], tokens[1]["amount"], tokens[1]["decimals"]) == (HOSTILE[:20], str(UINT256), 255)
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_a_snapshot_is_shown_as_the_serializers_describe_it(scene: Callable[[], Sweep]) -> None:
-    assert_shown_as_described(scene().id)
+def test_after_a_reversal_no_token_has_an_outcome() -> None:
+    state = shown(left_out_and_reversed())
+    assert ([token["outcome"] for token in state["tokens"]], state["skippedCount"]) == ([None] * 3, 0)
 
 
-def test_a_sweep_on_a_chain_that_the_file_no_longer_names_is_shown() -> None:
-    assert_shown_as_described(completed(network="eip155:424242").sweep.id)
+def test_confirmations_are_counted_up_to_the_head_of_the_last_check_of_the_block() -> None:
+    sweep = resting_below_a_head()
+    state = shown(sweep)["transaction"]
+    assert state["confirmations"] == 10**12 - state["blockNumber"] + 1
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_random_values_are_shown_as_the_serializers_describe_them(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - the same values each time
-    factory = chance.choice([SweepFactory, V4SweepFactory, SolanaSweepFactory])
-    sweep = factory.create(
-        client_reference=chance.choice(["", "order-1017"]),
-        flags=chance.sample(["below_minimum", "nonce_used", "reorganised", "partial"], k=chance.randrange(4)),
-        total_fee_bps=chance.randrange(10_001),
-        partner_share_bps=chance.randrange(10_001),
-        output_decimals=chance.randrange(256),
-        check_attempts=chance.randrange(10**6),
-        last_checked_at=random_time(chance),
-        next_check_at=random_time(chance),
-        last_error=chance.choice(["", HOSTILE]),
-    )
-    for position in range(1, chance.randrange(1, 30)):
-        SweepTokenFactory.create(
-            sweep=sweep, position=position, amount=chance.randint(1, UINT256), decimals=chance.randrange(256)
-        )
-    for _ in range(chance.randrange(5)):
-        SweepTransactionFactory.create(
-            sweep=sweep,
-            status=chance.choice(["submitted", "reverted", "rejected", "replaced", "dropped", "displaced"]),
-            finality=chance.choice(["none", "included", "safe", "final"]),
-            block_number=chance.choice([None, chance.randrange(2**62)]),
-            confirmations=chance.randrange(2**40),
-            gas_used=chance.choice([None, chance.randrange(2**62)]),
-            submitted_at=random_time(chance),
-        )
-    for kind in chance.choices([kind for kind in EventKind if kind != EventKind.STATUS], k=10):
-        note(sweep, kind, tx_hash=chance.choice([None, random_hash()]), block=chance.randrange(100), reason=HOSTILE)
-    sweep.save(update_fields=["last_event"])
-    assert_shown_as_described(sweep.id)
+def test_the_accepted_transaction_is_shown_before_newer_ones_and_otherwise_the_newest() -> None:
+    sweep = accepted_and_older_and_newer_candidates()
+    assert shown(sweep)["transaction"]["txHash"] == sweep.transactions.get(status="accepted").tx_hash
+    pending = SweepTransactionFactory.create_batch(2, sweep=SweepFactory.create())[-1]
+    assert shown(pending.sweep)["transaction"]["txHash"] == pending.tx_hash
 
 
-def random_time(chance: random.Random) -> datetime:
-    """Return a time with microseconds that end in any number of zeros."""
-    micros = chance.randrange(10**6) // 10 ** (zeros := chance.randrange(7)) * 10**zeros
-    return datetime.fromtimestamp(chance.randrange(2**31), UTC).replace(microsecond=micros)
+def test_a_reverted_transaction_is_listed_with_its_reason_beside_the_one_that_executed() -> None:
+    first, second = shown(executed_by_the_second_of_two())["transactions"]
+    assert (first["status"], first["reason"], first["gasUsed"]) == ("reverted", HOSTILE, str(2**40))
+    assert second["status"] == "accepted"
+
+
+def test_hostile_texts_are_shown_as_they_are() -> None:
+    state = shown(hostile_texts())
+    assert (state["clientReference"], state["outputSymbol"]) == (HOSTILE, HOSTILE[:32])
+    assert state["feeAuthorization"]["lastError"] == HOSTILE
+    (tx,) = state["transactions"]
+    assert (tx["reason"], tx["blockNumber"], tx["blockHash"]) == (HOSTILE, 2**62, "b")
+
+
+def test_expected_fees_are_those_of_the_newest_offer() -> None:
+    assert shown(offered_twice())["feeAuthorization"]["expectedFees"]["grossOutput"] == str(UINT256)
+
+
+def test_times_have_microseconds_only_where_there_are_any() -> None:
+    state = shown(without_microseconds())
+    assert state["createdAt"] == "2026-01-31T12:00:00Z"
+    assert state["feeAuthorization"]["nextCheckAt"] == "2026-01-31T12:00:00.100000Z"
+
+
+def test_a_void_sweep_is_open_while_it_may_still_be_executed() -> None:
+    state = shown(voided())
+    assert (state["status"], state["open"]) == ("void", True)
+
+
+def test_an_adopted_sweep_has_no_terms_of_an_offer() -> None:
+    state = shown(adopted())
+    authorization = state["feeAuthorization"]
+    nulls = ("deadline", "totalFeeBps", "partnerShareBps", "expectedFees")
+    assert ([authorization[name] for name in nulls], state["expiresAt"], state["tokens"]) == ([None] * 4, None, [])
+    assert authorization["actualFees"] is not None
+
+
+def test_each_transaction_on_solana_is_an_execution_with_its_tokens_and_what_became_of_it() -> None:
+    sweep = partly_landed()
+    executions = shown(sweep)["executions"]
+    assert [one["status"] for one in executions] == ["executed"] * 3 + ["expired"]
+    accepted = {tx.execution.execution_id: tx.tx_hash for tx in sweep.transactions.filter(status="accepted")}
+    assert {one["id"]: one["txHash"] for one in executions[:3]} == accepted
+    assert (executions[3]["txHash"], executions[3]["reason"]) == (None, "")
+
+
+def test_a_sweep_on_a_chain_that_the_file_no_longer_names_is_shown_by_its_network() -> None:
+    assert shown(completed(network="eip155:424242").sweep)["chain"] == "eip155:424242"
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])

@@ -6,8 +6,8 @@ from django.utils import timezone
 from sweeps.models import Execution, Sweep
 from sweeps.protocol.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
-from sweeps.story.state import SweepState
 from tests.factories.sweeps import ExecutionFactory, SweepFactory, SweepTransactionFactory
+from tests.snapshots import fees_shown
 from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
 from tests.sweeps.settle.verdicts import (
     CANCELLED,
@@ -56,14 +56,14 @@ def test_a_sweep_is_completed_when_all_were_executed_and_every_execution_is_book
     sweep = apply(sweep, NOTHING_NEW, executed())
     assert outcome(sweep) == ("completed", True, [])
     assert fees_booked(sweep) == [*BOOKED, *BOOKED]
-    assert SweepState.of(sweep).actual_fees == PAID + PAID
+    assert fees_shown(sweep, "actual") == PAID + PAID
 
 
 @pytest.mark.parametrize("other", [RAN_OUT, CANCELLED, reverted()], ids=["ran out", "cancelled", "reverted"])
 def test_a_sweep_is_completed_in_part_if_one_of_two_was_executed(sweep: Sweep, other: ExecutionVerdict) -> None:
     sweep = apply(sweep, executed(), other)
     assert (sweep.status, sweep.is_open, "partial" in sweep.flags) == ("completed", True, True)
-    assert SweepState.of(sweep).actual_fees == PAID
+    assert fees_shown(sweep, "actual") == PAID
 
 
 def test_the_flag_is_cleared_if_the_rest_is_executed_after_all(sweep: Sweep) -> None:

@@ -7,7 +7,7 @@ from sweepapi.evm.contracts.batch import SkipReason
 from sweepapi.evm.encoding.responses import Receipt
 from sweeps.models import SkippedToken, Sweep, SweepTransaction
 from sweeps.shown import timeline
-from sweeps.story.state import SweepState
+from tests import snapshots
 from tests.factories.sweeps import (
     PermitFactory,
     SweepFactory,
@@ -43,8 +43,8 @@ def receipt(tx: SweepTransaction, **skipped: SkipReason) -> Receipt:
 
 def shown(sweep: Sweep) -> dict[str, tuple[str | None, str | None]]:
     """Return outcome and reason of each token by its symbol."""
-    states = SweepState.of(sweep).token_states
-    return {state.token.symbol: (state.outcome, state.skip_reason) for state in states}
+    tokens = snapshots.shown(sweep)["tokens"]
+    return {token["symbol"]: (token["outcome"], token["skipReason"]) for token in tokens}
 
 
 def test_before_an_execution_no_token_has_an_outcome(tx: SweepTransaction) -> None:
@@ -55,7 +55,7 @@ def test_each_token_was_swept_skipped_for_a_reason_or_dropped(tx: SweepTransacti
     sweep = apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.NOT_FILLED, UNI=SkipReason.DROPPED)))
     assert (sweep.status, sweep.flags) == ("completed", [])
     assert shown(sweep) == {"USDC": ("swept", None), "LINK": ("skipped", "not_filled"), "UNI": ("dropped", None)}
-    assert SweepState.of(sweep).skipped_count == 2
+    assert snapshots.shown(sweep)["skippedCount"] == 2
 
 
 def test_the_history_says_which_token_was_left_out_and_why(tx: SweepTransaction) -> None:
@@ -73,7 +73,7 @@ def test_the_history_says_which_token_was_left_out_and_why(tx: SweepTransaction)
 def test_an_execution_that_left_the_chain_left_nothing_out_and_the_next_one_decides(tx: SweepTransaction) -> None:
     apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
     sweep = apply(tx.sweep, seen(head_number=101, canonical=block_at(100, fork=1)))
-    assert (sweep.status, SweepState.of(sweep).skipped_count) == ("pending", 0)
+    assert (sweep.status, snapshots.shown(sweep)["skippedCount"]) == ("pending", 0)
     assert shown(sweep)["LINK"] == (None, None)
     sweep = apply(tx.sweep, seen(receipt(tx, UNI=SkipReason.BELOW_LEAST)))
     assert shown(sweep) == {"USDC": ("swept", None), "LINK": ("swept", None), "UNI": ("skipped", "below_least")}

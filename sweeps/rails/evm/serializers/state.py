@@ -36,7 +36,7 @@ class FeeAuthorizationStateSerializer(ChecksSerializer):
     actualFees = FeeSplitSerializer(source="actual_fees", allow_null=True)
 
     @extend_schema_field(serializers.CharField(allow_null=True, help_text="Of the fee authorization; null on V4."))
-    def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401 - a SweepState
+    def get_nonce(self, state: Any) -> str | None:  # noqa: ANN401
         nonce: str | None = state.rail.authorization_nonce(state.executions[0].execution_id)
         return nonce
 

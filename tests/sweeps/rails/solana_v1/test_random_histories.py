@@ -23,7 +23,7 @@ from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Flag, Sweep, SweepTransaction
 from tests import fake_node
 from tests.fake_node import Alter
-from tests.snapshots import assert_shown_as_described
+from tests.snapshots import shown
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import FEE, GROSS, PARTNER_FEE, SWEPT, LocalSweep
 
@@ -154,7 +154,8 @@ class History:
         before = {one.id for one in self.sweep.executions if one.closed_at is None}
         Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
         checks.check_due()
-        assert_shown_as_described(self.sweep.row.id)
+        self.sweep.row.refresh_from_db()
+        assert shown(self.sweep.row)["status"] == self.sweep.row.status
         for position, one in enumerate(self.sweep.executions):
             if one.id in before and one.closed_at is not None:
                 self.assert_true_to_the_cluster(position, one)
