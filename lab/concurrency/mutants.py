@@ -12,7 +12,8 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-APPS = ("config", "indexer", "ledger", "partners", "sweepapi", "sweeps")
+from lab.edited_copy import APPS
+
 # A filter by these says which row is meant, and not in which state it has to be.
 _WHICH_ROW = {"id", "pk", "id__in", "pk__in", "sweep_id", "sweep_id__in", "network"}
 _LOCK = re.compile(r"\s+FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?")

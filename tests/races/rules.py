@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db import connection, models
 from psycopg.sql import SQL, Identifier
 
-from lab.concurrency.mutants import APPS
+from lab.edited_copy import APPS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from lab.concurrency.mutants import APPS
+from lab.edited_copy import APPS
 from sweeps.store.stored import columns_of
 
 SceneT = TypeVar("SceneT")
