@@ -36,7 +36,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api chaos lab-outages lab-bench abi vectors lock audit clean
+	invariants coverage openapi fuzz-api chaos lab-outages lab-faults lab-bench abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## run mutation tests
 
 concurrency-mutants: $(CONTRACTS_READY) ## remove each lock, compare-and-set, unique key and commit hook, and run the races
 	PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m lab.concurrency
+
+lab-faults: $(CONTRACTS_READY) ## make twenty faults, one at a time, and run the test that finds each
+	@PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m lab.faults
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test

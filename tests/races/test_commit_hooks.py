@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from django.db import connection, transaction
@@ -10,12 +10,15 @@ from kombu import Producer
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
+from partners.webhooks import outbox
 from sweeps.models import Sweep
 from tests.races import scenes
 from tests.races.interleaving import Operation
 from tests.races.scenes import Scene
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unreachable_chain")]
+
+ResultT = TypeVar("ResultT")
 
 # An operation on a scene, and what the message or line about it promises.
 ANNOUNCED: list[tuple[Callable[[], Scene], Operation[Scene], Callable[[Sweep], bool]]] = [
@@ -24,17 +27,17 @@ ANNOUNCED: list[tuple[Callable[[], Scene], Operation[Scene], Callable[[Sweep], b
 ]
 
 
-def read_by_another_session(sweep: Sweep) -> Sweep:
-    found: list[Sweep] = []
+def by_another_session(operation: Callable[[], ResultT]) -> ResultT:
+    results: list[ResultT] = []
 
-    def read() -> None:
-        found.append(Sweep.objects.get(id=sweep.id))
+    def operate() -> None:
+        results.append(operation())
         connection.close()
 
-    thread = Thread(target=read)
+    thread = Thread(target=operate)
     thread.start()
     thread.join()
-    return found[0]
+    return results[0]
 
 
 @pytest.fixture
@@ -61,7 +64,7 @@ def test_when_a_message_is_sent_every_session_sees_the_change(
     queue: Any,
 ) -> None:
     scene, seen = stage(), []
-    when_sent.append(lambda: seen.append(is_promised(read_by_another_session(scene.sweep))))
+    when_sent.append(lambda: seen.append(is_promised(by_another_session(lambda: Sweep.objects.get(id=scene.sweep.id)))))
     operation(scene)
     assert seen == [True]
     assert queue.get(no_ack=True) is not None
@@ -92,6 +95,17 @@ def test_a_change_of_status_is_logged_when_it_is_committed(
     with capture_logs() as lines:
         operation(scene)
     assert [line["event"] for line in lines] == ["sweep_status_changed"]
+
+
+@pytest.mark.parametrize(("stage", "operation"), [(scenes.reported, scenes.executed), (scenes.built, scenes.voided)])
+def test_no_session_dispatches_a_message_before_its_change_is_committed(
+    stage: Callable[[], Scene], operation: Operation[Scene]
+) -> None:
+    scene = stage()
+    with transaction.atomic():
+        operation(scene)
+        assert by_another_session(outbox.dispatch) == 0
+    assert outbox.dispatch() == 1
 
 
 def acceptances() -> float:

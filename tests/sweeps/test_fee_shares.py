@@ -1,5 +1,6 @@
 """A change of the partner's share is effective from its time, and never alters what was built before."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from partners.models import ApiKey, Partner
-from sweepapi.fees import split
+from sweepapi.fees import floor_share, split
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from tests.factories.partners import FeeShareFactory, random_address
@@ -43,6 +44,17 @@ def test_a_sweep_that_was_built_before_a_change_is_split_by_the_earlier_share(
         "partner_settled": due.partner_fee,
         "protocol_revenue": due.protocol_fee,
     }
+
+
+def test_a_partner_that_is_paid_later_is_owed_the_share_of_the_build(
+    app: PartnerApp, partner: Partner, use_mode: Callable[[str], object]
+) -> None:
+    use_mode("v4_fallback")
+    built = app.build()
+    FeeShareFactory.create(partner=partner, share_bps=2500)
+    state = app.confirm(built, app.execute(built))
+    fees = {entry["account"]: int(entry["amount"]) for entry in state["ledger"]["entries"]}
+    assert fees["partner_payable"] == floor_share(fees["fees_charged"], 4000)
 
 
 @pytest.mark.usefixtures("each_mode")

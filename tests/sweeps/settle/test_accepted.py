@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from ledger.models import Finality
 from sweepapi.fees import split
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
@@ -91,6 +92,12 @@ def test_finality_closes_nothing_unless_a_second_provider_agrees(tx: SweepTransa
     sweep = apply(tx.sweep, seen(state=True, agreed=False, **blocks))
     awaited = "No second provider shows the same of the accepted block yet."
     assert (sweep.is_open, sweep.last_error) == (True, awaited)
+
+
+def test_the_receipt_that_one_provider_shows_in_a_final_block_closes_nothing(tx: SweepTransaction) -> None:
+    complete(tx)
+    sweep = apply(tx.sweep, seen(executed_receipt(tx), **FINAL_LOOK, agreed=False))
+    assert (sweep.is_open, sweep.transactions.get().finality, Finality.objects.exists()) == (True, "included", False)
 
 
 def test_another_block_at_its_height_undoes_the_completion(tx: SweepTransaction) -> None:
