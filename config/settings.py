@@ -234,7 +234,7 @@ CELERY_TASK_DEFAULT_QUEUE = "sweeps"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up on Redis
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker that starts waits for Redis; one that exits is started again
 CELERY_DB_REUSE_MAX = math.inf  # CONN_MAX_AGE decides how long; Celery alone would open a connection for each task
 # Countdowns of awaited receipts end at MAX_CHECK_DELAY_SECONDS; Redis hands a message out again only after this long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {

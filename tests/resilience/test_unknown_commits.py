@@ -51,7 +51,7 @@ def value(world: World, query: LiteralString, *parameters: str) -> Any:
 @pytest.fixture(autouse=True)
 def no_other_commits(world: World) -> Iterator[None]:
     """Only requests commit."""
-    with world.fault("freeze worker and freeze beat"):
+    with world.fault("freeze work and freeze worker and freeze beat"):
         yield
 
 
