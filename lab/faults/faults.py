@@ -1,4 +1,4 @@
-"""The faults: mistakes that cost somebody money, or tell partners what is not so, and the test that notices each."""
+"""The faults: mistakes that cost someone money, or tell partners what is not so, and the test that notices each."""
 
 from dataclasses import dataclass
 
@@ -64,7 +64,7 @@ FAULTS = (
     ),
     Fault(
         "a payment to another wallet matched",
-        "A sweep that paid somebody else counts as the partner's, whose statement says that it was paid.",
+        "A sweep that paid someone else counts as the partner's, whose statement says that it was paid.",
         "sweeps/rails/evm_v5/terms.py",
         '            "partnerRecipient": (event.partner_recipient, self.partner_recipient),\n',
         "",
@@ -187,7 +187,7 @@ FAULTS = (
     ),
     Fault(
         "a sweep shown to any key",
-        "Whoever knows the id of a sweep reads another partner's user, amounts and fees.",
+        "Anyone who knows the id of a sweep reads another partner's user, amounts and fees.",
         "sweeps/shown/reading.py",
         " AND sweep.partner_id = %(partner_id)s",
         " AND %(partner_id)s::uuid IS NOT NULL",
