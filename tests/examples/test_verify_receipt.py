@@ -2,9 +2,6 @@
 
 import copy
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -19,15 +16,13 @@ from lab.bench.sweeps.numbers import number_by_time
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
 from sweeps.models import Sweep, WatchedBlock
-from tests.examples.loading import EXAMPLES, load_example
+from tests.examples.loading import load_example, run_main, run_process
 from tests.local_chain import FINAL_AFTER
 from tests.partner_app import PartnerApp
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
 
-SCRIPT = EXAMPLES / "verify_receipt.py"
-SECONDS = 120
 # What only the service says, and what describes the receipt: a service that lies about these is believed.
 BELIEVED = {
     *("sweepId", "partnerId", "mode", "outputSymbol", "outputDecimals", "createdAt", "completedAt"),
@@ -61,17 +56,16 @@ def answer(app: PartnerApp) -> dict[str, Any]:
 
 
 def run(folder: Path, answer: Any, keys: Any, *more: str) -> tuple[int, str]:
-    """Run the script as it is shipped, which knows no more than the files and the node."""
+    """Check the receipt in this process."""
+    return run_main(folder, verifier, saved(folder, answer, keys, *more))
+
+
+def saved(folder: Path, answer: Any, keys: Any, *more: str) -> list[str]:
+    """Save what the script reads, and return its arguments."""
     receipt, jwks = folder / "receipt.json", folder / "jwks.json"
     receipt.write_text(json.dumps(answer))
     jwks.write_text(json.dumps({"keys": keys}))
-    command = [sys.executable, str(SCRIPT), str(receipt), "--keys", str(jwks), *more]
-    environment = {"PATH": os.environ["PATH"]}
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=folder
-    )
-    assert done.stderr == ""
-    return done.returncode, done.stdout
+    return [str(receipt), "--keys", str(jwks), *more]
 
 
 @pytest.mark.usefixtures("each_mode")
@@ -80,7 +74,7 @@ def test_a_receipt_is_verified_without_the_service(
 ) -> None:
     venue = answer["data"]["receipt"]["executions"][0]["venue"]
     node = ["--rpc", app.chain.world["rpcUrl"]]
-    code, said = run(tmp_path, answer, keys, *node, "--contract", venue)
+    code, said = run_process(tmp_path, "verify_receipt", saved(tmp_path, answer, keys, *node, "--contract", venue))
     assert code == 0, said
     assert "The chain shows: network, wallet" in said
     assert "Only the service says: sweepId" in said
@@ -247,8 +241,8 @@ def test_files_and_nodes_that_are_not_what_they_should_be_are_named_in_one_line(
     deep = tmp_path / "deep.json"
     deep.write_text("[" * 200_000)
     named.append([*node, "--keys", str(deep)])
-    for saved, more in (*((one, node) for one in malformed), *((answer, one) for one in named)):
-        code, said = run(tmp_path, saved, keys, *more)
+    for content, more in (*((one, node) for one in malformed), *((answer, one) for one in named)):
+        code, said = run(tmp_path, content, keys, *more)
         assert (code, said.startswith("NOT VERIFIED: "), said.count("\n")) == (1, True, 1), said
 
 

@@ -2,9 +2,6 @@
 
 import copy
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import UTC, timedelta
 from pathlib import Path
@@ -22,7 +19,7 @@ from ledger.proofs import checkpoints, signing
 from ledger.statements.month import Month
 from partners.models import Partner
 from sweepapi.crypto.proof_keys import SigningKey
-from tests.examples.loading import load_example
+from tests.examples.loading import load_example, run_main, run_process
 from tests.factories.ledger import random_hash
 from tests.factories.past import fee_at, reversal_at
 from tests.factories.sweeps import LOCAL
@@ -31,9 +28,7 @@ from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "verify_statement.py"
 EXAMPLES = Path(__file__).parents[2] / "ledger" / "examples"
-SECONDS = 120
 Files = dict[str, Any]
 
 
@@ -77,20 +72,15 @@ def files(app: PartnerApp, partner: Partner, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def run(folder: Path, files: Files, *more: str, pages: Sequence[str] = ("page-1", "page-2")) -> tuple[int, str]:
-    """Run the script as it is shipped, which knows no more than the files and the node."""
+    """Check the pages in this process."""
+    return run_main(folder, verifier, saved(folder, files, *more, pages=pages))
+
+
+def saved(folder: Path, files: Files, *more: str, pages: Sequence[str] = ("page-1", "page-2")) -> list[str]:
+    """Save what the script reads, and return its arguments."""
     for name, content in files.items():
         (folder / f"{name}.json").write_text(json.dumps(content))
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *(f"{page}.json" for page in pages), "--keys", "jwks.json", *more],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-        env={"PATH": os.environ["PATH"]},
-        cwd=folder,
-    )
-    assert done.stderr == ""
-    return done.returncode, done.stdout
+    return [*(f"{page}.json" for page in pages), "--keys", "jwks.json", *more]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +93,8 @@ def test_a_statement_and_its_proofs_are_verified_without_the_service(
     app: PartnerApp, files: Files, tmp_path: Path, option: str
 ) -> None:
     chain = ["--rpc", f"{LOCAL}={app.chain.world['rpcUrl']}", option, f"{LOCAL}={files['venue']}"]
-    code, said = run(tmp_path, files, "--former", "former.json", "--proof", "proof.json", *chain)
+    arguments = saved(tmp_path, files, "--former", "former.json", "--proof", "proof.json", *chain)
+    code, said = run_process(tmp_path, "verify_statement", arguments)
     assert code == 0, said
     assert "covers these 2 entries and others before; the totals hold." in said
     assert "Without --former" not in said
