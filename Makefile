@@ -36,7 +36,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api chaos lab-outages lab-faults lab-bench abi vectors lock audit clean
+	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -136,6 +136,9 @@ lab-outages: $(CONTRACTS_READY) ## take engines and processes down for up to two
 
 fuzz-api: $(CONTRACTS_READY) ## send the API thousands of requests made up from its OpenAPI document; see var/fuzz-api.json
 	FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/test_fuzzed_api.py
+
+random-stories: $(CONTRACTS_READY) ## compare random stories of sweeps with the state table, more of them than `test` does
+	STORIES=$${STORIES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/sweeps/test_story.py
 
 # Times are of a machine that does nothing else meanwhile. `scale` stores SWEEPS=5000000 on 60 GB of disk.
 lab-bench: $(CONTRACTS_READY) ## measure SECTION=api|build|gas|indexer|scale|webhooks; fails if a target is missed
