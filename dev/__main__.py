@@ -65,7 +65,7 @@ def up() -> int:
 def demo() -> int:
     """Run the demo against its own service; returns 0 only if every check passed."""
     with Supervisor(world.VAR / "demo") as supervisor:
-        say("starting PostgreSQL, Redis, the chain, the Solana cluster, web, the loop, Celery and beat")
+        say("starting PostgreSQL, Redis, both chains, web, the loop, Celery and beat")
         local = world.start(supervisor)
         cluster = solana.start(supervisor, local.keys)
         running = service.start(supervisor, local, cluster)

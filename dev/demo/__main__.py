@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from rich.box import SIMPLE
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 
 from dev.demo.context import Context, StepFailedError, StepResult
@@ -19,10 +21,12 @@ from dev.demo.steps import STEPS
 from dev.errors import LocalWorldError
 from dev.partner_client import RefusedError
 
+WIDTH = 80  # columns, which every terminal and page shows
+
 
 def main(world_file: Path, result_file: Path) -> int:
     """Run all steps; returns the exit code."""
-    console = Console()
+    console = Console(width=WIDTH, highlight=False)
     context, results = Context(world_file), list[StepResult]()
     failure: str | None = None
     for letter, title, run in STEPS:
@@ -34,30 +38,26 @@ def main(world_file: Path, result_file: Path) -> int:
         except (StepFailedError, RefusedError, LocalWorldError, requests.RequestException) as error:
             failure = f"{letter}, {title}: {error}"
         for sentence in result.passed:
-            console.print(f"  [green]✓[/] {sentence}", highlight=False)
+            console.print(Padding(f"[green]✓[/] {sentence}", (0, 0, 0, 2)))
         if failure:
             break
     steps = [asdict(result) for result in results]
     result_file.write_text(json.dumps({"ok": failure is None, "failure": failure, "steps": steps}, indent=2) + "\n")
     console.print(_table(results))
     if failure:
-        console.print(f"[red]✗ {failure}[/]", highlight=False)
+        console.print(f"[red]✗ {failure}[/]")
         return 1
-    console.print(f"[green]Every check passed.[/] Details: {result_file}", highlight=False)
+    console.print(f"[green]Every check passed.[/] Details: {result_file}", soft_wrap=True)
     return 0
 
 
 def _table(results: list[StepResult]) -> Table:
-    table = Table(title="Results (exact amounts in the details)", show_lines=True)
-    table.add_column("step", overflow="fold")
-    table.add_column("status", no_wrap=True)
+    table = Table("step", "status", box=SIMPLE, pad_edge=False)
     table.add_column("tokens", justify="right")
-    table.add_column("gas", justify="right", no_wrap=True)
-    table.add_column("output and split", justify="right", no_wrap=True)
+    table.add_column("gross output", justify="right")
     for result in results:
         sweep = result.sweep or {}
-        facts = [sweep.get("status", "-"), _tokens(sweep), str(result.gas_used or "-")]
-        table.add_row(f"{result.step}  {result.title}", *facts, _amounts(result))
+        table.add_row(f"{result.step}  {result.title}", sweep.get("status", "-"), _tokens(sweep), _gross(result))
     return table
 
 
@@ -68,14 +68,13 @@ def _tokens(sweep: dict[str, Any]) -> str:
     return f"{count - skipped} of {count}" if skipped else str(count)
 
 
-def _amounts(result: StepResult) -> str:
+def _gross(result: StepResult) -> str:
     sweep = result.sweep or {}
     actual = sweep["fees"]["actual"] if "fees" in sweep else sweep.get("feeAuthorization", {}).get("actualFees")
     if actual is None or result.output is None:
         return "-"
-    fields = {"gross": "grossOutput", "user": "userAmount", "partner": "partnerFee", "protocol": "protocolFee"}
     decimals, symbol = result.output["decimals"], result.output["symbol"]
-    return "\n".join(f"{who} {Decimal(actual[name]).scaleb(-decimals):.6f} {symbol}" for who, name in fields.items())
+    return f"{Decimal(actual['grossOutput']).scaleb(-decimals):.6f} {symbol}"
 
 
 if __name__ == "__main__":
