@@ -1,4 +1,4 @@
-"""The Celery application that web, worker and beat share."""
+"""The Celery application that web, worker and beat share: web only sends to it."""
 
 import gc
 import os

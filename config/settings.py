@@ -160,7 +160,7 @@ WHITENOISE_AUTOREFRESH = INSECURE_HTTP  # looked up when asked for, not at every
 DATABASES = {"default": env.db("DATABASE_URL", engine="sweepapi.postgres")}
 DATABASES["default"]["OPTIONS"] = {
     # How long the server may take for one answer. Commands may migrate large tables; config/gunicorn.py sets a short
-    # one for web, and config/celery.py one for worker and beat.
+    # one for web, and config/celery.py one for Celery's worker and beat.
     "deadline_seconds": env.float("DATABASE_DEADLINE_SECONDS", default=3600.0),
     # A host that vanished is noticed after seconds, by commands and idle connections too.
     "tcp_user_timeout": 2_000,  # milliseconds
@@ -185,7 +185,7 @@ RATE_LIMIT_FACTOR = env.float("RATE_LIMIT_FACTOR", default=1.0)
 # Addresses and networks of the proxies in front of web, whose X-Forwarded-For says where a request comes from.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 
-# Where each of web, worker, beat and webhooks serves /healthz, /readyz and /metrics; blank: nowhere.
+# Where each of web, the loop, Celery's worker and beat serves /healthz, /readyz and /metrics; blank: nowhere.
 HEALTH_BIND = env.str("HEALTH_BIND", default="")
 
 SECURE_SSL_REDIRECT = not INSECURE_HTTP

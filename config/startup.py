@@ -1,4 +1,4 @@
-"""Makes web, worker and beat refuse a wrong configuration, as the commands of ``manage.py`` do."""
+"""Makes web, Celery and beat refuse a wrong configuration, as the commands of ``manage.py`` do."""
 
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured

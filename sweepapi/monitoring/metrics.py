@@ -20,7 +20,7 @@ RATE_LIMIT_FALLBACKS = Counter(
     "sweepapi_rate_limit_fallback", "Requests that were limited by their process, or not, without Redis.", ["policy"]
 )
 
-# --- The worker -------------------------------------------------------------------------------------------------------
+# --- The loop, Celery -------------------------------------------------------------------------------------------------
 TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])
 TASK_SECONDS = Histogram("sweepapi_task_seconds", "How long the runs took.", ["name"])
 JOBS = Counter("sweepapi_jobs", "Rounds of the jobs of the loop by outcome.", ["name", "outcome"])
@@ -59,7 +59,7 @@ CHECKS = Gauge(
 )
 HEARTBEATS = Gauge(
     "sweepapi_heartbeat_timestamp_seconds",
-    "When worker, beat and webhooks were last at work.",
+    "When the loop, its webhooks, Celery and beat were last at work.",
     ["process"],
     multiprocess_mode="max",
 )

@@ -1,6 +1,6 @@
 """Lets the processes of a group count into files, so that the first of them can serve the metrics of all.
 
-A group is gunicorn with its web processes, a worker with its pool, or beat alone. Each process has a *slot*, and the
+A group is gunicorn with its web processes, Celery with its pool, or beat alone. Each process has a *slot*, and the
 process that replaces it takes the slot over: its counters go on, and the files stay few however often processes are
 replaced. Under process ids, which is the library's default, every process would leave its files behind.
 """

@@ -1,4 +1,4 @@
-"""When worker and beat were last at work, which the web processes can't know otherwise."""
+"""When the loop, Celery and beat were last at work, which the web processes can't know otherwise."""
 
 from django.db import models
 from django.db.models.functions import Now
