@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.core.checks import CheckMessage
 
+from sweepapi.evm.chain.chains_file import load_chains
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweeps.checks import check_build_modes, check_build_settings
 
@@ -70,7 +71,7 @@ def test_a_node_to_control_is_refused_on_a_live_chain_and_where_the_clock_is_com
 def test_a_mode_for_a_chain_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
     monkeypatch.setattr(settings, "EVM_BUILD_MODES", {"base": "v4_fallback", "bse": "v4_fallback"})
-    chains = "the chains of chains.toml are ethereum, base, arbitrum."
+    chains = f"the chains of chains.toml are {', '.join(load_chains(settings.CHAINS_FILE))}."
     assert [found.msg for found in problems()] == [f"SERVICE_EVM_BUILD_MODE_BSE is set for an unknown chain; {chains}"]
 
 

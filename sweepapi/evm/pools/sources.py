@@ -20,6 +20,9 @@ class QuoteSource(Protocol):
     """A module that quotes one kind of pools; ``values`` and ``results`` are what the reads returned."""
 
     POOL_GAS: int  # of a leg through one pool, as ``leg_gas`` has those of other legs
+    BEFORE_CALLBACK: int  # gas of a pool and of what the contract does for it, measured as in ``trial/sweep_gas.py``
+    AFTER_CALLBACK: int
+    HAS_LOCK: bool  # a slot that a swap sets and restores, which is refunded
     CARRIES_SHORT_TRANSFERS: bool  # whether a router swaps what arrives, where that is less than was sent
     SWAPS: tuple[Function, ...]  # that ``swap_call`` may call on a router
     ROUTERS_FACTORY: Function  # shows which factory a router and a quoter use

@@ -22,6 +22,8 @@ GET_AMOUNTS_OUT = Function("getAmountsOut(uint256,address[])", "(uint256[])")
 SWAP_EXACT_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address)")
 SWAPS: tuple[Function, ...] = (SWAP_EXACT_TOKENS,)
 POOL_GAS = 96_000
+BEFORE_CALLBACK, AFTER_CALLBACK = 10_000, 61_600
+HAS_LOCK = True
 CARRIES_SHORT_TRANSFERS = True
 MAX_RESERVE = 2**112 - 1
 

@@ -32,6 +32,8 @@ FEE_DENOMINATOR = 1_000_000
 CROSSED_TICK_GAS = 22_000
 SQRT_PRICE_BITS = 96  # after the binary point
 POOL_GAS = 88_000
+BEFORE_CALLBACK, AFTER_CALLBACK = 45_000, 13_800
+HAS_LOCK = False
 CARRIES_SHORT_TRANSFERS = False  # a pool reverts unless it receives what the router sent
 # A pool swaps until the input is used up or the price is at the limit, and the quoter quotes what was swapped as if it
 # were the whole. So a fill is whole unless the price ends at the limit: one step inside ``TickMath.MIN_SQRT_RATIO`` or

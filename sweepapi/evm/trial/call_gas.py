@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.pools.sources import SOURCES
 from sweepapi.evm.trial.attempts import Attempt
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
 
@@ -103,7 +104,7 @@ class CallGas:
         cleared = sum(approval.takes_all for approval in self.attempt.approvals)
         return (
             CLEARED * (cleared + result.allowances_left.count(0))
-            + RESTORED * kinds.count("uniswap_v2")
+            + RESTORED * sum(SOURCES[kind].HAS_LOCK for kind in kinds)
             + RESTORED_ZERO * len(routes)  # the allowance of the router
             + sum(RESTORED if balance else RESTORED_ZERO for balance in result.before[: len(self.held)])
         )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sweepapi.evm.pools.leg_gas import LAST_HOP as USED_BY_LAST_HOP
+from sweepapi.evm.pools.sources import SOURCES
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, leg_gas
 
@@ -23,8 +24,6 @@ FIXED = 97_000
 PER_TOKEN = 2_000
 PULL = 63_000
 PULL_PER_TOKEN = 33_400
-BEFORE_CALLBACK = {"uniswap_v3": 45_000, "uniswap_v2": 10_000}  # of a pool and of what the contract does for it
-AFTER_CALLBACK = {"uniswap_v3": 13_800, "uniswap_v2": 61_600}
 LAST_HOP = 48_700  # in addition to its pool
 ROUTER_CALL = 200_000  # with its approvals and two hops
 START_PERCENT = 92  # a pool that stays within its tick needs less
@@ -109,9 +108,9 @@ class SweepGas:
             hops.append(self.last_hop.venue.kind)
             needed += LAST_HOP
         used = needed + ROUTER_CALL * sum(isinstance(swap, RouterSwap) for swap in self.swaps)
-        for kind in reversed(hops):
-            needed = BEFORE_CALLBACK[kind] + max(needed * 64**2 // 63**2, needed + AFTER_CALLBACK[kind])
-            used += BEFORE_CALLBACK[kind] + AFTER_CALLBACK[kind]
+        for source in [SOURCES[kind] for kind in reversed(hops)]:
+            needed = source.BEFORE_CALLBACK + max(needed * 64**2 // 63**2, needed + source.AFTER_CALLBACK)
+            used += source.BEFORE_CALLBACK + source.AFTER_CALLBACK
         return FIXED + PER_TOKEN * len(self.swaps) + max(needed, used)
 
     @property

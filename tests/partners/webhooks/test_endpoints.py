@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from partners.models import ApiKey, IdempotencyRecord, Partner
 from partners.webhooks import outbox, signing
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
+from partners.webhooks.public_events import SWEEP_TYPES
 from sweepapi.modes import Mode
 from tests.factories.partners import PartnerFactory
 from tests.factories.webhooks import a_message, an_endpoint
@@ -100,7 +101,7 @@ def test_a_partner_chooses_types_timing_and_payload(api: Client) -> None:
         ({"url": TARGET, "types": ["webhook.ping"]}, [("types[0]", "invalid_choice")]),
         ({"url": TARGET, "types": "sweep.failed"}, [("types", "invalid_type")]),
         ({"url": TARGET, "types": [["sweep.failed"]]}, [("types[0]", "invalid_choice")]),
-        ({"url": TARGET, "types": ["sweep.failed"] * 7}, [("types", "too_long")]),
+        ({"url": TARGET, "types": ["sweep.failed"] * (len(SWEEP_TYPES) + 1)}, [("types", "too_long")]),
         ({"url": TARGET, "timing": "later"}, [("timing", "invalid_choice")]),
         ({"url": TARGET, "payload": None}, [("payload", "invalid_type")]),
         ({"url": TARGET, "description": "a" * 201}, [("description", "too_long")]),

@@ -294,7 +294,7 @@ def test_every_shipped_venue_is_of_a_known_kind_and_has_its_own_name(shipped: Ch
 
 def test_a_shipped_router_and_venue_of_one_name_share_factory_and_quoter(shipped: Chain) -> None:
     venues = {venue.name: venue for venue in shipped.venues}
-    for router in shipped.routers:
+    for router in [one for one in shipped.routers if one.name in venues]:
         venue = venues[router.name]
         assert (venue.factory, venue.quoter) == (router.factory, router.quoter)
 
