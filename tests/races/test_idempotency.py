@@ -93,6 +93,14 @@ def test_two_requests_under_one_key_have_one_effect(stage: Callable[[], Sender])
     assert_serial(Race(stage, sent, sent, effects))
 
 
+@pytest.mark.parametrize("stage", [new, died_a_minute_ago, died_a_day_ago])
+def test_one_of_two_requests_claims_the_key_and_the_other_is_refused_meanwhile(stage: Callable[[], Sender]) -> None:
+    def claims(sender: Sender) -> bool:
+        return sender.claim().status is None
+
+    assert_serial(Race(stage, claims, claims, effects))
+
+
 def test_a_request_that_was_overtaken_has_no_effect() -> None:
     assert_serial(Race(new, sent_slowly, sent, effects))
 

@@ -14,7 +14,7 @@ from partners.webhooks.claims import Attempted, Claimed
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMessage
 from tests.factories.partners import PartnerFactory
 from tests.factories.webhooks import a_message, an_endpoint, owner_of
-from tests.races.interleaving import Race, assert_all_serial, assert_serial
+from tests.races.interleaving import Race, assert_all_serial, assert_serial, waits_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -92,6 +92,15 @@ def test_each_message_is_dispatched_once() -> None:
 
 def test_two_claims_share_the_deliveries_and_the_limit() -> None:
     assert_serial(Race(due, claim, claim, is_within_limits, is_restored=False))
+
+
+def test_a_claim_does_not_wait_for_an_endpoint_that_is_being_written() -> None:
+    written, other = undispatched(), PartnerFactory.create()
+    an_endpoint(other)
+    a_message(other)
+    outbox.dispatch()
+    assert not waits_for(WebhookEndpoint.objects.filter(id=written.endpoint.id), lambda: claim(written))
+    assert [one.delivery.endpoint.partner_id for one in written.claimed] == [other.id]
 
 
 def test_two_processes_share_the_limit_of_a_partner() -> None:
