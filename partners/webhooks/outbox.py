@@ -32,7 +32,6 @@ WITH taken AS MATERIALIZED (
     INSERT INTO partners_webhookdelivery (message_id, endpoint_id)
     SELECT message.id, endpoint.id FROM message JOIN partners_webhookendpoint AS endpoint USING (partner_id)
     WHERE endpoint.is_enabled AND {CHOSEN}
-    ON CONFLICT (message_id, endpoint_id) DO NOTHING
 )
 SELECT count(*) FROM taken
 """  # noqa: S608 - of constants
