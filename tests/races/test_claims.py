@@ -15,6 +15,7 @@ from indexer import checks, claims
 from indexer.claims import SweepClaim
 from sweeps.models import Sweep
 from sweeps.rails.evm.base import EvmBase
+from sweeps.store import leases
 from tests.factories.sweeps import LOCAL, SweepFactory
 from tests.races import scenes
 from tests.races.interleaving import Operation, Race, assert_all_serial, assert_serial, waits_for
@@ -141,6 +142,18 @@ def test_a_check_that_failed_gives_back_only_what_it_still_holds() -> None:
 
 def test_what_this_release_does_not_know_is_put_off_unless_another_check_has_it() -> None:
     assert_serial(Race(of_a_later_release, scenes.checked, scenes.taken_over, scenes.outcome))
+
+
+# --- the sandbox ------------------------------------------------------------------------------------------------------
+
+
+def test_the_sweeps_of_a_network_are_made_due_apart_from_those_that_are_being_written() -> None:
+    due, later = two_due(), timezone.now() + 2 * MINUTE
+    sweeps = Sweep.objects.filter(id__in=[due.awaited.id, due.watched.id])
+    sweeps.update(next_check_at=later)
+    now = timezone.now()
+    assert not waits_for(sweeps.filter(id=due.awaited.id), lambda: leases.make_network_due(LOCAL, at=now))
+    assert dict(sweeps.values_list("id", "next_check_at")) == {due.awaited.id: later, due.watched.id: now}
 
 
 # --- the clock of the chain -------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -27,6 +27,7 @@ class Sender:
     """A partner that sends one request, perhaps several times."""
 
     partner: Partner
+    claimed: list[IdempotencyRecord] = field(default_factory=list)  # and not answered yet
 
     def claim(self) -> IdempotencyRecord:
         return idempotency.claim(partner_id=self.partner.id, mode=Mode.TEST, path=PATH, key="one", body={})
@@ -54,6 +55,13 @@ def died_a_day_ago() -> Sender:
     return sender
 
 
+def at_work_for_a_minute() -> Sender:
+    sender = new()
+    sender.claimed.append(sender.claim())
+    wait(seconds=61)
+    return sender
+
+
 # --- what may happen to a request, whose effect is a row; a refused one is repeated by its sender ---------------------
 
 
@@ -69,6 +77,12 @@ def sent(sender: Sender, *, seconds: int = 0) -> None:
 
 def sent_slowly(sender: Sender) -> None:
     sent(sender, seconds=61)
+
+
+def ended_late(sender: Sender) -> None:
+    with transaction.atomic():
+        FeeShareFactory.create(partner=sender.partner, share_bps=1)
+        idempotency.keep(sender.claimed[0], status=201, body=b"{}")
 
 
 def failed_slowly(sender: Sender) -> None:
@@ -103,6 +117,10 @@ def test_one_of_two_requests_claims_the_key_and_the_other_is_refused_meanwhile(s
 
 def test_a_request_that_was_overtaken_has_no_effect() -> None:
     assert_serial(Race(new, sent_slowly, sent, effects))
+
+
+def test_a_request_that_ends_while_another_takes_it_over_has_its_effect_or_the_other_one_has() -> None:
+    assert_serial(Race(at_work_for_a_minute, sent, ended_late, effects))
 
 
 def test_a_request_that_fails_after_it_was_overtaken_releases_nothing() -> None:

@@ -4,18 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
+from lab.bench.sweeps.numbers import number_by_time
 from ledger.balances import balance_of
-from ledger.models import Account, Asset, JournalEntry
+from ledger.models import Account, Asset, EntryNumber, JournalEntry, SubtreeHash
+from ledger.numbering import hold_numbers, number_entries
 from ledger.payout_rules import Transfer
 from ledger.posting import post_payout, reverse_payout
+from ledger.proofs import trees
+from ledger.proofs.trees import Tree
 from partners.models import Partner
-from tests.factories.ledger import book_payable, book_payout, transfer
+from sweepapi.modes import Mode
+from tests.factories.ledger import book_fee, book_payable, book_payout, transfer
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import SweepTransactionFactory, V4SweepFactory, random_checksum_address
 from tests.races import scenes
-from tests.races.interleaving import Operation, Race, assert_serial
+from tests.races.interleaving import Operation, Race, Rival, assert_serial
 from tests.races.scenes import Scene
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unreachable_chain")]
@@ -55,6 +60,58 @@ def opened(fees: FirstFees) -> dict[str, Any]:
 
 def test_the_first_two_fees_in_an_asset_open_its_accounts_once() -> None:
     assert_serial(Race(first_fees, one_executed, other_executed, opened))
+
+
+# --- numbers and trees ------------------------------------------------------------------------------------------------
+
+
+def posted() -> Partner:
+    """Return a partner with four entries that have no number yet."""
+    partner = PartnerFactory.create()
+    for _ in range(4):
+        book_fee(partner)
+    return partner
+
+
+def numbered(_partner: Partner) -> int:
+    return number_entries()
+
+
+def numbers_of(partner: Partner) -> list[int]:
+    return list(EntryNumber.objects.filter(partner=partner).order_by("number").values_list("partner_number", flat=True))
+
+
+def test_each_entry_gets_one_number_from_one_of_two_sessions() -> None:
+    assert_serial(Race(posted, numbered, numbered, numbers_of))
+
+
+def test_no_entry_is_numbered_while_the_numbers_are_held() -> None:
+    partner, rival = posted(), Rival(number_entries)
+    with transaction.atomic(), connection.cursor() as cursor:
+        hold_numbers(cursor)
+        rival.run_until_it_waits()
+    assert rival.end() == 0
+    assert (number_entries(), numbers_of(partner)) == (4, [0, 1, 2, 3])
+
+
+def test_two_sessions_that_let_a_tree_grow_store_its_hashes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "LEVELS", (1, 2))
+
+    def in_order() -> Tree:
+        partner = posted()
+        number_by_time()
+        return Tree(partner.id, Mode.LIVE)
+
+    def grown(tree: Tree) -> None:
+        tree.store(tree.missing())
+
+    def stored(tree: Tree) -> list[tuple[int, int]]:
+        hashes = SubtreeHash.objects.filter(partner_id=tree.partner_id)
+        return list(hashes.order_by("level", "index").values_list("level", "index"))
+
+    race = Race(in_order, grown, grown, stored)
+    assert race.in_turn() == (None, None, [(1, 0), (1, 1), (2, 0)])
+    assert_serial(race)
 
 
 # --- payouts ----------------------------------------------------------------------------------------------------------

@@ -3,13 +3,16 @@
 import pytest
 from django.utils import timezone
 
-from sweeps.models import SweepTransaction
+from sweeps.models import Sweep, SweepTransaction
 from sweeps.models.execution import AMOUNTS
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
+from sweeps.rails.registry import V2_RAILS
+from sweeps.story.receipts import receipt_of
+from tests.factories.partners import requester_of
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory
 from tests.races import scenes
-from tests.races.interleaving import Race, assert_all_serial, assert_serial
+from tests.races.interleaving import Race, assert_all_serial, assert_serial, waits_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unreachable_chain")]
 
@@ -73,3 +76,9 @@ def open_executions(scene: scenes.Scene) -> list[str]:
 
 def test_only_what_was_executed_is_opened_again() -> None:
     assert_serial(Race(partial, scenes.reopened, scenes.reopened, open_executions))
+
+
+def test_a_receipt_waits_for_a_sweep_that_is_being_written() -> None:
+    sweep = scenes.closed().sweep
+    requester = requester_of(sweep.partner)
+    assert waits_for(Sweep.objects.filter(id=sweep.id), lambda: receipt_of(requester, sweep.id, rails=V2_RAILS))

@@ -5,6 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from partners.models import Partner
@@ -15,6 +16,7 @@ from partners.webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookMe
 from tests.factories.partners import PartnerFactory
 from tests.factories.webhooks import a_message, an_endpoint, owner_of
 from tests.races.interleaving import Race, assert_all_serial, assert_serial, waits_for
+from tests.races.scenes import NEW_HOLDER
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,8 +53,9 @@ def claimed() -> Scene:
     return scene
 
 
-def dispatch(_scene: Scene) -> None:
-    outbox.dispatch()
+def dispatch(_scene: Scene) -> int:
+    with transaction.atomic():  # so that there is a time between the statement and its commit
+        return outbox.dispatch()
 
 
 def claim(scene: Scene) -> None:
@@ -88,6 +91,13 @@ def test_each_message_is_dispatched_once() -> None:
         return WebhookDelivery.objects.count(), waiting
 
     assert_serial(Race(undispatched, dispatch, dispatch, deliveries, is_restored=False))
+
+
+def test_a_dispatch_does_not_wait_for_a_message_that_is_being_written() -> None:
+    scene = undispatched()
+    first = WebhookMessage.objects.filter(id=WebhookMessage.objects.earliest("occurred_at").id)
+    assert not waits_for(first, lambda: dispatch(scene))
+    assert WebhookMessage.objects.get(dispatched_at=None) == first.get()
 
 
 def test_two_claims_share_the_deliveries_and_the_limit() -> None:
@@ -138,6 +148,26 @@ def test_each_failure_counts_if_two_processes_record_at_once() -> None:
         return WebhookEndpoint.objects.get(id=scene.endpoint.id).failures
 
     assert_serial(Race(claimed, record_first, record_second, failures, is_restored=False))
+
+
+def test_an_attempt_whose_delivery_another_process_leased_meanwhile_is_not_recorded() -> None:
+    scene = claimed()
+    lease_of_another = WebhookDelivery.objects.filter(lease_token__isnull=False)
+    lease_of_another.update(lease_token=NEW_HOLDER)
+    record_failures(scene)
+    assert set(lease_of_another.values_list("lease_token", "attempts")) == {(NEW_HOLDER, 0)}
+    assert lease_of_another.count() == 2
+
+
+def test_two_changes_of_an_endpoint_are_both_kept() -> None:
+    def describe(scene: Scene) -> None:
+        endpoints.change(owner_of(scene.partner), scene.endpoint.id, {"description": "Ours."})
+
+    def choices(scene: Scene) -> tuple[bool, str]:
+        endpoint = WebhookEndpoint.objects.get(id=scene.endpoint.id)
+        return endpoint.is_enabled, endpoint.description
+
+    assert_serial(Race(undispatched, disable, describe, choices, is_restored=False))
 
 
 def test_a_record_a_claim_a_replay_and_a_change_do_not_wait_for_each_other_in_a_circle() -> None:
