@@ -69,7 +69,7 @@ PUBLIC_EVENTS = (
     ),
     PublicEvent(
         "sweep.reversed",
-        lambda change: change.before == "completed" and change.after != "completed" and not change.closes,
+        lambda change: change.before == "completed" and change.after != "completed",
         final=False,
         sentence="The sweep had been completed, and its block left the chain.",
         status="pending",

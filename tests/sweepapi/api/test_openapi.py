@@ -427,6 +427,8 @@ def test_every_type_of_message_is_described_with_its_headers_and_examples_that_f
             assert example["value"]["type"] == kind
             assert problems(media["schema"], example["value"]) == []
             assert problems(media["schema"], {**example["value"], "type": "sweep.built"}) != []
+            data = example["value"]["data"]
+            assert data.get("sweep", data).get("status") == data.get("status")
 
 
 @pytest.mark.parametrize("payload", ["thin", "full"])

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import permutations
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from django.utils import timezone
 
 from partners.webhooks.endpoints import KEPT, purge
 from partners.webhooks.models import WebhookMessage
-from partners.webhooks.public_events import PUBLIC_EVENTS, SweepChange
+from partners.webhooks.public_events import PUBLIC_EVENTS, PublicEvent, SweepChange
 from sweeps.models import EventKind, Sweep, SweepStatus
 from sweeps.status_objects import status_objects
 from sweeps.story import reopening
@@ -178,9 +180,28 @@ def test_the_status_objects_of_any_number_of_sweeps_take_one_query(django_assert
         assert len(status_objects([sweep.id for sweep in sweeps])) == len(sweeps)
 
 
-@pytest.mark.parametrize("closes", [True, False])
-@pytest.mark.parametrize("after", SweepStatus.values)
-@pytest.mark.parametrize("before", ["", *SweepStatus.values])
-def test_at_most_one_public_event_describes_a_change(before: str, after: str, closes: bool) -> None:  # noqa: FBT001 pytest's
-    described = [event.type for event in PUBLIC_EVENTS if event.when(SweepChange(before, after, closes))]
-    assert len(described) <= 1
+# A status changes, or the sweep is closed with the status that it has.
+CHANGES = [
+    *(
+        SweepChange(before, after, closes=False)
+        for before, after in permutations(["", *SweepStatus.values], 2)
+        if after
+    ),
+    *(SweepChange(status, status, closes=True) for status in SweepStatus.values),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_at_most_one_public_event_describes_a_change(change: SweepChange) -> None:
+    assert sum(event.when(change) for event in PUBLIC_EVENTS) <= 1
+
+
+@pytest.mark.parametrize("event", PUBLIC_EVENTS, ids=attrgetter("type"))
+def test_the_row_of_a_public_event_says_of_it_what_its_changes_have_in_common(event: PublicEvent) -> None:
+    changes = [change for change in CHANGES if event.when(change)]
+    closes = {change.closes for change in changes}
+    assert event.final == (closes == {True})
+    assert ("unless `final`" in event.sentence) == (closes == {True, False})
+    assert event.status in {change.after for change in changes}
+    follows_a_completion = {change.before for change in changes} == {"completed"}
+    assert event.number == (2 if follows_a_completion else 1)
