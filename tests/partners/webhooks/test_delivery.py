@@ -508,6 +508,35 @@ def test_a_secret_that_no_key_reads_is_a_failure_and_holds_up_no_other(
     assert sorted(WebhookDelivery.objects.values_list("status", flat=True)) == ["delivered", "pending"]
 
 
+def test_the_oldest_messages_are_dispatched_first(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbox, "BATCH_ROWS", 1)
+    now = timezone.now()
+    a_message(partner, occurred_at=now)
+    older = a_message(partner, occurred_at=now - DAY)
+    assert outbox.dispatch() == 1
+    assert WebhookMessage.objects.exclude(dispatched_at=None).get() == older
+
+
+def test_a_disabled_endpoint_has_no_delivery_of_a_message_that_is_dispatched_meanwhile(partner: Partner) -> None:
+    endpoint = an_endpoint(partner)
+    endpoints.change(owner_of(partner), endpoint.id, {"is_enabled": False})
+    a_message(partner)
+    assert (outbox.dispatch(), WebhookDelivery.objects.count()) == (1, 0)
+
+
+def test_a_replay_leaves_a_message_to_its_dispatch_that_was_not_dispatched_yet(partner: Partner) -> None:
+    endpoint = an_endpoint(partner)
+    a_message(partner)
+    assert endpoints.replay(owner_of(partner), endpoint.id, since=timezone.now() - DAY).scheduled == 0
+
+
+def test_a_replay_leaves_out_pings(partner: Partner) -> None:
+    endpoint = an_endpoint(partner)
+    endpoints.ping(owner_of(partner), endpoint.id)
+    WebhookDelivery.objects.update(status="delivered", next_attempt_at=None, completed_at=timezone.now())
+    assert endpoints.replay(owner_of(partner), endpoint.id, since=timezone.now() - DAY).scheduled == 0
+
+
 def test_a_replay_delivers_what_an_endpoint_had_and_what_it_never_had(
     partner: Partner, receiver: Receiver, deliverer: StepwiseDeliverer
 ) -> None:

@@ -14,8 +14,11 @@ from django.utils import timezone
 from partners.webhooks.endpoints import KEPT, purge
 from partners.webhooks.models import WebhookMessage
 from partners.webhooks.public_events import PUBLIC_EVENTS, PublicEvent, SweepChange
-from sweeps.models import EventKind, Sweep, SweepStatus
+from sweeps.models import Cause, EventKind, Sweep, SweepStatus
 from sweeps.status_objects import status_objects
+from sweeps.store import transitions
+from sweeps.store.reading import lock_one
+from sweeps.store.writing import write
 from sweeps.story import reopening
 from sweeps.story.settle import Look
 from sweeps.story.settle import settle as settle_all
@@ -50,6 +53,7 @@ CLOSED_AS_FAILED = ("sweep.failed", "failed", True)
 EXPIRED = ("sweep.expired", "expired", True)
 VOIDED = ("sweep.voided", "void", False)
 CLOSED_AS_VOID = ("sweep.voided", "void", True)
+REVERSED_TO_FAILED = ("sweep.reversed", "failed", False)
 REVERSED_TO_VOID = ("sweep.reversed", "void", False)
 Step = Callable[[Scene], Any]
 
@@ -105,6 +109,64 @@ def test_a_message_says_what_happened_to_which_sweep() -> None:
         assert message.id.version == 7
         assert abs((timezone.now() - message.occurred_at).total_seconds()) < 60
         assert message.dispatched_at is None
+
+
+@pytest.mark.parametrize(
+    ("steps", "named"),
+    [
+        ([scenes.executed, scenes.final], ["reported", "reported"]),
+        ([scenes.executed, scenes.gone], ["reported", None]),
+        ([scenes.reverted, scenes.ran_out], ["reported", None]),
+        ([scenes.ran_out], [None]),
+    ],
+)
+def test_a_message_names_the_transaction_of_its_change_or_the_one_that_executed_the_sweep(
+    steps: list[Step], named: list[str | None]
+) -> None:
+    scene = scenes.reported()
+    for step in steps:
+        step(scene)
+    messages_in_order = WebhookMessage.objects.filter(sweep_ref=scene.sweep.id).order_by("sequence")
+    hashes = [message.facts["txHash"] for message in messages_in_order]
+    assert hashes == [scene.tx.tx_hash if one == "reported" else None for one in named]
+
+
+def test_a_message_has_the_time_at_which_the_change_was_stored() -> None:
+    scene = scenes.reported()
+    scenes.executed(scene)
+    assert WebhookMessage.objects.get().occurred_at == scene.sweep.events.get(kind=EventKind.STATUS).at
+
+
+def test_changes_that_are_written_together_have_a_message_each_with_the_status_of_then() -> None:
+    scene = scenes.completed()
+    stored = lock_one(scene.sweep.id)
+    transitions.move(stored, SweepStatus.PENDING, Cause.REORGANISED)
+    transitions.move(stored, SweepStatus.COMPLETED, Cause.EXECUTED)
+    with transaction.atomic():
+        write([stored])
+        assert messages(scene.sweep) == [COMPLETED, REVERSED, COMPLETED]
+        transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize(
+    ("stage", "to", "expected"),
+    [
+        (scenes.reported, SweepStatus.COMPLETED, [COMPLETED, FINALIZED]),
+        (scenes.completed, SweepStatus.FAILED, [COMPLETED, REVERSED_TO_FAILED, CLOSED_AS_FAILED]),
+        (scenes.reported, SweepStatus.FAILED, [CLOSED_AS_FAILED]),
+    ],
+)
+def test_a_close_speaks_for_the_change_that_comes_with_it_unless_that_completes_or_reverses(
+    stage: Callable[[], Scene], to: SweepStatus, expected: list[tuple[str, str, bool]]
+) -> None:
+    scene = stage()
+    stored = lock_one(scene.sweep.id)
+    transitions.move(stored, to, Cause.REORGANISED)
+    transitions.close(stored)
+    with transaction.atomic():
+        write([stored])
+        assert messages(scene.sweep) == expected
+        transaction.set_rollback(True)
 
 
 def test_a_completed_sweep_that_is_opened_and_closed_again_is_finalized_again() -> None:
