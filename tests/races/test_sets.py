@@ -2,23 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from sweeps.models import Sweep
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.follow.following import EvmReading
+from sweeps.store.reading import lock, lock_resting
 from sweeps.story.settle import Look
 from sweeps.story.settle import settle as settle_all
 from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import executed_receipt, random_checksum_address, receipt_of, seen
 from tests.races import scenes
-from tests.races.interleaving import Operation, Race, assert_serial
+from tests.races.interleaving import Operation, Race, Rival, assert_serial
 from tests.races.scenes import Scene
 from tests.sweeps.settle.twins import look_at
 
@@ -117,3 +119,26 @@ def test_a_look_under_another_lease_is_not_written() -> None:
     before = outcome(batch)
     settled_under_another_lease(batch)
     assert outcome(batch) == before
+
+
+def locked(ids: Sequence[UUID]) -> None:
+    with transaction.atomic():
+        lock(ids[::-1])
+
+
+def locked_by_block(ids: Sequence[UUID]) -> None:
+    with transaction.atomic():
+        blocks = Sweep.objects.filter(id__in=ids).values_list("watched_block_id", flat=True)
+        lock_resting([block for block in blocks if block is not None], after=UUID(int=0), rows=2)
+
+
+@pytest.mark.parametrize("operation", [locked, locked_by_block])
+def test_sweeps_are_locked_in_the_order_of_their_ids(operation: Callable[[Sequence[UUID]], None]) -> None:
+    first, second = sorted(scenes.completed().sweep.id for _ in range(2))
+    rows, rival = Sweep.objects.select_for_update(nowait=True), Rival(partial(operation, [first, second]))
+    with transaction.atomic():
+        rows.get(id=first)
+        rival.run_until_it_waits()
+        rows.get(id=second)  # which the rival has not locked yet
+    assert rival.has_waited
+    assert rival.end() is None
