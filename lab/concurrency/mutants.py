@@ -25,8 +25,8 @@ _IS_HELD = r"due_at = ANY\([\w.%()]+\)"
 _IS_ALONE = r"NOT EXISTS \([^()]*\)"
 _STATE = re.compile(rf"(?:(?<=WHERE )|(?<=AND ))(?:is_open\b|{_IS_DUE}|{_IS_AS_READ}|{_IS_HELD}|{_IS_ALONE})")
 _CONFLICT = re.compile(r"\s+ON CONFLICT (?:\([^)]*\) )?DO NOTHING")
-# In a comparison in Python; the id, which is a UUID, and the address of a host have versions, too.
-_AS_READ = re.compile(r"\.lease_token\b|\.mark\.lease\b|(?<!_id)(?<!address)\.version\b|\bReadMark\.of\(")
+# In a comparison in Python.
+_AS_READ = re.compile(r"\.lease_token\b|\.mark\.lease\b|\bReadMark\.of\(")
 
 
 @dataclass(frozen=True)
