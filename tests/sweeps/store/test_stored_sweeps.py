@@ -16,6 +16,7 @@ from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.store.reading import lock_one, read
 from sweeps.store.stored import FixedColumnError, StoredSweep
 from sweeps.store.writing import write
+from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory
 from tests.factories.sweeps import SweepTransactionFactory
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +124,18 @@ def test_one_statement_reads_any_number_of_sweeps_whole() -> None:
             assert (len(stored.executions), len(stored.candidates), len(stored.tokens)) == (1, 1, 1)
             assert stored.candidates[0].execution is stored.executions[0]
     assert len(statements) == 1
+
+
+def test_candidates_are_read_with_the_newest_last() -> None:
+    first = SweepTransactionFactory.create()
+    second = SweepTransactionFactory.create(sweep=first.sweep)
+    assert read([first.sweep_id])[first.sweep_id].candidates == [first, second]
+
+
+def test_executions_are_read_by_position_whichever_was_stored_first() -> None:
+    sweep = SolanaSweepFactory.create(execution=None)
+    second, first = (SolanaExecutionFactory.create(sweep=sweep, position=position) for position in (1, 0))
+    assert read([sweep.id])[sweep.id].executions == [first, second]
 
 
 UNREAD: list[Callable[[StoredSweep], object]] = [

@@ -89,6 +89,11 @@ def test_every_change_by_the_chain_leaves_one_event(
     assert story(tx.sweep).count(f"sweep_{move[1]}") == 1
 
 
+def test_an_event_has_the_time_of_its_change(tx: SweepTransaction) -> None:
+    apply(tx.sweep, seen(executed_receipt(tx)))
+    assert SweepEvent.objects.get(sweep=tx.sweep, kind="status").at == Sweep.objects.get().completed_at
+
+
 def test_a_sweep_that_expires_leaves_one_event() -> None:
     sweep = SweepFactory.create()
     apply(sweep, unused_after_deadline(sweep))
@@ -276,6 +281,14 @@ def test_the_story_of_an_executed_sweep_reads_in_order(app: PartnerApp) -> None:
     ]
     assert story(Sweep.objects.get())[0] == "sweep_pending"
     assert moves(Sweep.objects.get())[0] == ("", "pending", "built")
+
+
+def test_a_sweep_that_is_void_again_after_a_reorganisation_keeps_the_time_of_its_first_void() -> None:
+    tx = SweepTransactionFactory.create(status="rejected")
+    void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
+    voided_at = Sweep.objects.get().voided_at
+    apply(tx.sweep, seen(executed_receipt(tx)), gone())
+    assert (Sweep.objects.get().status, Sweep.objects.get().voided_at) == ("void", voided_at)
 
 
 def test_the_story_of_a_void_sweep_that_was_executed_and_reorganised_reads_in_order() -> None:
