@@ -13,6 +13,7 @@ from spl.token.models import TransferParams
 
 from dev.solana.records import Landed
 from partners.models import Partner
+from sweepapi import networks
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build.draft import SolanaDraft
 from sweeps.rails.solana_v1.build.drafting import draft_v1
@@ -48,10 +49,12 @@ class SolanaUser:
         return replace(request, **fields)
 
     def draft(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> SolanaDraft:
-        return draft_v1(partner=self.partner, request=self.request(sold, **fields))
+        return draft_v1(registry=networks.current(), partner=self.partner, request=self.request(sold, **fields))
 
     def build(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> dict[str, Any]:
-        return build_sweep(partner=self.partner, request=self.request(sold, **fields), answered=dict)
+        return build_sweep(
+            networks.current(), partner=self.partner, request=self.request(sold, **fields), answered=dict
+        )
 
     def sign(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
         """Sign a transaction of an answer."""

@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split, split
+from sweepapi.networks import Networks
 from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.request import BuildRequest, TokenInput
@@ -317,14 +318,22 @@ class Rail(Protocol):
     @property
     def present(self) -> Presentation: ...
 
-    def draft(self, *, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> Draft:
+    def draft(
+        self, *, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None
+    ) -> Draft:
         """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
         A ``renewed`` sweep keeps its terms; otherwise those of today apply. Raises the errors of a build.
         """
         ...
 
-    def seal(self, draft: Any, *, renewed: Sweep | None = None) -> Sealed:  # noqa: ANN401 - the rail's own Draft
+    def seal(
+        self,
+        draft: Any,  # noqa: ANN401 - the rail's own Draft
+        *,
+        registry: Networks,
+        renewed: Sweep | None = None,
+    ) -> Sealed:
         """Reserve the identities and sign; a ``renewed`` sweep keeps its identities and deadline.
 
         Raises the errors of a build, also where the rail can't offer that sweep again.

@@ -7,9 +7,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
 from sweepapi.monitoring import metrics
+from sweepapi.networks import Networks
 from sweeps.models import Execution, Offer, Sweep, SweepToken
 from sweeps.protocol.rail import Draft, Identity, Offered, Quoted, Rail, Sealed
 from sweeps.protocol.request import BuildRequest
@@ -27,14 +27,16 @@ MAX_OFFERS = 30
 AnswerT = TypeVar("AnswerT")
 
 
-def build_sweep(*, partner: Partner, request: BuildRequest, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
+def build_sweep(
+    registry: Networks, *, partner: Partner, request: BuildRequest, answered: Callable[[dict[str, Any]], AnswerT]
+) -> AnswerT:
     """Build, seal and store a sweep, and return what ``answered`` makes of the answer's data in that transaction.
 
     Raises whatever the rail's ``draft`` raises; nothing is stored then.
     """
-    rail = BY_MODE[networks.current().build_mode(request.network)]
+    rail = BY_MODE[registry.build_mode(request.network)]
     with metrics.counted_build(request.network):
-        sealed = rail.seal(rail.draft(partner=partner, request=request))
+        sealed = rail.seal(rail.draft(registry=registry, partner=partner, request=request), registry=registry)
         with transaction.atomic():
             stored = _built(rail, sealed)
             transitions.built(stored)
@@ -42,13 +44,13 @@ def build_sweep(*, partner: Partner, request: BuildRequest, answered: Callable[[
             return answered(_store_offer(rail, sealed, stored.sweep, sequence=1))
 
 
-def quote_sweep(*, partner: Partner, request: BuildRequest) -> Quoted:
+def quote_sweep(registry: Networks, *, partner: Partner, request: BuildRequest) -> Quoted:
     """Return what a build would offer now; reserves, signs and stores nothing, and raises what a build raises."""
-    rail = BY_MODE[networks.current().build_mode(request.network)]
-    return Quoted(rail, rail.draft(partner=partner, request=request))
+    rail = BY_MODE[registry.build_mode(request.network)]
+    return Quoted(rail, rail.draft(registry=registry, partner=partner, request=request))
 
 
-def renew_offer(sweep: Sweep, *, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
+def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
     """Offer a sweep again with current routes, and return what ``answered`` makes of the answer's data, as above.
 
     Its terms and deadline do not change, and the user's signature stays valid; raises ``NewBuildRequired`` where
@@ -58,11 +60,11 @@ def renew_offer(sweep: Sweep, *, answered: Callable[[dict[str, Any]], AnswerT]) 
     _require_renewable(sweep)
     rail = RAILS[sweep.rail]
     try:
-        draft = rail.draft(partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
+        draft = rail.draft(registry=registry, partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
     except InsufficientOutput as error:
         message = f"{error.message} Build a new one, unless the user has executed this one."
         raise NewBuildRequired(message) from error
-    sealed = rail.seal(draft, renewed=sweep)
+    sealed = rail.seal(draft, registry=registry, renewed=sweep)
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         _require_renewable(locked)

@@ -3,12 +3,12 @@
 from typing import Any
 
 from partners.models import Partner
-from sweepapi import networks
+from sweepapi.networks import Networks
 from sweeps.protocol.request import DiscoverRequest
 from sweeps.rails.registry import EVM_BY_MODE
 
 
-def discover_tokens(*, partner: Partner, request: DiscoverRequest) -> Any:  # noqa: ANN401 - the rails' own Discovery
+def discover_tokens(registry: Networks, *, partner: Partner, request: DiscoverRequest) -> Any:  # noqa: ANN401 - the rails' own Discovery
     """Return what the wallet's tokens would bring in a sweep now; raises what a build raises for the output."""
-    rail = EVM_BY_MODE[networks.current().build_mode(request.network)]
-    return rail.discover(partner=partner, request=request)
+    rail = EVM_BY_MODE[registry.build_mode(request.network)]
+    return rail.discover(registry=registry, partner=partner, request=request)

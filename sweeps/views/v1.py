@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
+from sweepapi import networks
 from sweepapi.api.openapi.schema import failures
 from sweeps.rails.registry import SOLANA, V1, V1_RAILS
 from sweeps.shown.reading import read_snapshot
@@ -37,7 +38,7 @@ class SweepV1ViewSet(StoredSweepViewSet):
         """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back."""
         body = DiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        return Response(V1.discovery(SOLANA.discover(**body.validated_data)).data)
+        return Response(V1.discovery(SOLANA.discover(networks.current(), **body.validated_data)).data)
 
     @extend_schema(
         operation_id="buildSolanaSweep",
@@ -55,5 +56,9 @@ class SweepV1ViewSet(StoredSweepViewSet):
         """
         body = SolanaBuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        partner = partner_of(request)
-        return build_sweep(partner=partner, request=body.to_request(), answered=lambda built: answer(built, 201))
+        return build_sweep(
+            networks.current(),
+            partner=partner_of(request),
+            request=body.to_request(),
+            answered=lambda built: answer(built, 201),
+        )

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
 from partners.views.idempotent import Answer, idempotent
+from sweepapi import networks
 from sweepapi.api.input.serializers import EmptyRequestSerializer
 from sweepapi.api.openapi.schema import failures
 from sweeps.models import SweepStatus
@@ -64,7 +65,8 @@ class SweepViewSet(StoredSweepViewSet):
         """
         body = EvmDiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        return Response(V2.discovery(discover_tokens(partner=partner_of(request), request=body.to_request())).data)
+        found = discover_tokens(networks.current(), partner=partner_of(request), request=body.to_request())
+        return Response(V2.discovery(found).data)
 
     @extend_schema(
         operation_id="quoteSweep",
@@ -77,7 +79,8 @@ class SweepViewSet(StoredSweepViewSet):
         """Answer what a build of the same body would offer now; nothing is reserved, signed or stored."""
         body = BuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        return Response(rendered(V2.quote, quote_sweep(partner=partner_of(request), request=body.to_request())))
+        quoted = quote_sweep(networks.current(), partner=partner_of(request), request=body.to_request())
+        return Response(rendered(V2.quote, quoted))
 
     @extend_schema(
         operation_id="buildSweep",
@@ -91,8 +94,12 @@ class SweepViewSet(StoredSweepViewSet):
         """Quote every token, and return what the user signs and sends; on V5 with the signed fee authorization."""
         body = BuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        partner = partner_of(request)
-        return build_sweep(partner=partner, request=body.to_request(), answered=lambda built: answer(built, 201))
+        return build_sweep(
+            networks.current(),
+            partner=partner_of(request),
+            request=body.to_request(),
+            answered=lambda built: answer(built, 201),
+        )
 
     @extend_schema(
         operation_id="refreshSweep",
@@ -116,7 +123,9 @@ class SweepViewSet(StoredSweepViewSet):
         """
         EmptyRequestSerializer(data=request.data).is_valid(raise_exception=True)
         sweep = sweep_of_partner(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
-        return renew_offer(sweep, answered=lambda offered: answer({**offered, "signatureStillValid": True}))
+        return renew_offer(
+            networks.current(), sweep, answered=lambda offered: answer({**offered, "signatureStillValid": True})
+        )
 
     @extend_schema(
         operation_id="cancelSweep",

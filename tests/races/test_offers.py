@@ -9,6 +9,7 @@ import pytest
 from django.db import transaction
 
 from partners.models import Partner
+from sweepapi import networks
 from sweeps.models import Sweep
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD, reserve_permit_nonce
@@ -68,18 +69,20 @@ def build(chain: LocalChain, partner: Partner, monkeypatch: pytest.MonkeyPatch) 
         output_asset=weth.address,
         slippage_bps=100,
     )
-    draft = rail.draft(partner=partner, request=request)
+    draft = rail.draft(registry=networks.current(), partner=partner, request=request)
     monkeypatch.setattr(type(rail), "draft", staticmethod(lambda **_options: draft))
 
     def stage() -> Scene:
-        sweep = Sweep.objects.get(id=build_sweep(partner=partner, request=request, answered=itemgetter("sweepId")))
+        sweep = Sweep.objects.get(
+            id=build_sweep(networks.current(), partner=partner, request=request, answered=itemgetter("sweepId"))
+        )
         return Scene(sweep, SweepTransactionFactory.build(sweep=sweep, execution=sweep.executions.get()))
 
     return stage
 
 
 def refreshed(scene: Scene) -> None:
-    renew_offer(Sweep.objects.get(id=scene.sweep.id), answered=dict)
+    renew_offer(networks.current(), Sweep.objects.get(id=scene.sweep.id), answered=dict)
 
 
 def offered(scene: Scene) -> Any:

@@ -137,7 +137,7 @@ def test_a_joined_token_whose_price_fell_stays_with_the_user(app: PartnerApp, pa
 def test_an_offer_drops_a_token_whose_price_fell_under_the_same_signature(app: PartnerApp, partner: Partner) -> None:
     built = app.build({"USDC": 3, "LINK": 1, "DAI": 2}, slippageBps=50, onLegFailure="skip")
     crash_price(app, "LINK")
-    renewed = renew_offer(Sweep.objects.get(id=built["sweepId"]), answered=dict)
+    renewed = renew_offer(networks.current(), Sweep.objects.get(id=built["sweepId"]), answered=dict)
     assert renewed["permit2"] == built["permit2"]
     assert [token["route"] is None for token in renewed["tokens"]] == [False, True, False]
     assert [issue["token"] for issue in renewed["issues"]["allowance"]] == [

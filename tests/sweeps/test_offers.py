@@ -52,7 +52,7 @@ def offered_twice(app: PartnerApp) -> tuple[dict[str, Any], dict[str, Any]]:
     """Build a sweep through a last hop, let the price fall, offer it again, and return both answers."""
     first = app.build(output="UNI")
     move_the_market(app)
-    return first, renew_offer(Sweep.objects.get(id=first["sweepId"]), answered=dict)
+    return first, renew_offer(networks.current(), Sweep.objects.get(id=first["sweepId"]), answered=dict)
 
 
 def outputs(answer: dict[str, Any]) -> dict[str, int]:
@@ -62,7 +62,7 @@ def outputs(answer: dict[str, Any]) -> dict[str, int]:
 
 def test_the_first_offer_can_be_executed_after_a_second_one_was_sealed(app: PartnerApp) -> None:
     first = app.build()
-    renew_offer(Sweep.objects.get(), answered=dict)
+    renew_offer(networks.current(), Sweep.objects.get(), answered=dict)
     state = app.confirm(first, app.execute(first))
     assert (state["status"], state["flags"]) == ("completed", [])
     actual = {name: int(amount) for name, amount in state["feeAuthorization"]["actualFees"].items()}
@@ -82,7 +82,7 @@ def test_the_second_offer_is_executed_with_the_signature_for_the_first(app: Part
 
 def test_only_one_of_two_offers_can_be_executed(app: PartnerApp) -> None:
     first = app.build()
-    second = renew_offer(Sweep.objects.get(), answered=dict)
+    second = renew_offer(networks.current(), Sweep.objects.get(), answered=dict)
     app.confirm(first, app.execute(first))
     assert app.chain.receipt(app.chain.sign_and_send(app.user, second))["status"] == 0
 
@@ -93,7 +93,7 @@ def test_a_second_offer_keeps_the_terms_of_the_sweep_even_if_the_partner_changed
     first = app.build()
     FeeShareFactory.create(partner=partner, share_bps=1)
     settings.TOTAL_FEE_BPS = 2
-    second = renew_offer(Sweep.objects.get(), answered=dict)
+    second = renew_offer(networks.current(), Sweep.objects.get(), answered=dict)
     assert second["expiresAt"] == first["expiresAt"]
     assert second["permit2"] == first["permit2"]
     assert (second["feeSummary"]["totalFeeBps"], second["feeSummary"]["partnerShareBps"]) == (75, 4000)
@@ -150,7 +150,7 @@ def test_a_sweep_is_not_offered_again_at_another_contract(app: PartnerApp, chang
     app.build()
     change_chain(v5_contract=networks.current().chain(LOCAL).v4_contract)
     with pytest.raises(NewBuildRequired):
-        renew_offer(Sweep.objects.get(), answered=dict)
+        renew_offer(networks.current(), Sweep.objects.get(), answered=dict)
     assert Offer.objects.count() == 1
 
 
@@ -158,7 +158,7 @@ def test_an_offer_that_would_miss_the_signed_minimum_is_not_made(app: PartnerApp
     app.build({"LINK": 1}, slippageBps=50)
     crash_price(app, "LINK")
     with pytest.raises(NewBuildRequired):
-        renew_offer(Sweep.objects.earliest("created_at"), answered=dict)
+        renew_offer(networks.current(), Sweep.objects.earliest("created_at"), answered=dict)
     assert Offer.objects.filter(sweep__wallet=app.user.address).count() == 1
 
 
@@ -177,7 +177,7 @@ def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(
         settle(sweep_id=Sweep.objects.get().id, seen=unused_after_deadline(Sweep.objects.get()))
     round_trips.clear()
     with pytest.raises(error):
-        renew_offer(Sweep.objects.get(), answered=dict)
+        renew_offer(networks.current(), Sweep.objects.get(), answered=dict)
     assert (Offer.objects.count(), round_trips) == (1, [])
 
 
@@ -185,4 +185,4 @@ def test_a_sweep_whose_deadline_has_passed_is_not_offered_again(app: PartnerApp)
     app.build()
     Sweep.objects.update(deadline=timezone.now())
     with pytest.raises(SweepExpired):
-        renew_offer(Sweep.objects.get(), answered=dict)
+        renew_offer(networks.current(), Sweep.objects.get(), answered=dict)

@@ -209,7 +209,7 @@ def test_a_sweep_that_is_cancelled_while_it_is_drafted_is_not_offered_again(app:
         cancel_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, on_chain=False, answered=str)
 
     with rival_after_query(cancel, number=1), pytest.raises(SweepVoid):
-        build.renew_offer(sweep, answered=dict)
+        build.renew_offer(networks.current(), sweep, answered=dict)
     assert Offer.objects.count() == 1
 
 

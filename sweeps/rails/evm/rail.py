@@ -7,6 +7,7 @@ from rest_framework.serializers import Serializer
 
 from partners.models import Partner
 from sweepapi.evm.encoding.responses import Log
+from sweepapi.networks import Networks
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.rail import Rail
 from sweeps.protocol.request import DiscoverRequest
@@ -56,7 +57,7 @@ class EvmRail(Rail, Protocol):
         """The first topics of the events that say what became of an execution; the second topic identifies it."""
         ...
 
-    def discover(self, *, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
+    def discover(self, *, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
         """Look at a wallet, and try the sale of each of its tokens; raises the errors of a build."""
         ...
 

@@ -9,12 +9,12 @@ from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import UnsupportedChain
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.contracts import batch, v4
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import NOT_PAUSED, Contract, Requirement
+from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, Identity
 from sweeps.protocol.request import BuildRequest, DiscoverRequest
@@ -42,34 +42,39 @@ RECIPIENT_DIFFERS = "The contract pays its fee to another account than the confi
 TRIED_ID = UUID(int=2**128 - 1)
 
 
-def draft_v4(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
+def draft_v4(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``UnsupportedChain`` where V4 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
-    chain, contract, recipient = _deployed(request.network)
+    contract, recipient = _deployed(registry.chain(request.network))
     fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, recipient)
     signed = signed_terms_of(renewed, contract=contract) if renewed is not None else None
     drafted = drafting.draft(
-        partner=partner, request=request, chain=chain, contract=_contract(contract, fees), fees=fees, signed=signed
+        registry=registry,
+        partner=partner,
+        request=request,
+        contract=_contract(contract, fees),
+        fees=fees,
+        signed=signed,
     )
     return drafting.tried(drafted, _trial(TRIED_ID if renewed is None else renewed.id))
 
 
-def discover_v4(*, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
+def discover_v4(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
     """Look at a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
-    chain, contract, recipient = _deployed(request.network)
+    chain = registry.chain(request.network)
+    contract, recipient = _deployed(chain)
     fees = _fees_of_today(partner, recipient)
     terms = SaleTerms(partner, chain, _contract(contract, fees), fees, lambda _draft: _trial(TRIED_ID))
-    return discover(request, terms)
+    return discover(registry, request, terms)
 
 
-def _deployed(network: str) -> tuple[Chain, str, str]:
-    """Return the chain, its contract, and the protocol's recipient."""
-    chain = networks.current().chain(network)
+def _deployed(chain: Chain) -> tuple[str, str]:
+    """Return the chain's contract and the protocol's recipient."""
     if chain.v4_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    return chain, chain.v4_contract, chain.protocol_recipient
+    return chain.v4_contract, chain.protocol_recipient
 
 
 def _contract(address: str, fees: FeeTerms) -> Contract:
@@ -117,7 +122,12 @@ def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
     )
 
 
-def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> EvmSealed:
+def seal(
+    draft: EvmDraft,
+    *,
+    registry: Networks,  # noqa: ARG001 - a rail may sign
+    renewed: Sweep | None = None,
+) -> EvmSealed:
     """Reserve what the user signs; with ``renewed``, keep what the user signed for that sweep."""
     if renewed is None:
         sweep_id, min_gross = uuid7(), draft.minimum.gross_output

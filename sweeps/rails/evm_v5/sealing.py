@@ -19,7 +19,6 @@ from django.db.models.functions import Now
 
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import BuildDisabled, UnsupportedChain
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import FeeSignerUnavailableError
@@ -30,6 +29,7 @@ from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import Contract
 from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
+from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, Identity
 from sweeps.protocol.request import BuildRequest, DiscoverRequest
@@ -58,38 +58,46 @@ MAX_DRAFT_AGE = timedelta(minutes=1)
 Terms = Mapping[str, Collection[Any]]  # the values that may be signed, by the name of their field
 
 
-def draft_v5(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
+def draft_v5(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``UnsupportedChain`` where V5 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
-    terms = _sale_terms(partner, request.network)
+    terms = _sale_terms(registry, partner, request.network)
     drafted = drafting.draft(
+        registry=registry,
         partner=partner,
         request=request,
-        chain=terms.chain,
         contract=terms.contract,
         fees=FeeTerms.of(renewed) if renewed is not None else terms.fees,
         signed=signed_terms_of(renewed, contract=terms.contract.address) if renewed is not None else None,
     )
     nonce = NONCES.upcoming if renewed is None else int(renewed.executions.get().execution_id)
-    return replace(drafting.tried(drafted, _trial(drafted, nonce)), tried_nonce=nonce)
+    return replace(
+        drafting.tried(drafted, _trial(drafted, nonce, signer=registry.fee_signer.address)), tried_nonce=nonce
+    )
 
 
-def discover_v5(*, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
+def discover_v5(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
     """Look at a wallet; raises ``UnsupportedChain`` where V5 is not deployed, and what ``discover`` raises."""
-    return discover(request, _sale_terms(partner, request.network))
+    return discover(registry, request, _sale_terms(registry, partner, request.network))
 
 
-def _sale_terms(partner: Partner, network: str) -> SaleTerms:
-    chain = networks.current().chain(network)
+def _sale_terms(registry: Networks, partner: Partner, network: str) -> SaleTerms:
+    chain = registry.chain(network)
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
     fees = _fees_of_today(partner, chain, chain.protocol_recipient)
-    return SaleTerms(partner, chain, Contract(chain.v5_contract), fees, lambda draft: _trial(draft, NONCES.upcoming))
+    return SaleTerms(
+        partner,
+        chain,
+        Contract(chain.v5_contract),
+        fees,
+        lambda draft: _trial(draft, NONCES.upcoming, signer=registry.fee_signer.address),
+    )
 
 
-def _trial(draft: EvmDraft, nonce: int) -> Trial:
+def _trial(draft: EvmDraft, nonce: int, *, signer: str) -> Trial:
     """Return how to try the sweep under a nonce, which is not taken; our signature is not checked."""
     deadline = new_deadline(draft.head)
 
@@ -98,7 +106,7 @@ def _trial(draft: EvmDraft, nonce: int) -> Trial:
         authorization = _authorization(attempt, nonce=nonce, deadline=deadline, legs_hash=batch.hash_route(route))
         return v5.trial_calldata(route=route, authorization=authorization)
 
-    return Trial(encode, _gross_output, {networks.current().fee_signer.address: ACCEPTS_SIGNATURES})
+    return Trial(encode, _gross_output, {signer: ACCEPTS_SIGNATURES})
 
 
 def _gross_output(log: Log) -> int | None:
@@ -116,7 +124,7 @@ def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> F
     )
 
 
-def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
+def seal(draft: EvmDraft, *, registry: Networks, renewed: Sweep | None = None) -> V5Sealed:
     """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces of that sweep.
 
     Raises as ``sign_authorization`` does.
@@ -132,9 +140,9 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
     route = route_of(draft)
     order = _order(draft, route, nonce=nonce)
     authorization = _authorization(draft, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route))
-    typed_data = authorization.typed_data(chain_id=draft.chain.chain_id, contract=draft.contract)
+    typed_data = authorization.typed_data(chain_id=draft.market.chain.chain_id, contract=draft.contract)
     signature = sign_authorization(
-        typed_data, network=draft.chain.network, partner_id=draft.partner.id, renewed=renewed
+        typed_data, registry=registry, network=draft.request.network, partner_id=draft.partner.id, renewed=renewed
     )
     arguments = v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
     return V5Sealed(
@@ -149,7 +157,7 @@ def seal(draft: EvmDraft, *, renewed: Sweep | None = None) -> V5Sealed:
         authorization=authorization,
         authorization_digest=typed_data.digest,
         signature=signature,
-        signer=networks.current().fee_signer.address,
+        signer=registry.fee_signer.address,
     )
 
 
@@ -191,28 +199,30 @@ class UnexpectedTermsError(Exception):
     """What was about to be signed is not what is stored for the partner; nothing was signed."""
 
 
-def sign_authorization(typed_data: TypedData, *, network: str, partner_id: UUID, renewed: Sweep | None) -> bytes:
+def sign_authorization(
+    typed_data: TypedData, *, registry: Networks, network: str, partner_id: UUID, renewed: Sweep | None
+) -> bytes:
     """Return the fee signer's signature; with ``renewed``, of another offer under the terms of that sweep.
 
     Raises ``UnexpectedTermsError``, and ``BuildDisabled`` while a remote signer does not answer.
     """
-    differences = list(_differences(typed_data, network, partner_id, renewed))
+    differences = list(_differences(typed_data, registry.chain(network), partner_id, renewed))
     if differences:
         raise UnexpectedTermsError("; ".join(differences))
     try:
-        return networks.current().fee_signer.sign(typed_data)
+        return registry.fee_signer.sign(typed_data)
     except FeeSignerUnavailableError as error:
         log.warning("fee_signer_unavailable", error=str(error))
         raise BuildDisabled(retry_after_seconds=RETRY_AFTER_SECONDS) from error
 
 
-def _differences(typed_data: TypedData, network: str, partner_id: UUID, renewed: Sweep | None) -> Iterator[str]:
-    chain, partner = networks.current().chain(network), Partner.objects.get(id=partner_id)
+def _differences(typed_data: TypedData, chain: Chain, partner_id: UUID, renewed: Sweep | None) -> Iterator[str]:
+    partner = Partner.objects.get(id=partner_id)
     stored: Terms = {
         "chainId": [chain.chain_id],
         "verifyingContract": [chain.v5_contract],
         "partnerId": [partner.onchain_id],
-        **(_terms_of_today(partner, network) if renewed is None else _terms_of(renewed, partner)),
+        **(_terms_of_today(partner, chain) if renewed is None else _terms_of(renewed, partner)),
     }
     signed = {**typed_data.domain, **typed_data.message}
     for name, allowed in stored.items():
@@ -227,10 +237,10 @@ def _comparable(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
-def _terms_of_today(partner: Partner, network: str) -> Terms:
+def _terms_of_today(partner: Partner, chain: Chain) -> Terms:
     return {
-        "partnerRecipient": [partner.recipient_on(network)],
-        "protocolRecipient": [networks.current().chain(network).protocol_recipient],
+        "partnerRecipient": [partner.recipient_on(chain.network)],
+        "protocolRecipient": [chain.protocol_recipient],
         "partnerShareBps": _shares_bps(partner),
     }
 

@@ -37,7 +37,7 @@ def store(offered: Offered[V5Sealed]) -> None:
     storing.store(offered)
     FeeAuthorization.objects.create(
         offer=offered.offer,
-        chain_id=sealed.draft.chain.chain_id,
+        chain_id=sealed.draft.market.chain.chain_id,
         contract=sealed.draft.contract,
         nonce=authorization.nonce,
         user=authorization.user,

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.responses import Block, GasPrice, Log
-from sweepapi.evm.market.reading import MarketFacts
+from sweepapi.evm.market.reading import Market, MarketFacts
 from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import shares
@@ -103,9 +102,7 @@ class EvmDraft(Draft):
     """A draft on an EVM chain."""
 
     tokens: Sequence[EvmToken]
-    chain: Chain
-    contract: str
-    output_token: str  # an ERC-20: the wrapped coin where the user wants the native one
+    market: Market  # the chain, its providers, and the contract
     last_hop: PoolHop | None  # which swaps the sum of the joined tokens into the output; None if none is joined
     max_skipped: int  # how many tokens the user lets offer and contract leave out together
     head: Block
@@ -120,6 +117,11 @@ class EvmDraft(Draft):
     simulation: Simulation = NOT_TRIED
     tried_nonce: int = 0  # of the fee authorization; no meaning for contracts without one
     untried_gas: int = 0  # what the sweep uses that its simulation did not
+
+    @property
+    def contract(self) -> str:
+        """The address of the contract that executes it."""
+        return self.market.contract.address
 
     @property
     def swept(self) -> list[EvmToken]:
@@ -252,7 +254,7 @@ class EvmDraft(Draft):
             gross_output=trial.gross_output,
             payout=TrialPayout(
                 token=self.output.asset,
-                wrapped_native=self.chain.wrapped_native,
+                wrapped_native=self.market.chain.wrapped_native,
                 recipients=list(dict.fromkeys(filter(None, recipients))),
             ),
             gas=self.gas,

@@ -11,7 +11,6 @@ from typing import NoReturn
 from django.conf import settings
 
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import (
     BuildDisabled,
     ChainUnavailable,
@@ -21,7 +20,6 @@ from sweepapi.errors import (
     NoRoute,
     PriceImpactTooHigh,
 )
-from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market import routing
 from sweepapi.evm.market.reading import Contract, Market, MarketFacts
@@ -37,9 +35,11 @@ from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStat
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.evm.worth.left_out import NOT_A_TOKEN, PROBLEMS, ROUNDS_TO_ZERO, LeftOut, uneconomic, unswappable
 from sweepapi.evm.worth.valuing import Rates
+from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
-from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms, Trial, WalletFacts, planned_tokens
 from sweeps.rails.evm.build.sealing import permit_words
 
@@ -71,9 +71,9 @@ class Reading:
 
 def draft(  # noqa: PLR0913 - what a rail knows of a sweep
     *,
+    registry: Networks,
     partner: Partner,
     request: BuildRequest,
-    chain: Chain,
     contract: Contract,
     fees: FeeTerms,
     signed: SignedTerms | None = None,
@@ -84,7 +84,7 @@ def draft(  # noqa: PLR0913 - what a rail knows of a sweep
     address that is not a token, or decimals that contradict the chain), ``NoRoute``, ``PriceImpactTooHigh`` and
     ``InsufficientOutput``.
     """
-    market = market_for(chain, contract, wallet=request.wallet, output_asset=request.output_asset)
+    market = market_for(registry, request, contract)
     floors = None if signed is None else _signed_floors(request, fees, signed)
     facts, quotes, outcome = _read(request, market, floors)
     if outcome.output_problem is not None:
@@ -110,15 +110,16 @@ def draft(  # noqa: PLR0913 - what a rail knows of a sweep
     return drafted
 
 
-def market_for(chain: Chain, contract: Contract, *, wallet: str, output_asset: str) -> Market:
+def market_for(registry: Networks, request: BuildRequest | DiscoverRequest, contract: Contract) -> Market:
     """Return the market of a sweep; one for the native coin swaps tokens into its wrapped one."""
+    chain = registry.chain(request.network)
     return Market(
         chain=chain,
-        pool=networks.current().pool(chain.network),
-        lasting=networks.current().lasting_facts[chain.network],
-        wallet=wallet,
+        pool=registry.pool(request.network),
+        lasting=registry.lasting_facts[request.network],
+        wallet=request.wallet,
         contract=contract,
-        output=chain.wrapped_native if output_asset == NATIVE_COIN else output_asset,
+        output=chain.wrapped_native if request.output_asset == NATIVE_COIN else request.output_asset,
     )
 
 
@@ -142,9 +143,7 @@ def draft_of(  # noqa: PLR0913 - what a draft consists of
         fees=fees,
         tokens=[token.valued(rates, quotes.transfers, fee_bps=fees.total_fee_bps) for token in tokens],
         height=facts.head.number,
-        chain=market.chain,
-        contract=market.contract.address,
-        output_token=market.output,
+        market=market,
         last_hop=None if last is None else last.swap,
         max_skipped=max_skipped,
         head=facts.head,
@@ -323,7 +322,7 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
         return replace(draft, simulation=skipped(NOT_HELD))
     swept = draft.swept
     alone = [draft.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
-    whole, *single = _try(draft.chain, [_whole(draft, trial), *alone])
+    whole, *single = _try(draft.market.pool, [_whole(draft, trial), *alone])
     results = zip(swept, single or [whole], strict=True)
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
     if whole.status is SimulationStatus.REVERTED and not failing and (draft.is_renewed or draft.request.leaves_out):
@@ -334,19 +333,19 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     if len(failing) == len(swept) and not draft.is_renewed:
         refuse_blocking_output([draft])
     smaller = _without(draft, failing)
-    (rest,) = _try(draft.chain, [_whole(smaller, trial)])
+    (rest,) = _try(draft.market.pool, [_whole(smaller, trial)])
     return _showing(smaller, rest)
 
 
 def refuse_blocking_output(drafts: Sequence[EvmDraft]) -> None:
     """Raise ``InvalidRequest`` if none of these sweeps goes through because the output blocks who receives it."""
-    draft, pools = drafts[0], list(dict.fromkeys(pool for draft in drafts for pool in draft.paying_pools))
-    recipients = (draft.contract, draft.request.wallet)
-    if draft.output_token == draft.chain.wrapped_native:
+    market, pools = drafts[0].market, list(dict.fromkeys(pool for draft in drafts for pool in draft.paying_pools))
+    recipients = (market.contract.address, market.wallet)
+    if market.output == market.chain.wrapped_native:
         return
-    calls = payout_probes(draft.output_token, pools=pools[:MAX_PAYING_POOLS], recipients=recipients, chain=draft.chain)
+    calls = payout_probes(market.output, pools=pools[:MAX_PAYING_POOLS], recipients=recipients, chain=market.chain)
     try:
-        answers = networks.current().pool(draft.chain.network).batch(calls)
+        answers = market.pool.batch(calls)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
     if blocks(answers):
@@ -358,7 +357,7 @@ def tried_alone(drafts: Sequence[EvmDraft], trial: Trial) -> list[Simulation]:
 
     Raises ``ChainUnavailable``.
     """
-    return _try(drafts[0].chain, [draft.attempt(trial, [ALONE_GAS]) for draft in drafts]) if drafts else []
+    return _try(drafts[0].market.pool, [draft.attempt(trial, [ALONE_GAS]) for draft in drafts]) if drafts else []
 
 
 def _whole(draft: EvmDraft, trial: Trial) -> Attempt:
@@ -366,9 +365,9 @@ def _whole(draft: EvmDraft, trial: Trial) -> Attempt:
     return draft.unskippable.attempt(trial, draft.gas.limits_to_try)
 
 
-def _try(chain: Chain, attempts: Sequence[Attempt]) -> list[Simulation]:
+def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:
     try:
-        outcomes = try_all(attempts, networks.current().pool(chain.network))
+        outcomes = try_all(attempts, pool)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
     return [simulation_of(outcome, attempt.tokens) for attempt, outcome in zip(attempts, outcomes, strict=True)]

@@ -46,7 +46,7 @@ def allowance_issues(draft: EvmDraft) -> Iterator[AllowanceIssue]:
     """Yield the approvals of Permit2 that are missing."""
     for token in draft.swept:
         if token.allowance < token.amount:
-            yield _issue(draft, token, draft.chain.permit2, actual=token.allowance)
+            yield _issue(draft, token, draft.market.chain.permit2, actual=token.allowance)
 
 
 def contract_allowance_issues(draft: EvmDraft) -> Iterator[AllowanceIssue]:

@@ -50,10 +50,10 @@ class NeededPermit:
         draft = sealed.draft
         return self.taken.typed_data(
             PermitGrant(
-                chain_id=draft.chain.chain_id,
+                chain_id=draft.market.chain.chain_id,
                 token=self.token,
                 owner=draft.request.wallet,
-                spender=draft.chain.permit2,
+                spender=draft.market.chain.permit2,
                 value=self.value,
                 deadline=sealed.permission.deadline,
             )
@@ -204,7 +204,7 @@ def _batch(sealed: EvmSealed, option: ExecutionOption) -> dict[str, Any]:
     sweep = UserCall(sealed.draft.contract, f"0x{calldata.hex()}")
     return {
         "version": SEND_CALLS_VERSION,
-        "chainId": hex(sealed.draft.chain.chain_id),
+        "chainId": hex(sealed.draft.market.chain.chain_id),
         "from": sealed.draft.request.wallet,
         "atomicRequired": True,
         "calls": [{"to": call.to, "data": call.data, "value": hex(call.value)} for call in (*option.approvals, sweep)],

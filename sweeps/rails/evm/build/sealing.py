@@ -90,7 +90,7 @@ def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
 def reserve_permission(draft: EvmDraft) -> batch.Permission:
     """Reserve what the user signs for a new sweep, in the caller's transaction: a nonce and a new deadline."""
     nonce = reserve_permit_nonce(
-        network=draft.chain.network, wallet=draft.request.wallet, used_words=draft.used_permit_words
+        network=draft.market.chain.network, wallet=draft.request.wallet, used_words=draft.used_permit_words
     )
     return batch.Permission(nonce, new_deadline(draft.head))
 
@@ -144,7 +144,7 @@ def permit_of(draft: EvmDraft, permission: batch.Permission, witness: Witness) -
         deadline=permission.deadline,
         witness=witness,
     )
-    return permit.typed_data(chain_id=draft.chain.chain_id, permit2=draft.chain.permit2)
+    return permit.typed_data(chain_id=draft.market.chain.chain_id, permit2=draft.market.chain.permit2)
 
 
 def call_of(draft: EvmDraft, *, contract_name: str, function: Function, arguments: Sequence[Any]) -> ContractCall:

@@ -23,6 +23,7 @@ from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.trial.trial_result import Simulation, SimulationStatus
 from sweepapi.evm.wallet.holdings import Holdings, WalletLook
 from sweepapi.evm.worth.valuing import Rates
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
@@ -56,12 +57,12 @@ class SaleTerms:
     trial: Callable[[EvmDraft], Trial]  # how it executes drafts like this one
 
 
-def discover(request: DiscoverRequest, terms: SaleTerms) -> EvmDiscovery:
+def discover(registry: Networks, request: DiscoverRequest, terms: SaleTerms) -> EvmDiscovery:
     """Look at a wallet.
 
     Raises ``BuildDisabled``, ``ChainUnavailable``, and ``InvalidRequest`` for an output that no sweep can have.
     """
-    market = market_for(terms.chain, terms.contract, wallet=request.wallet, output_asset=request.output_asset)
+    market = market_for(registry, request, terms.contract)
     try:
         seen = _look(request, market)
     except ChainUnavailableError as error:

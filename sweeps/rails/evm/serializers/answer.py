@@ -100,7 +100,7 @@ class SignaturePlaceSerializer(serializers.Serializer[Any]):
 class TransactionTemplateSerializer(serializers.Serializer[Any]):
     """The same call, taken apart for clients that encode it themselves."""
 
-    chainId = serializers.IntegerField(source="draft.chain.chain_id")
+    chainId = serializers.IntegerField(source="draft.market.chain.chain_id")
     to = EvmAddressField(source="call.to")
     value = AmountOutputField(source="call.value")
     functionName = serializers.CharField(source="call.function_name")
@@ -146,8 +146,8 @@ def _quoted_executions(file: Path) -> list[dict[str, Any]]:
 class QuotedSerializer(serializers.Serializer[Any]):
     """What a build would answer now, without what is signed and stored."""
 
-    chain = serializers.CharField(source="draft.chain.name")
-    chainId = serializers.IntegerField(source="draft.chain.chain_id")
+    chain = serializers.CharField(source="draft.market.chain.name")
+    chainId = serializers.IntegerField(source="draft.market.chain.chain_id")
     mode = serializers.ChoiceField(source="rail.mode", choices=MODES)
     contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
     contractAddress = EvmAddressField(source="draft.contract")

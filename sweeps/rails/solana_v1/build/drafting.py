@@ -12,8 +12,8 @@ import structlog
 from solders.pubkey import Pubkey
 
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailable
+from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.encoding.accounts import Holding
@@ -47,22 +47,23 @@ log = structlog.get_logger(__name__)
 RETRY_AFTER_SECONDS = 5
 
 
-def draft_v1(*, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> SolanaDraft:
+def draft_v1(
+    *, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None
+) -> SolanaDraft:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``BuildDisabled`` if the
     fee can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or wants too much.
     """
-    cluster = networks.current().cluster(request.network)
-    pool = networks.current().pool(request.network)
+    cluster, pool = registry.cluster(request.network), registry.pool(request.network)
     output = output_of(cluster, request.output_asset)
-    fees = FeeTerms.of(renewed) if renewed is not None else fees_of_today(partner)
+    fees = FeeTerms.of(renewed) if renewed is not None else fees_of_today(partner, registry.fee_wallet)
     with _failures_named(request):
-        facts = read_facts(pool, request)
+        facts = read_facts(pool, request, registry.fee_wallet)
         sellable = sellable_tokens(request, facts)
         output_mint, fee_account = usable_output(facts)
         drafting = _Drafting(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
-        tokens = quote_tokens(sellable, facts, drafting.swap_terms)
+        tokens = quote_tokens(registry.swap_api, sellable, facts, drafting.swap_terms)
         check_instructions(tokens, facts, cluster, fee_bps=fees.total_fee_bps)
         market = read_market(pool, tokens)
         transactions = drafting.transactions(pool, tokens, market)

@@ -28,6 +28,7 @@ class ClusterFacts:
     output_mint: Pubkey
     mints: Mapping[Pubkey, Mint | None]  # of the request
     names: Mapping[Pubkey, Metadata]
+    fee_wallet: str  # that is paid the fee
     fee_accounts: Mapping[Pubkey, ClusterAccount | None]  # where the fee's would be under either token program
     wallet_rent: int  # what the wallet has to keep
     token_account_rent: int
@@ -38,11 +39,11 @@ class ClusterFacts:
         return None if found is None else self.holdings.get(associated_account(self.wallet, key, found.program))
 
 
-def read_facts(pool: ProviderPool, request: BuildRequest) -> ClusterFacts:
+def read_facts(pool: ProviderPool, request: BuildRequest, fee_wallet: str) -> ClusterFacts:
     """Read the facts about a request; raises ``ChainUnavailableError``."""
     wallet, output_mint = public_key(request.wallet), public_key(request.output_asset)
     mints = [output_mint, *(public_key(token.asset) for token in request.tokens)]
-    fee_accounts = [fee_account(output_mint, program) for program in TOKEN_PROGRAMS]
+    fee_accounts = [fee_account(fee_wallet, output_mint, program) for program in TOKEN_PROGRAMS]
     keys = [wallet, *fee_accounts, *token_keys(mints)]
     own = [
         reads.CLOCK,
@@ -64,6 +65,7 @@ def read_facts(pool: ProviderPool, request: BuildRequest) -> ClusterFacts:
         output_mint=output_mint,
         mints=tokens.mints,
         names=tokens.names,
+        fee_wallet=fee_wallet,
         fee_accounts={key: accounts[key] for key in fee_accounts},
         wallet_rent=wallet_rent,
         token_account_rent=token_account_rent,

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from sweepapi import networks
 from sweepapi.errors import FieldError, InsufficientOutput, NoRoute
-from sweepapi.solana.swap_api import NoQuote, SwapApiQuote
+from sweepapi.solana.swap_api import NoQuote, SwapApi, SwapApiQuote
 from sweeps.rails.solana_v1.build.draft import SolanaToken
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
@@ -12,13 +11,15 @@ from sweeps.rails.solana_v1.build.refusals import Sellable
 from sweeps.rails.solana_v1.build.terms import SwapTerms, gross_of
 
 
-def quote_tokens(sellable: Sequence[Sellable], facts: ClusterFacts, terms: SwapTerms) -> list[SolanaToken]:
+def quote_tokens(
+    swap_api: SwapApi, sellable: Sequence[Sellable], facts: ClusterFacts, terms: SwapTerms
+) -> list[SolanaToken]:
     """Return each token with its expected and minimum output, before the fee.
 
     Raises ``SwapApiError``, ``NoRoute``, and ``InsufficientOutput`` if a minimum is zero.
     """
     wanted = [terms.quote_request(one.token.asset, one.token.amount) for one in sellable]
-    quotes = _all_quoted(networks.current().swap_api.quotes(wanted))
+    quotes = _all_quoted(swap_api.quotes(wanted))
     return [
         SolanaToken(
             asset=one.token.asset,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import structlog
 from solders.pubkey import Pubkey
 
-from sweepapi import networks
 from sweepapi.errors import BuildDisabled, FieldError, InsufficientBalance, InsufficientOutput, InvalidRequest, NoRoute
 from sweepapi.solana.encoding.accounts import Holding, token_account
 from sweepapi.solana.encoding.addresses import SYSTEM, public_key
@@ -75,7 +74,7 @@ def sellable_tokens(request: BuildRequest, facts: ClusterFacts) -> list[Sellable
 def _refuse_wallet(request: BuildRequest, facts: ClusterFacts) -> None:
     if facts.account is not None and (facts.account.owner != SYSTEM or facts.account.data):
         raise InvalidRequest(details=[FieldError("wallet", "not_a_wallet", "A program owns this account.")])
-    if request.wallet == networks.current().fee_wallet:
+    if request.wallet == facts.fee_wallet:
         # Its output account would be the fee account, so what the user receives could not be told from the fee.
         message = "The wallet that is paid the platform fee can't sweep."
         raise InvalidRequest(details=[FieldError("wallet", "fee_wallet", message)])
@@ -117,12 +116,12 @@ def usable_output(facts: ClusterFacts) -> tuple[Mint, Pubkey]:
     """Return the output's mint and the account that is paid the fee; raises ``BuildDisabled`` if there is none."""
     output = facts.mints[facts.output_mint]
     if output is not None:
-        key = fee_account(facts.output_mint, output.program)
+        key = fee_account(facts.fee_wallet, facts.output_mint, output.program)
         account = facts.fee_accounts[key]
         found = None if account is None else token_account(account)
-        if found is not None and found.owner == public_key(networks.current().fee_wallet) and not found.is_frozen:
+        if found is not None and found.owner == public_key(facts.fee_wallet) and not found.is_frozen:
             return output, key
-    log.error("fee_account_unusable", output_mint=str(facts.output_mint), fee_wallet=networks.current().fee_wallet)
+    log.error("fee_account_unusable", output_mint=str(facts.output_mint), fee_wallet=facts.fee_wallet)
     raise BuildDisabled(FEE_ACCOUNT_UNUSABLE, retry_after_seconds=60)
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from solders.instruction import Instruction
 
 from sweepapi.errors import SweepFailed
+from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.protocol.rail import Identity, Offered, Sealed
 from sweeps.rails.solana_v1.build.draft import SolanaDraft
@@ -29,7 +30,12 @@ class SolanaSealed(Sealed):
         return now + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
 
-def seal(draft: SolanaDraft, *, renewed: Sweep | None = None) -> SolanaSealed:
+def seal(
+    draft: SolanaDraft,
+    *,
+    registry: Networks,  # noqa: ARG001 - a rail may sign
+    renewed: Sweep | None = None,
+) -> SolanaSealed:
     """Return the identities of the draft's transactions; raises ``SweepFailed`` for a sweep to be offered again.
 
     Transactions of the first offer may still land until their blockhash expires, and then the sweep is over.

@@ -8,7 +8,6 @@ from solders.pubkey import Pubkey
 
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import FieldError, InvalidRequest
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
@@ -20,20 +19,20 @@ from sweeps.protocol.rail import FeeTerms
 MAX_ROUTE_ACCOUNTS = 48
 
 
-def fees_of_today(partner: Partner) -> FeeTerms:
+def fees_of_today(partner: Partner, fee_wallet: str) -> FeeTerms:
     """Return the terms of a sweep that is built now: the platform gets the whole fee and owes the partner its part."""
     return FeeTerms(
         total_fee_bps=settings.TOTAL_FEE_BPS,
         partner_share_bps=partner.share_bps_at(Now()),
         partner_recipient=None,
-        protocol_recipient=networks.current().fee_wallet,
+        protocol_recipient=fee_wallet,
         settlement=Settlement.PAYABLE,
     )
 
 
-def fee_account(output_mint: Pubkey, program: Pubkey) -> Pubkey:
+def fee_account(fee_wallet: str, output_mint: Pubkey, program: Pubkey) -> Pubkey:
     """Return the token account that is paid the fees of sweeps that end in this mint."""
-    return associated_account(public_key(networks.current().fee_wallet), output_mint, program)
+    return associated_account(public_key(fee_wallet), output_mint, program)
 
 
 def output_of(cluster: Cluster, output_mint: str) -> OutputToken:

@@ -11,8 +11,8 @@ import structlog
 from django.conf import settings
 from solders.pubkey import Pubkey
 
-from sweepapi import networks
 from sweepapi.errors import ChainUnavailable
+from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.cluster import reads
@@ -20,7 +20,7 @@ from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, public_key
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiError, SwapApiQuote
 from sweepapi.solana.tokens.facts import token_keys, tokens_in
 from sweepapi.solana.tokens.metadata import Metadata
 from sweepapi.solana.tokens.mints import Mint
@@ -48,20 +48,21 @@ class Known:
     names: Mapping[Pubkey, Metadata]
 
 
-def discover(*, network: str, wallet: str, output_mint: str | None = None) -> SolanaDiscovery:
+def discover(registry: Networks, *, network: str, wallet: str, output_mint: str | None = None) -> SolanaDiscovery:
     """Look at a wallet; without an output, at what it could become in the first one of the cluster.
 
     Raises ``InvalidRequest`` for another output than the cluster's, and ``ChainUnavailable``.
     """
-    cluster = networks.current().cluster(network)
+    cluster = registry.cluster(network)
     output = output_of(cluster, output_mint or cluster.output_tokens[0].mint)
     try:
-        return _discover(cluster, networks.current().pool(network), public_key(wallet), output)
+        return _discover(registry, cluster, public_key(wallet), output)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
 
 
-def _discover(cluster: Cluster, pool: ProviderPool, wallet: Pubkey, output: OutputToken) -> SolanaDiscovery:
+def _discover(registry: Networks, cluster: Cluster, wallet: Pubkey, output: OutputToken) -> SolanaDiscovery:
+    pool = registry.pool(cluster.network)
     epoch, *by_program = pool.batch(
         [reads.EPOCH_INFO, *(reads.token_accounts_of(wallet, program) for program in TOKEN_PROGRAMS)]
     )
@@ -72,7 +73,7 @@ def _discover(cluster: Cluster, pool: ProviderPool, wallet: Pubkey, output: Outp
         cluster=cluster,
         wallet=str(wallet),
         output=output,
-        tokens=_tokens(known, wallet, output),
+        tokens=_tokens(registry, known, wallet, output),
         empty_accounts=[
             EmptyAccount(str(holding.key), str(holding.token.mint), holding.rent_lamports)
             for holding in holdings
@@ -90,10 +91,11 @@ def _known(pool: ProviderPool, epoch: int, holdings: Sequence[Holding], output: 
     return Known(epoch=epoch, holdings=holdings, mints=tokens.mints, names=tokens.names)
 
 
-def _tokens(known: Known, wallet: Pubkey, output: OutputToken) -> list[FoundTokenAccount]:
+def _tokens(registry: Networks, known: Known, wallet: Pubkey, output: OutputToken) -> list[FoundTokenAccount]:
     refused = {holding.key: _obstacle(holding, known, output) for holding in known.holdings}
     sellable = [holding for holding in known.holdings if refused[holding.key] is None]
-    answers = dict(zip((holding.key for holding in sellable), _quotes(sellable, known, wallet, output), strict=True))
+    quotes = _quotes(registry, sellable, known, wallet, output)
+    answers = dict(zip((holding.key for holding in sellable), quotes, strict=True))
     return [
         _token(holding, known, answers.get(holding.key), refused[holding.key], output) for holding in known.holdings
     ]
@@ -110,7 +112,7 @@ def _obstacle(holding: Holding, known: Known, output: OutputToken) -> Obstacle |
 
 
 def _quotes(
-    sellable: Sequence[Holding], known: Known, wallet: Pubkey, output: OutputToken
+    registry: Networks, sellable: Sequence[Holding], known: Known, wallet: Pubkey, output: OutputToken
 ) -> list[SwapApiQuote | NoQuote | None]:
     """Return the answer for each of these tokens; None for those that were not quoted in time."""
     output_mint = public_key(output.mint)
@@ -120,16 +122,16 @@ def _quotes(
     terms = SwapTerms(
         wallet=str(wallet),
         output_mint=output.mint,
-        fee_account=fee_account(output_mint, paid_in.program),
+        fee_account=fee_account(registry.fee_wallet, output_mint, paid_in.program),
         slippage_bps=SLIPPAGE_BPS,
         fee_bps=settings.TOTAL_FEE_BPS,
     )
     wanted = [terms.quote_request(str(holding.token.mint), holding.token.amount) for holding in sellable[:MAX_QUOTES]]
-    answers = _answers(wanted)
+    answers = _answers(registry.swap_api, wanted)
     return [*answers, *[None] * (len(sellable) - len(answers))]
 
 
-def _answers(wanted: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote | None]:
+def _answers(swap_api: SwapApi, wanted: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote | None]:
     """Ask for a few quotes at a time, so that a failure costs only those asked for with it."""
     last_start = time.monotonic() + QUOTES_SECONDS
     answers: list[SwapApiQuote | NoQuote | None] = []
@@ -138,7 +140,7 @@ def _answers(wanted: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote | No
         if time.monotonic() > last_start:
             break
         try:
-            answers += networks.current().swap_api.quotes(part)
+            answers += swap_api.quotes(part)
         except SwapApiError as error:
             log.warning("tokens_not_quoted", error=str(error), tokens=len(part))
             answers += [None] * len(part)

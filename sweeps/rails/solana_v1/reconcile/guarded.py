@@ -47,8 +47,9 @@ class GuardedRead:
 
 def accounts_of(network: str, venue: str) -> list[str]:
     """Return the fee accounts of the outputs that are configured, and of those that sweeps were built with."""
-    mints = [public_key(token.mint) for token in networks.current().cluster(network).output_tokens]
-    configured = {str(fee_account(mint, program)) for mint in mints for program in TOKEN_PROGRAMS}
+    registry = networks.current()
+    mints = [public_key(token.mint) for token in registry.cluster(network).output_tokens]
+    configured = {str(fee_account(registry.fee_wallet, mint, program)) for mint in mints for program in TOKEN_PROGRAMS}
     return sorted(configured.union(fee_accounts(network, venue)))
 
 

@@ -52,9 +52,9 @@ class Drafter:
     def draft(self, request: BuildRequest, signed: SignedTerms | None = None) -> EvmDraft:
         fees = FeeTerms(FEE_BPS, 4000, self.chain.users[1].address, self.chain.users[2].address, Settlement.ON_CHAIN)
         return drafting.draft(
+            registry=networks.current(),
             partner=self.partner,
             request=request,
-            chain=networks.current().chain(LOCAL),
             contract=Contract(CONTRACT, requirements=()),
             fees=fees,
             signed=signed,

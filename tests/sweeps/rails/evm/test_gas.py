@@ -97,7 +97,7 @@ def test_the_most_expensive_sweeps_stay_below_the_cap_of_a_transaction(partner: 
         output_asset=chain.token("UNI").address,
         slippage_bps=100,
     )
-    draft = RAILS["evm_v5"].draft(partner=partner, request=request)
+    draft = RAILS["evm_v5"].draft(registry=networks.current(), partner=partner, request=request)
     assert isinstance(draft, EvmDraft)
     (token,) = draft.tokens
     assert isinstance(token.swap, PoolSwap)

@@ -7,13 +7,14 @@ import pytest
 from django.db import connection
 
 from partners.models import Partner
+from sweepapi import networks
 from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.evm.build.draft import EvmDraft
 from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD
-from sweeps.rails.evm_v5.sealing import seal
+from sweeps.rails.evm_v5 import sealing
 from sweeps.rails.evm_v5.storing import V5Sealed
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import LOCAL, random_checksum_address
@@ -35,9 +36,13 @@ def draft(partner: Partner, chain: LocalChain) -> EvmDraft:
         output_asset=NATIVE_COIN,
         slippage_bps=100,
     )
-    drafted = RAILS["evm_v5"].draft(partner=partner, request=request)
+    drafted = RAILS["evm_v5"].draft(registry=networks.current(), partner=partner, request=request)
     assert isinstance(drafted, EvmDraft)
     return drafted
+
+
+def seal(draft: EvmDraft) -> V5Sealed:
+    return sealing.seal(draft, registry=networks.current())
 
 
 def permit_nonce(sealed: V5Sealed) -> int:

@@ -66,7 +66,9 @@ def typed(authorization: v5.Authorization) -> TypedData:
 
 
 def sign(partner: Partner, typed_data: TypedData, renewed: Sweep | None = None) -> bytes:
-    return sign_authorization(typed_data, network=LOCAL, partner_id=partner.id, renewed=renewed)
+    return sign_authorization(
+        typed_data, registry=networks.current(), network=LOCAL, partner_id=partner.id, renewed=renewed
+    )
 
 
 def refusal(partner: Partner, typed_data: TypedData, renewed: Sweep | None = None) -> str:

@@ -16,6 +16,7 @@ from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from dev.solana.swap_api.answers import instruction
 from partners.models import Partner
+from sweepapi import networks
 from sweepapi.errors import SweepFailed
 from sweepapi.fees import floor_share
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
@@ -354,7 +355,7 @@ def test_a_sweep_is_not_offered_again(user: SolanaUser) -> None:
     built = user.build({user.hold(): 5 * DOLLAR})
 
     with pytest.raises(SweepFailed):
-        renew_offer(Sweep.objects.get(id=built["sweepId"]), answered=dict)
+        renew_offer(networks.current(), Sweep.objects.get(id=built["sweepId"]), answered=dict)
 
 
 # --- names, and arithmetic --------------------------------------------------------------------------------------------

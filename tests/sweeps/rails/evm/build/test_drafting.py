@@ -62,15 +62,15 @@ def test_a_token_with_a_pool_for_the_output_is_swapped_in_it(drafter: Drafter) -
     for token in draft.tokens:
         swap = pool_swap(token)
         assert (swap.joined, swap.least_wrapped) == (False, 0)
-        assert (swap.hop.token_in, swap.hop.token_out) == (token.asset, draft.output_token)
+        assert (swap.hop.token_in, swap.hop.token_out) == (token.asset, draft.market.output)
         assert token.expected_output == quoted(swap.hop, token.amount)
 
 
 def test_tokens_without_one_share_a_last_hop_that_is_quoted_on_their_sum(drafter: Drafter) -> None:
     draft = drafter.sweep(JOINED)
-    last, wrapped = draft.last_hop, draft.chain.wrapped_native
+    last, wrapped = draft.last_hop, draft.market.chain.wrapped_native
     assert last is not None
-    assert (last.token_in, last.token_out) == (wrapped, draft.output_token)
+    assert (last.token_in, last.token_out) == (wrapped, draft.market.output)
     brought = []
     for token in draft.tokens:
         swap = pool_swap(token)
@@ -217,7 +217,7 @@ def test_a_router_swaps_what_no_venue_has_a_pool_for(without_venues: Drafter) ->
     swap = router_swap(token)
     assert (swap.amount_in, swap.route.path) == (
         token.amount,
-        (token.asset, draft.chain.wrapped_native, draft.output_token),
+        (token.asset, draft.market.chain.wrapped_native, draft.market.output),
     )
     assert token.min_output == token.expected_output * 9_900 // 10_000
     assert (draft.max_skipped, token.skippable, router_warnings(draft)) == (0, False, [])

@@ -11,6 +11,7 @@ from solders.token.state import TokenAccount, TokenAccountState
 
 from dev.solana import extensions
 from dev.solana.swap_api.server import Response
+from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, InvalidRequest
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
@@ -27,7 +28,7 @@ RENT = 2_039_280
 
 def look(user: SolanaUser, **options: Any) -> dict[str, Any]:
     """Return the answer to a look at the user's wallet, as JSON."""
-    found = discover(network=user.cluster.network, wallet=str(user.key), **options)
+    found = discover(networks.current(), network=user.cluster.network, wallet=str(user.key), **options)
     answer: dict[str, Any] = json.loads(json.dumps(DiscoverySerializer(found).data))
     return answer
 
