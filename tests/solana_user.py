@@ -15,8 +15,8 @@ from dev.solana.records import Landed
 from partners.models import Partner
 from sweepapi import networks
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.solana_v1.build.draft import SolanaDraft
-from sweeps.rails.solana_v1.build.drafting import draft_v1
+from sweeps.rails.solana_v1.build.planning import plan_v1
+from sweeps.rails.solana_v1.build.stages import SolanaSimulated
 from sweeps.story.build import build_sweep
 from tests.solana_swap_api import SwapMarket
 
@@ -48,8 +48,8 @@ class SolanaUser:
         )
         return replace(request, **fields)
 
-    def draft(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> SolanaDraft:
-        return draft_v1(registry=networks.current(), partner=self.partner, request=self.request(sold, **fields))
+    def draft(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> SolanaSimulated:
+        return plan_v1(registry=networks.current(), partner=self.partner, request=self.request(sold, **fields))
 
     def build(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> dict[str, Any]:
         return build_sweep(

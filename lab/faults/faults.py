@@ -48,7 +48,7 @@ FAULTS = (
     Fault(
         "terms signed that are not stored",
         "A mistake anywhere in a build is signed, and the contract pays the fee to whom it names.",
-        "sweeps/rails/evm_v5/sealing.py",
+        "sweeps/rails/evm_v5/issuing.py",
         "    if differences:\n",
         "    if differences and renewed is not None:\n",
         "tests/sweeps/rails/evm_v5/test_signing.py::test_terms_that_are_not_stored_are_named_and_not_signed",

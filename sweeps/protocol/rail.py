@@ -1,7 +1,7 @@
 """The protocol that every rail implements, and the types that it shares with the rest of the service.
 
 A rail is one way to execute sweeps: a version of our contract on EVM chains, or transactions on another network. The
-rest of the service does not depend on which rail it uses. It drafts, seals and presents through the rail, has the rail
+rest of the service does not depend on which rail it uses. It plans, issues and presents through the rail, has the rail
 judge what it has seen, and applies the verdict.
 """
 
@@ -62,7 +62,7 @@ class OutputAsset:
 
 
 @dataclass(frozen=True)
-class DraftToken:
+class PricedToken:
     """One input token, with its expected and minimum output in the output's smallest unit."""
 
     asset: str
@@ -91,14 +91,14 @@ def symbol_warnings(tokens: Sequence[TokenInput], symbols: Mapping[str, str]) ->
 
 
 @dataclass(frozen=True)
-class Draft:
-    """A planned sweep, made from reads alone; each rail adds what it needs to seal it."""
+class PlannedSweep:
+    """A sweep that was planned from reads alone; each rail adds what it needs to issue it."""
 
     partner: Partner
     request: BuildRequest
     output: OutputAsset
     fees: FeeTerms
-    tokens: Sequence[DraftToken]
+    tokens: Sequence[PricedToken]
     height: int  # the head that was read
 
     @property
@@ -114,7 +114,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Identity:
-    """A reserved execution, and the positions of the draft's tokens that it takes."""
+    """A reserved execution, and the positions of the planned sweep's tokens that it takes."""
 
     venue: str
     execution_id: str
@@ -123,10 +123,10 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Sealed:
-    """A draft with its identities reserved and its messages signed; each rail adds what it signed."""
+class IssuedSweep:
+    """A planned sweep whose identities are reserved and whose messages are signed; each rail adds what it signed."""
 
-    draft: Draft
+    planned: PlannedSweep
     identities: Sequence[Identity]
     deadline: datetime
     sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
@@ -138,40 +138,40 @@ class Sealed:
     @property
     def minimum(self) -> Split:
         """The split of the signed minimum, which is that of the first offer."""
-        return self.draft.fees.split(sum(identity.min_gross for identity in self.identities))
+        return self.planned.fees.split(sum(identity.min_gross for identity in self.identities))
 
 
-SealedT_co = TypeVar("SealedT_co", bound=Sealed, covariant=True)
+IssuedT_co = TypeVar("IssuedT_co", bound=IssuedSweep, covariant=True)
 
 
 @dataclass(frozen=True)
-class Offered(Generic[SealedT_co]):
-    """A sealed draft as it was stored."""
+class Offered(Generic[IssuedT_co]):
+    """An issued sweep as it was stored."""
 
     rail: "Rail"
     sweep: Sweep
     offer: Offer
-    sealed: SealedT_co
+    issued: IssuedT_co
 
     @property
-    def draft(self) -> Draft:
-        return self.sealed.draft
+    def planned(self) -> PlannedSweep:
+        return self.issued.planned
 
     @property
     def minimum(self) -> Split:
-        return self.sealed.minimum
+        return self.issued.minimum
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """A draft that is shown and not sealed."""
+    """A planned sweep that is shown and not issued."""
 
     rail: "Rail"
-    draft: Draft
+    planned: PlannedSweep
 
     @property
     def minimum(self) -> Split:
-        return self.draft.minimum
+        return self.planned.minimum
 
 
 # --- Following --------------------------------------------------------------------------------------------------------
@@ -318,22 +318,22 @@ class Rail(Protocol):
     @property
     def present(self) -> Presentation: ...
 
-    def draft(
+    def plan(
         self, *, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None
-    ) -> Draft:
+    ) -> PlannedSweep:
         """Plan a sweep by reading the chain; reserves nothing, signs nothing and stores nothing.
 
         A ``renewed`` sweep keeps its terms; otherwise those of today apply. Raises the errors of a build.
         """
         ...
 
-    def seal(
+    def issue(
         self,
-        draft: Any,  # noqa: ANN401 - the rail's own Draft
+        planned: Any,  # noqa: ANN401 - the rail's own PlannedSweep
         *,
         registry: Networks,
         renewed: Sweep | None = None,
-    ) -> Sealed:
+    ) -> IssuedSweep:
         """Reserve the identities and sign; a ``renewed`` sweep keeps its identities and deadline.
 
         Raises the errors of a build, also where the rail can't offer that sweep again.

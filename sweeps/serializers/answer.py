@@ -31,11 +31,11 @@ class ClientReferenceOutputField(serializers.Field[str, str, str | None, Any]):
 class OutputAmountsSerializer(serializers.Serializer[Any]):
     """The expected and minimum output, before the fee and for the user; each family adds the token's field."""
 
-    symbol = serializers.CharField(source="draft.output.symbol")
-    decimals = serializers.IntegerField(source="draft.output.decimals")
-    gross = AmountOutputField(source="draft.expected.gross_output")
+    symbol = serializers.CharField(source="planned.output.symbol")
+    decimals = serializers.IntegerField(source="planned.output.decimals")
+    gross = AmountOutputField(source="planned.expected.gross_output")
     minGross = AmountOutputField(source="minimum.gross_output")
-    user = AmountOutputField(source="draft.expected.user_amount")
+    user = AmountOutputField(source="planned.expected.user_amount")
     minUser = AmountOutputField(source="minimum.user_amount")
 
 

@@ -1,4 +1,4 @@
-"""Building a sweep: draft it, seal it, store it, answer with what the user signs and sends; a quote is only drafted."""
+"""Building a sweep: plan it, issue it, store it, answer with what the user signs and sends; a quote is only planned."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, 
 from sweepapi.monitoring import metrics
 from sweepapi.networks import Networks
 from sweeps.models import Execution, Offer, Sweep, SweepToken
-from sweeps.protocol.rail import Draft, Identity, Offered, Quoted, Rail, Sealed
+from sweeps.protocol.rail import Identity, IssuedSweep, Offered, PlannedSweep, Quoted, Rail
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.registry import BY_MODE, RAILS
 from sweeps.serializers.rendering import rendered
@@ -30,24 +30,24 @@ AnswerT = TypeVar("AnswerT")
 def build_sweep(
     registry: Networks, *, partner: Partner, request: BuildRequest, answered: Callable[[dict[str, Any]], AnswerT]
 ) -> AnswerT:
-    """Build, seal and store a sweep, and return what ``answered`` makes of the answer's data in that transaction.
+    """Build, issue and store a sweep, and return what ``answered`` makes of the answer's data in that transaction.
 
-    Raises whatever the rail's ``draft`` raises; nothing is stored then.
+    Raises whatever the rail's ``plan`` raises; nothing is stored then.
     """
     rail = BY_MODE[registry.build_mode(request.network)]
     with metrics.counted_build(request.network):
-        sealed = rail.seal(rail.draft(registry=registry, partner=partner, request=request), registry=registry)
+        issued = rail.issue(rail.plan(registry=registry, partner=partner, request=request), registry=registry)
         with transaction.atomic():
-            stored = _built(rail, sealed)
+            stored = _built(rail, issued)
             transitions.built(stored)
             write([stored])
-            return answered(_store_offer(rail, sealed, stored.sweep, sequence=1))
+            return answered(_store_offer(rail, issued, stored.sweep, sequence=1))
 
 
 def quote_sweep(registry: Networks, *, partner: Partner, request: BuildRequest) -> Quoted:
     """Return what a build would offer now; reserves, signs and stores nothing, and raises what a build raises."""
     rail = BY_MODE[registry.build_mode(request.network)]
-    return Quoted(rail, rail.draft(registry=registry, partner=partner, request=request))
+    return Quoted(rail, rail.plan(registry=registry, partner=partner, request=request))
 
 
 def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[str, Any]], AnswerT]) -> AnswerT:
@@ -55,20 +55,20 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
 
     Its terms and deadline do not change, and the user's signature stays valid; raises ``NewBuildRequired`` where
     prices or another contract do not allow that. Raises the error of a sweep that is decided, ``TooManyOffers``, and
-    whatever the rail's ``draft`` raises otherwise.
+    whatever the rail's ``plan`` raises otherwise.
     """
     _require_renewable(sweep)
     rail = RAILS[sweep.rail]
     try:
-        draft = rail.draft(registry=registry, partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
+        planned = rail.plan(registry=registry, partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
     except InsufficientOutput as error:
         message = f"{error.message} Build a new one, unless the user has executed this one."
         raise NewBuildRequired(message) from error
-    sealed = rail.seal(draft, registry=registry, renewed=sweep)
+    issued = rail.issue(planned, registry=registry, renewed=sweep)
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         _require_renewable(locked)
-        return answered(_store_offer(rail, sealed, locked, sequence=locked.offers.count() + 1))
+        return answered(_store_offer(rail, issued, locked, sequence=locked.offers.count() + 1))
 
 
 def _require_renewable(sweep: Sweep) -> None:
@@ -81,18 +81,18 @@ def _require_renewable(sweep: Sweep) -> None:
         raise TooManyOffers
 
 
-def _built(rail: Rail, sealed: Sealed) -> StoredSweep:
-    draft, request, fees, now = sealed.draft, sealed.draft.request, sealed.draft.fees, clock()
+def _built(rail: Rail, issued: IssuedSweep) -> StoredSweep:
+    planned, request, fees, now = issued.planned, issued.planned.request, issued.planned.fees, clock()
     sweep = Sweep(
-        id=sealed.sweep_id,
-        partner=draft.partner,
+        id=issued.sweep_id,
+        partner=planned.partner,
         rail=rail.name,
         network=request.network,
         wallet=request.wallet,
         client_reference=request.client_reference,
-        output_asset=draft.output.asset,
-        output_symbol=draft.output.symbol,
-        output_decimals=draft.output.decimals,
+        output_asset=planned.output.asset,
+        output_symbol=planned.output.symbol,
+        output_decimals=planned.output.decimals,
         slippage_bps=request.slippage_bps,
         accepted_impact_bps=request.accepted_impact_bps,
         unlimited_approvals=request.unlimited_approvals,
@@ -102,18 +102,18 @@ def _built(rail: Rail, sealed: Sealed) -> StoredSweep:
         partner_recipient=fees.partner_recipient,
         protocol_recipient=fees.protocol_recipient,
         settlement=fees.settlement,
-        min_gross=draft.minimum.gross_output,
-        deadline=sealed.deadline,
+        min_gross=planned.minimum.gross_output,
+        deadline=issued.deadline,
         created_at=now,
-        next_check_at=sealed.first_look_at(now),
+        next_check_at=issued.first_look_at(now),
     )
     stored = StoredSweep(sweep, now)
-    for position, identity in enumerate(sealed.identities):
-        _add_execution(stored, draft, identity, position=position)
+    for position, identity in enumerate(issued.identities):
+        _add_execution(stored, planned, identity, position=position)
     return stored
 
 
-def _add_execution(stored: StoredSweep, draft: Draft, identity: Identity, *, position: int) -> None:
+def _add_execution(stored: StoredSweep, planned: PlannedSweep, identity: Identity, *, position: int) -> None:
     execution = Execution(
         sweep=stored.sweep,
         position=position,
@@ -121,7 +121,7 @@ def _add_execution(stored: StoredSweep, draft: Draft, identity: Identity, *, pos
         venue=identity.venue,
         execution_id=identity.execution_id,
         min_gross=identity.min_gross,
-        built_at_height=draft.height,
+        built_at_height=planned.height,
     )
     stored.executions.append(execution)
     stored.tokens += (
@@ -129,19 +129,19 @@ def _add_execution(stored: StoredSweep, draft: Draft, identity: Identity, *, pos
             sweep=stored.sweep,
             execution=execution,
             position=i,
-            asset=draft.tokens[i].asset,
-            amount=draft.tokens[i].amount,
-            symbol=draft.tokens[i].symbol,
-            decimals=draft.tokens[i].decimals,
+            asset=planned.tokens[i].asset,
+            amount=planned.tokens[i].amount,
+            symbol=planned.tokens[i].symbol,
+            decimals=planned.tokens[i].decimals,
         )
         for i in identity.tokens
     )
 
 
-def _store_offer(rail: Rail, sealed: Sealed, sweep: Sweep, *, sequence: int) -> dict[str, Any]:
+def _store_offer(rail: Rail, issued: IssuedSweep, sweep: Sweep, *, sequence: int) -> dict[str, Any]:
     """Store an offer, and return the data of its answer."""
-    expected_gross = sealed.draft.expected.gross_output
+    expected_gross = issued.planned.expected.gross_output
     offer = Offer.objects.create(sweep=sweep, sequence=sequence, expected_gross=expected_gross)
-    offered = Offered(rail, sweep, offer, sealed)
+    offered = Offered(rail, sweep, offer, issued)
     rail.store(offered)
     return rendered(rail.present.answer, offered)

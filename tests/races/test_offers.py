@@ -12,7 +12,7 @@ from partners.models import Partner
 from sweepapi import networks
 from sweeps.models import Sweep
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD, reserve_permit_nonce
+from sweeps.rails.evm.build.issuing import FIRST_PERMIT_WORD, reserve_permit_nonce
 from sweeps.rails.registry import RAILS
 from sweeps.story.build import build_sweep, renew_offer
 from tests.factories.sweeps import LOCAL, SweepTransactionFactory, random_checksum_address
@@ -69,8 +69,8 @@ def build(chain: LocalChain, partner: Partner, monkeypatch: pytest.MonkeyPatch) 
         output_asset=weth.address,
         slippage_bps=100,
     )
-    draft = rail.draft(registry=networks.current(), partner=partner, request=request)
-    monkeypatch.setattr(type(rail), "draft", staticmethod(lambda **_options: draft))
+    draft = rail.plan(registry=networks.current(), partner=partner, request=request)
+    monkeypatch.setattr(type(rail), "plan", staticmethod(lambda **_options: draft))
 
     def stage() -> Scene:
         sweep = Sweep.objects.get(

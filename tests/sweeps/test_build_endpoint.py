@@ -19,7 +19,7 @@ from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.fees import split
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep
-from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD
+from sweeps.rails.evm.build.issuing import FIRST_PERMIT_WORD
 from tests.factories.partners import PayoutWalletFactory
 from tests.local_chain import PERMIT2
 from tests.openapi import assert_documented

@@ -250,7 +250,7 @@ def test_what_can_no_longer_be_repeated_is_purged(partner: Partner) -> None:
 
 def test_a_build_that_was_overtaken_stores_nothing(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     rail = RAILS["evm_v5"]
-    draft = rail.draft
+    draft = rail.plan
     is_overtaken: list[bool] = []
     answers: list[Any] = []
 
@@ -262,7 +262,7 @@ def test_a_build_that_was_overtaken_stores_nothing(app: PartnerApp, monkeypatch:
             answers.append(post(app.api, BUILD, app.body()))
         return drafted
 
-    monkeypatch.setattr(type(rail), "draft", staticmethod(slow_draft))
+    monkeypatch.setattr(type(rail), "plan", staticmethod(slow_draft))
     slow = post(app.api, BUILD, app.body())
     (second,) = answers
     assert (second.status_code, error_of(slow)) == (201, IN_PROGRESS)

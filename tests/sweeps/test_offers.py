@@ -60,7 +60,7 @@ def outputs(answer: dict[str, Any]) -> dict[str, int]:
     return {name: int(answer["estimatedOutput"][name]) for name in ("gross", "minGross", "user", "minUser")}
 
 
-def test_the_first_offer_can_be_executed_after_a_second_one_was_sealed(app: PartnerApp) -> None:
+def test_the_first_offer_can_be_executed_after_a_second_one_was_issued(app: PartnerApp) -> None:
     first = app.build()
     renew_offer(networks.current(), Sweep.objects.get(), answered=dict)
     state = app.confirm(first, app.execute(first))

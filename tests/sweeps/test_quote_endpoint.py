@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 
 from sweepapi.evm.signers.local import LocalFeeSigner
-from sweeps.rails.evm.serializers.answer import QUOTED_EXECUTION_FIELDS, SEALED_FIELDS
+from sweeps.rails.evm.serializers.answer import ISSUED_FIELDS, QUOTED_EXECUTION_FIELDS
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of
 from tests.stored_builds import stored_rows
@@ -33,16 +33,16 @@ def quoted(app: PartnerApp, *arguments: Any, **changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("changes", [{}, {"onLegFailure": "skip", "maxSkipped": 1, "slippageBps": 30}], ids=str)
 @pytest.mark.parametrize("output", ["UNI", "ETH"])
-def test_it_answers_what_a_build_answers_apart_from_what_is_sealed(
+def test_it_answers_what_a_build_answers_apart_from_what_is_issued(
     app: PartnerApp, each_mode: str, output: str, changes: dict[str, Any]
 ) -> None:
     quote = quoted(app, {"USDC": 3, "LINK": 1, "TFEE": 2}, output=output, **changes)
     built = app.build({"USDC": 3, "LINK": 1, "TFEE": 2}, output=output, **changes)
     costs = [{name: one[name] for name in QUOTED_EXECUTION_FIELDS} for one in built["executions"]]
-    kept = {name: value for name, value in built.items() if name not in SEALED_FIELDS}
+    kept = {name: value for name, value in built.items() if name not in ISSUED_FIELDS}
     assert quote == kept | {"executions": costs}
     assert quote["mode"] == each_mode
-    assert set(SEALED_FIELDS) <= built.keys()
+    assert set(ISSUED_FIELDS) <= built.keys()
 
 
 def test_it_shows_the_options_of_the_user_with_prompts_costs_and_approvals(app: PartnerApp, each_mode: str) -> None:

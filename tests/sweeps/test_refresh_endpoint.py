@@ -19,7 +19,7 @@ from sweepapi.evm.trial.trying import try_all
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Offer, Sweep
-from sweeps.rails.evm.build import drafting
+from sweeps.rails.evm.build import planning
 from sweeps.story import build
 from sweeps.story.withdrawal import cancel_on_chain, cancel_sweep, void
 from tests.factories.partners import PartnerFactory, requester_of
@@ -127,7 +127,7 @@ def test_a_sweep_that_fails_only_as_a_whole_is_not_offered_again(
         assert whole is not None
         return [replace(whole, least_gas=None, gross_output=None), *alone]
 
-    monkeypatch.setattr(drafting, "try_all", fail_together)
+    monkeypatch.setattr(planning, "try_all", fail_together)
     assert refused(app, built) == (409, "new_build_required")
 
 

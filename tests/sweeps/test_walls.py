@@ -68,7 +68,7 @@ def test_only_transitions_assigns_the_status_of_a_sweep() -> None:
 
 def test_authorizations_are_signed_behind_the_last_guard_only() -> None:
     signing = {path for path, text in sources(*APPS) if re.search(r"signer\.sign\b", text)}
-    assert signing == {"sweeps/rails/evm_v5/sealing.py"}
+    assert signing == {"sweeps/rails/evm_v5/issuing.py"}
 
 
 def test_only_views_serializers_and_the_admin_know_errors_of_http() -> None:

@@ -9,7 +9,7 @@ from sweepapi.evm.encoding.responses import Log
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.build import storing
 from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome, facts
-from sweeps.rails.evm_v4 import sealing
+from sweeps.rails.evm_v4 import issuing
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_id_of
 from sweeps.store.stored import StoredSweep
@@ -25,9 +25,9 @@ class EvmV4(EvmBase):
     event_topics = (EXECUTED_TOPIC,)
     present = V4Presentation()
 
-    draft = staticmethod(sealing.draft_v4)
-    discover = staticmethod(sealing.discover_v4)
-    seal = staticmethod(sealing.seal)
+    plan = staticmethod(issuing.plan_v4)
+    discover = staticmethod(issuing.discover_v4)
+    issue = staticmethod(issuing.issue)
     store = staticmethod(storing.store)
     terms = staticmethod(V4Terms.of)
 

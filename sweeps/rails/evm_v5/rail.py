@@ -5,7 +5,7 @@ from sweepapi.evm.deployment.specification import V5
 from sweepapi.evm.encoding.responses import Log
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.follow.emitted import Emitted, facts
-from sweeps.rails.evm_v5 import cancelling, sealing, storing
+from sweeps.rails.evm_v5 import cancelling, issuing, storing
 from sweeps.rails.evm_v5.presenting import V5Presentation
 from sweeps.rails.evm_v5.terms import V5Terms, outcome_of
 
@@ -20,9 +20,9 @@ class EvmV5(EvmBase):
     event_topics = (EXECUTED_TOPIC, CANCELLED_TOPIC)
     present = V5Presentation()
 
-    draft = staticmethod(sealing.draft_v5)
-    discover = staticmethod(sealing.discover_v5)
-    seal = staticmethod(sealing.seal)
+    plan = staticmethod(issuing.plan_v5)
+    discover = staticmethod(issuing.discover_v5)
+    issue = staticmethod(issuing.issue)
     store = staticmethod(storing.store)
     terms = staticmethod(V5Terms.of)
     withdraw = staticmethod(cancelling.request)

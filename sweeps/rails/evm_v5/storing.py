@@ -1,4 +1,4 @@
-"""A sealed sweep on V5, and how its offers are stored."""
+"""An issued sweep on V5, and how its offers are stored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any
 from sweepapi.evm.contracts import v5
 from sweeps.protocol.rail import Offered
 from sweeps.rails.evm.build import storing
-from sweeps.rails.evm.build.sealing import EvmSealed
+from sweeps.rails.evm.build.issuing import EvmIssued
 from sweeps.rails.evm_v5.models import FeeAuthorization
 
 
 @dataclass(frozen=True)
-class V5Sealed(EvmSealed):
-    """A draft that the service signed a fee authorization for."""
+class V5Issued(EvmIssued):
+    """An issued sweep that the service signed a fee authorization for."""
 
     authorization: v5.Authorization
     authorization_digest: str
@@ -31,14 +31,14 @@ class V5Sealed(EvmSealed):
         }
 
 
-def store(offered: Offered[V5Sealed]) -> None:
+def store(offered: Offered[V5Issued]) -> None:
     """Store the route and the authorization of an offer, and with the first one what the user signs."""
-    sealed, authorization = offered.sealed, offered.sealed.authorization
+    issued, authorization = offered.issued, offered.issued.authorization
     storing.store(offered)
     FeeAuthorization.objects.create(
         offer=offered.offer,
-        chain_id=sealed.draft.market.chain.chain_id,
-        contract=sealed.draft.contract,
+        chain_id=issued.planned.market.chain.chain_id,
+        contract=issued.planned.contract,
         nonce=authorization.nonce,
         user=authorization.user,
         partner_onchain_id=authorization.partner_id,
@@ -49,8 +49,8 @@ def store(offered: Offered[V5Sealed]) -> None:
         partner_share_bps=authorization.partner_share_bps,
         deadline_seconds=authorization.deadline,
         legs_hash=authorization.legs_hash,
-        token_count=len(sealed.route.legs),
-        digest=sealed.authorization_digest,
-        signature=f"0x{sealed.signature.hex()}",
-        signer=sealed.signer,
+        token_count=len(issued.route.legs),
+        digest=issued.authorization_digest,
+        signature=f"0x{issued.signature.hex()}",
+        signer=issued.signer,
     )

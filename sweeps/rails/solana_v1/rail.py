@@ -6,7 +6,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Mismatch
-from sweeps.rails.solana_v1.build import drafting, sealing
+from sweeps.rails.solana_v1.build import issuing, planning
 from sweeps.rails.solana_v1.discover import discovery
 from sweeps.rails.solana_v1.follow import following, judging, watching
 from sweeps.rails.solana_v1.presenting import SolanaPresentation
@@ -21,9 +21,9 @@ class SolanaV1:
     mode = SOLANA_BUILD_MODE
     present = SolanaPresentation()
 
-    draft = staticmethod(drafting.draft_v1)
-    seal = staticmethod(sealing.seal)
-    store = staticmethod(sealing.store)
+    plan = staticmethod(planning.plan_v1)
+    issue = staticmethod(issuing.issue)
+    store = staticmethod(issuing.store)
     discover = staticmethod(discovery.discover)
     watch = staticmethod(watching.watch)
     see = staticmethod(following.see)

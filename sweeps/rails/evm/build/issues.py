@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sweepapi.evm.tokens.erc20 import APPROVE, UNLIMITED
-from sweeps.rails.evm.build.draft import EvmDraft, EvmToken
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
 
 
 @dataclass(frozen=True)
@@ -42,33 +42,33 @@ class BalanceIssue:
     required: int
 
 
-def allowance_issues(draft: EvmDraft) -> Iterator[AllowanceIssue]:
+def allowance_issues(planned: EvmPlanned) -> Iterator[AllowanceIssue]:
     """Yield the approvals of Permit2 that are missing."""
-    for token in draft.swept:
+    for token in planned.swept:
         if token.allowance < token.amount:
-            yield _issue(draft, token, draft.market.chain.permit2, actual=token.allowance)
+            yield _issue(planned, token, planned.market.chain.permit2, actual=token.allowance)
 
 
-def contract_allowance_issues(draft: EvmDraft) -> Iterator[AllowanceIssue]:
+def contract_allowance_issues(planned: EvmPlanned) -> Iterator[AllowanceIssue]:
     """Yield the approvals that are missing for a sweep that the contract takes the tokens for itself."""
-    for token in draft.swept:
+    for token in planned.swept:
         if token.contract_allowance < token.amount:
-            yield _issue(draft, token, draft.contract, actual=token.contract_allowance)
+            yield _issue(planned, token, planned.contract, actual=token.contract_allowance)
 
 
-def balance_issues(draft: EvmDraft) -> Iterator[BalanceIssue]:
+def balance_issues(planned: EvmPlanned) -> Iterator[BalanceIssue]:
     """Yield the tokens of which the user holds too little."""
-    for token in draft.swept:
+    for token in planned.swept:
         if token.balance < token.amount:
             yield BalanceIssue(token.asset, token.balance, token.amount)
 
 
-def approved_amount(draft: EvmDraft, token: EvmToken) -> int:
+def approved_amount(planned: EvmPlanned, token: EvmToken) -> int:
     """Return the allowance to give, as the request says."""
-    return UNLIMITED if draft.request.unlimited_approvals else token.amount
+    return UNLIMITED if planned.request.unlimited_approvals else token.amount
 
 
-def _issue(draft: EvmDraft, token: EvmToken, spender: str, *, actual: int) -> AllowanceIssue:
+def _issue(planned: EvmPlanned, token: EvmToken, spender: str, *, actual: int) -> AllowanceIssue:
     resets = token.needs_reset and actual > 0
     return AllowanceIssue(
         token=token.asset,
@@ -76,7 +76,7 @@ def _issue(draft: EvmDraft, token: EvmToken, spender: str, *, actual: int) -> Al
         actual=actual,
         required=token.amount,
         reset_transaction=_approval(token.asset, spender, 0) if resets else None,
-        transaction=_approval(token.asset, spender, approved_amount(draft, token)),
+        transaction=_approval(token.asset, spender, approved_amount(planned, token)),
     )
 
 

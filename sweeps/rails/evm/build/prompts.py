@@ -15,9 +15,9 @@ from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.tokens.token_permits import PermitGrant, PermitKind, TokenPermits
 from sweepapi.evm.wallet.accounts import AccountCode
 from sweeps.protocol.request import WalletAtomic
-from sweeps.rails.evm.build.draft import EvmDraft
 from sweeps.rails.evm.build.issues import UserCall, allowance_issues, approved_amount, contract_allowance_issues
-from sweeps.rails.evm.build.sealing import EvmSealed
+from sweeps.rails.evm.build.issuing import EvmIssued
+from sweeps.rails.evm.build.stages import EvmPlanned
 
 SEND_CALLS_VERSION = "2.0.0"
 APPROVAL_GAS = 60_000
@@ -45,29 +45,29 @@ class NeededPermit:
     taken: TokenPermits
     value: int
 
-    def typed_data(self, sealed: EvmSealed) -> TypedData:
+    def typed_data(self, issued: EvmIssued) -> TypedData:
         """Return what the user signs."""
-        draft = sealed.draft
+        planned = issued.planned
         return self.taken.typed_data(
             PermitGrant(
-                chain_id=draft.market.chain.chain_id,
+                chain_id=planned.market.chain.chain_id,
                 token=self.token,
-                owner=draft.request.wallet,
-                spender=draft.market.chain.permit2,
+                owner=planned.request.wallet,
+                spender=planned.market.chain.permit2,
                 value=self.value,
-                deadline=sealed.permission.deadline,
+                deadline=issued.permission.deadline,
             )
         )
 
-    def argument(self, sealed: EvmSealed) -> TokenPermit:
+    def argument(self, issued: EvmIssued) -> TokenPermit:
         """Return the permit as the contract takes it."""
         is_dai = self.taken.kind is PermitKind.DAI
-        return TokenPermit(self.leg, is_dai, self.taken.nonce if is_dai else self.value, sealed.permission.deadline)
+        return TokenPermit(self.leg, is_dai, self.taken.nonce if is_dai else self.value, issued.permission.deadline)
 
 
 @dataclass(frozen=True)
 class ExecutionOption:
-    """One option, as far as a draft shows it."""
+    """One option, as far as a planned sweep shows it."""
 
     kind: ExecutionKind
     approvals: Sequence[UserCall]  # within the batch if there is one, otherwise sent before the sweep
@@ -89,44 +89,46 @@ class ExecutionOption:
         return 1 if self.is_batch else self.transactions + len(self.permits) + 1
 
 
-def options(draft: EvmDraft) -> list[ExecutionOption]:
-    """Return the options for a draft, those with the fewest prompts first."""
-    return sorted(_options(draft), key=lambda option: (option.prompts, option.transactions))
+def options(planned: EvmPlanned) -> list[ExecutionOption]:
+    """Return the options for a planned sweep, those with the fewest prompts first."""
+    return sorted(_options(planned), key=lambda option: (option.prompts, option.transactions))
 
 
-def _options(draft: EvmDraft) -> Iterator[ExecutionOption]:
-    if draft.request.wallet_atomic is not WalletAtomic.UNSUPPORTED:
-        approvals = [call for issue in contract_allowance_issues(draft) for call in issue.approvals]
+def _options(planned: EvmPlanned) -> Iterator[ExecutionOption]:
+    if planned.request.wallet_atomic is not WalletAtomic.UNSUPPORTED:
+        approvals = [call for issue in contract_allowance_issues(planned) for call in issue.approvals]
         yield ExecutionOption(ExecutionKind.CALLS, approvals, ())
-    if draft.wallet.answers_eip1271 is False:
+    if planned.wallet.answers_eip1271 is False:
         return
-    issues = list(allowance_issues(draft))
-    permits = list(_permits(draft, {issue.token for issue in issues}))
+    issues = list(allowance_issues(planned))
+    permits = list(_permits(planned, {issue.token for issue in issues}))
     # Most tokens check a permit by the owner's key, which a contract does not have.
-    has_key = draft.wallet.kind is not AccountCode.CONTRACT
+    has_key = planned.wallet.kind is not AccountCode.CONTRACT
     if permits and len(permits) == len(issues) and has_key:
         yield ExecutionOption(ExecutionKind.PERMITS, (), permits)
     yield ExecutionOption(ExecutionKind.PERMIT2, [call for issue in issues for call in issue.approvals], ())
 
 
-def _permits(draft: EvmDraft, missing: Collection[str]) -> Iterator[NeededPermit]:
+def _permits(planned: EvmPlanned, missing: Collection[str]) -> Iterator[NeededPermit]:
     """Yield the permits of these tokens, as far as they take permits of the value that is to be approved."""
-    for position, token in enumerate(draft.tokens):
-        value = approved_amount(draft, token)
+    for position, token in enumerate(planned.tokens):
+        value = approved_amount(planned, token)
         if token.asset in missing and token.permits is not None and token.permits.can_give(value):
             yield NeededPermit(position, token.asset, token.permits, value)
 
 
-def execution_gas(option: ExecutionOption, draft: EvmDraft) -> int:
+def execution_gas(option: ExecutionOption, planned: EvmPlanned) -> int:
     """Return the gas of everything that the user sends."""
-    sweep = draft.gas.limit_as_caller if option.is_batch else draft.gas.limit(token_permits=len(option.permits))
+    sweep = planned.gas.limit_as_caller if option.is_batch else planned.gas.limit(token_permits=len(option.permits))
     return sweep + APPROVAL_GAS * len(option.approvals)
 
 
-def execution_data_fee(option: ExecutionOption, draft: EvmDraft) -> int | None:
+def execution_data_fee(option: ExecutionOption, planned: EvmPlanned) -> int | None:
     """Return what a rollup charges for the data of everything that the user sends, in wei; None if not known."""
     approval_bytes = BATCHED_CALL_BYTES if option.is_batch else APPROVAL_BYTES
-    return draft.data_fee(more_bytes=approval_bytes * len(option.approvals) + TOKEN_PERMIT_BYTES * len(option.permits))
+    return planned.data_fee(
+        more_bytes=approval_bytes * len(option.approvals) + TOKEN_PERMIT_BYTES * len(option.permits)
+    )
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ class SweepCall:
 class UnsignedSweepTransaction:
     """The transaction that sweeps, with placeholders for the signatures."""
 
-    draft: EvmDraft
+    planned: EvmPlanned
     call: SweepCall
     gas: int
     data_fee: int | None
@@ -151,7 +153,7 @@ class UnsignedSweepTransaction:
 
 @dataclass(frozen=True)
 class PricedExecution:
-    """One option with what it costs and, once the draft is sealed, with either a batch of calls or a transaction."""
+    """One option with what it costs and, once the sweep is issued, with either a batch of calls or a transaction."""
 
     option: ExecutionOption
     gas: int
@@ -162,50 +164,50 @@ class PricedExecution:
     signature_parts: Sequence[SignaturePart] = ()
 
 
-def quoted_executions(draft: EvmDraft) -> list[PricedExecution]:
-    """Return the options for a draft, those with the fewest prompts first."""
+def quoted_executions(planned: EvmPlanned) -> list[PricedExecution]:
+    """Return the options for a planned sweep, those with the fewest prompts first."""
     return [
-        PricedExecution(option, execution_gas(option, draft), execution_data_fee(option, draft))
-        for option in options(draft)
+        PricedExecution(option, execution_gas(option, planned), execution_data_fee(option, planned))
+        for option in options(planned)
     ]
 
 
-def executions(sealed: EvmSealed) -> list[PricedExecution]:
-    """Return the options for a sealed draft, those with the fewest prompts first."""
-    return [_sealed(execution, sealed) for execution in quoted_executions(sealed.draft)]
+def executions(issued: EvmIssued) -> list[PricedExecution]:
+    """Return the options for a issued sweep, those with the fewest prompts first."""
+    return [_issued(execution, issued) for execution in quoted_executions(issued.planned)]
 
 
-def _sealed(execution: PricedExecution, sealed: EvmSealed) -> PricedExecution:
-    option, draft = execution.option, sealed.draft
+def _issued(execution: PricedExecution, issued: EvmIssued) -> PricedExecution:
+    option, planned = execution.option, issued.planned
     if option.is_batch:
-        return replace(execution, calls=_batch(sealed, option))
+        return replace(execution, calls=_batch(issued, option))
     if option.kind is ExecutionKind.PERMITS:
-        permits = [permit.argument(sealed) for permit in option.permits]
-        calldata = sealed.entry_points.encode_with_permits(sealed.call.arguments, permits)
+        permits = [permit.argument(issued) for permit in option.permits]
+        calldata = issued.entry_points.encode_with_permits(issued.call.arguments, permits)
     else:
-        calldata = sealed.call.calldata
+        calldata = issued.call.calldata
     transaction = UnsignedSweepTransaction(
-        draft,
-        SweepCall(draft.contract, calldata),
-        draft.gas.limit(token_permits=len(option.permits)),
-        draft.data_fee(more_bytes=TOKEN_PERMIT_BYTES * len(option.permits)),
+        planned,
+        SweepCall(planned.contract, calldata),
+        planned.gas.limit(token_permits=len(option.permits)),
+        planned.data_fee(more_bytes=TOKEN_PERMIT_BYTES * len(option.permits)),
     )
     return replace(
         execution,
-        typed_data=[*(permit.typed_data(sealed) for permit in option.permits), sealed.permit],
+        typed_data=[*(permit.typed_data(issued) for permit in option.permits), issued.permit],
         transaction=transaction,
         signature_parts=list(signature_parts(calldata, len(option.permits))),
     )
 
 
-def _batch(sealed: EvmSealed, option: ExecutionOption) -> dict[str, Any]:
+def _batch(issued: EvmIssued, option: ExecutionOption) -> dict[str, Any]:
     """Return the parameter of ``wallet_sendCalls``, whose numbers are hexadecimal."""
-    calldata = sealed.entry_points.encode_as_caller(sealed.call.arguments)
-    sweep = UserCall(sealed.draft.contract, f"0x{calldata.hex()}")
+    calldata = issued.entry_points.encode_as_caller(issued.call.arguments)
+    sweep = UserCall(issued.planned.contract, f"0x{calldata.hex()}")
     return {
         "version": SEND_CALLS_VERSION,
-        "chainId": hex(sealed.draft.market.chain.chain_id),
-        "from": sealed.draft.request.wallet,
+        "chainId": hex(issued.planned.market.chain.chain_id),
+        "from": issued.planned.request.wallet,
         "atomicRequired": True,
         "calls": [{"to": call.to, "data": call.data, "value": hex(call.value)} for call in (*option.approvals, sweep)],
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
-from sweeps.rails.evm.build.draft import EvmDraft, EvmToken
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
 from sweeps.rails.evm.models import Leg
 
 
@@ -25,16 +25,16 @@ class ShownRoute:
 
 @dataclass(frozen=True)
 class ShownToken:
-    """A token of a draft and its route, which is None if the offer drops it."""
+    """A token of a planned sweep and its route, which is None if the offer drops it."""
 
     token: EvmToken
     route: ShownRoute | None
 
 
-def shown_tokens(draft: EvmDraft) -> Iterator[ShownToken]:
-    """Yield the tokens of a draft with their routes."""
-    last = [] if draft.last_hop is None else [draft.last_hop]
-    for token in draft.tokens:
+def shown_tokens(planned: EvmPlanned) -> Iterator[ShownToken]:
+    """Yield the tokens of a planned sweep with their routes."""
+    last = [] if planned.last_hop is None else [planned.last_hop]
+    for token in planned.tokens:
         route = _route(token, last)
         if route is not None:
             route = replace(route, price_impact_bps=token.economics.price_impact_bps)

@@ -4,18 +4,18 @@ from typing import Any
 
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweeps.protocol.rail import Offered
-from sweeps.rails.evm.build.sealing import EvmSealed
+from sweeps.rails.evm.build.issuing import EvmIssued
 from sweeps.rails.evm.models import LastHop, Leg, Permit
 
 
-def store(offered: Offered[EvmSealed]) -> None:
+def store(offered: Offered[EvmIssued]) -> None:
     """Store the legs and the last hop of an offer, and with the first one what the user signs."""
-    sealed, offer = offered.sealed, offered.offer
-    route, draft = sealed.route, sealed.draft
+    issued, offer = offered.issued, offered.offer
+    route, planned = issued.route, issued.planned
     if offer.sequence == 1:
         Permit.objects.create(
             sweep=offered.sweep,
-            nonce=sealed.permission.nonce,
+            nonce=issued.permission.nonce,
             floors=route.floors,
             max_skipped=route.max_skipped,
         )
@@ -31,10 +31,10 @@ def store(offered: Offered[EvmSealed]) -> None:
             data=data.get(position, b""),
             **_swap_columns(token.swap),
         )
-        for position, token in enumerate(draft.tokens)
+        for position, token in enumerate(planned.tokens)
     )
-    if draft.last_hop is not None:
-        last = draft.last_hop
+    if planned.last_hop is not None:
+        last = planned.last_hop
         LastHop.objects.create(offer=offer, venue=last.venue.name, pool=last.pool, fee_tier=last.fee_tier)
 
 

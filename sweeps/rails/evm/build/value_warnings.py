@@ -7,19 +7,19 @@ from django.conf import settings
 from sweepapi.evm.worth.economics import value_loss_bps
 from sweepapi.evm.worth.valuing import Economics, TokenEconomics
 from sweeps.protocol.rail import BuildWarning
-from sweeps.rails.evm.build.draft import EvmDraft
-from sweeps.rails.evm.build.drafting import PRICE_IMPACT
+from sweeps.rails.evm.build.planning import PRICE_IMPACT
+from sweeps.rails.evm.build.stages import EvmPlanned
 
 LOSS = "After the fee and its gas, this token brings {} basis points less than it is worth."
 LOSS_OF_ALL = "After the fee and the gas, the sweep brings {} basis points less than its tokens are worth."
 VALUE_WARNINGS = ("price_impact_high", "value_loss_high")
 
 
-def value_warnings(draft: EvmDraft) -> Iterator[BuildWarning]:
+def value_warnings(planned: EvmPlanned) -> Iterator[BuildWarning]:
     """Yield a warning for each token, and for the output, that falls short of the mid prices by too much."""
-    for token in draft.swept:
+    for token in planned.swept:
         yield from _value_warning(token.economics, token.asset, LOSS)
-    yield from _value_warning(draft.economics, draft.output.asset, LOSS_OF_ALL)
+    yield from _value_warning(planned.economics, planned.output.asset, LOSS_OF_ALL)
 
 
 def value_warning(economics: TokenEconomics | Economics) -> str | None:

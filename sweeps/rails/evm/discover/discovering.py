@@ -27,18 +27,18 @@ from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
-from sweeps.rails.evm.build.draft import EvmDraft, Trial
-from sweeps.rails.evm.build.drafting import (
+from sweeps.rails.evm.build.planning import (
     OUTPUT_IS_NOT_A_TOKEN,
     Reading,
-    draft_of,
     market_for,
     output_of,
+    planned_sweep,
     refuse_blocking_output,
     refuse_disabled,
     refuse_output,
     tried_alone,
 )
+from sweeps.rails.evm.build.stages import EvmPlanned, Trial
 from sweeps.rails.evm.discover import verdicts
 from sweeps.rails.evm.discover.basket import best_basket
 from sweeps.rails.evm.discover.found import EvmDiscovery, ExplainedVerdict, FoundToken
@@ -54,7 +54,7 @@ class SaleTerms:
     chain: Chain
     contract: Contract
     fees: FeeTerms
-    trial: Callable[[EvmDraft], Trial]  # how it executes drafts like this one
+    trial: Callable[[EvmPlanned], Trial]  # how it executes planned sweeps like this one
 
 
 def discover(registry: Networks, request: DiscoverRequest, terms: SaleTerms) -> EvmDiscovery:
@@ -136,17 +136,17 @@ class _Appraisal:
 
     def _sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
-        drafts = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
-        to_try = [sale for sale in drafts if sale.tokens[0].floor > 0]
+        plans = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
+        to_try = [sale for sale in plans if sale.tokens[0].floor > 0]
         results = tried_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
         if results and all(result.status is SimulationStatus.REVERTED for result in results):
             refuse_blocking_output(to_try)
         simulated = iter(results)
-        for sale in drafts:
+        for sale in plans:
             result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale
             yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
 
-    def _sale(self, token: str, plan: RoutePlan) -> EvmDraft:
+    def _sale(self, token: str, plan: RoutePlan) -> EvmPlanned:
         seen, fees = self.seen, self.terms.fees
         minimums = Minimums(
             plan=plan,
@@ -163,10 +163,10 @@ class _Appraisal:
             slippage_bps=SLIPPAGE_BPS,
         )
         reading = Reading(seen.market, seen.facts, seen.quotes)
-        sale = draft_of(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
+        sale = planned_sweep(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
         return replace(sale, rates=self._rates)
 
-    def _with_result(self, sale: EvmDraft, simulation: Simulation) -> EvmDraft:
+    def _with_result(self, sale: EvmPlanned, simulation: Simulation) -> EvmPlanned:
         """Return the sale with what its simulation showed, and what it is then worth."""
         (token,) = sale.tokens
         return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)], simulation=simulation)
@@ -181,6 +181,6 @@ class _Appraisal:
         for token in [*without_facts, *self.seen.holdings.without_balance]:
             yield self._found(token, verdicts.BROKEN)
 
-    def _found(self, token: str, finding: ExplainedVerdict, sale: EvmDraft | None = None) -> FoundToken:
+    def _found(self, token: str, finding: ExplainedVerdict, sale: EvmPlanned | None = None) -> FoundToken:
         known = self.seen.facts.tokens.get(token)
         return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)

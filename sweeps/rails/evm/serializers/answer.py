@@ -11,10 +11,10 @@ from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, HashFi
 from sweepapi.api.openapi.schema import example
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
-from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.build.issuing import ContractCall, EvmIssued
 from sweeps.rails.evm.build.prompts import executions, quoted_executions
-from sweeps.rails.evm.build.sealing import ContractCall, EvmSealed
 from sweeps.rails.evm.build.shown import shown_tokens
+from sweeps.rails.evm.build.stages import EvmPlanned
 from sweeps.rails.evm.build.value_warnings import value_warnings
 from sweeps.rails.evm.serializers.economics import EconomicsSerializer
 from sweeps.rails.evm.serializers.executions import ExecutionOptionSerializer, SweepExecutionSerializer
@@ -40,7 +40,7 @@ QUOTED_EXECUTION_FIELDS = ("kind", "prompts", "transactions", "gas", "dataFee", 
 CONTRACT_VERSIONS = ("v5", "v4")
 MODES = ("v5_partner_fees", "v4_fallback")
 EXAMPLES = Path(__file__).parent / "examples"
-SEALED_FIELDS = (
+ISSUED_FIELDS = (
     "sweepId",
     "clientReference",
     "status",
@@ -57,12 +57,12 @@ class EstimatedOutputSerializer(OutputAmountsSerializer):
     """The expected and minimum output, before the fee and for the user."""
 
     minUser = AmountOutputField(
-        source="draft.min_user",
+        source="planned.min_user",
         help_text="The sum of the floors, without the `maxSkipped` largest of tokens that may be skipped.",
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        return {"token": EvmAddressField(source="draft.output.asset"), **super().get_fields()}
+        return {"token": EvmAddressField(source="planned.output.asset"), **super().get_fields()}
 
 
 class FeeAuthorizationSerializer(serializers.Serializer[Any]):
@@ -100,7 +100,7 @@ class SignaturePlaceSerializer(serializers.Serializer[Any]):
 class TransactionTemplateSerializer(serializers.Serializer[Any]):
     """The same call, taken apart for clients that encode it themselves."""
 
-    chainId = serializers.IntegerField(source="draft.market.chain.chain_id")
+    chainId = serializers.IntegerField(source="planned.market.chain.chain_id")
     to = EvmAddressField(source="call.to")
     value = AmountOutputField(source="call.value")
     functionName = serializers.CharField(source="call.function_name")
@@ -114,8 +114,8 @@ class TransactionTemplateSerializer(serializers.Serializer[Any]):
     signature = SignaturePlaceSerializer(source="call")
 
     @extend_schema_field(serializers.ListField())
-    def get_args(self, sealed: Any) -> Any:  # noqa: ANN401 - ABI arguments of any shape
-        call: ContractCall = sealed.call
+    def get_args(self, issued: Any) -> Any:  # noqa: ANN401 - ABI arguments of any shape
+        call: ContractCall = issued.call
         return _json(call.arguments)
 
 
@@ -138,7 +138,7 @@ def _quoted_executions(file: Path) -> list[dict[str, Any]]:
         example(
             EXAMPLES / "built.json",
             "A sweep of one token",
-            without=SEALED_FIELDS,
+            without=ISSUED_FIELDS,
             adding={"executions": _quoted_executions(EXAMPLES / "built.json")},
         )
     ],
@@ -146,45 +146,45 @@ def _quoted_executions(file: Path) -> list[dict[str, Any]]:
 class QuotedSerializer(serializers.Serializer[Any]):
     """What a build would answer now, without what is signed and stored."""
 
-    chain = serializers.CharField(source="draft.market.chain.name")
-    chainId = serializers.IntegerField(source="draft.market.chain.chain_id")
+    chain = serializers.CharField(source="planned.market.chain.name")
+    chainId = serializers.IntegerField(source="planned.market.chain.chain_id")
     mode = serializers.ChoiceField(source="rail.mode", choices=MODES)
     contractVersion = serializers.ChoiceField(source="rail.contract_version", choices=CONTRACT_VERSIONS)
-    contractAddress = EvmAddressField(source="draft.contract")
-    feeMode = FeeModeField(source="draft.fees.settlement")
+    contractAddress = EvmAddressField(source="planned.contract")
+    feeMode = FeeModeField(source="planned.fees.settlement")
     tokens = serializers.SerializerMethodField()
-    lastHop = LastHopSerializer(source="draft.last_hop", allow_null=True, help_text="Null if no token is joined.")
+    lastHop = LastHopSerializer(source="planned.last_hop", allow_null=True, help_text="Null if no token is joined.")
     maxSkipped = serializers.IntegerField(
-        source="draft.max_skipped", help_text="How many tokens may be left out together, which the user signs."
+        source="planned.max_skipped", help_text="How many tokens may be left out together, which the user signs."
     )
     skippedTokens = SkippedTokenSerializer(
-        source="draft.left_out", many=True, help_text="What the sweep does not take; only with `onUnroutable: skip`."
+        source="planned.left_out", many=True, help_text="What the sweep does not take; only with `onUnroutable: skip`."
     )
     warnings = serializers.SerializerMethodField()
     estimatedOutput = EstimatedOutputSerializer(source="*")
-    feeSummary = FeeSummarySerializer(source="draft")
+    feeSummary = FeeSummarySerializer(source="planned")
     economics = serializers.SerializerMethodField()
     executions = serializers.SerializerMethodField(
         help_text="Those with the fewest prompts first. What is signed and sent in them follows with the build."
     )
-    issues = BuildIssuesSerializer(source="draft")
+    issues = BuildIssuesSerializer(source="planned")
 
     @extend_schema_field(BuiltTokenSerializer(many=True))
-    def get_tokens(self, drafted: Any) -> Any:  # noqa: ANN401 - a Quoted or an Offered
-        return [rendered(BuiltTokenSerializer, token) for token in shown_tokens(drafted.draft)]
+    def get_tokens(self, offered: Any) -> Any:  # noqa: ANN401 - a Quoted or an Offered
+        return [rendered(BuiltTokenSerializer, token) for token in shown_tokens(offered.planned)]
 
     @extend_schema_field(BuildWarningSerializer(many=True))
-    def get_warnings(self, drafted: Any) -> Any:  # noqa: ANN401 - as above
-        draft: EvmDraft = drafted.draft
-        return [rendered(BuildWarningSerializer, warning) for warning in (*draft.warnings, *value_warnings(draft))]
+    def get_warnings(self, offered: Any) -> Any:  # noqa: ANN401 - as above
+        planned: EvmPlanned = offered.planned
+        return [rendered(BuildWarningSerializer, warning) for warning in (*planned.warnings, *value_warnings(planned))]
 
     @extend_schema_field(EconomicsSerializer)
-    def get_economics(self, drafted: Any) -> Any:  # noqa: ANN401 - as above
-        return rendered(EconomicsSerializer, drafted.draft.economics)
+    def get_economics(self, offered: Any) -> Any:  # noqa: ANN401 - as above
+        return rendered(EconomicsSerializer, offered.planned.economics)
 
     @extend_schema_field(ExecutionOptionSerializer(many=True))
     def get_executions(self, quoted: Any) -> Any:  # noqa: ANN401 - a Quoted
-        return [rendered(ExecutionOptionSerializer, execution) for execution in quoted_executions(quoted.draft)]
+        return [rendered(ExecutionOptionSerializer, execution) for execution in quoted_executions(quoted.planned)]
 
 
 class StoredSerializer(serializers.Serializer[Any]):
@@ -207,17 +207,17 @@ class StoredSerializer(serializers.Serializer[Any]):
 class BuiltSerializer(StoredSerializer, QuotedSerializer):
     """A sweep ready to be signed and sent."""
 
-    permit2 = TypedDataSerializer(source="sealed.permit.for_wallets")
+    permit2 = TypedDataSerializer(source="issued.permit.for_wallets")
     feeAuthorization = FeeAuthorizationSerializer(
-        source="sealed.fee_authorization", allow_null=True, help_text="Null on V4, which needs none."
+        source="issued.fee_authorization", allow_null=True, help_text="Null on V4, which needs none."
     )
-    transaction = TransactionRequestSerializer(source="sealed")
-    transactionTemplate = TransactionTemplateSerializer(source="sealed")
+    transaction = TransactionRequestSerializer(source="issued")
+    transactionTemplate = TransactionTemplateSerializer(source="issued")
     executions = serializers.SerializerMethodField(help_text="Those with the fewest prompts first.")
 
     @extend_schema_field(SweepExecutionSerializer(many=True))
-    def get_executions(self, offered: Offered[EvmSealed]) -> Any:  # noqa: ANN401 - as DRF renders it
-        return [rendered(SweepExecutionSerializer, execution) for execution in executions(offered.sealed)]
+    def get_executions(self, offered: Offered[EvmIssued]) -> Any:  # noqa: ANN401 - as DRF renders it
+        return [rendered(SweepExecutionSerializer, execution) for execution in executions(offered.issued)]
 
 
 @extend_schema_serializer(

@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.build.draft import EvmDraft
 from sweeps.rails.evm.build.issues import allowance_issues, balance_issues
+from sweeps.rails.evm.build.stages import EvmPlanned
 from sweeps.rails.evm.serializers.executions import WalletSerializer
 from sweeps.rails.evm.serializers.transactions import ApprovalTransactionSerializer
 from sweeps.serializers.rendering import rendered
@@ -68,9 +68,9 @@ class BuildIssuesSerializer(serializers.Serializer[Any]):
     simulation = SimulationSerializer()
 
     @extend_schema_field(AllowanceIssueSerializer(many=True))
-    def get_allowance(self, draft: EvmDraft) -> Any:  # noqa: ANN401 - JSON
-        return [rendered(AllowanceIssueSerializer, issue) for issue in allowance_issues(draft)]
+    def get_allowance(self, planned: EvmPlanned) -> Any:  # noqa: ANN401 - JSON
+        return [rendered(AllowanceIssueSerializer, issue) for issue in allowance_issues(planned)]
 
     @extend_schema_field(BalanceIssueSerializer(many=True))
-    def get_balance(self, draft: EvmDraft) -> Any:  # noqa: ANN401 - JSON
-        return [rendered(BalanceIssueSerializer, issue) for issue in balance_issues(draft)]
+    def get_balance(self, planned: EvmPlanned) -> Any:  # noqa: ANN401 - JSON
+        return [rendered(BalanceIssueSerializer, issue) for issue in balance_issues(planned)]

@@ -42,7 +42,7 @@ class ApprovalTransactionSerializer(serializers.Serializer[Any]):
 class TransactionRequestSerializer(serializers.Serializer[Any]):
     """The sweep's transaction with a placeholder of 65 zero bytes for the Permit2 signature."""
 
-    chainId = serializers.IntegerField(source="draft.market.chain.chain_id")
+    chainId = serializers.IntegerField(source="planned.market.chain.chain_id")
     # A field can't be called "from" in Python, so it is added in get_fields.
     to = EvmAddressField(source="call.to")
     value = AmountOutputField(source="call.value")
@@ -51,4 +51,4 @@ class TransactionRequestSerializer(serializers.Serializer[Any]):
     dataFee = AmountOutputField(source="data_fee", allow_null=True, help_text=DATA_FEE_HELP)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        return {**super().get_fields(), "from": EvmAddressField(source="draft.request.wallet")}
+        return {**super().get_fields(), "from": EvmAddressField(source="planned.request.wallet")}

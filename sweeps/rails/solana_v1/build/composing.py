@@ -25,8 +25,8 @@ from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.swap_api.inspection import check_cleanup, inspect
 from sweepapi.solana.swap_api.jupiter import check_routes
 from sweeps.rails.solana_v1.build.closings import closing, emptied, empty_before
-from sweeps.rails.solana_v1.build.draft import SolanaToken
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
+from sweeps.rails.solana_v1.build.stages import SolanaToken
 
 BLOCKHASH_BLOCKS = 150  # for which a new blockhash is valid
 MAX_SKEW_BLOCKS = 50  # between the nodes behind one endpoint: twenty seconds

@@ -22,7 +22,7 @@ from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.trial.changes import created_holdings
 from sweepapi.solana.trial.effects import Effects, TransactionTerms, check_effects
 from sweepapi.solana.trial.simulation import ClusterSimulation, simulate_call
-from sweeps.rails.solana_v1.build.draft import unsigned
+from sweeps.rails.solana_v1.build.stages import unsigned
 
 log = structlog.get_logger(__name__)
 

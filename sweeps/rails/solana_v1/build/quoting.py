@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sweepapi.errors import FieldError, InsufficientOutput, NoRoute
 from sweepapi.solana.swap_api import NoQuote, SwapApi, SwapApiQuote
-from sweeps.rails.solana_v1.build.draft import SolanaToken
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
 from sweeps.rails.solana_v1.build.refusals import Sellable
+from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms, gross_of
 
 

@@ -13,9 +13,9 @@ from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
 from sweepapi.solana.tokens.mints import Mint
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build import obstacles
-from sweeps.rails.solana_v1.build.draft import SolanaTransaction
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
+from sweeps.rails.solana_v1.build.stages import SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import fee_account
 
 log = structlog.get_logger(__name__)

@@ -12,8 +12,8 @@ from sweepapi.api.openapi.schema import example
 from sweepapi.networks import SOLANA_BUILD_MODE
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
-from sweeps.rails.solana_v1.build.draft import SolanaTransaction
-from sweeps.rails.solana_v1.build.sealing import SolanaSealed
+from sweeps.rails.solana_v1.build.issuing import SolanaIssued
+from sweeps.rails.solana_v1.build.stages import SolanaTransaction
 from sweeps.serializers.answer import (
     WARNING_CODES,
     ClientReferenceOutputField,
@@ -48,7 +48,7 @@ class SolanaOutputSerializer(OutputAmountsSerializer):
     """The expected and minimum output, before the fee and for the user."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        return {"token": serializers.CharField(source="draft.output.asset"), **super().get_fields()}
+        return {"token": serializers.CharField(source="planned.output.asset"), **super().get_fields()}
 
 
 class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
@@ -102,38 +102,39 @@ class SolanaWarningSerializer(serializers.Serializer[Any]):
     component_name="BuiltSolanaSweep",
     examples=[example(Path(__file__).parent / "examples" / "built.json", "Four tokens in one transaction")],
 )
-class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaSealed]]):
+class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     """A sweep ready to be signed and sent; it is found on chain, so nothing needs to be reported."""
 
     sweepId = serializers.UUIDField(source="sweep.id")
     clientReference = ClientReferenceOutputField(source="sweep.client_reference")
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
-    chain = serializers.CharField(source="sealed.draft.cluster.name")
+    chain = serializers.CharField(source="issued.planned.cluster.name")
     network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
     mode = serializers.ChoiceField(source="rail.mode", choices=[SOLANA_BUILD_MODE])
-    feeMode = FeeModeField(source="sealed.draft.fees.settlement")
+    feeMode = FeeModeField(source="issued.planned.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
-        source="sealed.deadline",
+        source="issued.deadline",
         help_text="About when the transactions can't land any more; the cluster decides by lastValidBlockHeight.",
     )
-    tokens = SolanaTokenSerializer(source="sealed.draft.placed_tokens", many=True)
-    warnings = SolanaWarningSerializer(source="sealed.draft.warnings", many=True)
-    estimatedOutput = SolanaOutputSerializer(source="sealed")
-    feeSummary = FeeSummarySerializer(source="sealed.draft")
+    tokens = SolanaTokenSerializer(source="issued.planned.placed_tokens", many=True)
+    warnings = SolanaWarningSerializer(source="issued.planned.warnings", many=True)
+    estimatedOutput = SolanaOutputSerializer(source="issued")
+    feeSummary = FeeSummarySerializer(source="issued.planned")
     networkFeeLamports = AmountOutputField(
-        source="sealed.draft.network_fee_lamports", help_text="What the wallet pays for all transactions."
+        source="issued.planned.network_fee_lamports", help_text="What the wallet pays for all transactions."
     )
     createdAccounts = AccountRentSerializer(
-        source="sealed.draft.created_accounts", many=True, help_text="Accounts for the output that the wallet lacks."
+        source="issued.planned.created_accounts", many=True, help_text="Accounts for the output that the wallet lacks."
     )
     rentLamports = AmountOutputField(
-        source="sealed.draft.rent_lamports", help_text="The rent that the wallet pays for the created accounts."
+        source="issued.planned.rent_lamports", help_text="The rent that the wallet pays for the created accounts."
     )
-    closedAccounts = AccountRentSerializer(source="sealed.draft.closed_accounts", many=True)
+    closedAccounts = AccountRentSerializer(source="issued.planned.closed_accounts", many=True)
     reclaimedLamports = AmountOutputField(
-        source="sealed.draft.reclaimed_lamports", help_text="The rent that the closed accounts give back to the wallet."
+        source="issued.planned.reclaimed_lamports",
+        help_text="The rent that the closed accounts give back to the wallet.",
     )
     transactions = SolanaTransactionSerializer(
-        source="sealed.draft.transactions", many=True, help_text="In any order; each may land without the others."
+        source="issued.planned.transactions", many=True, help_text="In any order; each may land without the others."
     )

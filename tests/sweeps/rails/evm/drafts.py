@@ -1,4 +1,4 @@
-"""Drafts sweeps on the local chain without the contract, which is only asked once a sweep is sealed."""
+"""Plans sweeps on the local chain without the contract, which is only asked once a sweep is issued."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market.reading import Contract
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.evm.build import drafting
-from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms
+from sweeps.rails.evm.build import planning
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken, SignedTerms
 from tests.factories.sweeps import CONTRACT, LOCAL
 from tests.local_chain import LocalChain, Token
 from tests.many_tokens import open_market
@@ -49,9 +49,9 @@ class Drafter:
         }
         return BuildRequest(**(fields | changes))
 
-    def draft(self, request: BuildRequest, signed: SignedTerms | None = None) -> EvmDraft:
+    def draft(self, request: BuildRequest, signed: SignedTerms | None = None) -> EvmPlanned:
         fees = FeeTerms(FEE_BPS, 4000, self.chain.users[1].address, self.chain.users[2].address, Settlement.ON_CHAIN)
-        return drafting.draft(
+        return planning.plan(
             registry=networks.current(),
             partner=self.partner,
             request=request,
@@ -60,10 +60,10 @@ class Drafter:
             signed=signed,
         )
 
-    def sweep(self, units: Mapping[str, float], *, output: str = "USDC", **changes: Any) -> EvmDraft:
+    def sweep(self, units: Mapping[str, float], *, output: str = "USDC", **changes: Any) -> EvmPlanned:
         """Draft a new sweep."""
         return self.draft(self.request(units, output=output, **changes))
 
-    def tokens(self, draft: EvmDraft) -> dict[str, EvmToken]:
+    def tokens(self, draft: EvmPlanned) -> dict[str, EvmToken]:
         """Return the tokens of a draft by symbol."""
         return {token.symbol: token for token in draft.tokens}

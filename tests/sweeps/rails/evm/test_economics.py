@@ -18,8 +18,8 @@ from sweepapi.evm.worth import left_out
 from sweepapi.evm.worth.economics import value_loss_bps
 from sweepapi.evm.worth.valuing import NOTHING, Rates, Reference, TokenEconomics
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.evm.build.draft import EvmToken
-from sweeps.rails.evm.build.drafting import refuse_high_impact
+from sweeps.rails.evm.build.planning import refuse_high_impact
+from sweeps.rails.evm.build.stages import EvmToken
 
 TOKEN, OTHER, OUTPUT, WRAPPED, DOLLAR, POOL_ADDRESS = (f"0x{digit * 40}" for digit in "123456")
 VENUE = Venue("v2", 2, "uniswap_v2", TOKEN, TOKEN, SaltRule.PACKED_PAIR, 30, bytes(4), "0x" + "12" * 32, TOKEN, ())

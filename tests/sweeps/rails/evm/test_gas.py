@@ -11,7 +11,7 @@ from sweepapi import networks
 from sweepapi.evm.pools.types import Hop, Route
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.evm.build.draft import EvmDraft
+from sweeps.rails.evm.build.stages import EvmPlanned
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import LocalChain, Token, signed_data
@@ -97,8 +97,8 @@ def test_the_most_expensive_sweeps_stay_below_the_cap_of_a_transaction(partner: 
         output_asset=chain.token("UNI").address,
         slippage_bps=100,
     )
-    draft = RAILS["evm_v5"].draft(registry=networks.current(), partner=partner, request=request)
-    assert isinstance(draft, EvmDraft)
+    draft = RAILS["evm_v5"].plan(registry=networks.current(), partner=partner, request=request)
+    assert isinstance(draft, EvmPlanned)
     (token,) = draft.tokens
     assert isinstance(token.swap, PoolSwap)
     assert draft.last_hop is not None

@@ -14,7 +14,7 @@ from sweepapi.evm.pools.pricing import loss_bps
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.valuing import TokenEconomics
 from sweeps.models import Sweep
-from sweeps.rails.evm.build.draft import SignedTerms
+from sweeps.rails.evm.build.stages import SignedTerms
 from tests.local_chain import LocalChain, Token
 from tests.many_tokens import open_market
 from tests.partner_app import PartnerApp, details_of, error_of

@@ -3,7 +3,7 @@
 import pytest
 
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
-from sweeps.rails.evm.build.sealing import FIRST_PERMIT_WORD, permit_words, reserve_permit_nonce
+from sweeps.rails.evm.build.issuing import FIRST_PERMIT_WORD, permit_words, reserve_permit_nonce
 from sweeps.rails.evm.models import PermitNonces
 from tests.factories.sweeps import LOCAL, random_checksum_address
 

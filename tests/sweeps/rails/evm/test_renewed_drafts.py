@@ -10,8 +10,8 @@ from sweepapi.errors import InsufficientOutput, InvalidRequest
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.protocol.request import BuildRequest
-from sweeps.rails.evm.build.draft import EvmDraft, SignedTerms
 from sweeps.rails.evm.build.issues import allowance_issues, balance_issues
+from sweeps.rails.evm.build.stages import EvmPlanned, SignedTerms
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import FEE_BPS, Drafter
 
@@ -21,13 +21,13 @@ UNITS = {"USDT": 2.0, "GUSD": 2.0, "LINK": 3.0, "UNI": 4.0}  # into USDC, the fi
 REVERTS = "60006000fd"
 
 
-def signed(draft: EvmDraft, **times: float) -> SignedTerms:
+def signed(draft: EvmPlanned, **times: float) -> SignedTerms:
     """Return the terms of a draft, with the floors of some symbols multiplied."""
     floors = [int(token.floor * times.get(token.symbol, 1)) for token in draft.tokens]
     return SignedTerms(floors, draft.max_skipped)
 
 
-def remembered(request: BuildRequest, draft: EvmDraft) -> BuildRequest:
+def remembered(request: BuildRequest, draft: EvmPlanned) -> BuildRequest:
     """Return the request of a renewal, which has the tokens as they were stored."""
     tokens = [
         replace(token, symbol=known.symbol, decimals=known.decimals)
@@ -38,14 +38,14 @@ def remembered(request: BuildRequest, draft: EvmDraft) -> BuildRequest:
 
 def renewed(
     drafter: Drafter, units: Mapping[str, float], *, max_skipped: int | None = None, **times: float
-) -> tuple[EvmDraft, EvmDraft]:
+) -> tuple[EvmPlanned, EvmPlanned]:
     """Draft a sweep and renew it; return both drafts."""
     request = drafter.request(units, max_skipped=max_skipped)
     first = drafter.draft(request)
     return first, drafter.draft(remembered(request, first), signed(first, **times))
 
 
-def dropped(draft: EvmDraft) -> set[str]:
+def dropped(draft: EvmPlanned) -> set[str]:
     return {token.symbol for token in draft.tokens if token.swap is None}
 
 

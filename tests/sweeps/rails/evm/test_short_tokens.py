@@ -17,7 +17,7 @@ from sweepapi.evm.pools.finder import swap_call
 from sweepapi.evm.pools.venues import pool_address
 from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
-from sweeps.rails.evm.build.draft import EvmToken
+from sweeps.rails.evm.build.stages import EvmToken
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import Drafter
 from tests.thin_pools import open_thin_pool

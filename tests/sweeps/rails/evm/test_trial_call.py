@@ -14,7 +14,7 @@ from sweepapi.evm.trial.trial_call import CalledAttempt
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import CallFailedError
-from sweeps.rails.evm.build import drafting
+from sweeps.rails.evm.build import planning
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import Token
 from tests.many_tokens import open_market
@@ -34,7 +34,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
         attempts.extend(tries)
         return try_all(tries, pool)
 
-    monkeypatch.setattr(drafting, "try_all", note)
+    monkeypatch.setattr(planning, "try_all", note)
     return attempts
 
 

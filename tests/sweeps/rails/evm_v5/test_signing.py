@@ -13,8 +13,8 @@ from sweepapi.evm.contracts import v5
 from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.signers import LocalFeeSigner
 from sweeps.models import Sweep
+from sweeps.rails.evm_v5.issuing import MAX_PLAN_AGE, UnexpectedTermsError, sign_authorization
 from sweeps.rails.evm_v5.models import FeeAuthorization
-from sweeps.rails.evm_v5.sealing import MAX_DRAFT_AGE, UnexpectedTermsError, sign_authorization
 from tests.factories.partners import FeeShareFactory, PartnerFactory, PayoutWalletFactory
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import PartnerApp, error_of
@@ -136,7 +136,7 @@ def test_a_share_that_was_replaced_before_and_one_of_the_future_are_not_signed(
     partner: Partner, authorization: v5.Authorization
 ) -> None:
     now = timezone.now()
-    FeeShareFactory.create(partner=partner, share_bps=5000, effective_from=now - MAX_DRAFT_AGE)
+    FeeShareFactory.create(partner=partner, share_bps=5000, effective_from=now - MAX_PLAN_AGE)
     FeeShareFactory.create(partner=partner, share_bps=6000, effective_from=now + timedelta(hours=1))
     assert "partnerShareBps is 4000, not 5000" in refusal(partner, typed(authorization))
     assert "partnerShareBps is 6000, not 5000" in refusal(
@@ -157,7 +157,7 @@ def test_another_offer_is_signed_under_the_terms_of_its_sweep_and_no_others(
         nonce=first.nonce,
         deadline=int(sweep.deadline.timestamp()),
     )
-    FeeShareFactory.create(partner=partner, share_bps=5000, effective_from=timezone.now() - MAX_DRAFT_AGE)
+    FeeShareFactory.create(partner=partner, share_bps=5000, effective_from=timezone.now() - MAX_PLAN_AGE)
     PayoutWalletFactory.create(partner=partner, network=LOCAL)
     assert sign(partner, typed(renewed), sweep)
     others: dict[str, Any] = {

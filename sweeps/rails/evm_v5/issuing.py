@@ -1,6 +1,6 @@
 """Builds a sweep on V5: its terms, its nonce, the user's order and the signed fee authorization.
 
-A signature may only pay what is stored for the partner. So the drafted terms are compared with the database and the
+A signature may only pay what is stored for the partner. So the planned terms are compared with the database and the
 chains file right before they are signed. A difference is a mistake of ours: nothing is signed, and partners are only
 shown an internal error.
 """
@@ -33,9 +33,8 @@ from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, Identity
 from sweeps.protocol.request import BuildRequest, DiscoverRequest
-from sweeps.rails.evm.build import drafting
-from sweeps.rails.evm.build.draft import EvmDraft, Trial
-from sweeps.rails.evm.build.sealing import (
+from sweeps.rails.evm.build import planning
+from sweeps.rails.evm.build.issuing import (
     call_of,
     deadline_of,
     new_deadline,
@@ -45,26 +44,27 @@ from sweeps.rails.evm.build.sealing import (
     route_of,
     signed_terms_of,
 )
+from sweeps.rails.evm.build.stages import EvmPlanned, Trial
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
 from sweeps.rails.evm.discover.found import EvmDiscovery
-from sweeps.rails.evm_v5.storing import V5Sealed
+from sweeps.rails.evm_v5.storing import V5Issued
 
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER_SECONDS = 5
-# A share that was replaced this recently may be the one of the draft: scheduled changes come while sweeps are built.
-MAX_DRAFT_AGE = timedelta(minutes=1)
+# A share that was replaced this recently may be the planned one: scheduled changes come while sweeps are built.
+MAX_PLAN_AGE = timedelta(minutes=1)
 
 Terms = Mapping[str, Collection[Any]]  # the values that may be signed, by the name of their field
 
 
-def draft_v5(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
+def plan_v5(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmPlanned:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``UnsupportedChain`` where V5 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
     terms = _sale_terms(registry, partner, request.network)
-    drafted = drafting.draft(
+    planned = planning.plan(
         registry=registry,
         partner=partner,
         request=request,
@@ -74,7 +74,7 @@ def draft_v5(*, registry: Networks, partner: Partner, request: BuildRequest, ren
     )
     nonce = NONCES.upcoming if renewed is None else int(renewed.executions.get().execution_id)
     return replace(
-        drafting.tried(drafted, _trial(drafted, nonce, signer=registry.fee_signer.address)), tried_nonce=nonce
+        planning.tried(planned, _trial(planned, nonce, signer=registry.fee_signer.address)), tried_nonce=nonce
     )
 
 
@@ -93,15 +93,15 @@ def _sale_terms(registry: Networks, partner: Partner, network: str) -> SaleTerms
         chain,
         Contract(chain.v5_contract),
         fees,
-        lambda draft: _trial(draft, NONCES.upcoming, signer=registry.fee_signer.address),
+        lambda planned: _trial(planned, NONCES.upcoming, signer=registry.fee_signer.address),
     )
 
 
-def _trial(draft: EvmDraft, nonce: int, *, signer: str) -> Trial:
+def _trial(planned: EvmPlanned, nonce: int, *, signer: str) -> Trial:
     """Return how to try the sweep under a nonce, which is not taken; our signature is not checked."""
-    deadline = new_deadline(draft.head)
+    deadline = new_deadline(planned.head)
 
-    def encode(attempt: EvmDraft) -> bytes:
+    def encode(attempt: EvmPlanned) -> bytes:
         route = route_of(attempt)
         authorization = _authorization(attempt, nonce=nonce, deadline=deadline, legs_hash=batch.hash_route(route))
         return v5.trial_calldata(route=route, authorization=authorization)
@@ -124,35 +124,37 @@ def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> F
     )
 
 
-def seal(draft: EvmDraft, *, registry: Networks, renewed: Sweep | None = None) -> V5Sealed:
+def issue(planned: EvmPlanned, *, registry: Networks, renewed: Sweep | None = None) -> V5Issued:
     """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces of that sweep.
 
     Raises as ``sign_authorization`` does.
     """
     if renewed is None:
-        nonce, permission = NONCES.take(), _reserve_permission(draft)
-        min_gross = draft.minimum.gross_output
+        nonce, permission = NONCES.take(), _reserve_permission(planned)
+        min_gross = planned.minimum.gross_output
     else:
         nonce, permission = int(renewed.executions.get().execution_id), permission_of(renewed)
         min_gross = renewed.min_gross
-    if not share_word(nonce, draft.tried_nonce):
-        draft = replace(draft, untried_gas=COLD_WORD_GAS)
-    route = route_of(draft)
-    order = _order(draft, route, nonce=nonce)
-    authorization = _authorization(draft, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route))
-    typed_data = authorization.typed_data(chain_id=draft.market.chain.chain_id, contract=draft.contract)
+    if not share_word(nonce, planned.tried_nonce):
+        planned = replace(planned, untried_gas=COLD_WORD_GAS)
+    route = route_of(planned)
+    order = _order(planned, route, nonce=nonce)
+    authorization = _authorization(
+        planned, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route)
+    )
+    typed_data = authorization.typed_data(chain_id=planned.market.chain.chain_id, contract=planned.contract)
     signature = sign_authorization(
-        typed_data, registry=registry, network=draft.request.network, partner_id=draft.partner.id, renewed=renewed
+        typed_data, registry=registry, network=planned.request.network, partner_id=planned.partner.id, renewed=renewed
     )
     arguments = v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
-    return V5Sealed(
-        draft=draft,
-        identities=[Identity(draft.contract, str(nonce), range(len(draft.tokens)), min_gross)],
+    return V5Issued(
+        planned=planned,
+        identities=[Identity(planned.contract, str(nonce), range(len(planned.tokens)), min_gross)],
         deadline=deadline_of(permission),
         route=route,
-        permit=permit_of(draft, permission, order.witness),
+        permit=permit_of(planned, permission, order.witness),
         permission=permission,
-        call=call_of(draft, contract_name=v5.CONTRACT_NAME, function=v5.SWEEP, arguments=arguments),
+        call=call_of(planned, contract_name=v5.CONTRACT_NAME, function=v5.SWEEP, arguments=arguments),
         entry_points=v5.ENTRY_POINTS,
         authorization=authorization,
         authorization_digest=typed_data.digest,
@@ -161,21 +163,21 @@ def seal(draft: EvmDraft, *, registry: Networks, renewed: Sweep | None = None) -
     )
 
 
-def _reserve_permission(draft: EvmDraft) -> batch.Permission:
+def _reserve_permission(planned: EvmPlanned) -> batch.Permission:
     with transaction.atomic():
-        return reserve_permission(draft)
+        return reserve_permission(planned)
 
 
-def _authorization(draft: EvmDraft, *, nonce: int, deadline: int, legs_hash: str) -> v5.Authorization:
-    fees = draft.fees
+def _authorization(planned: EvmPlanned, *, nonce: int, deadline: int, legs_hash: str) -> v5.Authorization:
+    fees = planned.fees
     if fees.partner_recipient is None:
         raise ValueError("V5 pays the partner on chain, so it needs a recipient.")
     return v5.Authorization(
-        user=draft.request.wallet,
-        partner_id=draft.partner.onchain_id,
+        user=planned.request.wallet,
+        partner_id=planned.partner.onchain_id,
         partner_recipient=fees.partner_recipient,
         protocol_recipient=fees.protocol_recipient,
-        output_token=draft.output.asset,
+        output_token=planned.output.asset,
         total_fee_bps=fees.total_fee_bps,
         partner_share_bps=fees.partner_share_bps,
         nonce=nonce,
@@ -184,13 +186,13 @@ def _authorization(draft: EvmDraft, *, nonce: int, deadline: int, legs_hash: str
     )
 
 
-def _order(draft: EvmDraft, route: batch.BatchRoute, *, nonce: int) -> v5.SweepOrderV5:
+def _order(planned: EvmPlanned, route: batch.BatchRoute, *, nonce: int) -> v5.SweepOrderV5:
     return v5.SweepOrderV5(
-        output_token=draft.output.asset,
+        output_token=planned.output.asset,
         floors=route.floors,
         max_skipped=route.max_skipped,
-        total_fee_bps=draft.fees.total_fee_bps,
-        partner_id=draft.partner.onchain_id,
+        total_fee_bps=planned.fees.total_fee_bps,
+        partner_id=planned.partner.onchain_id,
         authorization_nonce=nonce,
     )
 
@@ -262,8 +264,8 @@ def _terms_of(renewed: Sweep, partner: Partner) -> Terms:
 
 
 def _shares_bps(partner: Partner) -> Collection[int]:
-    """Return the partner's share, and the one before if that was replaced since the draft may have read it."""
+    """Return the partner's share, and the one before if that was replaced since the plan may have read it."""
     since = ExpressionWrapper(Now() - F("effective_from"), output_field=DurationField())
     current, *former = partner.shares_at(Now()).annotate(age=since)[:2]
-    was_just_replaced = current.age < MAX_DRAFT_AGE
+    was_just_replaced = current.age < MAX_PLAN_AGE
     return [share.share_bps for share in [current, *(former if was_just_replaced else [])]]

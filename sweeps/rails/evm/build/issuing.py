@@ -1,4 +1,4 @@
-"""The parts of sealing a draft that every contract version on EVM chains needs: route, call, and the user's permit."""
+"""What every contract version on EVM chains needs to issue a planned sweep: route, call, and the user's permit."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.models import Sweep
-from sweeps.protocol.rail import Sealed
-from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms
+from sweeps.protocol.rail import IssuedSweep
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken, SignedTerms
 from sweeps.rails.evm.models import PermitNonces
 
 # Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
@@ -54,10 +54,10 @@ class ContractCall:
 
 
 @dataclass(frozen=True)
-class EvmSealed(Sealed):
-    """A sealed draft on an EVM chain."""
+class EvmIssued(IssuedSweep):
+    """A issued sweep on an EVM chain."""
 
-    draft: EvmDraft
+    planned: EvmPlanned
     route: batch.BatchRoute
     permit: TypedData
     permission: batch.Permission
@@ -67,12 +67,12 @@ class EvmSealed(Sealed):
     @property
     def gas(self) -> int:
         """The gas limit, with a margin."""
-        return self.draft.gas.limit()
+        return self.planned.gas.limit()
 
     @property
     def data_fee(self) -> int | None:
         """What a rollup charges for the transaction's data in addition, in wei."""
-        return self.draft.data_fee()
+        return self.planned.data_fee()
 
     @property
     def fee_authorization(self) -> Mapping[str, Any] | None:
@@ -87,12 +87,12 @@ def permit_words(*, network: str, wallet: str) -> tuple[int, ...]:
     return (word, word + 1)
 
 
-def reserve_permission(draft: EvmDraft) -> batch.Permission:
+def reserve_permission(planned: EvmPlanned) -> batch.Permission:
     """Reserve what the user signs for a new sweep, in the caller's transaction: a nonce and a new deadline."""
     nonce = reserve_permit_nonce(
-        network=draft.market.chain.network, wallet=draft.request.wallet, used_words=draft.used_permit_words
+        network=planned.market.chain.network, wallet=planned.request.wallet, used_words=planned.used_permit_words
     )
-    return batch.Permission(nonce, new_deadline(draft.head))
+    return batch.Permission(nonce, new_deadline(planned.head))
 
 
 def reserve_permit_nonce(*, network: str, wallet: str, used_words: Mapping[int, int]) -> int:
@@ -135,23 +135,23 @@ def deadline_of(permission: batch.Permission) -> datetime:
     return datetime.fromtimestamp(permission.deadline, tz=UTC)
 
 
-def permit_of(draft: EvmDraft, permission: batch.Permission, witness: Witness) -> TypedData:
-    """Return what the user signs to have the draft's tokens pulled by its contract."""
+def permit_of(planned: EvmPlanned, permission: batch.Permission, witness: Witness) -> TypedData:
+    """Return what the user signs to have the planned sweep's tokens pulled by its contract."""
     permit = BatchPermit(
-        spender=draft.contract,
-        permitted=[(token.asset, token.amount) for token in draft.tokens],
+        spender=planned.contract,
+        permitted=[(token.asset, token.amount) for token in planned.tokens],
         nonce=permission.nonce,
         deadline=permission.deadline,
         witness=witness,
     )
-    return permit.typed_data(chain_id=draft.market.chain.chain_id, permit2=draft.market.chain.permit2)
+    return permit.typed_data(chain_id=planned.market.chain.chain_id, permit2=planned.market.chain.permit2)
 
 
-def call_of(draft: EvmDraft, *, contract_name: str, function: Function, arguments: Sequence[Any]) -> ContractCall:
+def call_of(planned: EvmPlanned, *, contract_name: str, function: Function, arguments: Sequence[Any]) -> ContractCall:
     """Return the call of the contract's ``sweep``."""
     calldata = function.encode(*arguments)
     return ContractCall(
-        to=draft.contract,
+        to=planned.contract,
         function_name="sweep",
         abi=[function_abi(contract_name, "sweep"), *error_abi(contract_name)],
         arguments=arguments,
@@ -170,15 +170,15 @@ def signed_terms_of(sweep: Sweep, *, contract: str) -> SignedTerms:
     return SignedTerms(sweep.permit.floors, sweep.permit.max_skipped)
 
 
-def route_of(draft: EvmDraft) -> batch.BatchRoute:
+def route_of(planned: EvmPlanned) -> batch.BatchRoute:
     """Return the route as the contract takes it, with the calls of routers encoded."""
     return batch.BatchRoute(
-        legs=[batch.BatchLeg(token.asset, token.amount, token.floor, _hop(token)) for token in draft.tokens],
-        last_hop=_in_pool(draft.last_hop) if draft.last_hop is not None else batch.BatchHop(),
-        max_skipped=draft.max_skipped,
+        legs=[batch.BatchLeg(token.asset, token.amount, token.floor, _hop(token)) for token in planned.tokens],
+        last_hop=_in_pool(planned.last_hop) if planned.last_hop is not None else batch.BatchHop(),
+        max_skipped=planned.max_skipped,
         router_calls=[
-            _router_call(position, token.swap, min_output=token.min_output, recipient=draft.contract)
-            for position, token in enumerate(draft.tokens)
+            _router_call(position, token.swap, min_output=token.min_output, recipient=planned.contract)
+            for position, token in enumerate(planned.tokens)
             if isinstance(token.swap, RouterSwap)
         ],
     )

@@ -1,4 +1,4 @@
-"""Drafts a sweep on Solana: facts, quotes, and transactions that simulations have proven.
+"""Plans a sweep on Solana: facts, quotes, and transactions that simulations have proven.
 
 Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), and one to the swap API
 for each token. A fourth one to the cluster only if the last seems to show that a transaction does too much.
@@ -30,7 +30,6 @@ from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.closings import closed_by
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, compose, read_market
-from sweeps.rails.solana_v1.build.draft import SolanaDraft, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.facts import ClusterFacts, read_facts
 from sweeps.rails.solana_v1.build.proving import Proven, prove
 from sweeps.rails.solana_v1.build.quoting import quote_tokens
@@ -40,6 +39,7 @@ from sweeps.rails.solana_v1.build.refusals import (
     sellable_tokens,
     usable_output,
 )
+from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import SwapTerms, fees_of_today, output_of
 
 log = structlog.get_logger(__name__)
@@ -47,9 +47,9 @@ log = structlog.get_logger(__name__)
 RETRY_AFTER_SECONDS = 5
 
 
-def draft_v1(
+def plan_v1(
     *, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None
-) -> SolanaDraft:
+) -> SolanaSimulated:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``BuildDisabled`` if the
@@ -62,13 +62,13 @@ def draft_v1(
         facts = read_facts(pool, request, registry.fee_wallet)
         sellable = sellable_tokens(request, facts)
         output_mint, fee_account = usable_output(facts)
-        drafting = _Drafting(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
-        tokens = quote_tokens(registry.swap_api, sellable, facts, drafting.swap_terms)
+        planning = _Planning(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
+        tokens = quote_tokens(registry.swap_api, sellable, facts, planning.swap_terms)
         check_instructions(tokens, facts, cluster, fee_bps=fees.total_fee_bps)
         market = read_market(pool, tokens)
-        transactions = drafting.transactions(pool, tokens, market)
+        transactions = planning.transactions(pool, tokens, market)
     symbols = {str(key): name.symbol for key, name in facts.names.items()}
-    return SolanaDraft(
+    return SolanaSimulated(
         partner=partner,
         request=request,
         output=OutputAsset(output.mint, output.symbol, output.decimals),
@@ -76,7 +76,7 @@ def draft_v1(
         tokens=tokens,
         height=facts.slot,
         cluster=cluster,
-        fee_account=drafting.fee_account,
+        fee_account=planning.fee_account,
         transactions=transactions,
         blocks_left=market.blocks_left,
         warnings=list(symbol_warnings(request.tokens, symbols)),
@@ -102,7 +102,7 @@ def _failures_named(request: BuildRequest) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class _Drafting:
+class _Planning:
     """What the transactions of one sweep have in common."""
 
     request: BuildRequest

@@ -1,4 +1,4 @@
-"""Drafts a sweep on an EVM chain: reads the market, refuses what can't work, and sets what each token must give.
+"""Plans a sweep on an EVM chain: reads the market, refuses what can't work, and sets what each token must give.
 
 A new sweep is refused if one of its tokens can't be swapped. A renewed offer drops such a token, and one that no longer
 gives what the user signed, as long as the user allowed that.
@@ -40,8 +40,8 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
-from sweeps.rails.evm.build.draft import EvmDraft, EvmToken, SignedTerms, Trial, WalletFacts, planned_tokens
-from sweeps.rails.evm.build.sealing import permit_words
+from sweeps.rails.evm.build.issuing import permit_words
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken, SignedTerms, Trial, WalletFacts, planned_tokens
 
 ALONE_GAS = 5_000_000  # to try one token with
 MAX_PAYING_POOLS = 4  # to look at where nothing goes through
@@ -69,7 +69,7 @@ class Reading:
     quotes: Quotes
 
 
-def draft(  # noqa: PLR0913 - what a rail knows of a sweep
+def plan(  # noqa: PLR0913 - what a rail knows of a sweep
     *,
     registry: Networks,
     partner: Partner,
@@ -77,7 +77,7 @@ def draft(  # noqa: PLR0913 - what a rail knows of a sweep
     contract: Contract,
     fees: FeeTerms,
     signed: SignedTerms | None = None,
-) -> EvmDraft:
+) -> EvmPlanned:
     """Plan a sweep in three round trips; with ``signed``, under what the user signed for it.
 
     Raises ``BuildDisabled`` if the contract can't execute sweeps now, ``ChainUnavailable``, ``InvalidRequest`` (an
@@ -92,22 +92,22 @@ def draft(  # noqa: PLR0913 - what a rail knows of a sweep
     max_skipped = _max_skipped(request, outcome.plan) if signed is None else signed.max_skipped
     reading = Reading(market, facts, quotes)
     minimums = _minimums(request, fees, outcome.plan, floors)
-    drafted = draft_of(request, reading, minimums, partner=partner, fees=fees, max_skipped=max_skipped)
-    drafted = replace(
-        drafted,
+    planned = planned_sweep(request, reading, minimums, partner=partner, fees=fees, max_skipped=max_skipped)
+    planned = replace(
+        planned,
         warnings=[
             *_symbol_warnings(request, facts),
             *_router_warnings(outcome.plan),
-            *_wallet_warnings(drafted.wallet),
+            *_wallet_warnings(planned.wallet),
         ],
         left_out=[]
         if signed is not None
         else list(unswappable(request.tokens, facts.tokens, outcome.problems, must_be_held=request.leaves_out)),
     )
     if signed is None:
-        return _without_unsweepable(drafted)
+        return _without_unsweepable(planned)
     _require_floors(request, outcome.plan, max_skipped)
-    return drafted
+    return planned
 
 
 def market_for(registry: Networks, request: BuildRequest | DiscoverRequest, contract: Contract) -> Market:
@@ -129,14 +129,14 @@ def output_of(asset: str, market: Market, facts: MarketFacts) -> OutputAsset:
     return OutputAsset(asset, market.chain.native_symbol if asset == NATIVE_COIN else known.symbol, known.decimals)
 
 
-def draft_of(  # noqa: PLR0913 - what a draft consists of
+def planned_sweep(  # noqa: PLR0913 - what a plan consists of
     request: BuildRequest, reading: Reading, minimums: Minimums, *, partner: Partner, fees: FeeTerms, max_skipped: int
-) -> EvmDraft:
-    """Return the draft of a planned sweep."""
+) -> EvmPlanned:
+    """Return the sweep that these minimums plan."""
     market, facts, quotes = reading.market, reading.facts, reading.quotes
     last, rates = minimums.plan.last, Rates.of(market, facts, quotes)
     tokens = planned_tokens(request, facts, quotes, minimums, max_skipped=max_skipped)
-    return EvmDraft(
+    return EvmPlanned(
         partner=partner,
         request=request,
         output=output_of(request.output_asset, market, facts),
@@ -157,18 +157,18 @@ def draft_of(  # noqa: PLR0913 - what a draft consists of
     )
 
 
-def _without_unsweepable(draft: EvmDraft) -> EvmDraft:
+def _without_unsweepable(planned: EvmPlanned) -> EvmPlanned:
     """Return a new sweep without the tokens that it can't take or that are not worth their gas.
 
     Raises ``NoRoute`` if they may not be left out, ``InsufficientOutput`` for a floor of zero, and
     ``PriceImpactTooHigh``.
     """
-    if not draft.request.leaves_out and not draft.left_out:
-        _refuse_zero_floors(draft.tokens)
-    worthless = list(uneconomic(draft.tokens))
-    _require_leaving_out(draft.request, [*draft.left_out, *worthless], of=len(draft.request.tokens))
-    left = draft.leaving_out(worthless)
-    refuse_high_impact(draft.request, left.tokens)
+    if not planned.request.leaves_out and not planned.left_out:
+        _refuse_zero_floors(planned.tokens)
+    worthless = list(uneconomic(planned.tokens))
+    _require_leaving_out(planned.request, [*planned.left_out, *worthless], of=len(planned.request.tokens))
+    left = planned.leaving_out(worthless)
+    refuse_high_impact(planned.request, left.tokens)
     return left
 
 
@@ -308,8 +308,8 @@ def _wallet_warnings(wallet: WalletFacts) -> Iterator[BuildWarning]:
         yield BuildWarning("no_signatures", SIGNS_NOTHING, None)
 
 
-def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
-    """Return the draft with what the chain does with it now, without the tokens that fail where they may be left out.
+def tried(planned: EvmPlanned, trial: Trial) -> EvmPlanned:
+    """Return the sweep with what the chain does with it now, without the tokens that fail where they may be left out.
 
     One round trip tries the sweep with rising gas limits, and each token alone; the first limit that suffices is taken
     for the least. If tokens fail, another round trip tries the rest. The user is the caller and approves the contract
@@ -318,28 +318,28 @@ def tried(draft: EvmDraft, trial: Trial) -> EvmDraft:
     Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, ``InvalidRequest`` if all do
     because of the output, and ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed.
     """
-    if not draft.is_held:
-        return replace(draft, simulation=skipped(NOT_HELD))
-    swept = draft.swept
-    alone = [draft.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
-    whole, *single = _try(draft.market.pool, [_whole(draft, trial), *alone])
+    if not planned.is_held:
+        return replace(planned, simulation=skipped(NOT_HELD))
+    swept = planned.swept
+    alone = [planned.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
+    whole, *single = _try(planned.market.pool, [_whole(planned, trial), *alone])
     results = zip(swept, single or [whole], strict=True)
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
-    if whole.status is SimulationStatus.REVERTED and not failing and (draft.is_renewed or draft.request.leaves_out):
-        failing = dict.fromkeys(draft.routed_beside_others, replace(whole, reason=BESIDE_OTHERS.format(whole.reason)))
+    if whole.status is SimulationStatus.REVERTED and not failing and (planned.is_renewed or planned.request.leaves_out):
+        failing = dict.fromkeys(planned.routed_beside_others, replace(whole, reason=BESIDE_OTHERS.format(whole.reason)))
     # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
     if whole.status is SimulationStatus.OK or not failing:
-        return _showing(draft, whole)
-    if len(failing) == len(swept) and not draft.is_renewed:
-        refuse_blocking_output([draft])
-    smaller = _without(draft, failing)
-    (rest,) = _try(draft.market.pool, [_whole(smaller, trial)])
+        return _showing(planned, whole)
+    if len(failing) == len(swept) and not planned.is_renewed:
+        refuse_blocking_output([planned])
+    smaller = _without(planned, failing)
+    (rest,) = _try(planned.market.pool, [_whole(smaller, trial)])
     return _showing(smaller, rest)
 
 
-def refuse_blocking_output(drafts: Sequence[EvmDraft]) -> None:
+def refuse_blocking_output(plans: Sequence[EvmPlanned]) -> None:
     """Raise ``InvalidRequest`` if none of these sweeps goes through because the output blocks who receives it."""
-    market, pools = drafts[0].market, list(dict.fromkeys(pool for draft in drafts for pool in draft.paying_pools))
+    market, pools = plans[0].market, list(dict.fromkeys(pool for planned in plans for pool in planned.paying_pools))
     recipients = (market.contract.address, market.wallet)
     if market.output == market.chain.wrapped_native:
         return
@@ -352,17 +352,17 @@ def refuse_blocking_output(drafts: Sequence[EvmDraft]) -> None:
         raise InvalidRequest(details=[BLOCKING_OUTPUT])
 
 
-def tried_alone(drafts: Sequence[EvmDraft], trial: Trial) -> list[Simulation]:
-    """Return what becomes of each of these drafts on its own, in one round trip for all.
+def tried_alone(plans: Sequence[EvmPlanned], trial: Trial) -> list[Simulation]:
+    """Return what becomes of each of these sweeps on its own, in one round trip for all.
 
     Raises ``ChainUnavailable``.
     """
-    return _try(drafts[0].market.pool, [draft.attempt(trial, [ALONE_GAS]) for draft in drafts]) if drafts else []
+    return _try(plans[0].market.pool, [planned.attempt(trial, [ALONE_GAS]) for planned in plans]) if plans else []
 
 
-def _whole(draft: EvmDraft, trial: Trial) -> Attempt:
+def _whole(planned: EvmPlanned, trial: Trial) -> Attempt:
     # Without skipping: a pool that pays too little is to be found now.
-    return draft.unskippable.attempt(trial, draft.gas.limits_to_try)
+    return planned.unskippable.attempt(trial, planned.gas.limits_to_try)
 
 
 def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:
@@ -373,24 +373,24 @@ def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:
     return [simulation_of(outcome, attempt.tokens) for attempt, outcome in zip(attempts, outcomes, strict=True)]
 
 
-def _showing(draft: EvmDraft, result: Simulation) -> EvmDraft:
-    """Return the draft with this result, and with the output that it shows; a renewed sweep must not revert."""
-    if draft.is_renewed and result.status is SimulationStatus.REVERTED:
+def _showing(planned: EvmPlanned, result: Simulation) -> EvmPlanned:
+    """Return the sweep with this result, and with the output that it shows; a renewed sweep must not revert."""
+    if planned.is_renewed and result.status is SimulationStatus.REVERTED:
         raise InsufficientOutput(WOULD_REVERT.format(result.reason))
-    known = draft if result.gross_output is None else draft.with_gross_output(result.gross_output)
+    known = planned if result.gross_output is None else planned.with_gross_output(result.gross_output)
     return replace(known, simulation=result)
 
 
-def _without(draft: EvmDraft, failing: Mapping[str, Simulation]) -> EvmDraft:
-    if draft.is_renewed:
-        smaller = draft.dropping(failing)
-        if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > draft.max_skipped:
+def _without(planned: EvmPlanned, failing: Mapping[str, Simulation]) -> EvmPlanned:
+    if planned.is_renewed:
+        smaller = planned.dropping(failing)
+        if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > planned.max_skipped:
             raise InsufficientOutput(WOULD_REVERT.format(next(iter(failing.values())).reason))
         return smaller
     left_out = [
         LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
-        for token in draft.tokens
+        for token in planned.tokens
         if token.asset in failing
     ]
-    _require_leaving_out(draft.request, [*draft.left_out, *left_out], of=len(draft.request.tokens))
-    return draft.leaving_out(left_out)
+    _require_leaving_out(planned.request, [*planned.left_out, *left_out], of=len(planned.request.tokens))
+    return planned.leaving_out(left_out)

@@ -1,4 +1,4 @@
-"""A draft on an EVM chain: its tokens with their swaps, and what becomes of it without some of them."""
+"""A planned sweep on an EVM chain: its tokens with their swaps, and what becomes of it without some of them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
 from sweepapi.evm.worth.economics import sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
-from sweeps.protocol.rail import BuildWarning, Draft, DraftToken
+from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 from sweeps.protocol.request import BuildRequest, TokenInput
 
 
@@ -33,7 +33,7 @@ class SignedTerms:
 
 
 @dataclass(frozen=True)
-class EvmToken(DraftToken):
+class EvmToken(PricedToken):
     """A token with its swap, and the user's balance and allowance; expected and minimum output are before the fee.
 
     The offer drops a token without a swap: it expects nothing of it, and the token stays with the user.
@@ -98,8 +98,8 @@ class WalletFacts:
 
 
 @dataclass(frozen=True)
-class EvmDraft(Draft):
-    """A draft on an EVM chain."""
+class EvmPlanned(PlannedSweep):
+    """A planned sweep on an EVM chain."""
 
     tokens: Sequence[EvmToken]
     market: Market  # the chain, its providers, and the contract
@@ -146,16 +146,16 @@ class EvmDraft(Draft):
         return routed if len(routed) < len(self.swept) else []
 
     @property
-    def unskippable(self) -> "EvmDraft":
+    def unskippable(self) -> "EvmPlanned":
         """The same sweep, if the contract leaves out no token."""
         return replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])
 
-    def alone(self, token: EvmToken) -> "EvmDraft":
+    def alone(self, token: EvmToken) -> "EvmPlanned":
         """Return the sweep of one of the tokens."""
         return self._with_tokens([replace(token, skippable=False)], max_skipped=0)
 
-    def leaving_out(self, tokens: Sequence[LeftOut]) -> "EvmDraft":
-        """Return the draft without some of the tokens, as if they had not been requested."""
+    def leaving_out(self, tokens: Sequence[LeftOut]) -> "EvmPlanned":
+        """Return the planned sweep without some of the tokens, as if they had not been requested."""
         assets = {token.asset for token in tokens}
         left = [token for token in self.tokens if token.asset not in assets]
         pools = sum(isinstance(token.swap, PoolSwap) for token in left)
@@ -163,13 +163,13 @@ class EvmDraft(Draft):
         warnings = [warning for warning in self.warnings if warning.token not in assets]
         return replace(smaller, left_out=[*self.left_out, *tokens], warnings=warnings)
 
-    def dropping(self, assets: Collection[str]) -> "EvmDraft":
+    def dropping(self, assets: Collection[str]) -> "EvmPlanned":
         """Return the offer without some of the tokens that the user signed."""
         tokens = [token.dropped() if token.asset in assets else token for token in self.tokens]
         return self._with_tokens(tokens, max_skipped=self.max_skipped)
 
-    def with_gross_output(self, gross_output: int) -> "EvmDraft":
-        """Return the draft with what came out in a simulation.
+    def with_gross_output(self, gross_output: int) -> "EvmPlanned":
+        """Return the planned sweep with what came out in a simulation.
 
         Other tokens move the pools of the last hop and of routers, so the joined tokens and those of routers share
         the difference.
@@ -195,8 +195,8 @@ class EvmDraft(Draft):
         )
         return replace(token, expected_output=output, economics=economics)
 
-    def _with_tokens(self, tokens: Sequence[EvmToken], *, max_skipped: int) -> "EvmDraft":
-        """Return the draft of other tokens; the joined ones keep their shares of the last hop, or get more."""
+    def _with_tokens(self, tokens: Sequence[EvmToken], *, max_skipped: int) -> "EvmPlanned":
+        """Return the planned sweep of other tokens; the joined ones keep their shares of the last hop, or get more."""
         last_hop = self.last_hop if any(token.is_joined for token in tokens) else None
         can_skip = max_skipped > sum(token.swap is None for token in tokens)
         kept = [replace(token, skippable=token.skippable and can_skip) for token in tokens]
@@ -268,9 +268,9 @@ class EvmDraft(Draft):
 
 @dataclass(frozen=True)
 class Trial:
-    """How a contract version executes a draft with the user as the caller."""
+    """How a contract version executes a planned sweep with the user as the caller."""
 
-    encode: Callable[[EvmDraft], bytes]  # the calldata
+    encode: Callable[[EvmPlanned], bytes]  # the calldata
     gross_output: Callable[[Log], int | None]  # of the contract's event of an executed sweep; None for another event
     codes: Mapping[str, str]  # of accounts that need another code for the trial, as hex
 

@@ -18,10 +18,9 @@ from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, Identity
 from sweeps.protocol.request import BuildRequest, DiscoverRequest
-from sweeps.rails.evm.build import drafting
-from sweeps.rails.evm.build.draft import EvmDraft, Trial
-from sweeps.rails.evm.build.sealing import (
-    EvmSealed,
+from sweeps.rails.evm.build import planning
+from sweeps.rails.evm.build.issuing import (
+    EvmIssued,
     call_of,
     deadline_of,
     permission_of,
@@ -30,6 +29,7 @@ from sweeps.rails.evm.build.sealing import (
     route_of,
     signed_terms_of,
 )
+from sweeps.rails.evm.build.stages import EvmPlanned, Trial
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
 from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm_v4.terms import sweep_ref_of
@@ -42,7 +42,7 @@ RECIPIENT_DIFFERS = "The contract pays its fee to another account than the confi
 TRIED_ID = UUID(int=2**128 - 1)
 
 
-def draft_v4(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmDraft:
+def plan_v4(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmPlanned:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``UnsupportedChain`` where V4 is not deployed, and ``NewBuildRequired`` if it was replaced.
@@ -50,7 +50,7 @@ def draft_v4(*, registry: Networks, partner: Partner, request: BuildRequest, ren
     contract, recipient = _deployed(registry.chain(request.network))
     fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, recipient)
     signed = signed_terms_of(renewed, contract=contract) if renewed is not None else None
-    drafted = drafting.draft(
+    planned = planning.plan(
         registry=registry,
         partner=partner,
         request=request,
@@ -58,7 +58,7 @@ def draft_v4(*, registry: Networks, partner: Partner, request: BuildRequest, ren
         fees=fees,
         signed=signed,
     )
-    return drafting.tried(drafted, _trial(TRIED_ID if renewed is None else renewed.id))
+    return planning.tried(planned, _trial(TRIED_ID if renewed is None else renewed.id))
 
 
 def discover_v4(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
@@ -90,7 +90,7 @@ def _contract(address: str, fees: FeeTerms) -> Contract:
 
 
 def _trial(sweep_id: UUID) -> Trial:
-    def encode(attempt: EvmDraft) -> bytes:
+    def encode(attempt: EvmPlanned) -> bytes:
         route = route_of(attempt)
         return v4.caller_calldata(route=route, order=_order(attempt, route, sweep_id))
 
@@ -102,12 +102,12 @@ def _gross_output(log: Log) -> int | None:
     return None if event is None else event.gross_output
 
 
-def _order(draft: EvmDraft, route: batch.BatchRoute, sweep_id: UUID) -> v4.SweepOrderV4:
+def _order(planned: EvmPlanned, route: batch.BatchRoute, sweep_id: UUID) -> v4.SweepOrderV4:
     return v4.SweepOrderV4(
-        output_token=draft.output.asset,
+        output_token=planned.output.asset,
         floors=route.floors,
         max_skipped=route.max_skipped,
-        fee_bps=draft.fees.total_fee_bps,
+        fee_bps=planned.fees.total_fee_bps,
         sweep_ref=sweep_ref_of(sweep_id),
     )
 
@@ -122,30 +122,30 @@ def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
     )
 
 
-def seal(
-    draft: EvmDraft,
+def issue(
+    planned: EvmPlanned,
     *,
     registry: Networks,  # noqa: ARG001 - a rail may sign
     renewed: Sweep | None = None,
-) -> EvmSealed:
+) -> EvmIssued:
     """Reserve what the user signs; with ``renewed``, keep what the user signed for that sweep."""
     if renewed is None:
-        sweep_id, min_gross = uuid7(), draft.minimum.gross_output
+        sweep_id, min_gross = uuid7(), planned.minimum.gross_output
         with transaction.atomic():
-            permission = reserve_permission(draft)
+            permission = reserve_permission(planned)
     else:
         sweep_id, min_gross, permission = renewed.id, renewed.min_gross, permission_of(renewed)
-    route = route_of(draft)
-    order = _order(draft, route, sweep_id)
+    route = route_of(planned)
+    order = _order(planned, route, sweep_id)
     arguments = v4.sweep_arguments(route=route, order=order, permission=permission)
-    return EvmSealed(
-        draft=draft,
+    return EvmIssued(
+        planned=planned,
         sweep_id=sweep_id,
-        identities=[Identity(draft.contract, order.sweep_ref, range(len(draft.tokens)), min_gross)],
+        identities=[Identity(planned.contract, order.sweep_ref, range(len(planned.tokens)), min_gross)],
         deadline=deadline_of(permission),
         route=route,
-        permit=permit_of(draft, permission, order.witness),
+        permit=permit_of(planned, permission, order.witness),
         permission=permission,
-        call=call_of(draft, contract_name=v4.CONTRACT_NAME, function=v4.SWEEP, arguments=arguments),
+        call=call_of(planned, contract_name=v4.CONTRACT_NAME, function=v4.SWEEP, arguments=arguments),
         entry_points=v4.ENTRY_POINTS,
     )

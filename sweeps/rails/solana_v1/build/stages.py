@@ -1,4 +1,4 @@
-"""A draft on Solana: the tokens with their quotes, and the transactions that would sell them."""
+"""A planned sweep on Solana: the tokens with their quotes, and the transactions that would sell them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.trial.effects import Effects
-from sweeps.protocol.rail import BuildWarning, Draft, DraftToken
+from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 
 
 def unsigned(message: MessageV0) -> VersionedTransaction:
@@ -25,7 +25,7 @@ def unsigned(message: MessageV0) -> VersionedTransaction:
 
 
 @dataclass(frozen=True)
-class SolanaToken(DraftToken):
+class SolanaToken(PricedToken):
     """A token with its account and its quote."""
 
     holding: Holding
@@ -70,8 +70,8 @@ class PlacedToken:
 
 
 @dataclass(frozen=True)
-class SolanaDraft(Draft):
-    """A draft on a Solana cluster."""
+class SolanaSimulated(PlannedSweep):
+    """A planned sweep on a Solana cluster."""
 
     tokens: Sequence[SolanaToken]
     cluster: Cluster

@@ -15,7 +15,7 @@ from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.protocol.rail import BuildWarning
 from sweeps.protocol.request import TokenInput
-from sweeps.rails.evm.build.draft import EvmDraft, EvmToken
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.drafts import FEE_BPS, Drafter
 from tests.thin_pools import open_thin_pool
@@ -36,7 +36,7 @@ def router_swap(token: EvmToken) -> RouterSwap:
     return token.swap
 
 
-def router_warnings(draft: EvmDraft) -> list[BuildWarning]:
+def router_warnings(draft: EvmPlanned) -> list[BuildWarning]:
     return [warning for warning in draft.warnings if warning.code == "router_swap"]
 
 

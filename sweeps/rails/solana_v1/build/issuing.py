@@ -1,4 +1,4 @@
-"""Seals a draft on Solana: each transaction is an execution, known by its reference key. Nothing is signed."""
+"""Issues a planned sweep on Solana: each transaction is an execution, known by its reference key. Nothing is signed."""
 
 import base64
 from dataclasses import dataclass
@@ -12,63 +12,63 @@ from solders.instruction import Instruction
 from sweepapi.errors import SweepFailed
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
-from sweeps.protocol.rail import Identity, Offered, Sealed
-from sweeps.rails.solana_v1.build.draft import SolanaDraft
+from sweeps.protocol.rail import Identity, IssuedSweep, Offered
+from sweeps.rails.solana_v1.build.stages import SolanaSimulated
 from sweeps.rails.solana_v1.models import BuiltTransaction
 
 BLOCK_SECONDS = 0.4  # blocks may take longer, so the cluster alone says when a blockhash has expired
 
 
 @dataclass(frozen=True)
-class SolanaSealed(Sealed):
-    """A sealed draft on a Solana cluster."""
+class SolanaIssued(IssuedSweep):
+    """A issued sweep on a Solana cluster."""
 
-    draft: SolanaDraft
+    planned: SolanaSimulated
 
     def first_look_at(self, now: datetime) -> datetime:
         """Return when to look: soon, because nothing is reported on Solana."""
         return now + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
 
-def seal(
-    draft: SolanaDraft,
+def issue(
+    planned: SolanaSimulated,
     *,
     registry: Networks,  # noqa: ARG001 - a rail may sign
     renewed: Sweep | None = None,
-) -> SolanaSealed:
-    """Return the identities of the draft's transactions; raises ``SweepFailed`` for a sweep to be offered again.
+) -> SolanaIssued:
+    """Return the identities of the transactions; raises ``SweepFailed`` for a sweep to be offered again.
 
     Transactions of the first offer may still land until their blockhash expires, and then the sweep is over.
     """
     if renewed is not None:
         raise SweepFailed("A sweep on Solana can't be offered again; build a new one.")
-    return SolanaSealed(
-        draft=draft,
+    return SolanaIssued(
+        planned=planned,
         identities=[
             Identity(
-                venue=draft.fees.protocol_recipient,
+                venue=planned.fees.protocol_recipient,
                 execution_id=str(transaction.packed.reference),
                 tokens=transaction.packed.legs,
-                min_gross=sum(draft.tokens[position].min_output for position in transaction.packed.legs),
+                min_gross=sum(planned.tokens[position].min_output for position in transaction.packed.legs),
             )
-            for transaction in draft.transactions
+            for transaction in planned.transactions
         ],
-        deadline=timezone.now() + timedelta(seconds=draft.blocks_left * BLOCK_SECONDS),
+        deadline=timezone.now() + timedelta(seconds=planned.blocks_left * BLOCK_SECONDS),
     )
 
 
-def store(offered: Offered[SolanaSealed]) -> None:
+def store(offered: Offered[SolanaIssued]) -> None:
     """Store what was composed for each execution."""
-    draft = offered.sealed.draft
+    planned = offered.issued.planned
     executions = {execution.execution_id: execution for execution in offered.sweep.executions.all()}
     BuiltTransaction.objects.bulk_create(
         BuiltTransaction(
             execution=executions[str(transaction.packed.reference)],
             last_valid_block_height=transaction.last_valid_block_height,
-            fee_account=str(draft.fee_account),
+            fee_account=str(planned.fee_account),
             instructions=[_stored(instruction) for instruction in transaction.packed.instructions],
         )
-        for transaction in draft.transactions
+        for transaction in planned.transactions
     )
 
 

@@ -1,0 +1,86 @@
+"""Issuing reserves nonces once, and a renewed sweep keeps its own."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+
+from partners.models import Partner
+from sweepapi import networks
+from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES
+from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
+from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.rails.evm.build.issuing import FIRST_PERMIT_WORD
+from sweeps.rails.evm.build.stages import EvmPlanned
+from sweeps.rails.evm_v5 import issuing
+from sweeps.rails.evm_v5.storing import V5Issued
+from sweeps.rails.registry import RAILS
+from tests.factories.sweeps import LOCAL, random_checksum_address
+from tests.local_chain import LocalChain
+
+pytestmark = pytest.mark.django_db
+
+FIRST_PERMIT = FIRST_PERMIT_WORD * BITS_PER_WORD
+
+
+@pytest.fixture
+def draft(partner: Partner, chain: LocalChain) -> EvmPlanned:
+    """A draft of three USDC into the native coin."""
+    usdc = chain.token("USDC")
+    request = BuildRequest(
+        network=LOCAL,
+        wallet=chain.users[0].address,
+        tokens=[TokenInput(usdc.address, usdc.units(3))],
+        output_asset=NATIVE_COIN,
+        slippage_bps=100,
+    )
+    drafted = RAILS["evm_v5"].plan(registry=networks.current(), partner=partner, request=request)
+    assert isinstance(drafted, EvmPlanned)
+    return drafted
+
+
+def issue(draft: EvmPlanned) -> V5Issued:
+    return issuing.issue(draft, registry=networks.current())
+
+
+def permit_nonce(issued: V5Issued) -> int:
+    """Return the Permit2 nonce, counted from the first."""
+    return issued.permission.nonce - FIRST_PERMIT
+
+
+def test_the_authorizations_nonce_identifies_the_execution_and_comes_from_the_process(draft: EvmPlanned) -> None:
+    expected = [NONCES.upcoming + i for i in range(2)]
+    issued = [issue(draft) for _ in expected]
+    assert [one.authorization.nonce for one in issued] == expected
+    assert [one.identities[0].execution_id for one in issued] == [str(nonce) for nonce in expected]
+
+
+def test_permit_nonces_count_up_for_each_wallet(draft: EvmPlanned) -> None:
+    assert [permit_nonce(issue(draft)) for _ in range(3)] == [0, 1, 2]
+    assert permit_nonce(issue(replace(draft, request=replace(draft.request, wallet=random_checksum_address())))) == 0
+
+
+def test_permit_nonces_that_the_draft_saw_used_are_skipped(draft: EvmPlanned) -> None:
+    assert permit_nonce(issue(replace(draft, used_permit_words={FIRST_PERMIT_WORD: 0b11}))) == 2
+
+
+def test_a_word_that_the_simulation_did_not_see_adds_its_gas(draft: EvmPlanned) -> None:
+    assert issue(replace(draft, tried_nonce=NONCES.upcoming)).gas == draft.gas.limit()
+    assert issue(replace(draft, tried_nonce=NONCES.upcoming + BITS_PER_WORD)).gas == draft.gas.limit() + COLD_WORD_GAS
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reservations_at_the_same_time_never_share_a_nonce(draft: EvmPlanned) -> None:
+    def reserve(_number: int) -> tuple[int, int]:
+        try:
+            issued = issue(draft)
+            return issued.authorization.nonce, permit_nonce(issued)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        taken = list(threads.map(reserve, range(24)))
+    assert len({authorization for authorization, _ in taken}) == len(taken)
+    assert sorted(permit for _, permit in taken) == list(range(24))
