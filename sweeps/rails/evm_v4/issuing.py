@@ -29,7 +29,7 @@ from sweeps.rails.evm.build.issuing import (
     route_of,
     signed_terms_of,
 )
-from sweeps.rails.evm.build.stages import EvmPlanned, Trial
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
 from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm_v4.terms import sweep_ref_of
@@ -42,7 +42,9 @@ RECIPIENT_DIFFERS = "The contract pays its fee to another account than the confi
 TRIED_ID = UUID(int=2**128 - 1)
 
 
-def plan_v4(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmPlanned:
+def plan_v4(
+    *, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None
+) -> EvmSimulated:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``UnsupportedChain`` where V4 is not deployed, and ``NewBuildRequired`` if it was replaced.
@@ -58,7 +60,7 @@ def plan_v4(*, registry: Networks, partner: Partner, request: BuildRequest, rene
         fees=fees,
         signed=signed,
     )
-    return planning.tried(planned, _trial(TRIED_ID if renewed is None else renewed.id))
+    return planning.simulate(planned, _trial(TRIED_ID if renewed is None else renewed.id))
 
 
 def discover_v4(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
@@ -123,7 +125,7 @@ def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
 
 
 def issue(
-    planned: EvmPlanned,
+    planned: EvmSimulated,
     *,
     registry: Networks,  # noqa: ARG001 - a rail may sign
     renewed: Sweep | None = None,

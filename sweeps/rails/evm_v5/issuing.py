@@ -6,7 +6,7 @@ shown an internal error.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -29,6 +29,7 @@ from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import Contract
 from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
+from sweepapi.evm.trial.sweep_gas import SweepGas
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, Identity
@@ -44,7 +45,7 @@ from sweeps.rails.evm.build.issuing import (
     route_of,
     signed_terms_of,
 )
-from sweeps.rails.evm.build.stages import EvmPlanned, Trial
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
 from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm_v5.storing import V5Issued
@@ -58,7 +59,22 @@ MAX_PLAN_AGE = timedelta(minutes=1)
 Terms = Mapping[str, Collection[Any]]  # the values that may be signed, by the name of their field
 
 
-def plan_v5(*, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None) -> EvmPlanned:
+@dataclass(frozen=True)
+class V5Simulated(EvmSimulated):
+    """A simulated sweep, and the nonce of the fee authorization under which it was simulated."""
+
+    tried_nonce: int
+    untried_gas: int = 0  # what the sweep uses under its own nonce that the simulation did not
+
+    @property
+    def gas(self) -> SweepGas:
+        """The same, with what the nonce adds."""
+        return replace(super().gas, untried=self.untried_gas)
+
+
+def plan_v5(
+    *, registry: Networks, partner: Partner, request: BuildRequest, renewed: Sweep | None = None
+) -> V5Simulated:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
     Raises ``UnsupportedChain`` where V5 is not deployed, and ``NewBuildRequired`` if it was replaced.
@@ -73,9 +89,8 @@ def plan_v5(*, registry: Networks, partner: Partner, request: BuildRequest, rene
         signed=signed_terms_of(renewed, contract=terms.contract.address) if renewed is not None else None,
     )
     nonce = NONCES.upcoming if renewed is None else int(renewed.executions.get().execution_id)
-    return replace(
-        planning.tried(planned, _trial(planned, nonce, signer=registry.fee_signer.address)), tried_nonce=nonce
-    )
+    simulated = planning.simulate(planned, _trial(planned, nonce, signer=registry.fee_signer.address))
+    return V5Simulated(**vars(simulated), tried_nonce=nonce)
 
 
 def discover_v5(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
@@ -124,7 +139,7 @@ def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> F
     )
 
 
-def issue(planned: EvmPlanned, *, registry: Networks, renewed: Sweep | None = None) -> V5Issued:
+def issue(planned: V5Simulated, *, registry: Networks, renewed: Sweep | None = None) -> V5Issued:
     """Reserve the nonces and sign; with ``renewed``, sign another offer under the nonces of that sweep.
 
     Raises as ``sign_authorization`` does.

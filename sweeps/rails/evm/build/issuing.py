@@ -20,7 +20,7 @@ from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
 from sweeps.models import Sweep
 from sweeps.protocol.rail import IssuedSweep
-from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken, SignedTerms
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, EvmToken, SignedTerms
 from sweeps.rails.evm.models import PermitNonces
 
 # Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
@@ -57,7 +57,7 @@ class ContractCall:
 class EvmIssued(IssuedSweep):
     """A issued sweep on an EVM chain."""
 
-    planned: EvmPlanned
+    planned: EvmSimulated
     route: batch.BatchRoute
     permit: TypedData
     permission: batch.Permission

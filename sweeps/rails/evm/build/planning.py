@@ -41,7 +41,15 @@ from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
-from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken, SignedTerms, Trial, WalletFacts, planned_tokens
+from sweeps.rails.evm.build.stages import (
+    EvmPlanned,
+    EvmSimulated,
+    EvmToken,
+    SignedTerms,
+    Trial,
+    WalletFacts,
+    planned_tokens,
+)
 
 ALONE_GAS = 5_000_000  # to try one token with
 MAX_PAYING_POOLS = 4  # to look at where nothing goes through
@@ -93,19 +101,9 @@ def plan(  # noqa: PLR0913 - what a rail knows of a sweep
     reading = Reading(market, facts, quotes)
     minimums = _minimums(request, fees, outcome.plan, floors)
     planned = planned_sweep(request, reading, minimums, partner=partner, fees=fees, max_skipped=max_skipped)
-    planned = replace(
-        planned,
-        warnings=[
-            *_symbol_warnings(request, facts),
-            *_router_warnings(outcome.plan),
-            *_wallet_warnings(planned.wallet),
-        ],
-        left_out=[]
-        if signed is not None
-        else list(unswappable(request.tokens, facts.tokens, outcome.problems, must_be_held=request.leaves_out)),
-    )
     if signed is None:
-        return _without_unsweepable(planned)
+        problems = unswappable(request.tokens, facts.tokens, outcome.problems, must_be_held=request.leaves_out)
+        return _without_unsweepable(planned, list(problems))
     _require_floors(request, outcome.plan, max_skipped)
     return planned
 
@@ -135,6 +133,7 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
     """Return the sweep that these minimums plan."""
     market, facts, quotes = reading.market, reading.facts, reading.quotes
     last, rates = minimums.plan.last, Rates.of(market, facts, quotes)
+    wallet = WalletFacts(facts.code, quotes.approvals.answers_eip1271)
     tokens = planned_tokens(request, facts, quotes, minimums, max_skipped=max_skipped)
     return EvmPlanned(
         partner=partner,
@@ -148,28 +147,34 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
         max_skipped=max_skipped,
         head=facts.head,
         used_permit_words=facts.used_permit_words,
-        warnings=(),
-        wallet=WalletFacts(facts.code, quotes.approvals.answers_eip1271),
+        warnings=[
+            *_symbol_warnings(request, facts),
+            *_router_warnings(minimums.plan),
+            *_wallet_warnings(wallet),
+        ],
+        wallet=wallet,
         gas_price=facts.gas_price,
         native_balance=facts.native_balance,
         rates=rates,
         is_renewed=minimums.signed is not None,
+        left_out=(),
     )
 
 
-def _without_unsweepable(planned: EvmPlanned) -> EvmPlanned:
-    """Return a new sweep without the tokens that it can't take or that are not worth their gas.
+def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> EvmPlanned:
+    """Return a new sweep without the tokens that it can't take, and without those that are not worth their gas.
 
     Raises ``NoRoute`` if they may not be left out, ``InsufficientOutput`` for a floor of zero, and
     ``PriceImpactTooHigh``.
     """
-    if not planned.request.leaves_out and not planned.left_out:
+    if not planned.request.leaves_out and not unroutable:
         _refuse_zero_floors(planned.tokens)
     worthless = list(uneconomic(planned.tokens))
-    _require_leaving_out(planned.request, [*planned.left_out, *worthless], of=len(planned.request.tokens))
+    left_out = [*unroutable, *worthless]
+    _require_leaving_out(planned.request, left_out, of=len(planned.request.tokens))
     left = planned.leaving_out(worthless)
     refuse_high_impact(planned.request, left.tokens)
-    return left
+    return replace(left, left_out=left_out)
 
 
 def _require_leaving_out(request: BuildRequest, tokens: Sequence[LeftOut], *, of: int) -> None:
@@ -308,7 +313,7 @@ def _wallet_warnings(wallet: WalletFacts) -> Iterator[BuildWarning]:
         yield BuildWarning("no_signatures", SIGNS_NOTHING, None)
 
 
-def tried(planned: EvmPlanned, trial: Trial) -> EvmPlanned:
+def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     """Return the sweep with what the chain does with it now, without the tokens that fail where they may be left out.
 
     One round trip tries the sweep with rising gas limits, and each token alone; the first limit that suffices is taken
@@ -319,7 +324,7 @@ def tried(planned: EvmPlanned, trial: Trial) -> EvmPlanned:
     because of the output, and ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed.
     """
     if not planned.is_held:
-        return replace(planned, simulation=skipped(NOT_HELD))
+        return planned.simulated(skipped(NOT_HELD))
     swept = planned.swept
     alone = [planned.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
     whole, *single = _try(planned.market.pool, [_whole(planned, trial), *alone])
@@ -352,7 +357,7 @@ def refuse_blocking_output(plans: Sequence[EvmPlanned]) -> None:
         raise InvalidRequest(details=[BLOCKING_OUTPUT])
 
 
-def tried_alone(plans: Sequence[EvmPlanned], trial: Trial) -> list[Simulation]:
+def simulate_alone(plans: Sequence[EvmPlanned], trial: Trial) -> list[Simulation]:
     """Return what becomes of each of these sweeps on its own, in one round trip for all.
 
     Raises ``ChainUnavailable``.
@@ -373,12 +378,12 @@ def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:
     return [simulation_of(outcome, attempt.tokens) for attempt, outcome in zip(attempts, outcomes, strict=True)]
 
 
-def _showing(planned: EvmPlanned, result: Simulation) -> EvmPlanned:
+def _showing(planned: EvmPlanned, result: Simulation) -> EvmSimulated:
     """Return the sweep with this result, and with the output that it shows; a renewed sweep must not revert."""
     if planned.is_renewed and result.status is SimulationStatus.REVERTED:
         raise InsufficientOutput(WOULD_REVERT.format(result.reason))
     known = planned if result.gross_output is None else planned.with_gross_output(result.gross_output)
-    return replace(known, simulation=result)
+    return known.simulated(result)
 
 
 def _without(planned: EvmPlanned, failing: Mapping[str, Simulation]) -> EvmPlanned:

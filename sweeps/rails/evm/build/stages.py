@@ -1,4 +1,4 @@
-"""A planned sweep on an EVM chain: its tokens with their swaps, and what becomes of it without some of them."""
+"""The stages of a sweep on an EVM chain before it is issued: planned, then simulated, which adds to the plan."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from sweepapi.evm.tokens.transfers import Transfers
 from sweepapi.evm.trial.attempts import Approval, Attempt, TrialPayout
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweepapi.evm.trial.sweep_gas import SweepGas
-from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
+from sweepapi.evm.trial.trial_result import Simulation
 from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
 from sweepapi.evm.worth.economics import sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
@@ -113,10 +113,7 @@ class EvmPlanned(PlannedSweep):
     native_balance: int  # of the user, in wei
     rates: Rates
     is_renewed: bool
-    left_out: Sequence[LeftOut] = ()
-    simulation: Simulation = NOT_TRIED
-    tried_nonce: int = 0  # of the fee authorization; no meaning for contracts without one
-    untried_gas: int = 0  # what the sweep uses that its simulation did not
+    left_out: Sequence[LeftOut]
 
     @property
     def contract(self) -> str:
@@ -219,14 +216,14 @@ class EvmPlanned(PlannedSweep):
             max_skipped=self.max_skipped,
             has_used_word=bool(next(iter(self.used_permit_words.values()), 0)),
             has_code=self.wallet.kind is not AccountCode.NONE,
-            tried_least=self.simulation.least_gas,
-            tried_used=self.simulation.gas_used,
-            untried=self.untried_gas,
+            tried_least=None,
+            tried_used=None,
+            untried=0,
         )
 
     @property
     def economics(self) -> Economics:
-        """What the sweep brings, with the gas that its simulation used, or about what it will use."""
+        """What the sweep brings, with the gas that it uses."""
         each = [token.economics for token in self.swept]
         return sweep_economics(each, self.rates, expected=self.expected, minimum=self.minimum, gas=self.gas.used)
 
@@ -264,6 +261,22 @@ class EvmPlanned(PlannedSweep):
     def is_held(self) -> bool:
         """Whether the user holds enough of every token."""
         return all(token.balance >= token.amount for token in self.swept)
+
+    def simulated(self, simulation: Simulation) -> "EvmSimulated":
+        """Return the next stage."""
+        return EvmSimulated(**vars(self), simulation=simulation)
+
+
+@dataclass(frozen=True)
+class EvmSimulated(EvmPlanned):
+    """A planned sweep, and what the chain does with it now."""
+
+    simulation: Simulation
+
+    @property
+    def gas(self) -> SweepGas:
+        """The same, with the gas that the simulation used."""
+        return replace(super().gas, tried_least=self.simulation.least_gas, tried_used=self.simulation.gas_used)
 
 
 @dataclass(frozen=True)

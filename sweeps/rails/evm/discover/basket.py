@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from sweepapi.evm.trial.trial_result import NOT_TRIED
-from sweeps.rails.evm.build.stages import EvmPlanned
+from sweeps.rails.evm.build.stages import EvmSimulated
 from sweeps.rails.evm.discover.found import BestBasket, FoundToken, TokenVerdict
 
 EMPTY = BestBasket((), 0, None)
@@ -46,7 +46,7 @@ def _net_of(basket: BestBasket) -> int:
     return 0 if basket.economics is None else max(basket.economics.net_output or 0, 0)
 
 
-def _together(sales: Sequence[EvmPlanned]) -> EvmPlanned:
+def _together(sales: Sequence[EvmSimulated]) -> EvmSimulated:
     """Return one sweep of what is sold alone."""
     return replace(
         sales[0],

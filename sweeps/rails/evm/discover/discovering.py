@@ -20,7 +20,7 @@ from sweepapi.evm.market.sales import Sales
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.trial.trial_result import Simulation, SimulationStatus
+from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation, SimulationStatus
 from sweepapi.evm.wallet.holdings import Holdings, WalletLook
 from sweepapi.evm.worth.valuing import Rates
 from sweepapi.networks import Networks
@@ -36,9 +36,9 @@ from sweeps.rails.evm.build.planning import (
     refuse_blocking_output,
     refuse_disabled,
     refuse_output,
-    tried_alone,
+    simulate_alone,
 )
-from sweeps.rails.evm.build.stages import EvmPlanned, Trial
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover import verdicts
 from sweeps.rails.evm.discover.basket import best_basket
 from sweeps.rails.evm.discover.found import EvmDiscovery, ExplainedVerdict, FoundToken
@@ -138,12 +138,12 @@ class _Appraisal:
         """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
         plans = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
         to_try = [sale for sale in plans if sale.tokens[0].floor > 0]
-        results = tried_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
+        results = simulate_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
         if results and all(result.status is SimulationStatus.REVERTED for result in results):
             refuse_blocking_output(to_try)
         simulated = iter(results)
         for sale in plans:
-            result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale
+            result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale.simulated(NOT_TRIED)
             yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
 
     def _sale(self, token: str, plan: RoutePlan) -> EvmPlanned:
@@ -166,10 +166,10 @@ class _Appraisal:
         sale = planned_sweep(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
         return replace(sale, rates=self._rates)
 
-    def _with_result(self, sale: EvmPlanned, simulation: Simulation) -> EvmPlanned:
+    def _with_result(self, sale: EvmPlanned, simulation: Simulation) -> EvmSimulated:
         """Return the sale with what its simulation showed, and what it is then worth."""
         (token,) = sale.tokens
-        return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)], simulation=simulation)
+        return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)]).simulated(simulation)
 
     def _not_sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that can't be sold, and the suspects, whose sales are not tried."""
@@ -181,6 +181,6 @@ class _Appraisal:
         for token in [*without_facts, *self.seen.holdings.without_balance]:
             yield self._found(token, verdicts.BROKEN)
 
-    def _found(self, token: str, finding: ExplainedVerdict, sale: EvmPlanned | None = None) -> FoundToken:
+    def _found(self, token: str, finding: ExplainedVerdict, sale: EvmSimulated | None = None) -> FoundToken:
         known = self.seen.facts.tokens.get(token)
         return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)

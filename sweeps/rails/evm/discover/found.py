@@ -9,7 +9,7 @@ from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.valuing import Economics, Reference
 from sweeps.protocol.rail import OutputAsset
-from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
+from sweeps.rails.evm.build.stages import EvmSimulated, EvmToken
 
 
 class TokenVerdict(StrEnum):
@@ -41,7 +41,7 @@ class FoundToken:
     facts: TokenFacts | None  # None if it is not a token
     is_listed: bool
     finding: ExplainedVerdict
-    sale: EvmPlanned | None = None  # of the whole balance, with its simulation; None if there is no way to sell it
+    sale: EvmSimulated | None = None  # of the whole balance, with its simulation; None if there is no way to sell it
 
     @property
     def token(self) -> EvmToken | None:

@@ -6,7 +6,7 @@ from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweepapi.evm.worth.left_out import PROBLEMS, uneconomic
-from sweeps.rails.evm.build.stages import EvmPlanned
+from sweeps.rails.evm.build.stages import EvmSimulated
 from sweeps.rails.evm.discover.found import ExplainedVerdict, TokenVerdict
 
 BROKEN = ExplainedVerdict(TokenVerdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
@@ -38,7 +38,7 @@ def without_way(problem: TransferProblem) -> ExplainedVerdict:
     return ExplainedVerdict(verdict, *PROBLEMS[problem])
 
 
-def of_sale(sale: EvmPlanned) -> ExplainedVerdict:
+def of_sale(sale: EvmSimulated) -> ExplainedVerdict:
     """Return the verdict on a token that was sold alone."""
     if sale.simulation.status is SimulationStatus.REVERTED:
         return ExplainedVerdict(TokenVerdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
