@@ -31,9 +31,9 @@ FAULTS = (
     Fault(
         "a floor rounded up",
         "The user signs a floor that the pool's own minimum does not reach, so the sweep reverts and its gas is lost.",
-        "sweepapi/evm/routes/floors.py",
-        "return floor_share(min_output, BPS_DENOMINATOR - fee_bps)",
-        "return -(-min_output * (BPS_DENOMINATOR - fee_bps) // BPS_DENOMINATOR)",
+        "sweepapi/fees.py",
+        "return floor_share(min_output, BPS_DENOMINATOR - self.total_fee_bps)",
+        "return -(-min_output * (BPS_DENOMINATOR - self.total_fee_bps) // BPS_DENOMINATOR)",
         "tests/sweepapi/evm/routes/test_floors.py"
         "::test_the_contract_accepts_an_output_for_the_floor_that_follows_from_it",
     ),

@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi.fees import Split, split
+from sweepapi.fees import FeeRates, Split
 from sweepapi.networks import Networks
 from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
 from sweeps.protocol.presentation import Presentation
@@ -27,11 +27,9 @@ from sweeps.store.stored import StoredSweep
 
 
 @dataclass(frozen=True)
-class FeeTerms:
+class FeeTerms(FeeRates):
     """The fee, its recipients, and how the partner's share is settled."""
 
-    total_fee_bps: int
-    partner_share_bps: int
     partner_recipient: str | None  # None where the share is paid later
     protocol_recipient: str
     settlement: Settlement
@@ -46,10 +44,6 @@ class FeeTerms:
             protocol_recipient=sweep.protocol_recipient,
             settlement=Settlement(sweep.settlement),
         )
-
-    def split(self, gross_output: int) -> Split:
-        """Return how a gross output is divided."""
-        return split(gross_output, self.total_fee_bps, self.partner_share_bps)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ledger.models import Settlement
 from sweepapi import networks
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweeps.models import EventKind, Execution, SkippedToken, SweepStatus, SweepTransaction, TokenOutcome
 from sweeps.models.execution import confirmations_at
 from sweeps.protocol.presentation import Part, Snapshot
@@ -86,7 +86,7 @@ def expected_fees(snapshot: Snapshot) -> Part | None:
     """Return the fields of ``FeeSplitSerializer`` for the newest offer; None if the sweep was adopted."""
     if snapshot["expected_gross"] is None:
         return None
-    expected = split(snapshot["expected_gross"], snapshot["total_fee_bps"], snapshot["partner_share_bps"])
+    expected = FeeRates(snapshot["total_fee_bps"], snapshot["partner_share_bps"]).split(snapshot["expected_gross"])
     return {
         "grossOutput": str(expected.gross_output),
         "totalFee": str(expected.total_fee),

@@ -25,7 +25,7 @@ from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.encoding.responses import Block, Log, MinedLog, Receipt
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweeps.models import EventKind, Execution, Offer, Sweep, SweepToken, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending, FeeTerms
 from sweeps.rails.evm.follow.following import EvmReading
@@ -200,7 +200,7 @@ def executed_log(sweep: Sweep, **changes: Any) -> Log:
     """
     execution = sweep.executions.get()
     gross = changes.get("gross_output", 1_000_000)
-    due = split(gross, sweep.total_fee_bps, sweep.partner_share_bps)
+    due = FeeRates(sweep.total_fee_bps, sweep.partner_share_bps).split(gross)
     event = {
         "execution_id": execution.execution_id,
         "user": sweep.wallet,

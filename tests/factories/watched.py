@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+from ledger.models import Settlement
+from sweeps.protocol.rail import FeeTerms
 from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
@@ -11,14 +13,11 @@ TERMS = V5Terms(
     nonce=2**255 + 7,
     user=random_checksum_address(),
     partner_id="0x" + "da" * 32,
-    partner_recipient=random_checksum_address(),
-    protocol_recipient=random_checksum_address(),
     output_token=OUTPUT,
     tokens=(TOKEN,),
     floors=(982_575,),
     max_skipped=0,
-    total_fee_bps=75,
-    partner_share_bps=4000,
+    fees=FeeTerms(75, 4000, random_checksum_address(), random_checksum_address(), Settlement.ON_CHAIN),
 )
 WATCHED = FollowedEvmSweep(
     sweep_id=uuid4(),

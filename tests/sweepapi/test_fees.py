@@ -5,7 +5,7 @@ import random
 import struct
 from pathlib import Path
 
-from sweepapi.fees import NOTHING, Split, split
+from sweepapi.fees import NOTHING, FeeRates, Split
 from sweepapi.fields import UINT256_MAX
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +17,7 @@ CASES += [(RANDOM.getrandbits(256), RANDOM.randint(0, 300), RANDOM.randint(0, 10
 
 def test_the_parts_add_up_to_the_unit_and_are_the_floors_of_the_formulas() -> None:
     for gross, fee_bps, share_bps in CASES:
-        parts = split(gross, fee_bps, share_bps)
+        parts = FeeRates(fee_bps, share_bps).split(gross)
         assert parts.user_amount + parts.partner_fee + parts.protocol_fee == gross
         assert parts.partner_fee + parts.protocol_fee == parts.total_fee
         assert 0 <= gross * fee_bps - parts.total_fee * 10_000 < 10_000
@@ -26,19 +26,19 @@ def test_the_parts_add_up_to_the_unit_and_are_the_floors_of_the_formulas() -> No
 
 
 def test_a_worked_example() -> None:
-    assert split(1_000_001, 75, 4000) == Split(
+    assert FeeRates(75, 4000).split(1_000_001) == Split(
         gross_output=1_000_001, total_fee=7_500, partner_fee=3_000, protocol_fee=4_500, user_amount=992_501
     )
 
 
 def test_splits_add_up_part_by_part() -> None:
-    first, second = split(1_000_001, 75, 4000), split(133, 75, 4000)
+    first, second = FeeRates(75, 4000).split(1_000_001), FeeRates(75, 4000).split(133)
     assert first + second == Split(1_000_134, 7_500, 3_000, 4_500, 992_634)
     assert first + NOTHING == first
 
 
 def test_the_largest_output_is_split_exactly() -> None:
-    parts = split(UINT256_MAX, 75, 10_000)
+    parts = FeeRates(75, 10_000).split(UINT256_MAX)
     assert parts.total_fee == parts.partner_fee == (2**256 - 1) * 75 // 10_000
     assert parts.protocol_fee == 0
 
@@ -52,4 +52,6 @@ def test_ten_thousand_outputs_are_split_as_by_an_independent_implementation() ->
     assert len(records) == 10_000
     for record in records:
         gross, fee_bps, share_bps, total_fee, partner_fee, protocol_fee, user_amount = map(int.from_bytes, record)
-        assert split(gross, fee_bps, share_bps) == Split(gross, total_fee, partner_fee, protocol_fee, user_amount)
+        assert FeeRates(fee_bps, share_bps).split(gross) == Split(
+            gross, total_fee, partner_fee, protocol_fee, user_amount
+        )

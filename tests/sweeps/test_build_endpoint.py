@@ -16,7 +16,7 @@ from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, keccak_hex
 from sweepapi.evm.pools.types import MAX_AMOUNT
 from sweepapi.evm.tokens.erc20 import APPROVE
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep
 from sweeps.rails.evm.build.issuing import FIRST_PERMIT_WORD
@@ -77,7 +77,7 @@ def test_output_and_fees_follow_the_published_formulas(app: PartnerApp) -> None:
     built = app.build({"USDC": 3, "DAI": 2})
     gross = sum(int(token["expectedOutput"]) for token in built["tokens"])
     min_gross = sum(int(token["minOutput"]) for token in built["tokens"])
-    expected = split(gross, 75, 4000)
+    expected = FeeRates(75, 4000).split(gross)
     floors = [token["floor"] for token in built["tokens"]]
     assert built["estimatedOutput"] == {
         "token": app.chain.token("WETH").address,

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from partners.models import ApiKey, Partner
-from sweepapi.fees import floor_share, split
+from sweepapi.fees import FeeRates, floor_share
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from tests.factories.partners import FeeShareFactory, random_address
@@ -38,7 +38,7 @@ def test_a_sweep_that_was_built_before_a_change_is_split_by_the_earlier_share(
     state = app.confirm(built, app.execute(built))
     assert (state["status"], state["flags"]) == ("completed", [])
     assert Sweep.objects.get().partner_share_bps == 4000
-    due = split(int(state["feeAuthorization"]["actualFees"]["grossOutput"]), 75, 4000)
+    due = FeeRates(75, 4000).split(int(state["feeAuthorization"]["actualFees"]["grossOutput"]))
     assert {entry["account"]: int(entry["amount"]) for entry in state["ledger"]["entries"]} == {
         "fees_charged": due.total_fee,
         "partner_settled": due.partner_fee,

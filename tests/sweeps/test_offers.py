@@ -11,7 +11,7 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import NewBuildRequired, SweepAlreadyConfirmed, SweepApiError, SweepExpired, SweepVoid
 from sweepapi.evm.chain.chains import Chain
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweeps.models import Offer, Sweep
 from sweeps.rails.evm_v5.models import FeeAuthorization
 from sweeps.story.build import renew_offer
@@ -123,7 +123,7 @@ def test_the_expected_fees_follow_the_newest_offer(app: PartnerApp) -> None:
     assert outputs(second)["gross"] < outputs(first)["gross"]
     expected = app.state(first["sweepId"])["feeAuthorization"]["expectedFees"]
     assert int(expected["grossOutput"]) == outputs(second)["gross"]
-    assert int(expected["totalFee"]) == split(outputs(second)["gross"], 75, 4000).total_fee
+    assert int(expected["totalFee"]) == FeeRates(75, 4000).split(outputs(second)["gross"]).total_fee
 
 
 def test_the_minimum_is_the_one_that_was_signed_first(app: PartnerApp) -> None:
@@ -142,7 +142,7 @@ def test_below_minimum_refers_to_the_minimum_of_the_sweep_and_not_of_the_newest_
     OfferFactory.create(sweep=tx.sweep, sequence=2, expected_gross=expected_gross)
     settled = settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx, gross_output=gross_output))).stored.sweep
     assert (settled.status, settled.flags) == ("completed", flags)
-    assert fees_shown(Sweep.objects.get(), "expected") == split(expected_gross, 75, 4000)
+    assert fees_shown(Sweep.objects.get(), "expected") == FeeRates(75, 4000).split(expected_gross)
 
 
 @only_v5

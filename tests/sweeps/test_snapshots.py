@@ -16,7 +16,7 @@ from partners.authentication import Requester
 from partners.models import Partner
 from sweepapi.errors import SweepNotFound
 from sweepapi.evm.contracts.batch import SkipReason
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweepapi.modes import Mode, mode_of
 from sweeps.models import EventKind, SkippedToken, Sweep, SweepToken, SweepTransaction, WatchedBlock
 from sweeps.rails.registry import V1_RAILS
@@ -142,7 +142,7 @@ def partly_landed() -> Sweep:
     sweep = SolanaSweepFactory.create(
         status="completed", completed_at=timezone.now(), flags=["partial"], execution=None, client_reference="ours"
     )
-    amounts = split(UINT256 // 2, sweep.total_fee_bps, sweep.partner_share_bps)
+    amounts = FeeRates(sweep.total_fee_bps, sweep.partner_share_bps).split(UINT256 // 2)
     for position in (2, 1, 0):
         landed = SolanaExecutionFactory.create(sweep=sweep, position=position, status="executed", **vars(amounts))
         SweepTransactionFactory.create_batch(2, sweep=sweep, execution=landed, reason=HOSTILE)

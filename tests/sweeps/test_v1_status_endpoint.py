@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from partners.models import ApiKey, Partner
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweepapi.modes import Mode
 from sweeps.models import Sweep, SweepTransaction
 from tests.factories.partners import PartnerFactory
@@ -48,7 +48,7 @@ def partly_landed(partner: Partner) -> tuple[Sweep, SweepTransaction]:
     sweep = SolanaSweepFactory.create(
         partner=partner, status="completed", completed_at=timezone.now(), flags=["partial"], execution=None
     )
-    amounts = split(400_000, sweep.total_fee_bps, sweep.partner_share_bps)
+    amounts = FeeRates(sweep.total_fee_bps, sweep.partner_share_bps).split(400_000)
     landed = SolanaExecutionFactory.create(sweep=sweep, position=0, status="executed", **vars(amounts))
     SolanaExecutionFactory.create(sweep=sweep, position=1, status="expired", closed_at=timezone.now())
     tx = SweepTransactionFactory.create(

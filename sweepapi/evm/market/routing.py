@@ -11,6 +11,7 @@ from sweepapi.evm.routes.floors import tokens_below
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.tokens.transfers import TransferProblem
+from sweepapi.fees import FeeRates
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,11 @@ class SignedFloors:
     """What a renewed offer has to keep, by token."""
 
     floors: Mapping[str, int]
-    fee_bps: int
+    fees: FeeRates
 
     def kept(self, plan: RoutePlan) -> RoutePlan:
         """Return the plan without the tokens that no longer give what the user signed."""
-        return plan.without(tokens_below(plan, self.floors, fee_bps=self.fee_bps))
+        return plan.without(tokens_below(plan, self.floors, self.fees))
 
 
 @dataclass(frozen=True)

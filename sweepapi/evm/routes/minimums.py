@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sweepapi.evm.pools.types import Route
-from sweepapi.evm.routes.floors import floor_of, min_output_of
 from sweepapi.evm.routes.planning import RoutePlan
-from sweepapi.fees import BPS_DENOMINATOR, floor_share
+from sweepapi.fees import BPS_DENOMINATOR, FeeRates, floor_share
 
 
 @dataclass(frozen=True)
@@ -15,7 +14,7 @@ class Minimums:
     """The minimums of a plan, under the user's slippage or under floors that were signed before."""
 
     plan: RoutePlan
-    fee_bps: int
+    fees: FeeRates
     slippage_bps: int
     router_slippage_bps: int  # the most for a router leg beside other legs
     signed: Mapping[str, int] | None  # floors by token; None for a new sweep
@@ -29,13 +28,13 @@ class Minimums:
             quoted = floor_share(expected, BPS_DENOMINATOR - self._slippage_bps(token))
         if self.signed is None:
             return quoted
-        least = min_output_of(self.signed[token], fee_bps=self.fee_bps)
+        least = self.fees.min_output_of(self.signed[token])
         # A router takes its minimum from the call, so that can be higher than what the user signed.
         return max(least, quoted) if self._is_routed(token) else least
 
     def floor(self, token: str) -> int:
         """Return the least that the user signs to receive for a token, after the fee."""
-        return floor_of(self.min_output(token), fee_bps=self.fee_bps) if self.signed is None else self.signed[token]
+        return self.fees.floor_of(self.min_output(token)) if self.signed is None else self.signed[token]
 
     def least_wrapped(self, token: str, *, skippable: bool) -> int:
         """Return the least that the pool of a joined token must pay in the wrapped coin.

@@ -10,7 +10,7 @@ from typing import Protocol
 from sweepapi.evm.tokens.transfers import Transfers
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, leg_gas
 from sweepapi.evm.worth.valuing import Economics, Rates, TokenEconomics, loss_of
-from sweepapi.fees import BPS_DENOMINATOR, Split
+from sweepapi.fees import BPS_DENOMINATOR, FeeRates, Split
 
 
 class SweptToken(Protocol):
@@ -32,7 +32,7 @@ class SweptToken(Protocol):
     def swap(self) -> LegSwap | None: ...
 
 
-def token_economics(token: SweptToken, rates: Rates, transfers: Transfers, *, fee_bps: int) -> TokenEconomics:
+def token_economics(token: SweptToken, rates: Rates, transfers: Transfers, fees: FeeRates) -> TokenEconomics:
     """Return what one token brings."""
     price, kept = rates.prices.along(_path(token, rates.output)), _kept(token, rates, transfers)
     ideal = None if price is None else token.amount * price
@@ -43,7 +43,7 @@ def token_economics(token: SweptToken, rates: Rates, transfers: Transfers, *, fe
         transfer_tax_bps=None if kept is None else _tax_bps(kept),
         gas_share=None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.per_token),
     )
-    return before.at(expected_output=token.expected_output, min_output=token.min_output, fee_bps=fee_bps, rates=rates)
+    return before.at(expected_output=token.expected_output, min_output=token.min_output, fees=fees, rates=rates)
 
 
 def sweep_economics(

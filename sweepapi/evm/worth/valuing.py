@@ -11,8 +11,8 @@ from math import ceil, floor
 from sweepapi.evm.chain.rollups import DataFee
 from sweepapi.evm.market.reading import Market, MarketFacts
 from sweepapi.evm.pools.pricing import MidPrices, loss_bps
-from sweepapi.evm.routes.floors import floor_of
 from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.fees import FeeRates
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ class TokenEconomics:
         """Whether the user's part of the output is worth less than the gas of the leg."""
         return self.net_output is not None and self.net_output < 0
 
-    def at(self, *, expected_output: int, min_output: int, fee_bps: int, rates: Rates) -> "TokenEconomics":
+    def at(self, *, expected_output: int, min_output: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
         """Return the figures for other outputs of the same amount."""
-        user_amount = floor_of(expected_output, fee_bps=fee_bps)
+        user_amount = fees.floor_of(expected_output)
         net = None if self.gas_share is None else user_amount - self.gas_share
         return replace(
             self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from solders.pubkey import Pubkey
 
-from sweepapi.fees import BPS_DENOMINATOR
+from sweepapi.fees import FeeRates
 from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, ClusterAccount, TokenAccount, token_account
 from sweepapi.solana.encoding.addresses import (
     LOOKUP_TABLE,
@@ -57,7 +57,7 @@ class TransactionTerms:
     output_mint: Pubkey  # wrapped SOL means that the wallet receives SOL
     minimum: int
     fee_account: Pubkey
-    fee_bps: int
+    fees: FeeRates
     legs: int
     closed: frozenset[Pubkey]  # the accounts that our instructions close
     fee_lamports: int  # of the transaction, as simulated
@@ -181,8 +181,10 @@ def _check_totals(effects: Effects, terms: TransactionTerms) -> None:
     if effects.user_gain < terms.minimum:
         raise UnsafeSwapError(f"the wallet receives {effects.user_gain}, less than the minimum {terms.minimum}")
     gross = effects.user_gain + effects.fee_gain
-    if abs(effects.fee_gain * BPS_DENOMINATOR - gross * terms.fee_bps) > terms.legs * BPS_DENOMINATOR:
-        raise UnsafeSwapError(f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fee_bps} bps")
+    if not terms.fees.matches(gross, effects.fee_gain, swaps=terms.legs):
+        raise UnsafeSwapError(
+            f"the fee account receives {effects.fee_gain} of {gross}, not {terms.fees.total_fee_bps} bps"
+        )
 
 
 def _differ_in_amount_only(before: ClusterAccount | None, after: ClusterAccount | None) -> bool:

@@ -15,8 +15,8 @@ from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, IS_SWEEP_REF_USED, SweepEx
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
-from sweepapi.fees import Split, split
-from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch
+from sweepapi.fees import Split
+from sweeps.protocol.rail import Ended, Ending, Executed, FeeTerms, Mismatch
 from sweeps.rails.evm.follow.emitted import executions, skipped_tokens, total_floor
 from sweeps.rails.evm.follow.following import SWEEP_REF_USED
 from sweeps.rails.evm.follow.watching import Match
@@ -45,8 +45,7 @@ class V4Terms:
     output_token: str
     tokens: tuple[str, ...]
     floors: tuple[int, ...]
-    fee_bps: int
-    partner_share_bps: int  # of the fee; the contract does not know it
+    fees: FeeTerms  # the contract does not know the partner's share
 
     identity = "sweepRef"
     used_flag = SWEEP_REF_USED
@@ -61,8 +60,7 @@ class V4Terms:
             output_token=sweep.output_asset,
             tokens=tuple(token.asset for token in stored.tokens),
             floors=tuple(sweep.permit.floors),
-            fee_bps=sweep.total_fee_bps,
-            partner_share_bps=sweep.partner_share_bps,
+            fees=FeeTerms.of(sweep),
         )
 
     @property
@@ -114,9 +112,11 @@ class V4Terms:
         if event.fee + event.user_amount != event.gross_output:
             mismatches.append(Mismatch("amounts", "inconsistent", "The event's amounts do not add up."))
         elif event.fee != self._paid(event).total_fee:  # the contract's fee was changed, and the user signed that one
-            mismatches.append(Mismatch("fee", "differs", f"fee: the event has {event.fee}, not {self.fee_bps} bps."))
+            mismatches.append(
+                Mismatch("fee", "differs", f"fee: the event has {event.fee}, not {self.fees.total_fee_bps} bps.")
+            )
         return mismatches
 
     def _paid(self, event: SweepExecutedV4) -> Split:
         """Return the split of the gross output; the contract pays the whole fee to the protocol."""
-        return split(event.gross_output, self.fee_bps, self.partner_share_bps)
+        return self.fees.split(event.gross_output)

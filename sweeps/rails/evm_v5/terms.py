@@ -16,8 +16,8 @@ from sweepapi.evm.contracts.v5 import (
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs.log_query import Topics
 from sweepapi.evm.logs.log_search import Event
-from sweepapi.fees import Split, split
-from sweeps.protocol.rail import Ended, Ending, Executed, Mismatch, Skipped
+from sweepapi.fees import Split
+from sweeps.protocol.rail import Ended, Ending, Executed, FeeTerms, Mismatch, Skipped
 from sweeps.rails.evm.follow.emitted import (
     EmittedOutcome,
     PaidParties,
@@ -37,14 +37,11 @@ class V5Terms:
     nonce: int
     user: str
     partner_id: str
-    partner_recipient: str | None  # never None on V5, which pays the partner on chain
-    protocol_recipient: str
     output_token: str
     tokens: tuple[str, ...]
     floors: tuple[int, ...]
     max_skipped: int
-    total_fee_bps: int
-    partner_share_bps: int
+    fees: FeeTerms
 
     identity = "nonce"
     used_flag = NONCE_USED
@@ -57,14 +54,11 @@ class V5Terms:
             nonce=int(execution.execution_id),
             user=sweep.wallet,
             partner_id=sweep.partner.onchain_id,
-            partner_recipient=sweep.partner_recipient,
-            protocol_recipient=sweep.protocol_recipient,
             output_token=sweep.output_asset,
             tokens=tuple(token.asset for token in stored.tokens),
             floors=tuple(sweep.permit.floors),
             max_skipped=sweep.permit.max_skipped,
-            total_fee_bps=sweep.total_fee_bps,
-            partner_share_bps=sweep.partner_share_bps,
+            fees=FeeTerms.of(sweep),
         )
 
     @property
@@ -100,8 +94,8 @@ class V5Terms:
         pairs = {
             "user": (event.user, self.user),
             "partnerId": (event.partner_id, self.partner_id),
-            "partnerRecipient": (event.partner_recipient, self.partner_recipient),
-            "protocolRecipient": (event.protocol_recipient, self.protocol_recipient),
+            "partnerRecipient": (event.partner_recipient, self.fees.partner_recipient),
+            "protocolRecipient": (event.protocol_recipient, self.fees.protocol_recipient),
             "outputToken": (event.output_token, self.output_token),
             "tokenCount": (event.token_count, len(self.tokens)),
         }
@@ -115,7 +109,7 @@ class V5Terms:
         self, event: SweepExecutedV5, legs: Sequence[SkippedLeg], skipped: Sequence[Skipped]
     ) -> Iterator[Mismatch]:
         """Yield what the contract can't have emitted for what was signed."""
-        if _paid(event) != split(event.gross_output, self.total_fee_bps, self.partner_share_bps):
+        if _paid(event) != self.fees.split(event.gross_output):
             yield Mismatch("amounts", "inconsistent", "The event's amounts contradict the signed basis points.")
         if len(skipped) < len(legs) or any(leg.id != self.nonce for leg in legs) or len(skipped) > self.max_skipped:
             yield Mismatch("skipped", "inconsistent", "The tokens that were left out contradict what was signed.")

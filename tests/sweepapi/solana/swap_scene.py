@@ -16,6 +16,7 @@ from spl.token import models
 from dev.solana.extensions import Extension, transfer_fee
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from sweepapi import networks
+from sweepapi.fees import FeeRates
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.encoding.accounts import ClusterAccount
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL, associated_account
@@ -62,7 +63,7 @@ class Scene:
             output_mint=self.cluster.usdc,
             minimum=MINIMUM,
             fee_account=self.fee_account,
-            fee_bps=FEE_BPS,
+            fees=FeeRates(FEE_BPS, 0),
             legs=1,
             closed=frozenset([self.sold_account]),
             fee_lamports=LAMPORTS_PER_SIGNATURE,

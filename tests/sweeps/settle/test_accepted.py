@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from ledger.models import Finality
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.follow.watching import EvmAcceptance
@@ -180,5 +180,5 @@ def test_every_candidate_is_watched_until_one_is_accepted(sweep: Sweep) -> None:
 
 def test_only_the_accepted_transaction_of_a_completed_sweep_is_watched(tx: SweepTransaction) -> None:
     (watched,) = RAILS[tx.sweep.rail].watch([read([complete(tx).id])[tx.sweep.id]])
-    accepted = EvmAcceptance(tx.tx_hash, 100, block_at(100).hash, split(1_000_000, 75, 4000))
+    accepted = EvmAcceptance(tx.tx_hash, 100, block_at(100).hash, FeeRates(75, 4000).split(1_000_000))
     assert (watched.tx_hashes, watched.accepted) == ((tx.tx_hash,), accepted)

@@ -3,7 +3,7 @@
 import pytest
 
 from ledger.models import Asset, JournalEntry
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
 from tests.factories.ledger import random_hash
@@ -34,7 +34,7 @@ def test_a_matching_event_completes_the_sweep_and_books_it_to_the_unit(tx: Sweep
     assert (sweep.status, sweep.is_open, sweep.flags) == ("completed", True, [])
     execution = execution_of(sweep)
     assert (execution.status, execution.closed_at) == ("executed", None)
-    assert execution.amounts == split(1_000_000, 75, 4000)
+    assert execution.amounts == FeeRates(75, 4000).split(1_000_000)
     accepted = sweep.transactions.get()
     assert (accepted.status, accepted.finality, accepted.confirmations) == ("accepted", "included", 1)
     assert (accepted.block_number, accepted.block_hash, accepted.gas_used) == (100, block_at(100).hash, 200_000)

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sweepapi.fees import Split, split
+from sweepapi.fees import FeeRates, Split
 from sweeps.models import Sweep
 from sweeps.protocol.rail import (
     Depth,
@@ -21,7 +21,7 @@ from tests.factories.ledger import random_hash
 from tests.settling import settle
 
 SOON, LATE = timedelta(minutes=1), timedelta(hours=1)
-PAID = split(1_000_000, 75, 4000)
+PAID = FeeRates(75, 4000).split(1_000_000)
 NOTHING_NEW = ExecutionVerdict()
 RAN_OUT = ExecutionVerdict(ended=Ended(Ending.RAN_OUT))
 CANCELLED = ExecutionVerdict(ended=Ended(Ending.CANCELLED, "cancelled on chain", "0x" + "ca" * 32))

@@ -23,7 +23,7 @@ from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
 from sweepapi.evm.contracts import v4, v5
 from sweepapi.evm.encoding import responses
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweeps.books import adoption
 from sweeps.books.adoption import Adopted
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
@@ -95,7 +95,7 @@ def test_it_says_what_the_chain_shows_at_the_position_that_it_names(app: Partner
     assert event is not None
     assert list(execution["event"]["fields"].values()) == [str(value) for value in vars(event).values()]
     fee, amounts = receipt["fee"], execution["amounts"]
-    due = split(int(amounts["grossOutput"]), fee["totalFeeBps"], fee["partnerShareBps"])
+    due = FeeRates(fee["totalFeeBps"], fee["partnerShareBps"]).split(int(amounts["grossOutput"]))
     assert list(amounts.values()) == [str(value) for value in vars(due).values()]
     assert receipt["amounts"] == amounts
 
@@ -187,7 +187,7 @@ def close(sweep: Sweep) -> None:
 
 
 def test_of_an_adopted_sweep_it_has_what_the_chain_shows(api: Client, partner: Partner) -> None:
-    amounts = split(1_000_000, 75, 4000)
+    amounts = FeeRates(75, 4000).split(1_000_000)
     adopted = Adopted(
         sweep_id=uuid4(),
         partner=partner,

@@ -140,7 +140,7 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
         request=request,
         output=output_of(request.output_asset, market, facts),
         fees=fees,
-        tokens=[token.valued(rates, quotes.transfers, fee_bps=fees.total_fee_bps) for token in tokens],
+        tokens=[token.valued(rates, quotes.transfers, fees) for token in tokens],
         height=facts.head.number,
         market=market,
         last_hop=None if last is None else last.swap,
@@ -206,7 +206,7 @@ def refuse_high_impact(request: BuildRequest, tokens: Sequence[EvmToken]) -> Non
 
 def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -> SignedFloors:
     floors = {token.asset: floor for token, floor in zip(request.tokens, signed.floors, strict=True)}
-    return SignedFloors(floors, fees.total_fee_bps)
+    return SignedFloors(floors, fees)
 
 
 def _read(
@@ -290,7 +290,7 @@ def _max_skipped(request: BuildRequest, plan: RoutePlan) -> int:
 def _minimums(request: BuildRequest, fees: FeeTerms, plan: RoutePlan, signed: SignedFloors | None) -> Minimums:
     return Minimums(
         plan=plan,
-        fee_bps=fees.total_fee_bps,
+        fees=fees,
         slippage_bps=request.slippage_bps,
         router_slippage_bps=settings.ROUTER_LEG_SLIPPAGE_BPS,
         signed=None if signed is None else signed.floors,

@@ -20,6 +20,7 @@ from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
 from sweepapi.evm.worth.economics import sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
+from sweepapi.fees import FeeRates
 from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 from sweeps.protocol.request import BuildRequest, TokenInput
 
@@ -54,11 +55,11 @@ class EvmToken(PricedToken):
         """Whether it is swapped in the last hop."""
         return isinstance(self.swap, PoolSwap | WrappedSwap) and self.swap.joined
 
-    def valued(self, rates: Rates, transfers: Transfers, *, fee_bps: int) -> "EvmToken":
+    def valued(self, rates: Rates, transfers: Transfers, fees: FeeRates) -> "EvmToken":
         """Return the token with its economics."""
         if self.swap is None:
             return self
-        return replace(self, economics=token_economics(self, rates, transfers, fee_bps=fee_bps))
+        return replace(self, economics=token_economics(self, rates, transfers, fees))
 
     def approval(self, *, unlimited: bool) -> Approval:
         """Return the allowances to give the contract in a trial, after a reset to zero where the token needs one.
@@ -186,9 +187,8 @@ class EvmPlanned(PlannedSweep):
         """Return the token with this output; None leaves it as it is."""
         if output is None:
             return token
-        fee_bps = self.fees.total_fee_bps
         economics = token.economics.at(
-            expected_output=output, min_output=token.min_output, fee_bps=fee_bps, rates=self.rates
+            expected_output=output, min_output=token.min_output, fees=self.fees, rates=self.rates
         )
         return replace(token, expected_output=output, economics=economics)
 

@@ -150,7 +150,7 @@ class _Appraisal:
         seen, fees = self.seen, self.terms.fees
         minimums = Minimums(
             plan=plan,
-            fee_bps=fees.total_fee_bps,
+            fees=fees,
             slippage_bps=SLIPPAGE_BPS,
             router_slippage_bps=SLIPPAGE_BPS,
             signed=None,

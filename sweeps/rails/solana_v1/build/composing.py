@@ -11,6 +11,7 @@ from solders.address_lookup_table_account import AddressLookupTableAccount
 from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
+from sweepapi.fees import FeeRates
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.cluster import reads
@@ -42,7 +43,7 @@ class ClusterMarket:
     recent_prices: Sequence[int]  # micro-lamports per compute unit
 
 
-def check_instructions(tokens: Sequence[SolanaToken], facts: ClusterFacts, cluster: Cluster, *, fee_bps: int) -> None:
+def check_instructions(tokens: Sequence[SolanaToken], facts: ClusterFacts, cluster: Cluster, fees: FeeRates) -> None:
     """Check what each token's quote would have the wallet sign; raises ``UnsafeSwapError``."""
     mints_of = {key: holding.token.mint for key, holding in facts.holdings.items()}
     allowed_programs = [public_key(program) for program in cluster.swap_programs]
@@ -62,7 +63,7 @@ def check_instructions(tokens: Sequence[SolanaToken], facts: ClusterFacts, clust
             source=token.holding.key,
             amount=token.amount,
             minimum=token.quote.threshold,
-            fee_bps=fee_bps,
+            fee_bps=fees.total_fee_bps,
         )
 
 

@@ -63,8 +63,8 @@ def plan_v1(
         sellable = sellable_tokens(request, facts)
         output_mint, fee_account = usable_output(facts)
         planning = _Planning(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
-        tokens = quote_tokens(registry.swap_api, sellable, facts, planning.swap_terms)
-        check_instructions(tokens, facts, cluster, fee_bps=fees.total_fee_bps)
+        tokens = quote_tokens(registry.swap_api, sellable, facts, planning.swap_terms, fees)
+        check_instructions(tokens, facts, cluster, fees)
         market = read_market(pool, tokens)
         transactions = planning.transactions(pool, tokens, market)
     symbols = {str(key): name.symbol for key, name in facts.names.items()}
@@ -157,7 +157,7 @@ class _Planning:
             output_mint=self.facts.output_mint,
             minimum=sum(token.quote.threshold for token in sold),
             fee_account=self.fee_account,
-            fee_bps=self.fees.total_fee_bps,
+            fees=self.fees,
             legs=len(sold),
             closed=frozenset(holding.key for holding in self._closes(packed)),
             fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,

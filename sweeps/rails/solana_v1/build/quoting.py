@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 
 from sweepapi.errors import FieldError, InsufficientOutput, NoRoute
+from sweepapi.fees import FeeRates
 from sweepapi.solana.swap_api import NoQuote, SwapApi, SwapApiQuote
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
 from sweeps.rails.solana_v1.build.refusals import Sellable
 from sweeps.rails.solana_v1.build.stages import SolanaToken
-from sweeps.rails.solana_v1.build.terms import SwapTerms, gross_of
+from sweeps.rails.solana_v1.build.terms import SwapTerms
 
 
 def quote_tokens(
-    swap_api: SwapApi, sellable: Sequence[Sellable], facts: ClusterFacts, terms: SwapTerms
+    swap_api: SwapApi, sellable: Sequence[Sellable], facts: ClusterFacts, terms: SwapTerms, fees: FeeRates
 ) -> list[SolanaToken]:
     """Return each token with its expected and minimum output, before the fee.
 
@@ -26,8 +27,8 @@ def quote_tokens(
             amount=one.token.amount,
             symbol=facts.names[one.holding.token.mint].symbol,
             decimals=one.mint.decimals,
-            expected_output=gross_of(quote.out_amount, terms.fee_bps),
-            min_output=gross_of(quote.threshold, terms.fee_bps),
+            expected_output=fees.gross_for(quote.out_amount),
+            min_output=fees.gross_for(quote.threshold),
             holding=one.holding,
             quote=quote,
         )

@@ -9,7 +9,6 @@ from solders.pubkey import Pubkey
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.errors import FieldError, InvalidRequest
-from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.addresses import associated_account, public_key
 from sweepapi.solana.swap_api import QuoteRequest
@@ -41,14 +40,6 @@ def output_of(cluster: Cluster, output_mint: str) -> OutputToken:
     if output is None:
         raise InvalidRequest(details=[FieldError("outputMint", "unsupported", "Sweeps can't end in this token.")])
     return output
-
-
-def gross_of(net_output: int, fee_bps: int) -> int:
-    """Return the output before the fee, of which exactly this is left after it.
-
-    ``gross - floor(gross * fee_bps / 10000) == net_output`` holds for every amount.
-    """
-    return net_output * BPS_DENOMINATOR // (BPS_DENOMINATOR - fee_bps)
 
 
 @dataclass(frozen=True)

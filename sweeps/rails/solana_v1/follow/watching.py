@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from sweepapi.fees import BPS_DENOMINATOR, Split, floor_share
+from sweepapi.fees import Split
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.landed.progress import ReferenceSearch
 from sweepapi.solana.landed.sightings import Subject
 from sweepapi.solana.landed.tracking import Tracked
 from sweepapi.solana.landed.transactions import Landed, LandedInstruction
 from sweeps.models import Execution, SweepTransaction
+from sweeps.protocol.rail import FeeTerms
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.store.stored import StoredSweep
 
@@ -62,8 +63,7 @@ class FollowedSolanaSweep:
     sweep_id: UUID
     wallet: str
     output_asset: str
-    fee_bps: int
-    partner_share_bps: int  # of the fee
+    fees: FeeTerms
     deadline: datetime
     executions: tuple[WatchedExecution, ...]
 
@@ -98,10 +98,9 @@ class FollowedSolanaSweep:
         gross = user_amount + fee
         if fee < 0 or user_amount <= 0:
             return None
-        if abs(fee * BPS_DENOMINATOR - gross * self.fee_bps) > execution.token_count * BPS_DENOMINATOR:
+        if not self.fees.matches(gross, fee, swaps=execution.token_count):
             return None
-        partner_fee = floor_share(fee, self.partner_share_bps)
-        return Split(gross, fee, partner_fee, fee - partner_fee, user_amount)
+        return self.fees.split_paid(gross, fee)
 
 
 def user_gain(landed: Landed, wallet: str, output_asset: str) -> int:
@@ -122,8 +121,7 @@ def _watched(stored: StoredSweep) -> FollowedSolanaSweep:
         sweep_id=sweep.id,
         wallet=sweep.wallet,
         output_asset=sweep.output_asset,
-        fee_bps=sweep.total_fee_bps,
-        partner_share_bps=sweep.partner_share_bps,
+        fees=FeeTerms.of(sweep),
         deadline=sweep.deadline,
         executions=tuple(_execution(stored, one, one.built) for one in stored.executions),
     )

@@ -2,16 +2,16 @@
 
 import pytest
 
-from sweepapi.evm.routes.floors import min_output_of
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
+from sweepapi.fees import FeeRates
 from tests.sweepapi.evm.routes.plans import WRAPPED, A, B, C, by_router, in_pool, joined_plan, last_hop, wrapped
 
-FEE_BPS, SLIPPAGE_BPS, ROUTER_SLIPPAGE_BPS = 75, 200, 50
+FEES, SLIPPAGE_BPS, ROUTER_SLIPPAGE_BPS = FeeRates(75, 0), 200, 50
 
 
 def minimums(plan: RoutePlan, *, slippage_bps: int = SLIPPAGE_BPS, signed: dict[str, int] | None = None) -> Minimums:
-    return Minimums(plan, FEE_BPS, slippage_bps, ROUTER_SLIPPAGE_BPS, signed)
+    return Minimums(plan, FEES, slippage_bps, ROUTER_SLIPPAGE_BPS, signed)
 
 
 def test_a_pool_leg_may_give_less_than_quoted_by_the_slippage() -> None:
@@ -60,13 +60,13 @@ def test_the_least_of_a_joined_leg_is_rounded_up() -> None:
 def test_a_renewed_offer_keeps_the_floors_and_asks_for_the_least_that_reaches_them() -> None:
     its = minimums(RoutePlan({A: in_pool(A, 10**6)}, last=None), signed={A: 5_000, B: 7})
     assert (its.floor(A), its.floor(B)) == (5_000, 7)
-    assert its.min_output(A) == min_output_of(5_000, fee_bps=FEE_BPS)
+    assert its.min_output(A) == FEES.min_output_of(5_000)
 
 
 def test_a_router_of_a_renewed_offer_is_held_to_the_new_quote_and_at_least_to_the_floor() -> None:
     plan = RoutePlan({A: by_router(A, 10_000), B: in_pool(B, 10_000)}, last=None)
     assert minimums(plan, signed={A: 1, B: 1}).min_output(A) == 9_950
-    assert minimums(plan, signed={A: 9_900, B: 1}).min_output(A) == min_output_of(9_900, fee_bps=FEE_BPS)
+    assert minimums(plan, signed={A: 9_900, B: 1}).min_output(A) == FEES.min_output_of(9_900)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, 
 from sweepapi.evm.worth import left_out
 from sweepapi.evm.worth.economics import value_loss_bps
 from sweepapi.evm.worth.valuing import NOTHING, Rates, Reference, TokenEconomics
+from sweepapi.fees import FeeRates
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.evm.build.planning import refuse_high_impact
 from sweeps.rails.evm.build.stages import EvmToken
@@ -25,7 +26,7 @@ TOKEN, OTHER, OUTPUT, WRAPPED, DOLLAR, POOL_ADDRESS = (f"0x{digit * 40}" for dig
 VENUE = Venue("v2", 2, "uniswap_v2", TOKEN, TOKEN, SaltRule.PACKED_PAIR, 30, bytes(4), "0x" + "12" * 32, TOKEN, ())
 ROUTER = Router("v2", "uniswap_v2", TOKEN, TOKEN, TOKEN, ())
 GWEI, COIN = 10**9, 10**18
-FEE_BPS = 100
+FEES = FeeRates(100, 0)
 # A unit of the token is worth two of the output, of which a thousand million are worth a coin, or 2,500 dollars.
 PRICES = {
     (TOKEN, OUTPUT): Fraction(2),
@@ -68,7 +69,7 @@ IN_FULL = probed(TransferTest(9, 9, 9), TransferTest(9, 9, 9))
 
 
 def economics(one: EvmToken, *, rates: Rates = RATES, transfers: Transfers = IN_FULL) -> TokenEconomics:
-    with_economics = one.valued(rates, transfers, fee_bps=FEE_BPS)
+    with_economics = one.valued(rates, transfers, FEES)
     return with_economics.economics
 
 
@@ -98,7 +99,7 @@ def test_each_amount_of_a_token_has_its_value_in_the_reference() -> None:
 
 def test_another_output_of_the_same_token_changes_what_depends_on_it() -> None:
     gas = leg_gas(IN_POOL)
-    one = economics(token(2 * COIN)).at(expected_output=COIN, min_output=1, fee_bps=FEE_BPS, rates=RATES)
+    one = economics(token(2 * COIN)).at(expected_output=COIN, min_output=1, fees=FEES, rates=RATES)
     assert (one.price_impact_bps, one.transfer_tax_bps, one.gas_share) == (5_000, 0, gas)
     assert (one.net_output, one.value, one.min_value) == (COIN * 99 // 100 - gas, COIN * 5 // 2, 2)
 
@@ -148,8 +149,8 @@ def test_a_better_price_than_the_mid_price_is_not_an_impact() -> None:
 
 
 def test_a_dropped_token_brings_and_costs_nothing() -> None:
-    one = token(COIN).valued(RATES, IN_FULL, fee_bps=FEE_BPS)
-    dropped_before = token(COIN).dropped().valued(RATES, IN_FULL, fee_bps=FEE_BPS)
+    one = token(COIN).valued(RATES, IN_FULL, FEES)
+    dropped_before = token(COIN).dropped().valued(RATES, IN_FULL, FEES)
     assert one.dropped().economics == dropped_before.economics == NOTHING != one.economics
     assert (NOTHING.price_impact_bps, NOTHING.gas_share, NOTHING.net_output, NOTHING.value) == (None, 0, 0, 0)
     assert value_loss_bps(NOTHING) is None
@@ -219,7 +220,7 @@ def request(*, accepted_impact_bps: int | None = None) -> BuildRequest:
 
 
 def losing(impact_bps: int) -> list[EvmToken]:
-    return [token(2 * COIN * (10_000 - impact_bps) // 10_000).valued(RATES, IN_FULL, fee_bps=FEE_BPS)]
+    return [token(2 * COIN * (10_000 - impact_bps) // 10_000).valued(RATES, IN_FULL, FEES)]
 
 
 def test_an_impact_above_the_second_setting_is_refused_with_the_token() -> None:
@@ -242,4 +243,4 @@ def test_accepting_less_than_the_setting_changes_nothing() -> None:
 
 
 def test_an_unknown_impact_is_not_refused() -> None:
-    refuse_high_impact(request(), [token(1).valued(replace(RATES, prices=MidPrices({})), IN_FULL, fee_bps=FEE_BPS)])
+    refuse_high_impact(request(), [token(1).valued(replace(RATES, prices=MidPrices({})), IN_FULL, FEES)])

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from eth_abi.abi import encode
 
+from ledger.models import Settlement
 from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC
 from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC as V5_TOPIC
@@ -15,7 +16,7 @@ from sweepapi.evm.logs.log_digest import digest
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.fees import Split
 from sweeps.models import SkippedToken, SweepTransaction
-from sweeps.protocol.rail import Ended, Ending, Executed, ExecutionVerdict, Skipped
+from sweeps.protocol.rail import Ended, Ending, Executed, ExecutionVerdict, FeeTerms, Skipped
 from sweeps.rails.evm.follow.judging import judge
 from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
@@ -37,8 +38,7 @@ TERMS = V4Terms(
     output_token=OUTPUT,
     tokens=(random_checksum_address(), random_checksum_address()),
     floors=(500_000, 492_500),
-    fee_bps=75,
-    partner_share_bps=4000,
+    fees=FeeTerms(75, 4000, None, random_checksum_address(), Settlement.PAYABLE),
 )
 WATCHED = FollowedEvmSweep(
     sweep_id=uuid4(),

@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.evm.encoding.responses import Log, Receipt
 from sweepapi.evm.logs.log_search import SearchFinding
-from sweepapi.fees import Split, split
+from sweepapi.fees import FeeRates, Split
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Mismatch, TransactionVerdict
 from sweeps.rails.evm.follow.judging import judge
@@ -31,7 +31,7 @@ from tests.factories.watched import WATCHED as UNREPORTED
 
 TX = random_hash()
 WATCHED = replace(UNREPORTED, tx_hashes=(TX,))
-PAID = split(1_000_000, 75, 4000)
+PAID = FeeRates(75, 4000).split(1_000_000)
 COMPLETED = replace(WATCHED, accepted=EvmAcceptance(TX, 100, block_at(100).hash, PAID))
 RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
 USED = frozenset({"nonce_used"})
@@ -40,7 +40,7 @@ NOT_FOUND = SearchFinding(None, None, agreed=False, resume_at=None)
 
 def executed_log(*, emitter: str = CONTRACT, terms: V5Terms = TERMS, **changes: Any) -> Log:
     """Return the ``SweepExecutedV5`` that matches the terms, for a gross output of a million units, with changes."""
-    event = {**vars(terms), "token_count": len(terms.tokens), **vars(PAID)} | changes
+    event = {**vars(terms), **vars(terms.fees), "token_count": len(terms.tokens), **vars(PAID)} | changes
     data = [event[name] for name in ("partner_recipient", "protocol_recipient", "output_token", "token_count")]
     data += [event[name] for name in ("gross_output", "total_fee", "partner_fee", "protocol_fee", "user_amount")]
     return Log(
@@ -334,7 +334,7 @@ def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:
 @pytest.mark.parametrize(
     "shown",
     [
-        receipt(executed_log(**vars(split(2_000_000, 75, 4000)))),
+        receipt(executed_log(**vars(FeeRates(75, 4000).split(2_000_000)))),
         receipt(),
         receipt(executed_log(), succeeded=False),
         replace(receipt(executed_log()), block_hash=block_at(100, fork=1).hash),

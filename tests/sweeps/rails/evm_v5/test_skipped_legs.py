@@ -9,7 +9,6 @@ from eth_abi.abi import encode
 from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
 from sweepapi.evm.encoding.responses import Log
-from sweepapi.fees import split
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.protocol.rail import Depth, Executed, ExecutionVerdict, Skipped
 from sweeps.rails.evm.follow.judging import judge
@@ -28,8 +27,14 @@ Reason = SkippedToken.Reason
 
 def executed_log(gross_output: int = 2_000, *, nonce: int = TERMS.nonce) -> Log:
     """Return the event of an execution that matches the terms."""
-    paid = split(gross_output, TERMS.total_fee_bps, TERMS.partner_share_bps)
-    data = [TERMS.partner_recipient, TERMS.protocol_recipient, TERMS.output_token, len(TOKENS), *vars(paid).values()]
+    paid = TERMS.fees.split(gross_output)
+    data = [
+        TERMS.fees.partner_recipient,
+        TERMS.fees.protocol_recipient,
+        TERMS.output_token,
+        len(TOKENS),
+        *vars(paid).values(),
+    ]
     topics = (EXECUTED_TOPIC, f"0x{nonce:064x}", f"0x{TERMS.user[2:].lower():0>64}", TERMS.partner_id)
     return Log(CONTRACT, topics, encode([*["address"] * 3, *["uint256"] * 6], data))
 
@@ -81,7 +86,7 @@ def test_what_was_left_out_is_in_the_order_of_the_tokens_with_its_reason() -> No
 
 
 def test_only_the_floors_of_the_tokens_that_ran_have_to_be_reached() -> None:
-    assert split(605, TERMS.total_fee_bps, 0).user_amount == sum(TERMS.floors[:3])
+    assert TERMS.fees.split(605).user_amount == sum(TERMS.floors[:3])
     assert left_out(skipped_log(3), executed_log(605)) == [(3, Reason.BELOW_LEAST)]
     assert mismatches(skipped_log(3), executed_log(604)) == [("userAmount", "inconsistent")]
 
@@ -121,7 +126,7 @@ def test_each_sweep_of_one_transaction_has_the_events_in_front_of_its_own() -> N
 
 
 def test_a_final_receipt_that_left_out_something_else_undoes_the_acceptance() -> None:
-    paid = split(2_000, TERMS.total_fee_bps, TERMS.partner_share_bps)
+    paid = TERMS.fees.split(2_000)
     accepted = EvmAcceptance(TX, 100, block_at(100).hash, paid, (Skipped(1, Reason.BELOW_LEAST),))
     depths = {}
     for name, logs in {"the same": [skipped_log(1)], "another": [skipped_log(2)], "nothing": []}.items():

@@ -9,7 +9,7 @@ from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC, EXECUTED_TOPIC
 from sweepapi.evm.encoding.responses import Block, Log, Receipt
 from sweepapi.evm.logs.log_search import Event
 from sweepapi.evm.logs.sightings import Sighting
-from sweepapi.fees import split
+from sweepapi.fees import FeeRates
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending
 from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS, EvmAcceptance, FollowedEvmSweep, depth_of
@@ -19,9 +19,9 @@ from tests.factories.watched import TERMS
 
 HASH, OTHER = "0x" + "aa" * 32, "0x" + "bb" * 32
 NONCE = TERMS.nonce
-USER, PARTNER, PROTOCOL = TERMS.user, TERMS.partner_recipient, TERMS.protocol_recipient
+USER, PARTNER, PROTOCOL = TERMS.user, TERMS.fees.partner_recipient, TERMS.fees.protocol_recipient
 WATCHED = replace(watched.WATCHED, deadline=1_000, built_at_height=200)
-PAID = split(1_000_000, 75, 4000)
+PAID = FeeRates(75, 4000).split(1_000_000)
 TX = "0x" + "dd" * 32
 EXECUTED = replace(WATCHED, tx_hashes=(TX,), accepted=EvmAcceptance(TX, 50, HASH, PAID))
 SEEN = Sighting(

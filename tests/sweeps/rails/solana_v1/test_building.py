@@ -18,11 +18,10 @@ from dev.solana.swap_api.answers import instruction
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import SweepFailed
-from sweepapi.fees import floor_share
+from sweepapi.fees import FeeRates, floor_share
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
 from sweeps.models import Execution, Offer, Sweep
 from sweeps.protocol.request import TokenInput
-from sweeps.rails.solana_v1.build.terms import gross_of
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.story.build import renew_offer
 from tests.solana_cluster import SolanaCluster
@@ -95,7 +94,7 @@ def test_the_minimum_is_what_the_slippage_leaves_with_the_fee_on_top(user: Solan
     built = user.build({user.hold(): 5 * DOLLAR}, slippage_bps=100)
 
     net = 4_962_500 * 99 // 100  # what the swap fails below
-    minimum = gross_of(net, FEE_BPS)
+    minimum = FeeRates(FEE_BPS, 0).gross_for(net)
     assert built["tokens"][0]["minOutput"] == built["estimatedOutput"]["minGross"] == str(minimum)
     assert built["estimatedOutput"]["minUser"] == str(net)
 
@@ -376,5 +375,5 @@ def test_a_symbol_that_differs_gives_a_warning(user: SolanaUser) -> None:
 @pytest.mark.parametrize("fee_bps", [0, 1, 75, 300])
 def test_the_gross_output_leaves_exactly_the_net_one(fee_bps: int) -> None:
     for net in [*range(2_000), 10**12 + 7, 2**64 - 1]:
-        gross = gross_of(net, fee_bps)
+        gross = FeeRates(fee_bps, 0).gross_for(net)
         assert gross - floor_share(gross, fee_bps) == net
