@@ -55,7 +55,7 @@ def repair(network: str, blocks: Blocks, *, named: Mapping[str, Partner], by: st
     auditor, errors = auditor_of(network), []
     for span in auditor.find_executed(network, blocks):
         try:
-            settle_all(span.looks)
+            settle_all(span.readings)
         except ExceptionGroup as error:
             errors.append(error)
     yield from auditor.adopt(network, blocks, named=named, by=by)

@@ -1,8 +1,8 @@
-"""Checks due sweeps: claims them, has their rails look at the networks, and settles them in sets.
+"""Checks due sweeps: claims them, has their rails read the networks, and settles them in sets.
 
 1. ``claims`` leases rows that are due. 2. Their rails read the networks outside any transaction, in batches. 3.
-``settle`` writes what was seen, where lease and version are as they were read; if no provider answered, only the
-time of the next look is written.
+``settle`` writes what was read, where lease and version are as they were read; if no provider answered, only the
+time of the next check is written.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from indexer.claims import SweepClaim
 from indexer.leases import renewed
 from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Look, SettlementOutcome, settle, watch
+from sweeps.story.settle import SettlementOutcome, SweepReading, follow, settle
 
 
 def check_one(sweep_id: UUID) -> datetime | None:
@@ -63,19 +63,19 @@ def check_clocks() -> None:
 
 
 def _check(claim: SweepClaim) -> SettlementOutcome:
-    """Look at and settle the claimed sweeps."""
+    """Read and settle the claimed sweeps."""
     outcome = SettlementOutcome()
     waiting = {sweep.id for sweep in claim.sweeps}
     try:
         with renewed(partial(claims.renew, claim)):
-            for looks in _looks(claim):
-                settled = settle(looks, lease=claim.lease)
-                waiting -= {look.sweep_id for look in looks}
+            for readings in _readings(claim):
+                settled = settle(readings, lease=claim.lease)
+                waiting -= {one.sweep_id for one in readings}
                 outcome.settled.extend(settled.settled)
                 outcome.errors.extend(settled.errors)
                 show_progress()
     finally:
-        if waiting:  # a look failed
+        if waiting:  # a check failed
             claims.release(claim, waiting)
     if outcome.errors:
         settled_ids = {settled.stored.id for settled in outcome.settled}
@@ -83,13 +83,13 @@ def _check(claim: SweepClaim) -> SettlementOutcome:
     return outcome
 
 
-def _looks(claim: SweepClaim) -> Iterator[list[Look]]:
-    """Yield what is seen of the sweeps, as soon as it is seen."""
+def _readings(claim: SweepClaim) -> Iterator[list[SweepReading]]:
+    """Yield what is read of the sweeps, as soon as it is read."""
     place = attrgetter("sweep.rail", "sweep.network")
     for (rail_name, network), group in groupby(sorted(claim.stored, key=place), key=place):
-        watching = {one.stored.id: one for one in watch(group)}
-        for seen in RAILS[rail_name].see(network, [one.watched for one in watching.values()]):
-            yield [Look(sweep_id, one, watching[sweep_id]) for sweep_id, one in seen]
+        followed = {one.stored.id: one for one in follow(group)}
+        for answers in RAILS[rail_name].read(network, [one.by_rail for one in followed.values()]):
+            yield [SweepReading(sweep_id, one, followed[sweep_id]) for sweep_id, one in answers]
 
 
 def _clocks(networks: Iterable[tuple[str, str]]) -> dict[str, datetime]:

@@ -1,8 +1,8 @@
 """Selects the sweeps that are due, by the database's clock, and leases each to one check.
 
-A claim takes the most urgent rows: first those that wait for a receipt, which are the pending ones whose look is
-planned before their deadline; then completed ones, whose blocks are watched; then the rest, which mostly ran out. A row
-is due once its time has come and no lease holds it.
+A claim takes the most urgent rows: first those that wait for a receipt, which are the pending ones whose check is
+planned before their deadline; then completed ones, whose blocks are followed; then the rest, which mostly ran out. A
+row is due once its time has come and no lease holds it.
 
 The lease only saves calls to the chain: concurrent checks are harmless, because ``settle`` takes the row's lock. A
 lease that its holder neither renewed nor released expires.

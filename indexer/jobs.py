@@ -5,7 +5,7 @@ from threading import Event
 
 from django.conf import settings
 
-from indexer import books, checks, following, reconciliation, signer_balance, watching
+from indexer import blocks, books, checks, following, reconciliation, signer_balance
 from indexer.runner import Job, Runner
 from ledger import numbering
 from ledger.proofs import signing
@@ -35,7 +35,7 @@ def all_jobs() -> list[Job]:
     jobs = [
         Job("sweeps", due, checks.check_batches, heart=WORKER),
         Job("clocks", due, checks.check_clocks),
-        Job("blocks", due, watching.watch),
+        Job("blocks", due, blocks.check_due),
         Job("following", settings.FOLLOW_SECONDS, following.follow),
         Job("webhooks", 0.0, deliverer.round, heart=WEBHOOKS, end=deliverer.finish),  # a round waits for attempts
         Job("numbering", 1.0, numbering.number_entries),

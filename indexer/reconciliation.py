@@ -14,7 +14,7 @@ from sweepapi import networks
 from sweeps.books.venues import venues_of
 from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
-from sweeps.story.settle import Look, SettlementOutcome, settle
+from sweeps.story.settle import SettlementOutcome, SweepReading, settle
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +79,7 @@ def _read_on(place: VenuePlace) -> int:
     """Settle what the next final blocks show; return how many more can be read now."""
     blocks_left = 0
     for span in place.rail.find_executed(place.network, place.venue):
-        settle_all(span.looks)
+        settle_all(span.readings)
         blocks_left = span.blocks_left
     return blocks_left
 
@@ -89,16 +89,16 @@ def settle_all(found: Iterable[tuple[UUID, Any]]) -> None:
     errors: list[Exception] = []
     chunk: dict[UUID, Any] = {}
     try:
-        for sweep_id, seen in found:
+        for sweep_id, answer in found:
             if sweep_id in chunk or len(chunk) == CHUNK_ROWS:
                 errors += settle_found(chunk).errors
                 chunk = {}
-            chunk[sweep_id] = seen
+            chunk[sweep_id] = answer
     finally:  # what was found before an error is settled, too
         errors += settle_found(chunk).errors
     SettlementOutcome(errors=errors).raise_errors()
 
 
 def settle_found(found: Mapping[UUID, Any]) -> SettlementOutcome:
-    """Settle what was seen of sweeps, by their ids."""
-    return settle([Look(sweep_id, seen) for sweep_id, seen in found.items()])
+    """Settle what was read of sweeps, by their ids."""
+    return settle([SweepReading(sweep_id, answer) for sweep_id, answer in found.items()])

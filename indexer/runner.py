@@ -29,7 +29,7 @@ from sweeps.heartbeats import Heart, show_progress
 # replaced by another one and the connections to the first are silent.
 DATABASE_DEADLINE_SECONDS = 2.0
 PAUSE_AFTER_FAILURE_SECONDS = 1.0
-WATCH_SECONDS = 1.0
+PROGRESS_CHECK_SECONDS = 1.0
 STALLED_SECONDS = 10.0  # beyond the longest wait of a step, after which the process ends
 STALLED = 70  # the exit code: EX_SOFTWARE of sysexits.h
 
@@ -57,7 +57,7 @@ class Runner:
     stopping: Event
     exit: Callable[[int], object] = os._exit  # of the process, whatever its other threads wait for
     _progress: dict[str, float] = field(default_factory=dict)  # monotonic seconds, by the name of the job
-    _watched_at: float = field(default_factory=time.monotonic)
+    _checked_at: float = field(default_factory=time.monotonic)
     _thawed_at: float = 0.0
 
     def run(self) -> None:
@@ -74,17 +74,17 @@ class Runner:
         log.info("work_ready", jobs=[job.name for job in self.jobs])
         for thread in threads:
             while thread.is_alive():
-                thread.join(WATCH_SECONDS)
-                self.watch()
+                thread.join(PROGRESS_CHECK_SECONDS)
+                self.check_progress()
         log.info("work_stopped")
 
-    def watch(self) -> None:
+    def check_progress(self) -> None:
         """End the process if a job made no progress although the database answers."""
         waits_seconds = max(settings.RPC_TIMEOUT_SECONDS, DATABASE_DEADLINE_SECONDS)
-        before, self._watched_at = self._watched_at, time.monotonic()
-        if self._watched_at - before > STALLED_SECONDS:  # the whole process was frozen
-            self._thawed_at = self._watched_at
-        oldest = self._watched_at - waits_seconds - STALLED_SECONDS
+        before, self._checked_at = self._checked_at, time.monotonic()
+        if self._checked_at - before > STALLED_SECONDS:  # the whole process was frozen
+            self._thawed_at = self._checked_at
+        oldest = self._checked_at - waits_seconds - STALLED_SECONDS
         progress = self._progress.copy()  # other threads change it
         stalled = [name for name, at in progress.items() if max(at, self._thawed_at) < oldest]
         if stalled and _database_answers():

@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 
 from indexer import checks
-from sweeps.nudge import CHECK_TASK, nudge
+from sweeps.wake import CHECK_TASK, wake
 
 DUE_TASK = "indexer.check_due"  # which beat sends
 
@@ -19,7 +19,7 @@ def check_sweep(sweep_id: str) -> None:
     """
     next_check_at = checks.check_one(UUID(sweep_id))
     if next_check_at is not None:
-        nudge(UUID(sweep_id), at=next_check_at)
+        wake(UUID(sweep_id), at=next_check_at)
 
 
 @shared_task(name=DUE_TASK)

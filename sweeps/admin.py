@@ -1,6 +1,6 @@
 """A sweep on one page for operations: what may happen, what was signed, what happened, and the books.
 
-Nothing is edited here. Four actions exist: void, and three that only ask the worker: look at the chain now, look once
+Nothing is edited here. Four actions exist: void, and three that only ask the worker: check the chain now, check once
 more at a block that was final, and cancel on chain.
 """
 
@@ -34,11 +34,11 @@ from sweeps.admin_parts import (
     postings_table,
 )
 from sweeps.models import Sweep
-from sweeps.nudge import check_now
 from sweeps.rails.registry import RAILS
 from sweeps.shown import timeline
 from sweeps.story.reopening import reopen
 from sweeps.story.withdrawal import cancel_on_chain, void
+from sweeps.wake import check_now
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
 
@@ -71,7 +71,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
                     "show_status",
                     "show_waiting",
                     ("show_flags", "show_network"),
-                    ("last_checked_at", "show_next_look"),
+                    ("last_checked_at", "show_planned_check"),
                     ("partner", "client_reference"),
                     "wallet",
                 ]
@@ -113,7 +113,7 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         "show_status",
         "show_flags",
         "show_waiting",
-        "show_next_look",
+        "show_planned_check",
         "show_network",
         "show_min_gross",
         "show_approvals",
@@ -128,12 +128,12 @@ class SweepAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Open", ordering="is_open")
     def show_openness(self, sweep: Sweep) -> str:
-        """Say in words what a mark would judge: a closed sweep is as good as an open one."""
+        """Say in words what a mark would say: a closed sweep is as good as an open one."""
         return "open" if sweep.is_open else "closed"
 
-    @display(description="Next look")
-    def show_next_look(self, sweep: Sweep) -> datetime | None:
-        return sweep.next_look_at
+    @display(description="Next check")
+    def show_planned_check(self, sweep: Sweep) -> datetime | None:
+        return sweep.planned_check_at
 
     @display(description="Flags")
     def show_flags(self, sweep: Sweep) -> str:
@@ -188,20 +188,20 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         permissions=["operate"],
         icon="refresh",
         dialog={
-            "title": "Look at the chain now",
+            "title": "Check the chain now",
             "description": "The worker reads the chain and settles what it finds.",
             "form_class": None,
             "form_submit_text": "Check now",
         },
     )
     def check_now(self, request: HttpRequest, _form: BaseDialogForm, object_id: str) -> HttpResponse:
-        """Make the sweep due and nudge the worker."""
+        """Make the sweep due and wake the worker."""
         sweep = object_or_404(self, request, object_id)
         if check_now(sweep.id):
             self.log_change(request, sweep, "Asked for a check.")
-            messages.success(request, "The worker was asked to look at the chain.")
+            messages.success(request, "The worker was asked to check the chain.")
         else:
-            messages.warning(request, "This sweep is closed, so the worker does not look at it.")
+            messages.warning(request, "This sweep is closed, so the worker does not check it.")
         return self._back_to(object_id)
 
     @action(
@@ -218,11 +218,11 @@ class SweepAdmin(ReadOnly, ModelAdmin):
         },
     )
     def check_again(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
-        """Open a completed sweep, for the given reason, so that the worker looks at its block once more."""
+        """Open a completed sweep, for the given reason, so that the worker checks its block once more."""
         sweep, reason = object_or_404(self, request, object_id), form.cleaned_data["reason"]
         if reopen(sweep_id=sweep.id, reason=reason, requested_by=request.user.get_username()):
             self.log_change(request, sweep, f"Opened again: {reason}")
-            messages.success(request, "The sweep is open again, and the worker was asked to look at its block.")
+            messages.success(request, "The sweep is open again, and the worker was asked to check its block.")
         else:
             messages.warning(request, "Only a completed sweep that is closed can be opened again.")
         return self._back_to(object_id)

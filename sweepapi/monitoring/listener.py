@@ -45,7 +45,7 @@ def start(bind: str) -> None:
 
 def start_alone(bind: str) -> None:
     """Listen for a single process, whose metrics are in its memory; raises as ``start``."""
-    _serve(_place(bind), HealthSource(lambda: readiness.judge(REGISTRY.collect()), lambda: REGISTRY))
+    _serve(_place(bind), HealthSource(lambda: readiness.decide(REGISTRY.collect()), lambda: REGISTRY))
 
 
 def _place(bind: str) -> tuple[str, int]:

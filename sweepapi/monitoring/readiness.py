@@ -1,4 +1,4 @@
-"""Judges from gauges whether a process, or a group of them, is ready: all checks passed, and did so just now.
+"""Decides from gauges whether a process, or a group of them, is ready: all checks passed, and did so just now.
 
 Gauges hold the times at which checks passed, so a check that hangs fails by itself, and nothing has to wait for it.
 """
@@ -42,10 +42,10 @@ class Readiness:
 
 def read(folder: Path) -> Readiness:
     """Return what the processes that share this folder reported in the last seconds."""
-    return judge(MultiProcessCollector.merge(map(str, folder.glob("gauge_max_*.db"))))  # type: ignore[no-untyped-call]
+    return decide(MultiProcessCollector.merge(map(str, folder.glob("gauge_max_*.db"))))  # type: ignore[no-untyped-call]
 
 
-def judge(metrics: Iterable[Metric]) -> Readiness:
+def decide(metrics: Iterable[Metric]) -> Readiness:
     """Return what these gauges, among other metrics, say of the last seconds."""
     gauges = defaultdict[str, list[Sample]](list)
     for metric in metrics:

@@ -49,7 +49,7 @@ class WrongNetworkError(BadResponseError):
     outcome = "wrong_network"
 
 
-class RestingError(BadResponseError):
+class PausedError(BadResponseError):
     """A provider was not queried: it is in quarantine, or wants us to wait."""
 
 

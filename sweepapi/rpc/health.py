@@ -126,7 +126,7 @@ class ProviderHealth:
         return self.open_until > self.clock()
 
     @property
-    def rests_for_seconds(self) -> float:
+    def paused_for_seconds(self) -> float:
         """How long the provider must not be queried; zero if it may be."""
         return max(self.waits_until - self.clock(), self.quarantined_until - self.clock(), 0.0)
 

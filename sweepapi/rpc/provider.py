@@ -14,7 +14,7 @@ from sweepapi.rpc.calls import Call, read
 from sweepapi.rpc.errors import (
     BadResponseError,
     BatchRefusedError,
-    RestingError,
+    PausedError,
     ThrottledError,
     WrongNetworkError,
 )
@@ -55,10 +55,10 @@ class Provider:
         More calls than the provider takes at once need several round trips.
 
         Raises ``BadResponseError`` if the provider can't be reached, is on another network, or gives an unusable
-        response; ``RestingError``, at once, if it must not be queried now.
+        response; ``PausedError``, at once, if it must not be queried now.
         """
-        if self.health.rests_for_seconds > 0:
-            raise RestingError(f"{self!r} is not queried for {self.health.rests_for_seconds:.0f} s")
+        if self.health.paused_for_seconds > 0:
+            raise PausedError(f"{self!r} is not queried for {self.health.paused_for_seconds:.0f} s")
         started = time.monotonic()
         try:
             values = self._proven_batch(calls, deadline=started + timeout_seconds)

@@ -38,7 +38,7 @@ class ProviderState:
     blocks_behind: int | None  # None also if it showed no head lately
     error_rate: float
     latency_seconds: float | None  # None if none was measured lately
-    rests_for_seconds: float  # how long it is not queried
+    paused_for_seconds: float  # how long it is not queried
     answered: int  # batches since the process began; so is the next one
     failed: int
     outvoted: int  # how often two other providers agreed on something else
@@ -59,7 +59,7 @@ def ranked(providers: Sequence[Provider]) -> list[Provider]:
             provider.position,
         )
 
-    return sorted((one for one in providers if one.health.rests_for_seconds <= 0), key=rank)
+    return sorted((one for one in providers if one.health.paused_for_seconds <= 0), key=rank)
 
 
 def states_of(providers: Sequence[Provider]) -> list[ProviderState]:
@@ -104,7 +104,7 @@ def _state(provider: Provider, blocks_behind: int | None, fastest: float) -> Pro
         blocks_behind=blocks_behind,
         error_rate=health.error_rate,
         latency_seconds=health.latency,
-        rests_for_seconds=health.rests_for_seconds,
+        paused_for_seconds=health.paused_for_seconds,
         answered=health.answered,
         failed=health.failed,
         outvoted=health.outvoted,
@@ -115,7 +115,7 @@ def _status(provider: Provider, blocks_behind: int | None, fastest: float) -> Pr
     health = provider.health
     applying = {
         ProviderStatus.QUARANTINED: health.is_quarantined,
-        ProviderStatus.WAITING: health.rests_for_seconds > 0,
+        ProviderStatus.WAITING: health.paused_for_seconds > 0,
         ProviderStatus.DISTRUSTED: health.is_distrusted,
         ProviderStatus.FAILING: health.is_open,
         ProviderStatus.LAGGING: _lags(provider, blocks_behind),

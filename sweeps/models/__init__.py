@@ -1,9 +1,9 @@
 """A sweep and everything known about it, in terms that hold for every rail.
 
 A ``Sweep`` is one build: wallet, tokens, recipients, fee terms and deadline. Each operation that it can cause on chain
-is an ``Execution``, identified by (network, venue, execution id); a transaction hash is only a hint where to look. Each
-quote given to the partner is an ``Offer``, and each change since then a ``SweepEvent``. Facts that only one rail knows
-are in that rail's own tables.
+is an ``Execution``, identified by (network, venue, execution id); a transaction hash is only a hint where to search.
+Each quote given to the partner is an ``Offer``, and each change since then a ``SweepEvent``. Facts that only one rail
+knows are in that rail's own tables.
 """
 
 from sweeps.models.comparison import Comparison

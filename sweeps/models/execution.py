@@ -144,10 +144,10 @@ class SweepTransaction(models.Model):
     status = models.CharField(max_length=16, choices=Status, default=Status.SUBMITTED)
     source = models.CharField(max_length=16, choices=Source, default=Source.PARTNER)
     finality = models.CharField(max_length=16, choices=Finality, default=Finality.NONE)
-    block_number = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
+    block_number = models.PositiveBigIntegerField(null=True, blank=True)  # null until found in a block
     block_hash = models.CharField(max_length=88, blank=True)  # blank until then
-    confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at its last look
-    gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until seen in a block
+    confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at its last check
+    gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until found in a block
     logs_digest = models.CharField(max_length=64, blank=True)  # of what was accepted, if its rail makes one
     # The position of the event in the block, as two providers show it once that is final; null unless accepted, and
     # on Solana, which has no logs.
@@ -190,9 +190,9 @@ class SweepTransaction(models.Model):
 
     @property
     def block(self) -> tuple[int, str]:
-        """Height and hash of the block that it was seen in; raises ``ValueError`` if it never was."""
+        """Height and hash of the block that it was found in; raises ``ValueError`` if it never was."""
         if self.block_number is None:
-            raise ValueError(f"{self.tx_hash} was never seen in a block")
+            raise ValueError(f"{self.tx_hash} was never found in a block")
         return self.block_number, self.block_hash
 
     @property

@@ -100,14 +100,14 @@ class Sweep(models.Model):
 
     version = models.PositiveBigIntegerField(default=1, db_default=1, editable=False)  # raised by trigger
 
-    next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed, and while it rests
-    # That of its execution, which is looked at for it; null unless the sweep is completed and open. It *rests* while
-    # it has one and no time of its own.
+    next_check_at = models.DateTimeField(null=True, blank=True)  # null once closed, and while it awaits finality
+    # That of its execution, which is checked for it; null unless the sweep is completed and open. It *awaits
+    # finality* while it has one and no time of its own.
     watched_block = models.ForeignKey(
         WatchedBlock, on_delete=models.PROTECT, null=True, blank=True, related_name="sweeps", db_index=False
     )
     check_attempts = models.PositiveIntegerField(default=0)
-    last_checked_at = models.DateTimeField(null=True, blank=True)  # null until the first look at the chain
+    last_checked_at = models.DateTimeField(null=True, blank=True)  # null until the first check
     last_error = models.TextField(blank=True)
     lease_token = models.UUIDField(null=True, blank=True)  # null unless a check is under way
     lease_until = models.DateTimeField(null=True, blank=True)  # null with the token
@@ -237,8 +237,8 @@ class Sweep(models.Model):
         return str(self.id)
 
     @property
-    def next_look_at(self) -> datetime | None:
-        """When it is looked at, or its block while it rests; None once closed."""
+    def planned_check_at(self) -> datetime | None:
+        """When it is checked, or its block while it awaits finality; None once closed."""
         if self.next_check_at is None and self.watched_block is not None:
             return self.watched_block.due_at
         return self.next_check_at
@@ -249,7 +249,7 @@ class Sweep(models.Model):
 
 
 # Shows a reader of the row whether anything was written since, to it or to what belongs to it. A lease does not count:
-# it is renewed while its holder looks at the chain. Who compares versions compares the token of the lease, too.
+# it is renewed while its holder checks the chain. Who compares versions compares the token of the lease, too.
 pgtrigger.register(
     pgtrigger.Trigger(
         name="version_rises",

@@ -1,4 +1,4 @@
-"""The blocks in which sweeps were executed, watched until they are final, so that not each sweep is looked at."""
+"""The blocks in which sweeps were executed, followed until they are final, so that not each sweep is looked at."""
 
 from typing import ClassVar
 
@@ -8,14 +8,14 @@ from sweepapi.fields import NetworkField
 
 
 class WatchedBlock(models.Model):
-    """A block that is not final yet; the completed sweeps whose execution is in it rest until something changes."""
+    """A block that is not final yet; the completed sweeps whose execution is in it await its finality."""
 
     network = NetworkField()
     number = models.PositiveBigIntegerField()
     hash = models.CharField(max_length=88)
-    head_number = models.PositiveBigIntegerField()  # the newest block at the last look
+    head_number = models.PositiveBigIntegerField()  # the newest block at the last check
     is_safe = models.BooleanField(default=False)  # all of its sweeps are known to be
-    due_at = models.DateTimeField()  # of the next look; while one is under way, when another may take over
+    due_at = models.DateTimeField()  # of the next check; while one is under way, when another may take over
 
     class Meta:
         indexes: ClassVar = [models.Index(fields=["due_at"], name="watched_block_due")]

@@ -2,7 +2,7 @@
 
 A rail is one way to execute sweeps: a version of our contract on EVM chains, or transactions on another network. The
 rest of the service does not depend on which rail it uses. It plans, issues and presents through the rail, has the rail
-judge what it has seen, and applies the verdict.
+decide on what it has read, and applies the verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -125,8 +125,8 @@ class IssuedSweep:
     deadline: datetime
     sweep_id: UUID = field(default_factory=uuid7, kw_only=True)  # a rail may put it on chain
 
-    def first_look_at(self, now: datetime) -> datetime:  # noqa: ARG002 - a rail may need it
-        """Return when to look at the sweep if nothing is reported: as soon as its deadline has passed."""
+    def first_check_at(self, now: datetime) -> datetime:  # noqa: ARG002 - a rail may need it
+        """Return when to check the sweep if nothing is reported: as soon as its deadline has passed."""
         return self.deadline + timedelta(seconds=1)
 
     @property
@@ -183,7 +183,7 @@ class Depth(Enum):
 
 @dataclass(frozen=True)
 class Inclusion:
-    """Where a transaction was seen in a block."""
+    """Where a transaction was found in a block."""
 
     block_number: int
     block_hash: str
@@ -251,7 +251,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class ExecutionVerdict:
-    """What a look means for one execution.
+    """What a check means for one execution.
 
     For an executed one only ``accepted``, ``log_index``, ``head_number`` and ``obstacle`` count.
     """
@@ -269,7 +269,7 @@ class ExecutionVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a look means for a sweep, by execution."""
+    """What a check means for a sweep, by execution."""
 
     executions: Mapping[UUID, ExecutionVerdict]
     has_run_out: bool = False  # the network's clock is past the deadline
@@ -278,13 +278,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class FinalSpan:
-    looks: Sequence[tuple[UUID, Any]]  # sweeps, open or closed, whose executions were not known, with what was seen
+    readings: Sequence[tuple[UUID, Any]]  # sweeps, open or closed, whose executions were not known, with what was read
     blocks_left: int  # final blocks above the span that can be read now
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """The facts about a settled, open sweep that determine the time of its next look."""
+class SweepProgress:
+    """The facts about a settled, open sweep that determine the time of its next check."""
 
     network: str
     is_executed: bool  # an execution of it was, and its block is not final yet
@@ -297,7 +297,7 @@ class Outlook:
 
 
 class Rail(Protocol):
-    """One way to execute sweeps. The values that ``watch`` and ``see`` return are opaque to the caller."""
+    """One way to execute sweeps. The values that ``follow`` and ``read`` return are opaque to the caller."""
 
     @property
     def name(self) -> str:
@@ -338,16 +338,16 @@ class Rail(Protocol):
         """Store the facts about an offer that only this rail knows, in the caller's transaction."""
         ...
 
-    def watch(self, sweeps: Sequence[StoredSweep]) -> list[Any]:
-        """Return what to look for, in the order of the sweeps."""
+    def follow(self, sweeps: Sequence[StoredSweep]) -> list[Any]:
+        """Return what to read, in the order of the sweeps."""
         ...
 
-    def see(
-        self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
+    def read(
+        self, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
     ) -> Iterator[Sequence[tuple[UUID, Any]]]:
-        """Look at the network for many sweeps in few round trips; yield each sweep's id with what was seen.
+        """Read the network for many sweeps in few round trips; yield each sweep's id with what was read.
 
-        Those that are seen at the same time are yielded together. None means that no provider answered. Without a
+        Those that are read at the same time are yielded together. None means that no provider answered. Without a
         timeout, follow-up reads are made as well, such as the search for an execution that was not reported.
         """
         ...
@@ -356,12 +356,12 @@ class Rail(Protocol):
         """Yield the next spans of final blocks; one is read again unless the caller settles it and asks for more."""
         ...
 
-    def judge(self, watched: Any, seen: Any) -> Verdict:  # noqa: ANN401 - the rail's own types
-        """Return the verdict; pure. What was seen may be older than what is watched."""
+    def decide(self, followed: Any, reading: Any) -> Verdict:  # noqa: ANN401 - the rail's own types
+        """Return the verdict; pure. The reading may be older than what is followed."""
         ...
 
-    def next_look(self, outlook: Outlook, verdict: Verdict) -> datetime | None:
-        """Return when to look again at an open sweep; None if it is enough to watch the block of its execution."""
+    def next_check(self, progress: SweepProgress, verdict: Verdict) -> datetime | None:
+        """Return when to check an open sweep again; None if it is enough to follow the block of its execution."""
         ...
 
     def clock(self, network: str) -> datetime | None:

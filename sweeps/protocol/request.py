@@ -27,7 +27,7 @@ class TokenInput:
 
 @dataclass(frozen=True)
 class DiscoverRequest:
-    """A checked request to look at a wallet; addresses as in a build request."""
+    """A checked request to read a wallet; addresses as in a build request."""
 
     network: str
     wallet: str

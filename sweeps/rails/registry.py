@@ -2,7 +2,7 @@
 
 from sweeps.books.auditor import Auditor
 from sweeps.protocol.rail import Rail
-from sweeps.rails.evm.follow import block_watching
+from sweeps.rails.evm.follow import block_reading
 from sweeps.rails.evm.rail import EvmRail, EvmShapes
 from sweeps.rails.evm.reconcile.auditing import EvmAuditor
 from sweeps.rails.evm.reconcile.log_following import LogFollower
@@ -20,7 +20,7 @@ RAILS: dict[str, Rail] = {rail.name: rail for rail in _ALL}
 BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _ALL}
 EVM_BY_MODE: dict[str, EvmRail] = {rail.mode: rail for rail in _EVM}
 LOG_FOLLOWER = LogFollower({rail.name: rail for rail in _EVM})
-look_at_blocks = block_watching.look  # only sweeps on EVM chains rest
+read_blocks = block_reading.read  # only sweeps on EVM chains await the finality of their blocks
 EVM_AUDITOR = EvmAuditor({rail.name: rail for rail in _EVM})
 # By the namespaces of their networks.
 _AUDITORS: dict[str, Auditor] = {"eip155": EVM_AUDITOR, "solana": SolanaAuditor()}

@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class SeenBlock:
+class ShownBlock:
     """A block as partners see it."""
 
     number: int
@@ -28,24 +28,24 @@ class SeenBlock:
 class Heads:
     """The newest block, and the newest that count as safe and as final."""
 
-    head: SeenBlock
-    safe: SeenBlock
-    final: SeenBlock
+    head: ShownBlock
+    safe: ShownBlock
+    final: ShownBlock
 
 
 def heads_of(node: SandboxNode, chain: Chain) -> Heads:
     """Return the chain's heads; raises ``ChainUnavailable``."""
-    head = _seen(node.ask("eth_getBlockByNumber", "latest", WITHOUT_TRANSACTIONS))
+    head = _shown(node.ask("eth_getBlockByNumber", "latest", WITHOUT_TRANSACTIONS))
 
-    def at(reference: str | int) -> SeenBlock:
+    def at(reference: str | int) -> ShownBlock:
         tag = reference if isinstance(reference, str) else hex(max(head.number - reference, 0))
-        return _seen(node.ask("eth_getBlockByNumber", tag, WITHOUT_TRANSACTIONS))
+        return _shown(node.ask("eth_getBlockByNumber", tag, WITHOUT_TRANSACTIONS))
 
     return Heads(head, at(chain.finality.safe), at(chain.finality.final))
 
 
-def _seen(block: dict[str, Any]) -> SeenBlock:
-    return SeenBlock(
+def _shown(block: dict[str, Any]) -> ShownBlock:
+    return ShownBlock(
         int(block["number"], 16), block["hash"], datetime.fromtimestamp(int(block["timestamp"], 16), tz=UTC)
     )
 

@@ -148,7 +148,7 @@ class ChecksSerializer(serializers.Serializer[Any]):
 
     checkAttempts = serializers.IntegerField(source="sweep.check_attempts")
     lastCheckedAt = UtcDateTimeField(source="sweep.last_checked_at", allow_null=True)
-    nextCheckAt = UtcDateTimeField(source="sweep.next_look_at", allow_null=True)
+    nextCheckAt = UtcDateTimeField(source="sweep.planned_check_at", allow_null=True)
     lastError = serializers.SerializerMethodField()
 
     def get_lastError(self, state: Any) -> str | None:  # noqa: ANN401, N802 - as above

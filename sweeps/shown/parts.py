@@ -77,7 +77,7 @@ def checks(snapshot: Snapshot) -> Part:
     return {
         "checkAttempts": snapshot["check_attempts"],
         "lastCheckedAt": snapshot["last_checked_at"],
-        "nextCheckAt": snapshot["next_look_at"],
+        "nextCheckAt": snapshot["planned_check_at"],
         "lastError": snapshot["last_error"] or None,
     }
 
@@ -111,7 +111,7 @@ def decisive_transaction(rows: Sequence[Part]) -> Part | None:
 
 
 def confirmations(tx: Part, watched_head: int | None) -> int:
-    """Return the confirmations, counted up to the head of the last check of its block while that is watched."""
+    """Return the confirmations, counted up to the head of the last check of its block while that is followed."""
     counted: int = tx["confirmations"]
     if tx["status"] != SweepTransaction.Status.ACCEPTED or watched_head is None:
         return counted

@@ -71,7 +71,7 @@ _FACTS = f"""
 _SNAPSHOT = f"""json_build_object(
     {_FACTS},
     'check_attempts', sweep.check_attempts, 'last_checked_at', {utc("sweep.last_checked_at")},
-    'next_look_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
+    'planned_check_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
     'watched_head', block.head_number,
     'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},
     'executions', {_array(_EXECUTIONS)}, 'entries', {_array(POSTINGS_OF_SWEEP)}

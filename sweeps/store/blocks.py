@@ -1,4 +1,4 @@
-"""The watched blocks: leased for a check, locked after their sweeps, and deleted once no sweep rests on them."""
+"""The watched blocks: leased for a check, locked after their sweeps, and deleted once no sweep awaits them."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
@@ -45,13 +45,13 @@ def hashes(block_ids: Collection[int]) -> Mapping[int, str]:
 
 
 def lock(block_ids: Collection[int]) -> None:
-    """Lock these blocks, so that no sweep comes to rest on them until the transaction ends."""
+    """Lock these blocks, so that no sweep begins to await them until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, {"blocks": list(block_ids)})
 
 
 def with_accepted(block_ids: Collection[int], finality: SweepTransaction.Finality) -> set[int]:
-    """Return those of these blocks on which sweeps rest whose accepted transaction is recorded as that deep."""
+    """Return those of these blocks that sweeps await whose accepted transaction is recorded as that deep."""
     accepted = SweepTransaction.objects.filter(
         sweep__watched_block__in=block_ids, status=SweepTransaction.Status.ACCEPTED, finality=finality
     )
@@ -64,6 +64,6 @@ def note_safe(block_ids: Collection[int]) -> None:
 
 
 def delete_unused(block_ids: Collection[int]) -> None:
-    """Delete those of these blocks on which no sweep rests."""
+    """Delete those of these blocks that no sweep awaits."""
     with connection.cursor() as cursor:
         cursor.execute(statement("delete_unused_blocks"), {"blocks": list(block_ids)})

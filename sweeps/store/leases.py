@@ -69,7 +69,7 @@ def make_run_out_due(network: str, *, clock: datetime, planned_after: datetime, 
 
 
 def make_due(sweep_id: UUID, *, at: datetime) -> bool:
-    """Make an open sweep due at a time, also if it rests; return False for one that is closed."""
+    """Make an open sweep due at a time, also if it awaits finality; return False for one that is closed."""
     return bool(Sweep.objects.filter(id=sweep_id, is_open=True).update(next_check_at=at))
 
 

@@ -23,7 +23,7 @@ _LOCK = """
 SELECT id, version, lease_token, lease_until, clock_timestamp() FROM sweeps_sweep
 WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
-_LOCK_RESTING = """
+_LOCK_AWAITING_FINALITY = """
 SELECT id FROM sweeps_sweep
 WHERE watched_block_id = ANY(%(blocks)s) AND next_check_at IS NULL AND id > %(after)s
 ORDER BY id LIMIT %(rows)s FOR UPDATE
@@ -98,10 +98,10 @@ def lock_one(sweep_id: UUID) -> StoredSweep:
     return read([sweep_id])[sweep_id]
 
 
-def lock_resting(block_ids: Collection[int], *, after: UUID, rows: int) -> Collection[StoredSweep]:
-    """Lock and read so many sweeps that rest on these blocks, in the order of their ids and above this one."""
+def lock_awaiting_finality(block_ids: Collection[int], *, after: UUID, rows: int) -> Collection[StoredSweep]:
+    """Lock and read so many sweeps that await these blocks, in the order of their ids and above this one."""
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_RESTING, {"blocks": list(block_ids), "after": after, "rows": rows})
+        cursor.execute(_LOCK_AWAITING_FINALITY, {"blocks": list(block_ids), "after": after, "rows": rows})
         sweep_ids = [sweep_id for (sweep_id,) in cursor.fetchall()]
     return read(sweep_ids).values()
 

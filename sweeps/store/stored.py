@@ -54,8 +54,8 @@ class StoredSweep:
     events: list[Row] = field(default_factory=list)
     fees: list[SweepFee] = field(default_factory=list)
     final_entries: list[UUID] = field(default_factory=list)
-    rests_on: BlockId | None = None  # which is watched for it from now on
-    head_number: int = 0  # that was seen with the block
+    awaited_block: BlockId | None = None  # which is followed for it from now on
+    head_number: int = 0  # that was read with the block
     _as_read: list[tuple[models.Model, dict[str, Any]]] = field(default_factory=list)
 
     @classmethod
@@ -96,9 +96,9 @@ class StoredSweep:
         _, before = self._as_read[0]  # of the sweep, which is the first to be read
         before["lease_until"] = lease_until
 
-    def rest(self, block: BlockId, *, head_number: int) -> None:
+    def await_finality(self, block: BlockId, *, head_number: int) -> None:
         """Have the block of its execution checked instead of the sweep, from the next check of blocks on."""
-        self.sweep.next_check_at, self.rests_on, self.head_number = None, block, head_number
+        self.sweep.next_check_at, self.awaited_block, self.head_number = None, block, head_number
 
     def new(self) -> Iterator[models.Model]:
         """Yield the instances that are not stored yet."""

@@ -45,14 +45,14 @@ def note(stored: StoredSweep, kind: EventKind, *, tx_hash: str | None = None, **
 
 
 def close(stored: StoredSweep) -> None:
-    """Stop looking at the chain for this sweep."""
+    """Stop checking the chain for this sweep."""
     sweep = stored.sweep
     sweep.is_open, sweep.closed_at, sweep.next_check_at, sweep.watched_block_id = False, stored.now, None, None
     note(stored, EventKind.CLOSED)
 
 
 def reopen(stored: StoredSweep, *, reason: str, requested_by: str) -> None:
-    """Look at the chain again, at once; the caller opens the executions that the look may change."""
+    """Check the chain again, at once; the caller opens the executions that the check may change."""
     sweep = stored.sweep
     sweep.is_open, sweep.closed_at, sweep.next_check_at = True, None, stored.now
     note(stored, EventKind.REOPENED, reason=reason, requested_by=requested_by)

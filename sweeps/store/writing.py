@@ -37,7 +37,7 @@ def write(sweeps: Collection[StoredSweep]) -> None:
 
     Raises ``FixedColumnError`` if something changed that the build fixed.
     """
-    _watch_blocks([one for one in sweeps if one.rests_on is not None])
+    _follow_blocks([one for one in sweeps if one.awaited_block is not None])
     messages = [message for one in sweeps for message in messages_of(one)]
     new = _by_model(instance for one in sweeps for instance in one.new())
     changes = [change for one in sweeps for change in one.changes()]
@@ -76,25 +76,25 @@ def _update(model: type[models.Model], changes: Sequence[ChangedRow]) -> Update:
     return Update(model, [{column: getattr(one.instance, column) for column in columns} for one in ours])
 
 
-def _watch_blocks(resting: Sequence[StoredSweep]) -> None:
-    """Have the blocks watched on which these sweeps rest, each with the highest head that was seen.
+def _follow_blocks(awaiting: Sequence[StoredSweep]) -> None:
+    """Have the blocks followed whose finality these sweeps await, each with the highest head that was read.
 
     Sorted, so that two sessions can't wait for each other.
     """
     heads: dict[BlockId, int] = {}
-    for one in resting:
-        if one.rests_on is not None:
-            heads[one.rests_on] = max(one.head_number, heads.get(one.rests_on, 0))
+    for one in awaiting:
+        if one.awaited_block is not None:
+            heads[one.awaited_block] = max(one.head_number, heads.get(one.awaited_block, 0))
     if not heads:
         return
-    due_at = max(one.now for one in resting)
+    due_at = max(one.now for one in awaiting)
     rows = [{**block._asdict(), "head_number": heads[block], "due_at": due_at} for block in sorted(heads)]
     with connection.preparing_cursor() as cursor:  # type: ignore[attr-defined]  # of our own backend
-        cursor.execute(statement("watch_blocks"), [as_json(rows)])
+        cursor.execute(statement("follow_blocks"), [as_json(rows)])
         ids = {BlockId(*block): block_id for block_id, *block in cursor.fetchall()}
-    for one in resting:
-        if one.rests_on is not None:
-            one.sweep.watched_block_id = ids[one.rests_on]
+    for one in awaiting:
+        if one.awaited_block is not None:
+            one.sweep.watched_block_id = ids[one.awaited_block]
 
 
 def _waits(candidates: Iterable[models.Model]) -> Iterator[timedelta]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sweeps import schedule
 from sweeps.models import NO_PROVIDER_ANSWERED, Cause, Execution, Flag, SweepStatus, SweepTransaction
-from sweeps.protocol.rail import Ended, Ending, Outlook, Verdict
+from sweeps.protocol.rail import Ended, Ending, SweepProgress, Verdict
 from sweeps.store import transitions
 from sweeps.store.stored import StoredSweep
 from sweeps.story.executions import ExecutionSettlement
@@ -36,7 +36,7 @@ def apply(stored: StoredSweep, verdict: Verdict) -> None:
 
 
 def postpone(stored: StoredSweep, *, is_planned: bool) -> None:
-    """Look again soon, because no provider answered: however long they were away, they may be back.
+    """Check again soon, because no provider answered: however long they were away, they may be back.
 
     What ``is_planned`` already is not put off.
     """
@@ -46,11 +46,11 @@ def postpone(stored: StoredSweep, *, is_planned: bool) -> None:
     sweep.next_check_at = min(soon, planned) if is_planned and planned is not None else soon
 
 
-def outlook_of(stored: StoredSweep) -> Outlook:
-    """Return what the next look at an open sweep depends on."""
+def progress_of(stored: StoredSweep) -> SweepProgress:
+    """Return what the next check at an open sweep depends on."""
     sweep = stored.sweep
     submitted = [tx.submitted_at for tx in stored.candidates if tx.is_live]
-    return Outlook(
+    return SweepProgress(
         network=sweep.network,
         is_executed=any(one.status == Execution.Status.EXECUTED and one.closed_at is None for one in stored.executions),
         flags=sweep.flags,

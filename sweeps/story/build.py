@@ -105,7 +105,7 @@ def _built(rail: Rail, issued: IssuedSweep) -> StoredSweep:
         min_gross=planned.minimum.gross_output,
         deadline=issued.deadline,
         created_at=now,
-        next_check_at=issued.first_look_at(now),
+        next_check_at=issued.first_check_at(now),
     )
     stored = StoredSweep(sweep, now)
     for position, identity in enumerate(issued.identities):

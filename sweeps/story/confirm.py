@@ -1,6 +1,6 @@
-"""Confirms a sweep: looks at the chain once for the hashes that the partner reports, stores them, settles, and answers.
+"""Confirms a sweep: reads the chain once for the hashes that the partner reports, stores them, settles, and answers.
 
-The candidates and what the look showed are stored by one transaction, also if no provider answers, and always before
+The candidates and what the check showed are stored by one transaction, also if no provider answers, and always before
 the partner has an answer. Parallel confirms take the row's lock instead of a lease, so their order does not matter.
 """
 
@@ -26,7 +26,6 @@ from sweepapi.errors import (
 )
 from sweeps import schedule
 from sweeps.models import Cause, EventKind, Execution, Sweep, SweepEvent, SweepStatus, SweepTransaction
-from sweeps.nudge import nudge
 from sweeps.protocol.presentation import Snapshot
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.registry import RAILS, V2_RAILS
@@ -36,7 +35,8 @@ from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 from sweeps.story.decided import already_confirmed, refuse_decided
 from sweeps.story.executions import REVERTED
-from sweeps.story.settle import Look, Settled, settle_together, store_report, watch
+from sweeps.story.settle import Settled, SweepReading, follow, settle_together, store_report
+from sweeps.wake import wake
 
 # Candidates that are looked up at the same time; at the limit, a new one displaces one that was never seen.
 MAX_CANDIDATES = 10
@@ -68,11 +68,11 @@ def confirm_sweep(
         raise InvalidRequest(details=[problem])
     if _was_executed_by(found, tx_hashes):
         return found
-    settled = _look(reading.read([sweep_id])[sweep_id], tx_hashes)
+    settled = _check(reading.read([sweep_id])[sweep_id], tx_hashes)
     _refuse_refused(settled, tx_hashes, deadline)
     sweep = settled.stored.sweep
     if sweep.status == SweepStatus.PENDING and sweep.next_check_at is not None:
-        nudge(sweep_id, at=sweep.next_check_at)
+        wake(sweep_id, at=sweep.next_check_at)
     return read_snapshot(requester, sweep_id, rails=V2_RAILS)
 
 
@@ -81,7 +81,7 @@ def _was_executed_by(found: Snapshot, tx_hashes: Sequence[str]) -> bool:
     return found["status"] == SweepStatus.COMPLETED and not accepted.isdisjoint(tx_hashes)
 
 
-def _look(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
+def _check(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
     """Record the hashes for a sweep that is not locked, look them up once, and store both together."""
     record = partial(_record, tx_hashes)
     if not record(stored):
@@ -89,14 +89,12 @@ def _look(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
     rail = RAILS[stored.sweep.rail]
     settled = None
     try:
-        (watching,) = watch([stored])
-        seen_at_once = rail.see(
-            stored.sweep.network, [watching.watched], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS
-        )
-        (((_, seen),),) = seen_at_once
-        (settled,) = settle_together([Look(stored.id, seen, watching, record)])
+        (followed,) = follow([stored])
+        answers = rail.read(stored.sweep.network, [followed.by_rail], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
+        (((_, answer),),) = answers
+        (settled,) = settle_together([SweepReading(stored.id, answer, followed, record)])
     finally:
-        if settled is None:  # whatever happened to the look, the report is stored
+        if settled is None:  # whatever happened to the check, the report is stored
             store_report(stored.id, record)
     return settled
 
@@ -132,7 +130,7 @@ def _record_candidates(stored: StoredSweep, tx_hashes: Sequence[str]) -> None:
 
 
 def _record_candidate(stored: StoredSweep, execution: Execution, tx_hash: str, at: datetime) -> None:
-    """Add the hash to the candidates, or have it judged again if it was reported before."""
+    """Add the hash to the candidates, or have it decided again if it was reported before."""
     sweep, candidates = stored.sweep, stored.candidates
     known = next((tx for tx in candidates if tx.tx_hash == tx_hash), None)
     if known is None and len(candidates) >= MAX_STORED_CANDIDATES:
@@ -181,7 +179,7 @@ def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepAp
         return TransactionReverted(details=_explained(tx, deadline))
     if tx.status == Tx.DROPPED:
         return SweepFailed()
-    # Another check may have judged the hash; then the reason is stored with the transaction.
+    # Another check may have decided about the hash; then the reason is stored with the transaction.
     mismatches = settled.mismatches(tx.tx_hash) or [Mismatch("event", "differs", tx.reason)]
     return EventMismatch(details=_details(mismatches))
 
@@ -197,7 +195,7 @@ def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
 
 
 def _explain(tx: SweepTransaction, reason: str) -> None:
-    """Store why a transaction reverted, unless it was judged otherwise meanwhile."""
+    """Store why a transaction reverted, unless it was decided otherwise meanwhile."""
     with transaction.atomic():
         stored = reading.lock_one(tx.sweep_id)
         for one in stored.candidates:

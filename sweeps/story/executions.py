@@ -57,7 +57,7 @@ class ExecutionSettlement:
     """One execution of a sweep, and its candidates."""
 
     verdict: ExecutionVerdict
-    ended: Ended | None = None  # set if this look ended the execution
+    ended: Ended | None = None  # set if this check ended the execution
 
     def __init__(self, stored: StoredSweep, execution: Execution) -> None:
         self.stored = stored
@@ -74,11 +74,11 @@ class ExecutionSettlement:
         if verdict.obstacle:
             self.sweep.last_error = verdict.obstacle
         if self.execution.status == Execution.Status.EXECUTED:
-            self._watch()
+            self._follow()
         else:
-            self._judge()
+            self._decide()
 
-    def _judge(self) -> None:
+    def _decide(self) -> None:
         for flag in sorted(self.verdict.raised):
             transitions.raise_flag(self.stored, flag)
         for flag in sorted(self.verdict.cleared):
@@ -98,17 +98,17 @@ class ExecutionSettlement:
 
     def _apply(self, verdict: TransactionVerdict) -> None:
         tx = self._candidate(verdict)
-        seen = verdict.inclusion
-        tx.block_number, tx.block_hash, tx.gas_used = seen.block_number, seen.block_hash, seen.gas_used
+        inclusion = verdict.inclusion
+        tx.block_number, tx.block_hash, tx.gas_used = inclusion.block_number, inclusion.block_hash, inclusion.gas_used
         self._record_depth(tx, Depth.INCLUDED)
         reason = " ".join(mismatch.message for mismatch in verdict.mismatches)
         if verdict.executed is not None:
             self._execute(tx, verdict.executed)
         elif verdict.reverted:
             explained = tx.reason if tx.status == Tx.REVERTED else reason
-            self._judged(tx, Tx.REVERTED, EventKind.REVERTED, explained or REVERTED)
+            self._mark(tx, Tx.REVERTED, EventKind.REVERTED, explained or REVERTED)
         else:
-            self._judged(tx, Tx.REJECTED, EventKind.REJECTED, reason)
+            self._mark(tx, Tx.REJECTED, EventKind.REJECTED, reason)
 
     def _candidate(self, verdict: TransactionVerdict) -> SweepTransaction:
         """Return the candidate of this hash; a transaction that was discovered becomes one."""
@@ -126,8 +126,8 @@ class ExecutionSettlement:
         self.stored.candidates.append(tx)
         return tx
 
-    def _judged(self, tx: SweepTransaction, status: Tx, kind: EventKind, reason: str) -> None:
-        if tx.status != status and tx.reason != reason:  # a hash that is reported again is judged again
+    def _mark(self, tx: SweepTransaction, status: Tx, kind: EventKind, reason: str) -> None:
+        if tx.status != status and tx.reason != reason:  # a hash that is reported again is decided again
             transitions.note(self.stored, kind, tx_hash=tx.tx_hash, reason=reason)
         tx.status, tx.reason = status, reason
 
@@ -185,7 +185,7 @@ class ExecutionSettlement:
             tx.status, tx.reason = Tx.DROPPED, DROPPED[ended.ending]
         self.execution.closed_at = self.stored.now
 
-    def _watch(self) -> None:
+    def _follow(self) -> None:
         """Follow the accepted transaction until its block is final; undo the acceptance if the block left the chain."""
         tx = next(self._with(Tx.ACCEPTED))
         depth = self.verdict.accepted

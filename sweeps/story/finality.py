@@ -1,4 +1,4 @@
-"""Moves on the sweeps that rest on watched blocks, in sets, by the rules of any other check.
+"""Moves on the sweeps that await the finality of watched blocks, in sets, by the rules of any other check.
 
 What is not shown as it was accepted is left to a check of the sweep itself. The sweeps are locked first, in the order
 of their ids, and the blocks after them, as by every writer of a sweep.
@@ -13,7 +13,7 @@ from django.db import transaction
 from sweeps.models import Execution, SweepStatus, SweepTransaction
 from sweeps.protocol.rail import Depth, ExecutionVerdict, Verdict
 from sweeps.store import blocks
-from sweeps.store.reading import lock_resting
+from sweeps.store.reading import lock_awaiting_finality
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 from sweeps.story.apply import apply
@@ -31,19 +31,20 @@ def make_safe(block_ids: Collection[int]) -> None:
     _in_chunks(block_ids, lambda stored: _reach(stored, Depth.SAFE))
     with transaction.atomic():
         blocks.lock(block_ids)
-        new = blocks.with_accepted(block_ids, SweepTransaction.Finality.INCLUDED)  # which came to rest meanwhile
+        # Of sweeps that began to await finality meanwhile.
+        new = blocks.with_accepted(block_ids, SweepTransaction.Finality.INCLUDED)
         blocks.note_safe(set(block_ids) - new)
 
 
 def make_final(shown: Mapping[int, Shown], *, head_number: int) -> None:
-    """Close what rests on final blocks and is as two providers show it there; the rest is checked itself.
+    """Close what awaits final blocks and is as two providers show it there; the rest is checked itself.
 
     ``shown`` has what they show by the ids of the blocks.
     """
     hashes = blocks.hashes(shown)
 
     def close(stored: StoredSweep) -> None:
-        block_id = stored.sweep.watched_block_id or 0  # never 0: it rests
+        block_id = stored.sweep.watched_block_id or 0  # never 0: it awaits finality
         if _is_proven(stored, hashes[block_id], shown[block_id]):
             _reach(stored, Depth.FINAL, head_number=head_number)
         else:
@@ -94,12 +95,12 @@ def _check_itself(stored: StoredSweep) -> None:
 
 
 def _in_chunks(block_ids: Collection[int], change: Callable[[StoredSweep], None]) -> None:
-    """Lock, change and write what rests on these blocks, so many at a time."""
+    """Lock, change and write what awaits these blocks, so many at a time."""
     after = UUID(int=0)
     chunk: Collection[StoredSweep] = ()
     while block_ids and (not chunk or len(chunk) == CHUNK_ROWS):
         with transaction.atomic():
-            chunk = lock_resting(block_ids, after=after, rows=CHUNK_ROWS)
+            chunk = lock_awaiting_finality(block_ids, after=after, rows=CHUNK_ROWS)
             if not chunk:
                 return
             for stored in chunk:
@@ -112,7 +113,7 @@ def _in_chunks(block_ids: Collection[int], change: Callable[[StoredSweep], None]
 
 
 def _give_up(block_ids: Collection[int]) -> None:
-    """Stop watching these blocks, as far as no sweep came to rest on them meanwhile."""
+    """Stop following these blocks, as far as no sweep began to await them meanwhile."""
     with transaction.atomic():
         blocks.lock(block_ids)
         blocks.delete_unused(block_ids)

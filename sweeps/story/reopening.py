@@ -6,18 +6,18 @@ import structlog
 from django.db import transaction
 
 from sweeps.models import EventKind, Execution, Flag, SweepEvent, SweepStatus
-from sweeps.nudge import nudge
 from sweeps.protocol.rail import Ending, ExecutionVerdict, Verdict
 from sweeps.store import transitions
 from sweeps.store.reading import lock_one
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
+from sweeps.wake import wake
 
 log = structlog.get_logger(__name__)
 
 
 def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
-    """Have the worker look at the block again: it closes the sweep, or reverses it if the block left the chain.
+    """Have the worker check the block again: it closes the sweep, or reverses it if the block left the chain.
 
     Returns False for a sweep that is open anyway, was not executed, or was adopted, so that its terms are not known.
     Raises ``ValueError`` for an empty reason.
@@ -34,7 +34,7 @@ def reopen(*, sweep_id: UUID, reason: str, requested_by: str) -> bool:
                 execution.closed_at = None
         transitions.reopen(stored, reason=reason.strip(), requested_by=requested_by)
         write([stored])
-        transaction.on_commit(lambda: nudge(sweep_id, at=stored.now))
+        transaction.on_commit(lambda: wake(sweep_id, at=stored.now))
     return True
 
 

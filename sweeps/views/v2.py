@@ -27,7 +27,7 @@ from sweeps.views.serializers.requests import BuildRequestSerializer, CancelRequ
 from sweeps.views.stored import SWEEP_ID, StoredSweepViewSet, documented, sweep_id_of
 
 TAG = "Sweeps"
-LOOK_AGAIN = OpenApiParameter(
+CHECK_AGAIN = OpenApiParameter(
     "Retry-After",
     {"type": "integer", "minimum": 1},
     OpenApiParameter.HEADER,
@@ -154,7 +154,7 @@ class SweepViewSet(StoredSweepViewSet):
     @extend_schema(
         operation_id="confirmSweep",
         summary="Report the transaction, or the batch of calls, that the user sent",
-        parameters=[SWEEP_ID, LOOK_AGAIN],
+        parameters=[SWEEP_ID, CHECK_AGAIN],
         tags=[TAG],
         request=ConfirmRequestSerializer,
         responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},

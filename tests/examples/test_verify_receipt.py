@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from indexer import checks, watching
+from indexer import blocks, checks
 from lab.bench.sweeps.numbers import number_by_time
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
@@ -47,7 +47,7 @@ def answer(app: PartnerApp) -> dict[str, Any]:
     app.confirm(built, app.execute(built))
     app.chain.mine(FINAL_AFTER)
     WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-    watching.watch()
+    blocks.check_due()
     number_by_time()
     response = app.api.get(f"/v2/sweep/status/{built['sweepId']}/receipt")
     assert response.status_code == 200, response.content
@@ -332,7 +332,7 @@ def test_a_sweep_on_solana_of_which_only_the_transaction_is_known_is_verified_by
 
 
 def look() -> None:
-    """Have the worker look at the only sweep."""
+    """Have the worker check the only sweep."""
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
     checks.check_due()
 

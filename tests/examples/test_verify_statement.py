@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from indexer import watching
+from indexer import blocks
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Settlement, StatementEra
 from ledger.proofs import checkpoints, signing
@@ -56,7 +56,7 @@ def files(app: PartnerApp, partner: Partner, monkeypatch: pytest.MonkeyPatch) ->
         built = app.build()
         app.confirm(built, app.execute(built))
         app.chain.mine(FINAL_AFTER)
-    watching.watch()
+    blocks.check_due()
     number_by_time()
     end(now, monkeypatch)
     path = f"/v2/statements/{now}"

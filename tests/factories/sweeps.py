@@ -1,4 +1,4 @@
-"""Creates sweeps as a build stores them, their possible outcomes, and looks at the chain."""
+"""Creates sweeps as a build stores them, their possible outcomes, and checks the chain."""
 
 import secrets
 from datetime import timedelta
@@ -264,8 +264,8 @@ def block_at(number: int, *, fork: int = 0) -> Block:
     return Block(number=number, hash=f"0x{fork:032x}{number:032x}", timestamp=1_700_000_000 + number)
 
 
-def seen(*receipts: Receipt, finding: SearchFinding | None = None, **facts: Any) -> EvmReading:
-    """Return a look at the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
+def evm_reading(*receipts: Receipt, finding: SearchFinding | None = None, **facts: Any) -> EvmReading:
+    """Return a check the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
     sighting: dict[str, Any] = {
         "head_number": 100,
         "safe_number": 68,
@@ -279,9 +279,9 @@ def seen(*receipts: Receipt, finding: SearchFinding | None = None, **facts: Any)
 
 
 def unused_after_deadline(sweep: Sweep, *receipts: Receipt, **facts: Any) -> EvmReading:
-    """Return a look that proves that the sweep can never be executed."""
+    """Return a check that proves that the sweep can never be executed."""
     proof = {"state": False, "safe_timestamp": int(sweep.deadline.timestamp()) + 1}
-    return seen(*receipts, **(proof | facts))
+    return evm_reading(*receipts, **(proof | facts))
 
 
 def found_cancellation(by: str, *, agreed: bool = True) -> SearchFinding:

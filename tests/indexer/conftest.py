@@ -17,6 +17,6 @@ def executed(app: PartnerApp) -> Sweep:
     app.execute(built)
     app.chain.mine(FINAL_AFTER)
     sweep = Sweep.objects.get(id=built["sweepId"])
-    settle(sweep_id=sweep.id, seen=unused_after_deadline(sweep))
+    settle(sweep_id=sweep.id, reading=unused_after_deadline(sweep))
     assert state(sweep) == ("expired", False, [])
     return sweep

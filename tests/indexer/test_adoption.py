@@ -338,7 +338,7 @@ def test_confirming_it_again_answers_that_it_is_completed(lost_v4: Lost, app: Pa
 
 
 @pytest.mark.usefixtures("lost")
-def test_it_is_not_opened_again_because_nothing_is_known_to_judge_its_receipt_by() -> None:
+def test_it_is_not_opened_again_because_no_terms_are_known_for_its_receipt() -> None:
     (adoption,) = repaired()
     assert adoption.sweep_id is not None
     assert not reopen(sweep_id=adoption.sweep_id, reason="To see.", requested_by="ops")

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from indexer import claims, tasks
 from sweeps.models import Sweep
-from sweeps.nudge import CHECK_TASK
+from sweeps.wake import CHECK_TASK
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepFactory, SweepTransactionFactory
 from tests.partner_app import PartnerApp

@@ -16,7 +16,7 @@ from ledger.models import JournalEntry
 from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.evm.chain.chains import Chain, FinalityRule
-from sweepapi.evm.logs.sightings import look
+from sweepapi.evm.logs.sightings import read_sightings
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow import following
@@ -83,7 +83,7 @@ def test_the_task_sends_its_next_message_only_if_it_made_the_check(
     built = app.build()
     submitted(built)
     sent: list[tuple[UUID, datetime]] = []
-    monkeypatch.setattr(tasks, "nudge", lambda sweep_id, at: sent.append((sweep_id, at)))
+    monkeypatch.setattr(tasks, "wake", lambda sweep_id, at: sent.append((sweep_id, at)))
     Sweep.objects.update(next_check_at=timezone.now())
     for _ in range(3):
         tasks.check_sweep(built["sweepId"])
@@ -125,12 +125,12 @@ def test_a_check_that_lost_its_lease_leaves_the_row_to_the_new_holder(
     submitted(built, app.execute(built))
     thief = uuid4()
 
-    def slow_look(**question: Any) -> Any:
-        seen = look(**question)
+    def slow_read(**question: Any) -> Any:
+        seen = read_sightings(**question)
         Sweep.objects.update(lease_token=thief)
         return seen
 
-    monkeypatch.setattr(following, "look", slow_look)
+    monkeypatch.setattr(following, "read_sightings", slow_read)
     assert look_at(built) is None
     assert status_of(built) == ("pending", True)
     assert Sweep.objects.get().lease_token == thief
@@ -168,7 +168,7 @@ def test_a_chain_that_does_not_answer_only_delays_the_check(
     assert checks.check_due() == 0
 
 
-def test_after_a_long_outage_of_all_providers_the_next_look_follows_at_once(
+def test_after_a_long_outage_of_all_providers_the_next_check_follows_at_once(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], settings: Settings
 ) -> None:
     built = app.build()

@@ -86,20 +86,20 @@ def test_a_batch_leaves_rows_that_wait_for_a_receipt_to_their_messages_for_a_whi
     late, later = sweep_due_in(-MINUTE), sweep_due_in(-2 * MINUTE)
     sweep_due_in(-timedelta(seconds=1))  # its message may still come
     sweep_due_in(MINUTE)
-    watched, ran_out = completed_and_due_in(-timedelta(seconds=1)), ran_out_and_due_in(-timedelta(seconds=1))
-    assert {sweep.id for sweep in claimed()} == {late.id, later.id, watched.id, ran_out.id}
+    followed, ran_out = completed_and_due_in(-timedelta(seconds=1)), ran_out_and_due_in(-timedelta(seconds=1))
+    assert {sweep.id for sweep in claimed()} == {late.id, later.id, followed.id, ran_out.id}
     assert claimed() == []
 
 
-def test_batches_take_what_waits_for_a_receipt_then_what_is_watched_then_the_rest(
+def test_batches_take_what_waits_for_a_receipt_then_what_is_followed_then_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(claims, "BATCH_ROWS", 2)
     ran_out = [ran_out_and_due_in(-HOUR)]
-    watched = [completed_and_due_in(-30 * MINUTE), completed_and_due_in(-20 * MINUTE)]
+    followed = [completed_and_due_in(-30 * MINUTE), completed_and_due_in(-20 * MINUTE)]
     awaited = [sweep_due_in(-3 * MINUTE), sweep_due_in(-2 * MINUTE), sweep_due_in(-MINUTE)]
     batches = [claimed() for _ in range(4)]
-    assert batches == [awaited[:2], [watched[0], awaited[2]], [ran_out[0], watched[1]], []]
+    assert batches == [awaited[:2], [followed[0], awaited[2]], [ran_out[0], followed[1]], []]
 
 
 def test_a_row_under_a_lease_is_due_again_when_the_lease_ends() -> None:

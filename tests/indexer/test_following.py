@@ -19,7 +19,7 @@ from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.reconcile import log_following
 from sweeps.story.settle import SettlementOutcome
 from sweeps.story.withdrawal import void
-from tests.factories.sweeps import SweepTransactionFactory, executed_receipt, seen
+from tests.factories.sweeps import SweepTransactionFactory, evm_reading, executed_receipt
 from tests.fake_node import FakeNode
 from tests.indexer.reconciled import NETWORK, kinds_booked, polled, refuse_to_settle, state, sweep_of
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
@@ -94,8 +94,8 @@ def test_a_closed_sweep_is_left_to_the_reconciliation_of_final_blocks(executed: 
 # --- reorganisations --------------------------------------------------------------------------------------------------
 
 
-def looked_at_long_ago(sweep: Sweep) -> None:
-    Sweep.objects.filter(id=sweep.id).update(last_checked_at=timezone.now() - 2 * log_following.RELOOK)
+def checked_long_ago(sweep: Sweep) -> None:
+    Sweep.objects.filter(id=sweep.id).update(last_checked_at=timezone.now() - 2 * log_following.RECHECK_INTERVAL)
 
 
 def test_an_execution_that_moved_to_another_block_is_booked_again(app: PartnerApp) -> None:
@@ -113,7 +113,7 @@ def test_an_execution_that_moved_to_another_block_is_booked_again(app: PartnerAp
     following.follow()
     assert state(sweep) == ("completed", True, []), "its block is looked for by the checks"
     assert app.chain.sign_and_send(app.user, built) == tx_hash
-    looked_at_long_ago(sweep)
+    checked_long_ago(sweep)
     following.follow()
     assert state(sweep) == ("pending", True, ["reorganised"])
     following.follow()
@@ -171,7 +171,7 @@ def test_without_checks_of_hashes_a_sweep_is_completed_and_becomes_final(app: Pa
     app.chain.mine(FINAL_AFTER)
     following.follow()
     reconciliation.reconcile()
-    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=2))  # nothing looked at it
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=2))  # nothing checked it
     reconciliation.reconcile()
     assert state(sweep_of(built)) == ("completed", False, [])
     assert app.state(built["sweepId"])["transaction"]["finality"] == "final"
@@ -267,7 +267,7 @@ def test_what_was_found_before_an_error_is_settled_and_a_sweep_that_was_found_tw
 
     def found() -> Iterator[tuple[UUID, EvmReading]]:
         for _ in range(2):
-            yield tx.sweep.id, seen(executed_receipt(tx))
+            yield tx.sweep.id, evm_reading(executed_receipt(tx))
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

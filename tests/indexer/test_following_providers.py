@@ -137,7 +137,7 @@ def test_a_cancellation_that_only_one_provider_shows_closes_nothing(
     sweep = sweep_of(built)
     assert (state(sweep), sweep.check_attempts) == (("pending", True, ["nonce_used"]), 1)
     following.follow()
-    assert sweep_of(built).check_attempts == 1, "not looked at by each poll"
+    assert sweep_of(built).check_attempts == 1, "not checked by each poll"
 
 
 def test_a_log_that_cannot_be_decoded_hides_no_other(

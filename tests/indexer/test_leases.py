@@ -11,10 +11,10 @@ from django.utils import timezone
 from structlog.testing import capture_logs
 
 from dev.waiting import wait_until
-from indexer import checks, claims, leases, watching
+from indexer import blocks, checks, claims, leases
 from sweepapi.evm.logs import sightings
 from sweeps.models import Sweep, WatchedBlock
-from sweeps.rails.evm.follow import block_watching, following
+from sweeps.rails.evm.follow import block_reading, following
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
 from tests.indexer.reconciled import sweep_of
 from tests.partner_app import PartnerApp
@@ -60,16 +60,16 @@ def test_a_check_that_lasts_longer_than_a_lease_keeps_its_sweeps_from_others(
     for built in builds:
         SweepTransactionFactory.create(sweep=sweep_of(built), tx_hash=app.execute(built))
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
-    renewed, look = renewals(claims, "renew"), sightings.look
+    renewed, read = renewals(claims, "renew"), sightings.read_sightings
 
-    def slow_look(**question: Any) -> Any:
+    def slow_read(**question: Any) -> Any:
         Sweep.objects.update(lease_until=timezone.now() - SECOND)  # as it is when a lease's time has passed
         wait_for_two(renewed)
         assert claims.claim_due() is None
         assert claims.claim_one(sweep_of(builds[0]).id) is None
-        return look(**question)
+        return read(**question)
 
-    monkeypatch.setattr(following, "look", slow_look)
+    monkeypatch.setattr(following, "read_sightings", slow_read)
     with capture_logs() as logs:
         assert checks.check_due() == 2
     assert {sweep.status for sweep in Sweep.objects.all()} == {"completed"}
@@ -165,35 +165,35 @@ def sessions() -> int:
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
-def watched(number: int) -> WatchedBlock:
+def watched_block(number: int) -> WatchedBlock:
     due_at = timezone.now() - timedelta(minutes=1)
     return WatchedBlock.objects.create(network=LOCAL, number=number, hash=f"0x{number}", head_number=9, due_at=due_at)
 
 
-def test_a_look_at_blocks_that_lasts_longer_than_a_lease_keeps_them_from_others(
+def test_a_check_of_blocks_that_lasts_longer_than_a_lease_keeps_them_from_others(
     monkeypatch: pytest.MonkeyPatch, renewals: Callable[[Any, str], Semaphore]
 ) -> None:
-    watched(1)
-    monkeypatch.setattr(watching, "LEASE", timedelta(0))  # over as soon as it begins
-    renewed, seen = renewals(watching.BlockClaim, "renew"), []
+    watched_block(1)
+    monkeypatch.setattr(blocks, "LEASE", timedelta(0))  # over as soon as it begins
+    renewed, seen = renewals(blocks.BlockClaim, "renew"), []
 
-    def slow_look(_network: str, blocks: list[WatchedBlock]) -> block_watching.BlockLook:
-        monkeypatch.setattr(watching, "LEASE", timedelta(minutes=1))
+    def slow_read(_network: str, due: list[WatchedBlock]) -> block_reading.BlockReading:
+        monkeypatch.setattr(blocks, "LEASE", timedelta(minutes=1))
         wait_for_two(renewed)
-        seen.append(blocks)
-        watching.watch()
-        return block_watching.BlockLook(9, timedelta(hours=1))
+        seen.append(due)
+        blocks.check_due()
+        return block_reading.BlockReading(9, timedelta(hours=1))
 
-    monkeypatch.setattr(watching, "look_at_blocks", slow_look)
-    watching.watch()
+    monkeypatch.setattr(blocks, "read_blocks", slow_read)
+    blocks.check_due()
     assert len(seen) == 1
     assert WatchedBlock.objects.get().due_at > timezone.now() + timedelta(minutes=30), "the renewals have ended"
 
 
 def test_renewing_leaves_a_block_to_who_took_it_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    watched(1)
-    monkeypatch.setattr(watching, "LEASE", timedelta(0))
-    first, _second = (watching._claim([LOCAL]) for _ in range(2))  # noqa: SLF001
+    watched_block(1)
+    monkeypatch.setattr(blocks, "LEASE", timedelta(0))
+    first, _second = (blocks._claim([LOCAL]) for _ in range(2))  # noqa: SLF001
     before = WatchedBlock.objects.get().due_at
     first.renew()
     assert WatchedBlock.objects.get().due_at == before

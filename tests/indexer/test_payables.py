@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 def built(app: PartnerApp, use_mode: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A V4 sweep that was built and approved."""
     use_mode("v4_fallback")
-    monkeypatch.setattr(reopening, "nudge", lambda _sweep_id, at: at)
+    monkeypatch.setattr(reopening, "wake", lambda _sweep_id, at: at)
     answer = app.build()
     app.approve(answer)
     return answer
@@ -75,7 +75,7 @@ def test_a_reorganisation_below_a_final_block_after_a_payout_leaves_a_debt_until
 
     app.chain.roll_back(before)
     app.chain.mine(3 * FINAL_AFTER)
-    assert checks.check_due() == 0, "a closed sweep is not looked at"
+    assert checks.check_due() == 0, "a closed sweep is not checked"
     assert balance(partner, weth.address).debt == 0
 
     assert reopen(sweep_id=UUID(built["sweepId"]), reason="The chain halted.", requested_by="ops")

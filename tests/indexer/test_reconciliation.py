@@ -12,14 +12,14 @@ from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Cause, Execution, Sweep, SweepStatus
-from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
+from sweeps.rails.evm.follow.followed import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks, UnmatchedEvent
 from sweeps.rails.registry import RAILS
 from sweeps.store import transitions
 from sweeps.store.reading import lock_one
 from sweeps.store.writing import write
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import ExecutionFactory, executed_receipt, seen
+from tests.factories.sweeps import ExecutionFactory, evm_reading, executed_receipt
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.indexer.reconciled import NETWORK, behind_final, cursor, mark, state, warnings
 from tests.local_chain import FINAL_AFTER
@@ -67,14 +67,14 @@ def test_an_execution_that_was_confirmed_is_not_settled_again(app: PartnerApp) -
 def test_a_reorganisation_of_what_was_final_clears_the_flag_with_the_booking(executed: Sweep) -> None:
     reconciliation.reconcile()
     number, _ = executed.transactions.get().block
-    settle(sweep_id=executed.id, seen=seen(canonical=Block(number, random_hash(), timestamp=1)))
+    settle(sweep_id=executed.id, reading=evm_reading(canonical=Block(number, random_hash(), timestamp=1)))
     assert state(executed) == ("pending", True, ["reorganised"])
     assert sum(posting.amount for posting in postings_of(executed.id) if posting.account.name == "fees_charged") == 0
 
 
-def test_a_closed_sweep_is_not_opened_by_what_one_look_shows_above_the_final_block(executed: Sweep) -> None:
+def test_a_closed_sweep_is_not_opened_by_what_one_check_shows_above_the_final_block(executed: Sweep) -> None:
     tx = executed.transactions.create(execution=executed.executions.get(), tx_hash=random_hash())
-    settle(sweep_id=executed.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=executed.id, reading=evm_reading(executed_receipt(tx)))
     assert state(executed) == ("expired", False, [])
 
 
@@ -169,8 +169,8 @@ def test_a_contract_that_new_builds_no_longer_use_is_read_too(app: PartnerApp, e
 
 def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: PartnerApp, executed: Sweep) -> None:
     found = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
-    ((sweep_id, look),) = next(found).looks
-    settle(sweep_id=sweep_id, seen=look)
+    ((sweep_id, look),) = next(found).readings
+    settle(sweep_id=sweep_id, reading=look)
     del found  # the process ends here
     before = cursor(app.chain.contracts["v5"])
     assert before <= executed.executions.get().built_at_height

@@ -17,8 +17,8 @@ from indexer.reconciliation import settle_found
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
+from sweeps.rails.evm.follow.followed import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.registry import RAILS
 from sweeps.story.settle import SettlementOutcome

@@ -41,7 +41,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PAUSE_AFTER_FAILURE_SECONDS", 0.01)
-    monkeypatch.setattr(runner, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(runner, "PROGRESS_CHECK_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), OperationalError("the database is gone")], ids=repr)
@@ -104,16 +104,16 @@ def test_a_job_that_stands_still_while_the_database_is_gone_is_waited_for(monkey
     loop.exit = ended.append
     loop._progress["hanging"] = 0.0  # noqa: SLF001 - as its thread would
     monkeypatch.setattr(runner, "_database_answers", lambda: False)
-    loop.watch()
+    loop.check_progress()
     assert ended == []
 
 
 def test_a_process_that_was_frozen_has_time_to_go_on() -> None:
     loop, ended = Runner([], Event()), list[int]()
     loop.exit = ended.append
-    loop._watched_at = loop._progress["sweeps"] = time.monotonic() - 120  # noqa: SLF001 - as after a freeze
-    loop.watch()
-    loop.watch()
+    loop._checked_at = loop._progress["sweeps"] = time.monotonic() - 120  # noqa: SLF001 - as after a freeze
+    loop.check_progress()
+    loop.check_progress()
     assert ended == []
 
 

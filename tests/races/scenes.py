@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from indexer import checks
 from ledger.reading import postings_of
-from sweeps import nudge
+from sweeps import wake
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story import reopening, withdrawal
@@ -19,10 +19,10 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     block_at,
+    evm_reading,
     executed_receipt,
     found_cancellation,
     receipt_of,
-    seen,
     unused_after_deadline,
 )
 from tests.settling import settle
@@ -41,7 +41,7 @@ class Scene:
     tx: SweepTransaction
 
     def settle(self, look: EvmReading) -> None:
-        settle(sweep_id=self.sweep.id, seen=look)
+        settle(sweep_id=self.sweep.id, reading=look)
 
 
 def reported(**facts: Any) -> Scene:
@@ -82,15 +82,15 @@ def closed() -> Scene:
 
 
 def executed(scene: Scene) -> None:
-    scene.settle(seen(executed_receipt(scene.tx)))
+    scene.settle(evm_reading(executed_receipt(scene.tx)))
 
 
 def reverted(scene: Scene) -> None:
-    scene.settle(seen(receipt_of(scene.tx, succeeded=False)))
+    scene.settle(evm_reading(receipt_of(scene.tx, succeeded=False)))
 
 
 def not_mined(scene: Scene) -> None:
-    scene.settle(seen())
+    scene.settle(evm_reading())
 
 
 def ran_out(scene: Scene) -> None:
@@ -98,16 +98,18 @@ def ran_out(scene: Scene) -> None:
 
 
 def cancelled(scene: Scene) -> None:
-    scene.settle(seen(state=True, finding=found_cancellation(CANCELLER)))
+    scene.settle(evm_reading(state=True, finding=found_cancellation(CANCELLER)))
 
 
 def gone(scene: Scene) -> None:
-    scene.settle(seen(head_number=120, canonical=block_at(100, fork=1)))
+    scene.settle(evm_reading(head_number=120, canonical=block_at(100, fork=1)))
 
 
 def final(scene: Scene) -> None:
     receipt = executed_receipt(scene.tx)
-    scene.settle(seen(receipt, head_number=170, safe_number=138, final_number=106, canonical=block_at(100), state=True))
+    scene.settle(
+        evm_reading(receipt, head_number=170, safe_number=138, final_number=106, canonical=block_at(100), state=True)
+    )
 
 
 def reported_again(scene: Scene) -> None:
@@ -132,7 +134,7 @@ def cancellation_requested(scene: Scene) -> None:
 
 
 def made_due(scene: Scene) -> None:
-    nudge.check_now(scene.sweep.id)
+    wake.check_now(scene.sweep.id)
 
 
 def reopened(scene: Scene) -> None:
@@ -140,12 +142,12 @@ def reopened(scene: Scene) -> None:
 
 
 def checked(scene: Scene) -> None:
-    """Let the worker look, at a chain that does not answer."""
+    """Let the worker check, at a chain that does not answer."""
     checks.check_one(scene.sweep.id)
 
 
 def taken_over(scene: Scene) -> None:
-    """Let another check take the sweep, as if the lease of the first had expired; none takes one that rests."""
+    """Let another check take the sweep, as if the lease of the first had expired, unless it awaits finality."""
     waiting = Sweep.objects.filter(id=scene.sweep.id, next_check_at__isnull=False)
     waiting.update(lease_token=NEW_HOLDER, lease_until=timezone.now() + MINUTE)
 

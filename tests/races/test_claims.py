@@ -28,10 +28,10 @@ LONGEST_DELAY = timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS)
 
 @dataclass(frozen=True)
 class Due:
-    """A sweep that waits for a receipt and one that is watched, both due, and who claimed them."""
+    """A sweep that waits for a receipt and one that is followed, both due, and who claimed them."""
 
     awaited: Sweep
-    watched: Sweep
+    followed: Sweep
     claimed: list[tuple[str, SweepClaim]] = field(default_factory=list)
 
     def note(self, claimer: str, claim: SweepClaim | None) -> None:
@@ -43,9 +43,9 @@ def two_due() -> Due:
     """Make two sweeps due, and no other ones."""
     Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() + MINUTE)
     awaited = SweepFactory.create(next_check_at=timezone.now() - MINUTE)
-    watched = scenes.completed()
-    Sweep.objects.filter(id=watched.sweep.id).update(next_check_at=timezone.now() - MINUTE)
-    return Due(awaited, watched.sweep)
+    followed = scenes.completed()
+    Sweep.objects.filter(id=followed.sweep.id).update(next_check_at=timezone.now() - MINUTE)
+    return Due(awaited, followed.sweep)
 
 
 def claimed_one(due: Due) -> None:
@@ -55,7 +55,7 @@ def claimed_one(due: Due) -> None:
 
 def claimed_both(due: Due) -> None:
     with transaction.atomic():
-        due.note("both", claims.claim_these([due.watched.id, due.awaited.id]))
+        due.note("both", claims.claim_these([due.followed.id, due.awaited.id]))
 
 
 def claimed_what_is_due(due: Due) -> None:
@@ -65,7 +65,7 @@ def claimed_what_is_due(due: Due) -> None:
 def holders(due: Due) -> dict[str, str]:
     """Return who holds each sweep, which is one claimer at most."""
     held: dict[str, str] = {}
-    for name in ("awaited", "watched"):
+    for name in ("awaited", "followed"):
         sweep = Sweep.objects.get(id=getattr(due, name).id)
         claimers = [(claimer, claim) for claimer, claim in due.claimed if sweep in claim.sweeps]
         assert [claim.lease for _, claim in claimers] == ([sweep.lease_token] if sweep.lease_token else [])
@@ -81,13 +81,13 @@ def test_each_sweep_has_one_holder() -> None:
 def test_a_claim_does_not_wait_for_a_sweep_that_is_being_written(claimed: Operation[Due]) -> None:
     due = two_due()
     assert not waits_for(Sweep.objects.filter(id=due.awaited.id), lambda: claimed(due))
-    assert [claim.sweeps for _, claim in due.claimed] == [[due.watched]]
+    assert [claim.sweeps for _, claim in due.claimed] == [[due.followed]]
 
 
 @pytest.mark.parametrize("claimed", [claimed_both, claimed_what_is_due])
 def test_a_closed_sweep_is_not_claimed_whatever_became_of_its_lease(claimed: Operation[Due]) -> None:
     due = two_due()
-    Sweep.objects.filter(id=due.watched.id).update(
+    Sweep.objects.filter(id=due.followed.id).update(
         is_open=False,
         closed_at=timezone.now(),
         next_check_at=None,
@@ -115,12 +115,12 @@ def test_a_renewal_does_not_wait_for_a_sweep_that_is_being_written_and_extends_o
 
 
 class LookFailedError(Exception):
-    """An error of the look that its rail does not handle."""
+    """An error of the check that its rail does not handle."""
 
 
 def check_failed(scene: Scene) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(EvmBase, "see", staticmethod(fail))
+        patched.setattr(EvmBase, "read", staticmethod(fail))
         with suppress(LookFailedError):
             checks.check_one(scene.sweep.id)
 
@@ -149,11 +149,11 @@ def test_what_this_release_does_not_know_is_put_off_unless_another_check_has_it(
 
 def test_the_sweeps_of_a_network_are_made_due_apart_from_those_that_are_being_written() -> None:
     due, later = two_due(), timezone.now() + 2 * MINUTE
-    sweeps = Sweep.objects.filter(id__in=[due.awaited.id, due.watched.id])
+    sweeps = Sweep.objects.filter(id__in=[due.awaited.id, due.followed.id])
     sweeps.update(next_check_at=later)
     now = timezone.now()
     assert not waits_for(sweeps.filter(id=due.awaited.id), lambda: leases.make_network_due(LOCAL, at=now))
-    assert dict(sweeps.values_list("id", "next_check_at")) == {due.awaited.id: later, due.watched.id: now}
+    assert dict(sweeps.values_list("id", "next_check_at")) == {due.awaited.id: later, due.followed.id: now}
 
 
 # --- the clock of the chain -------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def planned(scene: Waiting) -> list[bool]:
     return [due.next_check_at <= now]
 
 
-def test_what_ran_out_by_the_chain_is_due_unless_its_next_look_is_near() -> None:
+def test_what_ran_out_by_the_chain_is_due_unless_its_next_check_is_near() -> None:
     race = Race(waiting, planned_soon, clock_was_ahead, planned)
     assert race.in_turn() == (None, None, [False])
     assert_serial(race)

@@ -14,11 +14,11 @@ from sweeps.models import Sweep
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.store.reading import lock, lock_resting
-from sweeps.story.settle import Look
+from sweeps.store.reading import lock, lock_awaiting_finality
+from sweeps.story.settle import SweepReading
 from sweeps.story.settle import settle as settle_all
 from tests.factories.partners import PartnerFactory
-from tests.factories.sweeps import executed_receipt, random_checksum_address, receipt_of, seen
+from tests.factories.sweeps import evm_reading, executed_receipt, random_checksum_address, receipt_of
 from tests.races import scenes
 from tests.races.interleaving import Operation, Race, Rival, assert_serial
 from tests.races.scenes import Scene
@@ -31,11 +31,11 @@ LEASE = UUID(int=7)
 
 @dataclass(frozen=True)
 class Batch:
-    """Two sweeps, and a look at both by each of two checks."""
+    """Two sweeps, and a check at both by each of two checks."""
 
     sweeps: Sequence[Scene]
-    looks: list[Look]
-    other_looks: list[Look]
+    readings: list[SweepReading]
+    other_readings: list[SweepReading]
     lease: UUID | None
 
 
@@ -51,7 +51,7 @@ def looked_at(stage: Callable[..., Scene], show: Callable[[Scene], EvmReading], 
 
 
 def executed_both(lease: UUID | None = None) -> Batch:
-    return looked_at(scenes.reported, lambda scene: seen(executed_receipt(scene.tx)), lease=lease)
+    return looked_at(scenes.reported, lambda scene: evm_reading(executed_receipt(scene.tx)), lease=lease)
 
 
 def executed_both_under_a_lease() -> Batch:
@@ -59,19 +59,19 @@ def executed_both_under_a_lease() -> Batch:
 
 
 def failed_both() -> Batch:
-    return looked_at(scenes.failed, lambda scene: seen(receipt_of(scene.tx, succeeded=False)))
+    return looked_at(scenes.failed, lambda scene: evm_reading(receipt_of(scene.tx, succeeded=False)))
 
 
 def settled(batch: Batch) -> None:
-    settle_all(batch.looks, lease=batch.lease)
+    settle_all(batch.readings, lease=batch.lease)
 
 
 def settled_in_another_order(batch: Batch) -> None:
-    settle_all(batch.other_looks, lease=batch.lease)
+    settle_all(batch.other_readings, lease=batch.lease)
 
 
 def settled_under_another_lease(batch: Batch) -> None:
-    settle_all(batch.looks, lease=UUID(int=8))
+    settle_all(batch.readings, lease=UUID(int=8))
 
 
 def of_one(operation: Operation[Scene]) -> Operation[Batch]:
@@ -114,7 +114,7 @@ def test_the_revert_of_one_of_them_is_explained_meanwhile(monkeypatch: pytest.Mo
     assert_serial(race)
 
 
-def test_a_look_under_another_lease_is_not_written() -> None:
+def test_a_check_under_another_lease_is_not_written() -> None:
     batch = executed_both_under_a_lease()
     before = outcome(batch)
     settled_under_another_lease(batch)
@@ -129,7 +129,7 @@ def locked(ids: Sequence[UUID]) -> None:
 def locked_by_block(ids: Sequence[UUID]) -> None:
     with transaction.atomic():
         blocks = Sweep.objects.filter(id__in=ids).values_list("watched_block_id", flat=True)
-        lock_resting([block for block in blocks if block is not None], after=UUID(int=0), rows=2)
+        lock_awaiting_finality([block for block in blocks if block is not None], after=UUID(int=0), rows=2)
 
 
 @pytest.mark.parametrize("operation", [locked, locked_by_block])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from indexer.watching import BlockClaim, watch
+from indexer.blocks import BlockClaim, check_due
 from sweepapi.evm.logs.log_digest import digest
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from sweeps.story import finality
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @dataclass(frozen=True)
 class OnABlock(Scene):
-    """A sweep that rests, maybe beside one that was reported, and what providers show of both."""
+    """A sweep that awaits finality, maybe beside one that was reported, and what providers show of both."""
 
     shown: Mapping[tuple[str, str], str]
     other: Scene | None = None
 
 
 def completed() -> OnABlock:
-    """Return a sweep that rests on a block on which no sweep of another scene does."""
+    """Return a sweep that awaits a block that no sweep of another scene awaits."""
     Sweep.objects.filter(watched_block__isnull=False).update(next_check_at=timezone.now(), watched_block=None)
     WatchedBlock.objects.all().delete()
     scene = scenes.completed()
@@ -68,7 +68,7 @@ def block_gone(_scene: OnABlock) -> None:
 def outcome(scene: Scene) -> dict[str, Any]:
     sweep = Sweep.objects.get(id=scene.sweep.id)
     block = sweep.watched_block
-    return scenes.outcome(scene) | {"watched": block is not None, "block is safe": block is not None and block.is_safe}
+    return scenes.outcome(scene) | {"followed": block is not None, "block is safe": block is not None and block.is_safe}
 
 
 def outcome_of_both(scene: OnABlock) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -79,7 +79,7 @@ def outcome_of_both(scene: OnABlock) -> tuple[dict[str, Any], dict[str, Any]]:
 BLOCKS = (block_safe, block_final, block_gone)
 
 
-def test_a_sweep_that_rests() -> None:
+def test_a_sweep_that_awaits_finality() -> None:
     assert_all_serial(completed, outcome, BLOCKS)
     for block, sweep in product(BLOCKS, (scenes.gone, scenes.final, scenes.made_due)):
         assert_serial(Race(completed, block, sweep, outcome))
@@ -91,14 +91,14 @@ def test_a_sweep_that_is_accepted_in_a_block_while_the_block_is_closed(block: Op
 
 
 @pytest.mark.usefixtures("unreachable_chain")
-def test_a_look_at_blocks_takes_one_that_is_due_and_not_being_written(round_trips: list[list[str]]) -> None:
+def test_a_check_of_blocks_takes_one_that_is_due_and_not_being_written(round_trips: list[list[str]]) -> None:
     completed()
-    assert not waits_for(WatchedBlock.objects.all(), watch)
+    assert not waits_for(WatchedBlock.objects.all(), check_due)
     assert round_trips == []
-    watch()
+    check_due()
     asked = len(round_trips)
     assert asked > 0
-    watch()
+    check_due()
     assert len(round_trips) == asked, "the block is not due again"
 
 

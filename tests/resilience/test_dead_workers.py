@@ -1,4 +1,4 @@
-"""A worker that is killed or frozen in the middle of a look: another one looks at its sweeps within seconds."""
+"""A worker that is killed or frozen in the middle of a check: another one checks its sweeps within seconds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from psycopg.rows import namedtuple_row
 
 from indexer.leases import LEASE
-from sweeps.nudge import CHECK_TASK
+from sweeps.wake import CHECK_TASK
 from tests.local_chain import LocalChain
 from tests.resilience.engines import connect, send
 from tests.resilience.faulty_link import FaultyLink
@@ -36,8 +36,8 @@ def log(world: World, provider: FaultyLink) -> Path:
     return world.engines.start_worker(world.environment | patient, name=FAULTY, queue=FAULTY)
 
 
-def begin_look(world: World) -> str:
-    """Have the faulty worker look at a new sweep, and return its id."""
+def begin_check(world: World) -> str:
+    """Have the faulty worker check a new sweep, and return its id."""
     sweep_id = str(world.build()["sweepId"])
     with connect(world.database.url) as monitor:
         monitor.execute("UPDATE sweeps_sweep SET next_check_at = now() WHERE id = %s", [sweep_id])
@@ -52,26 +52,26 @@ def stored(world: World, sweep_id: str) -> Any:
         return monitor.cursor(row_factory=namedtuple_row).execute(f"{columns} WHERE id = %s", [sweep_id]).fetchone()
 
 
-def seconds_until_looked(world: World, sweep_id: str) -> float:
+def seconds_until_checked(world: World, sweep_id: str) -> float:
     started = monotonic()
-    world.engines.wait_for(lambda: stored(world, sweep_id).last_checked_at is not None, "a look by another worker")
+    world.engines.wait_for(lambda: stored(world, sweep_id).last_checked_at is not None, "a check by another worker")
     return monotonic() - started
 
 
-def test_another_worker_looks_at_what_a_frozen_one_and_then_a_killed_one_was_looking_at(
+def test_another_worker_checks_what_a_frozen_one_and_then_a_killed_one_was_reading(
     world: World, provider: FaultyLink, log: Path
 ) -> None:
     provider.hang()
-    frozen = begin_look(world)
+    frozen = begin_check(world)
     until = stored(world, frozen).lease_until
     world.engines.wait_for(lambda: stored(world, frozen).lease_until > until + LEASE, "renewals")
     world.engines.freeze(FAULTY)
-    assert seconds_until_looked(world, frozen) < RESUMED_SECONDS
+    assert seconds_until_checked(world, frozen) < RESUMED_SECONDS
     provider.work()
     world.engines.thaw(FAULTY)
-    world.engines.wait_for(lambda: "lease_lost" in log.read_text(), "the end of the look that was frozen")
+    world.engines.wait_for(lambda: "lease_lost" in log.read_text(), "the end of the check that was frozen")
     assert stored(world, frozen).check_attempts == 1
     provider.hang()
-    killed = begin_look(world)
+    killed = begin_check(world)
     world.engines.kill(FAULTY)
-    assert seconds_until_looked(world, killed) < RESUMED_SECONDS
+    assert seconds_until_checked(world, killed) < RESUMED_SECONDS

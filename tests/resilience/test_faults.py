@@ -10,7 +10,7 @@ RESUMED_SECONDS = 5
 
 def assert_resumed(world: World) -> None:
     assert world.seconds_until_served() < RESUMED_SECONDS
-    assert world.seconds_until_looked() < RESUMED_SECONDS
+    assert world.seconds_until_checked() < RESUMED_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_else_is_away_leaves_confirms_at_202_and_then_work_resumes(world: W
 
 def test_work_goes_on_without_celery_and_without_redis(world: World) -> None:
     with world.fault("kill worker and kill beat and kill redis"):
-        assert world.seconds_until_looked() < RESUMED_SECONDS
+        assert world.seconds_until_checked() < RESUMED_SECONDS
 
 
 @pytest.mark.parametrize("fault", ["kill web", "freeze web", "restart web"])
@@ -91,4 +91,4 @@ def test_connections_that_a_failover_forgot_are_replaced(world: World, engine: s
     world.seconds_until_served()  # a thread of the web may still trust a connection of the failover before
     world.links[engine].lose()
     assert world.seconds_until_served() < RESUMED_SECONDS
-    assert world.seconds_until_looked() < RESUMED_SECONDS
+    assert world.seconds_until_checked() < RESUMED_SECONDS

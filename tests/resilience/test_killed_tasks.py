@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from structlog.contextvars import bound_contextvars
 
-from sweeps.nudge import CHECK_TASK
+from sweeps.wake import CHECK_TASK
 from tests.resilience.databases import Database
 from tests.resilience.engines import Engines, connect, send
 from tests.resilience.observed import processes_of

@@ -14,7 +14,7 @@ from redis import Redis
 
 from dev.process import Program
 from sweeps.models import Sweep
-from sweeps.nudge import CHECK_TASK
+from sweeps.wake import CHECK_TASK
 from tests.partner_app import PartnerApp
 from tests.resilience.engines import BIN, Engines
 
@@ -72,7 +72,7 @@ def start_beat(engines: Engines, environment: dict[str, str]) -> Iterator[Callab
 
 
 @pytest.fixture
-def reported(app: PartnerApp, environment: dict[str, str]) -> Iterator[dict[str, Any]]:  # noqa: ARG001 nudges go there
+def reported(app: PartnerApp, environment: dict[str, str]) -> Iterator[dict[str, Any]]:  # noqa: ARG001 messages go there
     """A sweep whose transaction was reported and is not mined before the test asks for it."""
     built = app.build()
     app.approve(built)
@@ -89,9 +89,9 @@ def test_without_beat_the_messages_finish_a_sweep(
     engines: Engines, start_worker: Callable[[], Runs], app: PartnerApp, reported: dict[str, Any]
 ) -> None:
     runs = start_worker()
-    engines.wait_for(lambda: Sweep.objects.get().check_attempts > 2, "looks before it is mined")
+    engines.wait_for(lambda: Sweep.objects.get().check_attempts > 2, "checks before it is mined")
     app.chain.mine()
-    engines.wait_for(lambda: is_completed(reported), "the look that finds it")
+    engines.wait_for(lambda: is_completed(reported), "the check that finds it")
     assert runs(CHECK_TASK) > 1
 
 
@@ -99,9 +99,9 @@ def test_without_the_broker_the_loop_finishes_a_sweep(
     engines: Engines, environment: dict[str, str], app: PartnerApp, reported: dict[str, Any]
 ) -> None:
     engines.start_loop(environment | {"REDIS_URL": "redis://127.0.0.1:1"})
-    engines.wait_for(lambda: Sweep.objects.get().check_attempts > 2, "looks before it is mined")
+    engines.wait_for(lambda: Sweep.objects.get().check_attempts > 2, "checks before it is mined")
     app.chain.mine()
-    engines.wait_for(lambda: is_completed(reported), "the look that finds it")
+    engines.wait_for(lambda: is_completed(reported), "the check that finds it")
     engines.stop_named("work")
 
 
@@ -117,7 +117,7 @@ def test_after_the_broker_lost_everything_beats_finish_a_sweep_however_many_ther
     start_beat("beat-1")
     start_beat("beat-2")
     app.chain.mine()
-    engines.wait_for(lambda: is_completed(reported), "the look that finds it")
+    engines.wait_for(lambda: is_completed(reported), "the check that finds it")
     assert runs(CHECK_TASK) == 0
     changes = Sweep.objects.get().events.filter(kind="status").order_by("sequence")
     assert [change.to_status for change in changes] == ["pending", "completed"]

@@ -11,7 +11,7 @@ from celery import current_app
 from django.db import connection
 from pytest_django import Settings
 
-from sweeps.nudge import CHECK_TASK
+from sweeps.wake import CHECK_TASK
 from tests.partner_app import PartnerApp
 from tests.resilience.engines import Engines, send
 
@@ -37,7 +37,7 @@ def test_the_worker_logs_the_request_id_of_the_confirm_that_woke_it(
 
     app.api.defaults["HTTP_X_REQUEST_ID"] = "find-me"
     app.confirm(built, "0x" + "ab" * 32, status=202)
-    engines.wait_for(lambda: bool(runs(log, CHECK_TASK)), "the look that the confirm asked for")
+    engines.wait_for(lambda: bool(runs(log, CHECK_TASK)), "the check that the confirm asked for")
     assert {(run["request_id"], run["outcome"]) for run in runs(log, CHECK_TASK)} == {("find-me", "succeeded")}
 
     send(redis_url, CHECK_DUE)

@@ -133,7 +133,7 @@ class World:
             return False
 
     def rest(self) -> None:
-        """Make the sweep due much later, so that a fault interrupts no look at it."""
+        """Make the sweep due much later, so that a fault interrupts no check of it."""
         self._set_due("1 hour")
 
     def seconds_until_served(self) -> float:
@@ -141,17 +141,17 @@ class World:
         self.engines.wait_for(self.serves, "an answer after the outage")
         return monotonic() - started
 
-    def seconds_until_looked(self) -> float:
-        """Make the sweep due, and return how long it takes until the worker has looked at it."""
+    def seconds_until_checked(self) -> float:
+        """Make the sweep due, and return how long it takes until the worker has checked it."""
         started = monotonic()
-        before = self._last_look()
+        before = self._last_check()
         self._set_due("-1 minute")
-        self.engines.wait_for(lambda: self._last_look() != before, "a look after the outage")
+        self.engines.wait_for(lambda: self._last_check() != before, "a check after the outage")
         took = monotonic() - started
         self.rest()
         return took
 
-    def _last_look(self) -> object:
+    def _last_check(self) -> object:
         with connect(self.database.url) as monitor:
             looked = "SELECT last_checked_at, check_attempts, last_error FROM sweeps_sweep WHERE id = %s"
             return monitor.execute(looked, [self.sweep_id]).fetchone()

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 from eth_account.signers.local import LocalAccount
 
-from indexer import checks, watching
+from indexer import blocks, checks
 from ledger.reading import postings_of
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from tests.local_chain import GAS, signed_data
@@ -48,10 +48,10 @@ class Scene:
         """Return the account nonce of a wallet's next transaction."""
         return self.app.chain.web3.eth.get_transaction_count((wallet or self.app.user).address)
 
-    def look(self) -> None:
-        """Let the worker look at every block that it watches, and at every open sweep that does not rest on one."""
+    def check(self) -> None:
+        """Let the worker check every block that it follows, and at every open sweep that does not await one."""
         WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-        watching.watch()
+        blocks.check_due()
         active = Sweep.objects.filter(is_open=True, next_check_at__isnull=False)
         active.update(next_check_at=timezone.now() - timedelta(minutes=1))
         checks.check_due()

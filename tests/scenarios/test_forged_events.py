@@ -53,7 +53,7 @@ def test_a_forged_event_is_not_found_by_the_worker_either(app: PartnerApp, scene
     built = app.build()
     send_forged(app, built)
     app.chain.mine(FINAL_AFTER)
-    scene.look()
+    scene.check()
     assert (status_of(built), candidates_of(built), stored(built).flags) == (("pending", True), {}, [])
 
 
@@ -91,7 +91,7 @@ def test_amounts_that_contradict_what_was_signed_are_flagged_and_never_booked(
     impossible = send_forged(app, built, emitter=contract, **changes)
     app.chain.put_code(contract, code)
     assert error_of(app.post_confirm(built["sweepId"], impossible)) == (422, "event_mismatch")
-    scene.look()
+    scene.check()
     assert (status_of(built), booked(built)) == (("pending", True), [])
     assert stored(built).flags == [Flag.INCONSISTENT_AMOUNTS]
     assert app.confirm(built, app.execute(built))["status"] == "completed"

@@ -39,22 +39,22 @@ def test_a_block_that_leaves_the_chain_from_any_depth_is_reversed_and_booked_aga
     tx_hash = app.chain.sign_and_send(app.user, built)
     app.chain.mine(depth - 1)
     app.confirm(built, tx_hash)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("completed", True)
 
     app.chain.roll_back(before)
     app.chain.mine(depth + 1, seconds=3)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("pending", True)
     assert (total_booked(built), candidates_of(built)) == (0, {tx_hash: "submitted"})
 
     assert app.chain.sign_and_send(app.user, built) == tx_hash
-    scene.look()
+    scene.check()
     assert status_of(built) == ("completed", True)
     assert total_booked(built) == fee_of(app, built)
     app.chain.mine(FINAL_AFTER)
-    scene.look()
-    scene.look()
+    scene.check()
+    scene.check()
     assert (status_of(built), stored(built).flags) == (("completed", False), ["reorganised"])
     assert Execution.objects.get().booking_epoch == 1
 
@@ -69,11 +69,11 @@ def test_finality_by_depth_follows_a_reorganisation_as_deep_as_it_allows(
     before = app.chain.rpc("evm_snapshot")
     app.confirm(built, app.chain.sign_and_send(app.user, built))
     app.chain.mine(depth)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("completed", True)
     app.chain.roll_back(before)
     app.chain.mine(depth + 1, seconds=3)
-    scene.look()
+    scene.check()
     assert (status_of(built), total_booked(built)) == (("pending", True), 0)
 
 
@@ -93,8 +93,8 @@ def test_the_same_transaction_in_another_block_of_the_same_height_is_booked_with
     assert app.chain.sign_and_send(app.user, built) == tx_hash
     app.chain.mine(3)
     assert app.chain.web3.eth.block_number > height + 1
-    scene.look()
-    scene.look()
+    scene.check()
+    scene.check()
     assert status_of(built) == ("completed", True)
     second = fee_of(app, built)
     assert second < first
@@ -117,8 +117,8 @@ def test_a_sweep_that_reverts_where_it_is_mined_again_is_reversed_and_fails(app:
     app.chain.roll_back(before)
     crash_price(app, "LINK")
     assert app.chain.sign_and_send(app.user, built) == tx_hash
-    scene.look()
-    scene.look()
+    scene.check()
+    scene.check()
     assert (status_of(built), total_booked(built)) == (("failed", True), 0)
     assert candidates_of(built) == {tx_hash: "reverted"}
 
@@ -135,7 +135,7 @@ def test_sweeps_that_were_in_the_replaced_block_and_in_blocks_below_it_are_told_
     app.confirm(leaves, tx_hash)
     app.chain.roll_back(before)
     app.chain.mine(2, seconds=3)
-    scene.look()
+    scene.check()
     assert (status_of(stays), status_of(leaves)) == (("completed", True), ("pending", True))
     assert (len(booked(stays)), total_booked(leaves)) == (1, 0)
 
@@ -150,9 +150,9 @@ def test_a_chain_that_goes_back_and_forth_leaves_one_booking(app: PartnerApp, sc
         app.confirm(built, *hashes)
         app.chain.roll_back(before)
         app.chain.mine(2, seconds=3)
-        scene.look()
+        scene.check()
         assert total_booked(built) == 0
     app.chain.sign_and_send(app.user, built)
-    scene.look()
+    scene.check()
     assert [kind for kind, _ in booked(built)] == ["sweep_fee", "reversal"] * 3 + ["sweep_fee"]
     assert (len(hashes), total_booked(built)) == (1, fee_of(app, built))

@@ -44,7 +44,7 @@ def test_a_contract_wallet_approves_and_sweeps_in_one_transaction_of_its_owner(a
     assert app.confirm(built, tx_hash)["status"] == "completed"
     assert total_booked(built) == fee_of(app, built)
     app.chain.mine(FINAL_AFTER)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("completed", False)
 
 
@@ -78,8 +78,8 @@ def test_a_sweep_of_a_bundle_that_was_not_reported_is_found_beside_the_one_that_
     tx_hash = app.chain.send(app.user, call_of(bundler.through(calls)))
     app.confirm(reported[1], tx_hash)
     app.chain.mine(FINAL_AFTER)
-    scene.look()
-    scene.look()
+    scene.check()
+    scene.check()
     assert status_of(unreported[1]) == ("completed", False)
     assert candidates_of(unreported[1]) == {tx_hash: "accepted"}
 
@@ -95,10 +95,10 @@ def test_a_bundle_that_leaves_the_chain_takes_all_its_sweeps_with_it(
         app.confirm(built, tx_hash)
     app.chain.roll_back(before)
     app.chain.mine(2, seconds=3)
-    scene.look()
+    scene.check()
     assert [(status_of(built), total_booked(built)) for _, built in sweeps] == [(("pending", True), 0)] * 2
     assert app.chain.send(app.user, bundle) == tx_hash
-    scene.look()
+    scene.check()
     assert [total_booked(built) for _, built in sweeps] == [fee_of(app, built) for _, built in sweeps]
 
 

@@ -21,7 +21,7 @@ def test_the_first_hash_is_reported_and_the_faster_one_that_was_mined_is_found(a
         fast = scene.pooled(built, nonce=nonce, fee_gwei=30)
         app.chain.mine()
     app.chain.mine(SAFE_AFTER)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("completed", True)
     assert candidates_of(built) == {slow: "replaced", fast: "accepted"}
     assert stored(built).transactions.get(tx_hash=fast).source == "discovered"
@@ -74,7 +74,7 @@ def test_the_slow_one_is_mined_after_all_when_the_block_of_the_fast_one_leaves_t
         app.chain.mine(seconds=5)
         slow = scene.pooled(built, nonce=nonce, fee_gwei=10)
         app.chain.mine(2)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("pending", True), "the faster one may be mined again"
     app.confirm(built, slow)
     assert status_of(built) == ("completed", True)
@@ -93,11 +93,11 @@ def test_a_sweep_that_the_user_replaced_by_nothing_fails_once_its_deadline_is_pr
         app.confirm(built, dropped, status=202)
         scene.pool(app.user, app.user.address, "0x", nonce=nonce, fee_gwei=30)
         app.chain.mine()
-    scene.look()
+    scene.check()
     assert status_of(built) == ("pending", True), "the signed transaction can still be sent again"
     app.chain.mine(seconds=FAR_APART)
     app.chain.mine(SAFE_AFTER)
-    scene.look()
+    scene.check()
     assert status_of(built) == ("failed", False)
     assert candidates_of(built) == {dropped: "dropped"}
     assert booked(built) == []

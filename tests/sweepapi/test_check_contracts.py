@@ -84,7 +84,7 @@ def test_a_difference_affects_only_the_contract_that_it_names(chain: LocalChain)
     found = {
         difference.what: check.contract
         for check in checks(registry.specification(local), at)
-        for difference in check.judge(None, 0)
+        for difference in check.compare(None, 0)
     }
     assert set(found.values()) == {None, V5, V4}
     named = {what: next((name for name in (V5, V4) if name in what), None) for what in found}

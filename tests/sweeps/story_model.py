@@ -1,6 +1,6 @@
 """The state table of a sweep as a page of plain Python, and the simulated chain that the state-machine test drives.
 
-The model has no rails, rows or events. It takes the result of one look at the chain and derives the state that follows.
+The model has no rails, rows or events. It takes the result of one check the chain and derives the state that follows.
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ class MinedBlock:
 
 @dataclass(frozen=True)
 class View:
-    """The result of one look, for the hashes and the accepted height that were watched at that time."""
+    """The result of one check, for the hashes and the accepted height that were followed at that time."""
 
     head: int
     safe: int
@@ -76,7 +76,7 @@ class Chain:
                 return (executed[0] if executed else ""), block
         return None
 
-    def look(
+    def read(
         self, hashes: list[str], accepted_height: int | None, *, agreed: bool = True, searches: bool = True
     ) -> View:
         safe = max(self.head.number - SAFE_DEPTH, 0)
@@ -111,7 +111,7 @@ class Story:
     was_voided: bool = False
 
     @property
-    def watched(self) -> list[str]:
+    def followed(self) -> list[str]:
         if self.accepted_at is not None:
             return [tx_hash for tx_hash, status in self.candidates.items() if status == "accepted"]
         return [tx_hash for tx_hash, status in self.candidates.items() if status != "displaced"]
@@ -127,8 +127,8 @@ class Story:
             return "transaction_reverted"
         if self.status == "failed" and not self.is_open:
             return "sweep_failed"
-        if known in (None, "displaced") and len(self.watched) >= MAX_CANDIDATES:
-            unseen = [one for one in self.watched if self.candidates[one] == "submitted" and one not in self.seen]
+        if known in (None, "displaced") and len(self.followed) >= MAX_CANDIDATES:
+            unseen = [one for one in self.followed if self.candidates[one] == "submitted" and one not in self.seen]
             if not unseen:
                 return "too_many_candidates"
             self.candidates[unseen[0]] = "displaced"
@@ -139,7 +139,7 @@ class Story:
         return ""
 
     def answer(self, tx_hash: str) -> str:
-        """Return the code with which a confirm ends after its look, "" for success."""
+        """Return the code with which a confirm ends after its check, "" for success."""
         if self.status == "void":
             return "sweep_void"
         return {
@@ -156,18 +156,18 @@ class Story:
             self.status, self.was_voided = "void", True
         return is_allowed
 
-    def look(self, view: View) -> None:
+    def check(self, view: View) -> None:
         if not self.is_open:
             return
         if self.accepted_at is not None:
-            self._watch(self.accepted_at, view)
+            self._follow(self.accepted_at, view)
             return
-        for tx_hash in list(self.watched):
+        for tx_hash in list(self.followed):
             if tx_hash in view.mined and self.accepted_at is None:
-                self._judge(tx_hash, *view.mined[tx_hash])
+                self._decide(tx_hash, *view.mined[tx_hash])
         if self.accepted_at is None and view.found is not None and not self._is_end(view.found):
             tx_hash, block = view.found
-            self._judge(tx_hash, block.transactions[tx_hash], block)
+            self._decide(tx_hash, block.transactions[tx_hash], block)
         if self.accepted_at is None:
             self._end(view)
 
@@ -178,7 +178,7 @@ class Story:
             if block.transactions[tx_hash] != "executed":
                 return
             self.is_open = self.is_late = True
-        self.look(view)
+        self.check(view)
 
     def _is_end(self, found: tuple[str, MinedBlock]) -> bool:
         """Whether this use of the identity ends the sweep: a cancellation, or on V4 an execution on other terms.
@@ -188,7 +188,7 @@ class Story:
         tx_hash, block = found
         return not tx_hash or (self.rail == "evm_v4" and block.transactions[tx_hash] == "wrong_fee")
 
-    def _judge(self, tx_hash: str, outcome: Outcome, block: MinedBlock) -> None:
+    def _decide(self, tx_hash: str, outcome: Outcome, block: MinedBlock) -> None:
         self.seen.add(tx_hash)
         if outcome != "executed":
             self.candidates[tx_hash] = "reverted" if outcome == "reverted" else "rejected"
@@ -211,7 +211,7 @@ class Story:
             outcomes = self.candidates.values()
             self.status = "failed" if "reverted" in outcomes and "submitted" not in outcomes else "pending"
 
-    def _watch(self, accepted: MinedBlock, view: View) -> None:
+    def _follow(self, accepted: MinedBlock, view: View) -> None:
         if view.canonical is None or view.canonical.number != accepted.number or not view.agreed:
             return
         if view.canonical != accepted:

@@ -18,7 +18,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import load_clusters
-from sweeps import nudge
+from sweeps import wake
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm.models import LastHop
 from sweeps.rails.evm_v5.models import Cancellation
@@ -34,9 +34,9 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     block_at,
+    evm_reading,
     executed_receipt,
     note,
-    seen,
 )
 from tests.settling import settle
 
@@ -51,15 +51,15 @@ def ops() -> Client:
 
 
 @pytest.fixture
-def nudged(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
-    """The sweeps that the worker was nudged about."""
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+    """The sweeps that the worker was woken about."""
     sweeps: list[UUID] = []
 
     def note(sweep_id: UUID, *, at: datetime) -> None:
         assert at <= timezone.now()
         sweeps.append(sweep_id)
 
-    monkeypatch.setattr(nudge, "nudge", note)
+    monkeypatch.setattr(wake, "wake", note)
     return sweeps
 
 
@@ -122,7 +122,7 @@ def test_the_page_and_the_search_show_what_the_partner_chose(ops: Client) -> Non
 def test_the_page_tells_the_story_of_the_sweep_and_what_it_waits_for(ops: Client) -> None:
     tx = SweepTransactionFactory.create()
     assert missing(ops.get(page(tx.sweep)).content.decode(), "No receipt yet for 1 reported transaction.") == []
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     text = ops.get(page(tx.sweep)).content.decode()
     story = ["The transaction executed the sweep in block 100.", "The fee was booked.", "The sweep was executed."]
     assert missing(text, *story, "sweep_completed", "Its block is not final yet.") == []
@@ -185,7 +185,7 @@ def test_a_sweep_on_solana_is_shown_with_all_its_executions(
 
 def test_tables_name_their_rows_and_columns(ops: Client) -> None:
     tx = SweepTransactionFactory.create()
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     text = ops.get(page(tx.sweep)).content.decode()
     heads = ["What happened", "Event", "Account", "Direction"]
     assert missing(text, *(f'<th scope="col">{head}</th>' for head in heads)) == []
@@ -215,26 +215,26 @@ def test_nothing_can_be_added_changed_or_deleted(ops: Client) -> None:
     assert ops.post(reverse("admin:sweeps_sweep_delete", args=[sweep.id]), {"post": "yes"}).status_code == 403
 
 
-def test_check_now_makes_the_sweep_due_and_nudges_the_worker(ops: Client, nudged: list[UUID]) -> None:
+def test_check_now_makes_the_sweep_due_and_wakes_the_worker(ops: Client, woken: list[UUID]) -> None:
     sweep = SweepFactory.create(next_check_at=timezone.now() + timedelta(days=1))
     answer = ops.post(action("check_now", sweep), {"_form_submitted": "true"})
     assert answer.headers["HX-Redirect"] == page(sweep)
     sweep.refresh_from_db()
     assert sweep.next_check_at is not None
     assert sweep.next_check_at <= timezone.now()
-    assert nudged == [sweep.id]
+    assert woken == [sweep.id]
 
 
 def test_check_again_opens_a_closed_sweep_for_a_reason_and_is_logged(
     ops: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reopening, "nudge", lambda _sweep_id, at: at)
+    monkeypatch.setattr(reopening, "wake", lambda _sweep_id, at: at)
     tx = SweepTransactionFactory.create()
     ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": "The chain halted."})
     assert missing(ops.get(page(tx.sweep)).content.decode(), "Only a completed sweep that is closed") == []
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
-    final = seen(executed_receipt(tx), head_number=200, final_number=100, canonical=block_at(100))
-    settle(sweep_id=tx.sweep.id, seen=final)
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
+    final = evm_reading(executed_receipt(tx), head_number=200, final_number=100, canonical=block_at(100))
+    settle(sweep_id=tx.sweep.id, reading=final)
     ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": ""})
     assert not Sweep.objects.get().is_open
     answer = ops.post(action("check_again", tx.sweep), {"_form_submitted": "true", "reason": "The chain halted."})
@@ -244,11 +244,11 @@ def test_check_again_opens_a_closed_sweep_for_a_reason_and_is_logged(
     assert missing(ops.get(page(tx.sweep)).content.decode(), "Requested by: ops", "Reason: The chain halted.") == []
 
 
-def test_opening_a_dialog_changes_nothing(ops: Client, nudged: list[UUID]) -> None:
+def test_opening_a_dialog_changes_nothing(ops: Client, woken: list[UUID]) -> None:
     sweep = SweepFactory.create()
     assert ops.get(action("check_now", sweep)).status_code == 200
     assert ops.get(action("void", sweep)).status_code == 200
-    assert nudged == []
+    assert woken == []
     sweep.refresh_from_db()
     assert sweep.status == "pending"
 

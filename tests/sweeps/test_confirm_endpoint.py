@@ -69,26 +69,26 @@ def closed_sweep(partner: Partner, status: str) -> Sweep:
     )
 
 
-def the_worker_looks(built: dict[str, Any]) -> None:
+def the_worker_checks(built: dict[str, Any]) -> None:
     make_overdue(built["sweepId"])
     checks.check_due()
 
 
-def while_confirm_looks(
+def while_confirm_checks(
     monkeypatch: pytest.MonkeyPatch, rival: Callable[[], object], *, is_answered: bool = True
 ) -> None:
-    """Run the rival between the look of the next confirm and its settling."""
-    original = following.see
+    """Run the rival between the check of the next confirm and its settling."""
+    original = following.read
 
-    def slow_see(*arguments: Any, **options: Any) -> Any:
+    def slow_read(*arguments: Any, **options: Any) -> Any:
         seen = list(original(*arguments, **options))
         for rail in RAILS.values():
-            monkeypatch.setattr(rail, "see", original)
+            monkeypatch.setattr(rail, "read", original)
         rival()
         return iter(seen if is_answered else [[(sweep_id, None) for sweep_id, _ in lot] for lot in seen])
 
     for rail in RAILS.values():
-        monkeypatch.setattr(rail, "see", slow_see)
+        monkeypatch.setattr(rail, "read", slow_read)
 
 
 def test_a_mined_sweep_is_completed_and_booked_as_the_event_says(app: PartnerApp) -> None:
@@ -164,7 +164,7 @@ def test_a_hash_that_is_not_mined_yet_is_pending_and_the_worker_completes_it(app
     assert app.state(built["sweepId"])["status"] == "completed"
 
 
-def test_confirming_again_does_not_put_off_the_look_of_the_worker(app: PartnerApp, settings: Settings) -> None:
+def test_confirming_again_does_not_put_off_the_check_of_the_worker(app: PartnerApp, settings: Settings) -> None:
     settings.FIRST_CHECK_SECONDS = 60
     built, tx_hash = app.build(), random_hash()
     first, second = (app.confirm(built, tx_hash, status=202) for _ in range(2))
@@ -249,7 +249,7 @@ def test_a_cancellation_that_the_worker_finds_meanwhile_is_answered_as_void(
     built = app.build()
     app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
     app.chain.mine(SAFE_AFTER)
-    while_confirm_looks(monkeypatch, lambda: the_worker_looks(built))
+    while_confirm_checks(monkeypatch, lambda: the_worker_checks(built))
     assert error_of(app.post_confirm(built["sweepId"], random_hash())) == (409, "sweep_void")
     assert app.state(built["sweepId"])["status"] == "void"
 
@@ -265,7 +265,7 @@ def test_a_hash_displaced_while_another_completes_the_sweep_is_refused_with_the_
         SweepTransaction.objects.filter(tx_hash=displaced).update(status="displaced")
         app.confirm(built, tx_hash)
 
-    while_confirm_looks(monkeypatch, displace_and_complete)
+    while_confirm_checks(monkeypatch, displace_and_complete)
     response = app.post_confirm(built["sweepId"], displaced)
     assert error_of(response) == (409, "sweep_already_confirmed")
     assert response.json()["error"]["details"][0]["message"] == tx_hash
@@ -276,15 +276,15 @@ def test_a_confirm_without_an_answer_leaves_no_error_on_a_sweep_that_the_worker_
 ) -> None:
     built = app.build()
     tx_hash = app.execute(built)
-    while_confirm_looks(monkeypatch, lambda: None, is_answered=False)
+    while_confirm_checks(monkeypatch, lambda: None, is_answered=False)
     app.confirm(built, tx_hash, status=202)
-    while_confirm_looks(monkeypatch, lambda: the_worker_looks(built), is_answered=False)
+    while_confirm_checks(monkeypatch, lambda: the_worker_checks(built), is_answered=False)
     state = app.confirm(built, tx_hash)
     assert state == app.state(built["sweepId"]), "it answers what is stored by then"
     assert (state["status"], state["feeAuthorization"]["lastError"]) == ("completed", None)
 
 
-def test_a_report_is_stored_even_if_the_look_fails_in_a_way_that_nothing_expects(
+def test_a_report_is_stored_even_if_the_check_fails_in_a_way_that_nothing_expects(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built, tx_hash = app.build(), random_hash()
@@ -292,14 +292,14 @@ def test_a_report_is_stored_even_if_the_look_fails_in_a_way_that_nothing_expects
     def fail() -> None:
         raise ZeroDivisionError
 
-    while_confirm_looks(monkeypatch, fail)
+    while_confirm_checks(monkeypatch, fail)
     app.api.raise_request_exception = False
     assert app.post_confirm(built["sweepId"], tx_hash).status_code == 500
     (tx,) = app.state(built["sweepId"])["transactions"]
     assert (tx["txHash"], tx["status"]) == (tx_hash, "submitted")
 
 
-def test_a_report_is_stored_even_if_what_the_look_showed_can_not_be_applied(
+def test_a_report_is_stored_even_if_what_the_check_showed_can_not_be_applied(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = app.build()
@@ -310,13 +310,13 @@ def test_a_report_is_stored_even_if_what_the_look_showed_can_not_be_applied(
         assert app.post_confirm(built["sweepId"], tx_hash).status_code == 500
     (tx,) = app.state(built["sweepId"])["transactions"]
     assert (tx["txHash"], tx["status"]) == (tx_hash, "submitted")
-    the_worker_looks(built)
+    the_worker_checks(built)
     assert app.state(built["sweepId"])["status"] == "completed"
 
 
 def test_two_hashes_reported_at_the_same_time_are_both_stored(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     built, first, second = app.build(), random_hash(), random_hash()
-    while_confirm_looks(monkeypatch, lambda: app.confirm(built, first, status=202))
+    while_confirm_checks(monkeypatch, lambda: app.confirm(built, first, status=202))
     state = app.confirm(built, second, status=202)
     assert [tx["txHash"] for tx in state["transactions"]] == [first, second]
     assert [event["txHash"] for event in state["events"][1:]] == [first, second]
@@ -327,19 +327,19 @@ def test_a_hash_reported_twice_at_the_same_time_is_stored_once(
 ) -> None:
     built = app.build()
     tx_hash = app.execute(built)
-    while_confirm_looks(monkeypatch, lambda: app.confirm(built, tx_hash))
+    while_confirm_checks(monkeypatch, lambda: app.confirm(built, tx_hash))
     state = app.confirm(built, tx_hash)
     assert (state["status"], [tx["txHash"] for tx in state["transactions"]]) == ("completed", [tx_hash])
     assert [event["type"] for event in state["events"]].count("transaction_reported") == 1
 
 
-def test_a_look_that_no_provider_answers_does_not_put_off_the_planned_one(
+def test_a_check_that_no_provider_answers_does_not_put_off_the_planned_one(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built, tx_hash = app.build(), random_hash()
-    while_confirm_looks(monkeypatch, lambda: None, is_answered=False)
+    while_confirm_checks(monkeypatch, lambda: None, is_answered=False)
     planned = app.confirm(built, tx_hash, status=202)["feeAuthorization"]["nextCheckAt"]
-    while_confirm_looks(monkeypatch, lambda: None, is_answered=False)
+    while_confirm_checks(monkeypatch, lambda: None, is_answered=False)
     assert app.confirm(built, tx_hash, status=202)["feeAuthorization"]["nextCheckAt"] == planned
 
 

@@ -48,7 +48,7 @@ def post_discover(app: PartnerApp, **fields: Any) -> Any:
 
 
 def discovered(app: PartnerApp, **fields: Any) -> dict[str, Any]:
-    """Look at a wallet and return the response's data."""
+    """Read a wallet and return the response's data."""
     response = post_discover(app, **fields)
     assert response.status_code == 200, response.content
     data: dict[str, Any] = response.json()["data"]
@@ -374,7 +374,7 @@ def test_150_tokens_of_the_wallet_take_six_round_trips(app: PartnerApp, round_tr
     assert sellable(found) == SELLABLE - {"USDC"} | {"WETH"}
 
 
-def test_what_does_not_fit_into_one_look_is_counted(app: PartnerApp) -> None:
+def test_what_does_not_fit_into_one_check_is_counted(app: PartnerApp) -> None:
     found = discovered(app, candidates=[account(i) for i in range(MAX_CANDIDATES)])
     assert found["omittedCandidates"] == len(LISTED | UNLISTED | TAXED)
     assert {token["verdict"] for token in found["tokens"]} == {"broken"}

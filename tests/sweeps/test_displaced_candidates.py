@@ -43,7 +43,7 @@ def seen_candidates(sweep: Sweep, number: int) -> list[str]:
     return [tx.tx_hash for tx in SweepTransactionFactory.create_batch(number, sweep=sweep, **in_a_block)]
 
 
-def let_the_worker_look() -> None:
+def let_the_worker_check() -> None:
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
     check_due()
 
@@ -94,7 +94,7 @@ def test_a_displaced_hash_is_no_longer_looked_up(
         app.confirm(built, random_hash(), status=202)
         assert receipts_read(round_trips) == MAX_CANDIDATES
     round_trips.clear()
-    let_the_worker_look()
+    let_the_worker_check()
     assert receipts_read(round_trips) == MAX_CANDIDATES
 
 
@@ -126,7 +126,7 @@ def test_a_displaced_hash_that_is_mined_later_and_reported_again_completes_the_s
 def test_a_displaced_hash_that_is_mined_later_is_found_by_the_worker(app: PartnerApp, built: dict[str, Any]) -> None:
     tx_hash = sent_and_displaced(app, built)
     app.chain.mine(SAFE_AFTER)
-    let_the_worker_look()
+    let_the_worker_check()
     state = app.state(built["sweepId"])
     assert (state["status"], statuses(state)[tx_hash]) == ("completed", "accepted")
     assert state["transaction"]["source"] == "partner"

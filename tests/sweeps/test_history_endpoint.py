@@ -21,9 +21,9 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     V4SweepFactory,
+    evm_reading,
     executed_receipt,
     random_checksum_address,
-    seen,
 )
 from tests.openapi import assert_documented
 from tests.partner_app import details_of, error_of
@@ -71,7 +71,7 @@ def built_at(moment: datetime, partner: Partner) -> Sweep:
 
 def test_an_executed_sweep_is_listed_with_its_hash_and_its_fees(api: Client, partner: Partner) -> None:
     tx = SweepTransactionFactory.create(sweep__partner=partner)
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     sweep = Sweep.objects.get(id=tx.sweep.id)
     (item,) = page_of(api)["items"]
     assert (item["sweepId"], item["status"], item["open"]) == (str(sweep.id), "completed", True)
@@ -264,7 +264,7 @@ def test_a_page_takes_the_same_queries_whatever_its_size(
     api: Client, partner: Partner, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     for tx in SweepTransactionFactory.create_batch(count, sweep__partner=partner):
-        settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+        settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     api.get(V2)  # records the use of the key
     # The key with its partner; the page; everything that is shown of its sweeps.
     with django_assert_num_queries(3):

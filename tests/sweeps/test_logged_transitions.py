@@ -5,7 +5,7 @@ from django.db import transaction
 from structlog.testing import capture_logs
 
 from sweeps.story.withdrawal import void
-from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, executed_receipt, seen
+from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, evm_reading, executed_receipt
 from tests.settling import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_a_change_of_status_is_logged_when_it_is_committed() -> None:
     tx = SweepTransactionFactory.create()
-    look = seen(executed_receipt(tx))
+    look = evm_reading(executed_receipt(tx))
     with capture_logs() as entries:
         with transaction.atomic():
-            settle(sweep_id=tx.sweep.id, seen=look)
+            settle(sweep_id=tx.sweep.id, reading=look)
             assert entries == []
-        settle(sweep_id=tx.sweep.id, seen=look)  # which changes nothing more
+        settle(sweep_id=tx.sweep.id, reading=look)  # which changes nothing more
     assert entries == [
         {
             "event": "sweep_status_changed",

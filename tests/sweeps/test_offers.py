@@ -22,8 +22,8 @@ from tests.factories.sweeps import (
     OfferFactory,
     SweepTransactionFactory,
     V4SweepFactory,
+    evm_reading,
     executed_receipt,
-    seen,
     unused_after_deadline,
 )
 from tests.market_moves import crash_price
@@ -140,7 +140,9 @@ def test_below_minimum_refers_to_the_minimum_of_the_sweep_and_not_of_the_newest_
 ) -> None:
     tx = SweepTransactionFactory.create(sweep=V4SweepFactory.create())
     OfferFactory.create(sweep=tx.sweep, sequence=2, expected_gross=expected_gross)
-    settled = settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx, gross_output=gross_output))).stored.sweep
+    settled = settle(
+        sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx, gross_output=gross_output))
+    ).stored.sweep
     assert (settled.status, settled.flags) == ("completed", flags)
     assert fees_shown(Sweep.objects.get(), "expected") == FeeRates(75, 4000).split(expected_gross)
 
@@ -174,7 +176,7 @@ def test_a_sweep_that_can_no_longer_be_executed_is_not_offered_again(
     elif status == "void":
         void(sweep_id=Sweep.objects.get().id, reason="test", requested_by="ops")
     else:
-        settle(sweep_id=Sweep.objects.get().id, seen=unused_after_deadline(Sweep.objects.get()))
+        settle(sweep_id=Sweep.objects.get().id, reading=unused_after_deadline(Sweep.objects.get()))
     round_trips.clear()
     with pytest.raises(error):
         renew_offer(networks.current(), Sweep.objects.get(), answered=dict)

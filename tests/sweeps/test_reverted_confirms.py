@@ -16,10 +16,10 @@ from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.follow import reverts
-from sweeps.story.settle import Look
+from sweeps.story.settle import SweepReading
 from sweeps.story.settle import settle as settle_all
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import receipt_of, seen
+from tests.factories.sweeps import evm_reading, receipt_of
 from tests.fake_node import FakeNode
 from tests.market_moves import crash_price
 from tests.openapi import assert_documented
@@ -112,19 +112,19 @@ def test_the_same_hash_again_gives_the_reason_without_reading_the_chain(
 def test_the_worker_keeps_a_reason_that_was_found_since_it_read_the_sweep(
     app: PartnerApp, unapproved: tuple[dict[str, Any], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks: list[Look] = []
+    readings: list[SweepReading] = []
 
     def read_and_explain(tx: SweepTransaction, **options: Any) -> Any:
-        looks.extend(look_at((tx.sweep, seen(receipt_of(tx, succeeded=False)))))
+        readings.extend(look_at((tx.sweep, evm_reading(receipt_of(tx, succeeded=False)))))
         return reverts.explain(tx, **options)
 
     monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(read_and_explain))
     (first,) = refusal(app, *unapproved)
-    settle_all(looks)
+    settle_all(readings)
     assert SweepTransaction.objects.get().reason == first["message"]
 
 
-def test_the_worker_keeps_the_reason_when_it_looks_again(
+def test_the_worker_keeps_the_reason_when_it_checks_again(
     app: PartnerApp, unapproved: tuple[dict[str, Any], str]
 ) -> None:
     built, _ = unapproved

@@ -1,4 +1,4 @@
-"""The delay between two looks at a sweep grows."""
+"""The delay between two checks of a sweep grows."""
 
 from datetime import UTC, datetime, timedelta
 

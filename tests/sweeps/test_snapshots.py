@@ -33,17 +33,17 @@ from tests.factories.sweeps import (
     SweepTransactionFactory,
     V4SweepFactory,
     block_at,
+    evm_reading,
     executed_log,
     executed_receipt,
     note,
     receipt_of,
-    seen,
     skipped_log,
 )
 from tests.openapi import assert_documented
 from tests.settling import settle
 from tests.snapshots import shown
-from tests.sweeps.settle.looks import apply
+from tests.sweeps.settle.readings import apply
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +54,7 @@ UINT256 = 2**256 - 1
 def completed(factory: type[SweepFactory] = SweepFactory, **facts: Any) -> SweepTransaction:
     """Return the transaction that executed a sweep."""
     tx = SweepTransactionFactory.create(sweep=factory.create(**facts))
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     return tx
 
 
@@ -65,17 +65,17 @@ def left_out() -> Sweep:
         SweepTokenFactory.create(sweep=sweep, position=position, symbol=HOSTILE[:20], amount=UINT256, decimals=255)
     tx = SweepTransactionFactory.create(sweep=sweep)
     logs = [skipped_log(sweep, 1, SkipReason.DROPPED), skipped_log(sweep, 2, SkipReason.NOT_FILLED)]
-    return apply(sweep, seen(receipt_of(tx, *logs, executed_log(sweep))))
+    return apply(sweep, evm_reading(receipt_of(tx, *logs, executed_log(sweep))))
 
 
 def left_out_and_reversed() -> Sweep:
-    sweep = apply(left_out(), seen(head_number=101, canonical=block_at(100, fork=1)))
+    sweep = apply(left_out(), evm_reading(head_number=101, canonical=block_at(100, fork=1)))
     assert sweep.executions.get().booking_epoch == 1
     assert SkippedToken.objects.count() == 2
     return sweep
 
 
-def resting_below_a_head() -> Sweep:
+def awaiting_finality_below_a_head() -> Sweep:
     tx = completed()
     assert WatchedBlock.objects.update(head_number=10**12) == 1
     return tx.sweep
@@ -84,7 +84,7 @@ def resting_below_a_head() -> Sweep:
 def accepted_and_older_and_newer_candidates() -> Sweep:
     sweep = SweepFactory.create()
     tx = SweepTransactionFactory.create_batch(3, sweep=sweep)[1]
-    settle(sweep_id=sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=sweep.id, reading=evm_reading(executed_receipt(tx)))
     return sweep
 
 
@@ -92,7 +92,7 @@ def executed_by_the_second_of_two() -> Sweep:
     sweep = V4SweepFactory.create()
     first, second = SweepTransactionFactory.create_batch(2, sweep=sweep)
     SweepTransaction.objects.filter(id=first.id).update(status="reverted", reason=HOSTILE, gas_used=2**40)
-    settle(sweep_id=sweep.id, seen=seen(executed_receipt(second)))
+    settle(sweep_id=sweep.id, reading=evm_reading(executed_receipt(second)))
     return sweep
 
 
@@ -174,7 +174,7 @@ def test_after_a_reversal_no_token_has_an_outcome() -> None:
 
 
 def test_confirmations_are_counted_up_to_the_head_of_the_last_check_of_the_block() -> None:
-    sweep = resting_below_a_head()
+    sweep = awaiting_finality_below_a_head()
     state = shown(sweep)["transaction"]
     assert state["confirmations"] == 10**12 - state["blockNumber"] + 1
 

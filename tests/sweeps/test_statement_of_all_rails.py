@@ -38,11 +38,11 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     V4SweepFactory,
+    evm_reading,
     executed_receipt,
-    seen,
 )
 from tests.settling import settle
-from tests.sweeps.settle.verdicts import FINAL, JudgedRail, apply, executed
+from tests.sweeps.settle.verdicts import FINAL, DecidedRail, apply, executed
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +62,7 @@ def v4(partner: Partner) -> Sweep:
 @pytest.fixture
 def v1(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> Sweep:
     """A sweep of two transactions, both final."""
-    monkeypatch.setitem(RAILS, "solana_v1", JudgedRail())
+    monkeypatch.setitem(RAILS, "solana_v1", DecidedRail())
     sweep = SolanaSweepFactory.create(partner=partner)
     SolanaExecutionFactory.create(sweep=sweep, position=1)
     sweep = apply(sweep, landed(), landed())
@@ -78,7 +78,7 @@ def landed() -> ExecutionVerdict:
 
 def completed(sweep: Sweep) -> Sweep:
     tx = SweepTransactionFactory.create(sweep=sweep)
-    settle(sweep_id=sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=sweep.id, reading=evm_reading(executed_receipt(tx)))
     return Sweep.objects.get(id=sweep.id)
 
 

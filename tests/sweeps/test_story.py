@@ -37,12 +37,12 @@ from tests.factories.sweeps import (
     SweepFactory,
     V4SweepFactory,
     block_at,
+    evm_reading,
     executed_log,
     found_cancellation,
     found_execution,
     found_other_use,
     receipt_of,
-    seen,
 )
 from tests.settling import settle
 from tests.snapshots import shown
@@ -55,13 +55,13 @@ EARLY_STEPS = [
     "an_execution_leaves_the_chain",
     "a_hash_is_confirmed",
     "a_reported_transaction_is_mined",
-    "the_worker_looks",
+    "the_worker_checks",
     "the_newest_blocks_are_replaced",
     "blocks_are_mined",
     "any_transaction_is_mined",
     "a_mined_hash_is_confirmed",
     "many_hashes_are_confirmed",
-    "an_old_look_arrives_late",
+    "an_old_reading_arrives_late",
     "final_blocks_are_reconciled",
 ]
 # The steps that can end a story come late, so that stories get long.
@@ -127,20 +127,20 @@ class Storyteller(RuleBasedStateMachine):
     def time_passes_the_deadline(self, data: st.DataObject) -> None:
         self.chain.mine(seconds=101)
         self._mine_blocks(SAFE_DEPTH)
-        self.the_worker_looks(data)
+        self.the_worker_checks(data)
 
     def it_is_cancelled_on_chain(self, data: st.DataObject) -> None:
         if self._is_unused():
             self.chain.mine(cancels=True)
             self._mine_blocks(data.draw(st.integers(0, SAFE_DEPTH)))
-            self.the_worker_looks(data)
+            self.the_worker_checks(data)
 
     def the_newest_blocks_are_replaced(self, data: st.DataObject) -> None:
         depth = data.draw(st.integers(1, SAFE_DEPTH))
         if self.chain.head.number > depth:
-            self.the_worker_looks(data)
+            self.the_worker_checks(data)
             self.chain.reorganise(depth)
-            self.the_worker_looks(data)
+            self.the_worker_checks(data)
 
     def an_execution_leaves_the_chain(self, data: st.DataObject) -> None:
         """Several candidates, one of which is executed and seen, and then leaves the chain."""
@@ -149,9 +149,9 @@ class Storyteller(RuleBasedStateMachine):
             self._confirm_and_compare(tx_hash, agreed=True)
         if self._is_unused() and self.chain.find(executed) is None:
             self._mine(executed, "executed")
-            self.the_worker_looks(data)
+            self.the_worker_checks(data)
             self.chain.reorganise(1)
-            self.the_worker_looks(data)
+            self.the_worker_checks(data)
 
     # --- Reports and looks --------------------------------------------------------------------------------------------
 
@@ -175,17 +175,17 @@ class Storyteller(RuleBasedStateMachine):
         is_settled = self.story.status == "completed"
         view = self._view(agreed=agreed, searches=False)
         if not refusal and not is_settled:
-            self.story.look(view)
+            self.story.check(view)
             refusal = self.story.answer(tx_hash)
         with scripted(self.rail, self._seen(view)):
             assert self._confirm(tx_hash) == refusal
 
-    def the_worker_looks(self, data: st.DataObject) -> None:
+    def the_worker_checks(self, data: st.DataObject) -> None:
         view = self._view(agreed=data.draw(st.sampled_from([True, True, False])))
         self.views.append(view)
         self._settle(view)
 
-    def an_old_look_arrives_late(self, data: st.DataObject) -> None:
+    def an_old_reading_arrives_late(self, data: st.DataObject) -> None:
         if self.views:
             self._settle(data.draw(st.sampled_from(self.views)))
 
@@ -196,7 +196,7 @@ class Storyteller(RuleBasedStateMachine):
             return  # a scan reads executions only, and leaves out those that are known
         view = replace(self._view(agreed=True), mined={}, found=use, is_used=True, has_run_out=False)
         self.story.reconcile(view)
-        settle(sweep_id=self.sweep.id, seen=replace(self._seen(view), is_final=True))
+        settle(sweep_id=self.sweep.id, reading=replace(self._seen(view), is_final=True))
 
     def operators_void_it(self, _data: st.DataObject) -> None:
         is_voided = self.story.void()
@@ -258,11 +258,11 @@ class Storyteller(RuleBasedStateMachine):
     def _view(self, *, agreed: bool, searches: bool = True) -> View:
         accepted = self.story.accepted_at
         height = accepted.number if accepted is not None else None
-        return self.chain.look(self.story.watched, height, agreed=agreed, searches=searches)
+        return self.chain.read(self.story.followed, height, agreed=agreed, searches=searches)
 
     def _settle(self, view: View) -> None:
-        self.story.look(view)
-        settle(sweep_id=self.sweep.id, seen=self._seen(view))
+        self.story.check(view)
+        settle(sweep_id=self.sweep.id, reading=self._seen(view))
 
     def _confirm(self, tx_hash: str) -> str:
         try:
@@ -274,7 +274,7 @@ class Storyteller(RuleBasedStateMachine):
     def _seen(self, view: View) -> EvmReading:
         finding = self._finding(*view.found, agreed=view.agreed) if view.found is not None else None
         canonical = view.canonical
-        return seen(
+        return evm_reading(
             *(self._receipt(tx_hash, *mined) for tx_hash, mined in view.mined.items()),
             finding=finding,
             head_number=view.head,
@@ -328,15 +328,15 @@ class V4Storyteller(Storyteller):
 
 @contextmanager
 def scripted(rail_name: str, look: EvmReading) -> Iterator[None]:
-    """Let the next look of a confirm return this, instead of reading a chain."""
+    """Let the next check of a confirm return this, instead of reading a chain."""
     rail = RAILS[rail_name]
 
     class ScriptedRail(type(rail)):  # type: ignore[misc]
-        def see(
-            self, network: str, watched: Sequence[Any], *, timeout_seconds: float | None = None
+        def read(
+            self, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
         ) -> Iterator[list[tuple[UUID, EvmReading]]]:
             assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
-            yield [(one.sweep_id, look) for one in watched]
+            yield [(one.sweep_id, look) for one in followed]
 
         def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> list[Any]:
             assert (tx.status, timeout_seconds > 0) == ("reverted", True)
@@ -352,6 +352,6 @@ def scripted(rail_name: str, look: EvmReading) -> Iterator[None]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("storyteller", [Storyteller, V4Storyteller])
 def test_random_stories_follow_the_state_table(monkeypatch: pytest.MonkeyPatch, storyteller: type[Storyteller]) -> None:
-    monkeypatch.setattr(confirm, "nudge", lambda *_args, **_options: None)  # messages change no state
+    monkeypatch.setattr(confirm, "wake", lambda *_args, **_options: None)  # messages change no state
     story = settings(max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, derandomize=True, database=None)
     run_state_machine_as_test(storyteller, settings=story)

@@ -28,8 +28,8 @@ def story(state: dict[str, Any]) -> list[tuple[str, str | None]]:
     return [(event["type"], event["txHash"]) for event in state["events"]]
 
 
-def look_again(app: PartnerApp, sweep_id: str) -> dict[str, Any]:
-    """Have the worker look at a sweep now, and return its status object."""
+def check_again(app: PartnerApp, sweep_id: str) -> dict[str, Any]:
+    """Have the worker check a sweep now, and return its status object."""
     Sweep.objects.filter(id=sweep_id).update(next_check_at=timezone.now() - timedelta(minutes=1))
     assert checks.check_due() == 1
     return app.state(sweep_id)
@@ -72,7 +72,7 @@ def test_a_sweep_that_is_executed_and_becomes_final_lists_each_step(app: Partner
         ("sweep_completed", tx_hash),
     ]
     app.chain.mine(FINAL_AFTER)
-    final = look_again(app, state["sweepId"])
+    final = check_again(app, state["sweepId"])
     assert story(final)[5:] == [("finality_reached", tx_hash), ("closed", None)]
     block = app.chain.receipt(tx_hash)["blockNumber"]
     assert [event["message"] for event in final["events"]] == [
@@ -118,10 +118,10 @@ def test_a_void_is_listed_without_the_reason_that_operations_gave(app: PartnerAp
     assert "fraud" not in str(state)
 
 
-def test_a_look_that_learns_nothing_leaves_no_event(app: PartnerApp) -> None:
+def test_a_check_that_learns_nothing_leaves_no_event(app: PartnerApp) -> None:
     built = app.build()
     before = app.confirm(built, random_hash(), status=202)
-    assert look_again(app, built["sweepId"])["events"] == before["events"]
+    assert check_again(app, built["sweepId"])["events"] == before["events"]
 
 
 def test_events_are_in_the_order_of_their_times(app: PartnerApp) -> None:

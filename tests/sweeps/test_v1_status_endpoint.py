@@ -23,8 +23,8 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     V4SweepFactory,
+    evm_reading,
     executed_receipt,
-    seen,
 )
 from tests.openapi import assert_documented
 from tests.partner_app import error_of
@@ -101,7 +101,7 @@ def test_an_execution_shows_why_its_transaction_was_rejected(api: Client, partne
 
 def test_a_sweep_on_v4_has_the_same_shape(api: Client, partner: Partner) -> None:
     tx = SweepTransactionFactory.create(sweep=V4SweepFactory.create(partner=partner))
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     on_v4, on_solana = state_of(api, tx.sweep), state_of(api, SolanaSweepFactory.create(partner=partner))
     assert on_v4.keys() == on_solana.keys()
     (execution,) = on_v4["executions"]

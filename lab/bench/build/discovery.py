@@ -19,7 +19,7 @@ MOST_ROUND_TRIPS, MOST_MILLISECONDS = 6, 400.0
 
 
 def measure(service: Service) -> Section:
-    """Look at a wallet that holds a tenth of the candidates, each of which has a pool with the wrapped coin."""
+    """Read a wallet that holds a tenth of the candidates, each of which has a pool with the wrapped coin."""
     with service.rolled_back():
         body = _body(service)
         rows = [_row(service, body, output) for output in ("WETH", "USDC")]

@@ -23,7 +23,7 @@ RECHECK_SECONDS = 30  # of Ethereum in config/chains.toml; the local chain's sui
 
 @dataclass
 class Bench:
-    """Sweeps that were reported and not looked at yet, as many as a section needs."""
+    """Sweeps that were reported and not checked yet, as many as a section needs."""
 
     copier: Copier
     supervisor: Supervisor

@@ -1,7 +1,7 @@
-"""How long after its receipt appears a sweep is completed, while new ones arrive and older ones are watched.
+"""How long after its receipt appears a sweep is completed, while new ones arrive and older ones are followed.
 
 A hash is reported, and the transaction is in the first block that appears a second or more later. The worker and beat
-run as in production; what the web would do for a report is done here, without its look at the chain.
+run as in production; what the web would do for a report is done here, without a check of the chain.
 """
 
 import math
@@ -23,21 +23,21 @@ from lab.bench.report import Section, Target
 from lab.bench.sweeps.chain import BLOCK_SECONDS
 from lab.bench.sweeps.node import appears_at
 from sweeps.models import Sweep, SweepStatus
-from sweeps.nudge import nudge
+from sweeps.wake import wake
 
 NEW_A_SECOND, SECONDS = 50, 30
 TICKS_A_SECOND = 10
 SENT_SECONDS = 1  # before its block appears, at the least
 DRAIN_SECONDS = 30
-WATCHED_EVERY_SECONDS = 20
+CHECKED_EVERY_SECONDS = 20
 MOST_MEDIAN_SECONDS, MOST_SLOW_SECONDS = 2.0, 3.0
 _HUNDREDTHS = 100
 
 
 def measure(bench: Bench) -> Section:
-    """Report new sweeps for half a minute; those that were settled before are watched."""
+    """Report new sweeps for half a minute; those that were settled before are followed."""
     bench.put_off()
-    watched = _watch_again()
+    followed = _check_blocks_again()
     numbers = bench.copy(NEW_A_SECOND * SECONDS, due=False)
     requests = bench.node.requests
     with processes.worker(bench, processes=CORES), processes.loop(bench):
@@ -49,7 +49,7 @@ def measure(bench: Bench) -> Section:
     ]
     row: dict[str, Any] = {
         "new a second": NEW_A_SECOND,
-        "watched": watched,
+        "followed": followed,
         "new": len(taken),
         "completed": sum(at is not None for at in completed.values()),
         "median seconds": round(median(taken), 2),
@@ -57,7 +57,7 @@ def measure(bench: Bench) -> Section:
         "longest": round(max(taken), 2),
         "HTTP requests": bench.node.requests - requests,
     }
-    conditions = f"with {NEW_A_SECOND} new ones a second and {watched:,} watched"
+    conditions = f"with {NEW_A_SECOND} new ones a second and {followed:,} followed"
     targets = [
         Target(f"seconds from receipt to completed {conditions}, median", row["median seconds"], MOST_MEDIAN_SECONDS),
         Target("the same at the 99th percentile", row["99th percentile"], MOST_SLOW_SECONDS),
@@ -65,12 +65,12 @@ def measure(bench: Bench) -> Section:
     return Section("From receipt to completed", [row], targets)
 
 
-def _watch_again() -> int:
-    """Spread the looks at blocks as the worker would have; returns how many sweeps rest on them."""
+def _check_blocks_again() -> int:
+    """Spread the checks of blocks as the worker would have; returns how many sweeps await them."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE sweeps_watchedblock SET due_at = now() + random() * %s * interval '1 second'",
-            [WATCHED_EVERY_SECONDS],
+            [CHECKED_EVERY_SECONDS],
         )
     return Sweep.objects.filter(is_open=True, status=SweepStatus.COMPLETED).count()
 
@@ -98,7 +98,7 @@ def _report(sweep_ids: list[UUID]) -> None:
         cursor.execute("UPDATE sweeps_sweep SET next_check_at = %s WHERE id = ANY(%s)", [first_check, sweep_ids])
         cursor.execute("UPDATE sweeps_sweeptransaction SET submitted_at = now() WHERE sweep_id = ANY(%s)", [sweep_ids])
     for sweep_id in sweep_ids:
-        nudge(sweep_id, at=first_check)
+        wake(sweep_id, at=first_check)
 
 
 def _drained(sweep_ids: set[UUID]) -> float:

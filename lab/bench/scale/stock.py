@@ -27,7 +27,7 @@ from lab.bench.sweeps.node import Node
 from lab.bench.sweeps.numbers import number_by_time
 from lab.bench.sweeps.template import Template, build, confirm, execute
 from sweeps.models import Sweep
-from sweeps.nudge import check_now
+from sweeps.wake import check_now
 
 CHUNK = 50_000
 FEW_DATABASE = "few"

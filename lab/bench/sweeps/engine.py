@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from indexer import checks, claims, tasks, watching
+from indexer import blocks, checks, claims, tasks
 from sweeps.models import Sweep
 
 
@@ -13,9 +13,9 @@ def check_due() -> None:
         checks.check_due()
 
 
-def watch_blocks() -> None:
-    """Look at every block whose sweeps rest and that is due."""
-    watching.watch()
+def follow_blocks() -> None:
+    """Check every block that sweeps await and that is due."""
+    blocks.check_due()
 
 
 def claim() -> int:

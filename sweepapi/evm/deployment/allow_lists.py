@@ -28,14 +28,14 @@ def allow_lists(specification: Specification, at: Addresses, name: str) -> Itera
 def _venues(specification: Specification, at: Addresses, name: str) -> Check:
     configured = {venue.id: venue for venue in specification.chain.venues}
 
-    def judge(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
+    def compare(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         listed: dict[int, tuple[Any, ...]] = dict((answer or [[]])[0])
         for number, venue in configured.items():
             yield from _compare_venue(at, name, venue, listed.get(number))
         for number in sorted(listed.keys() - configured.keys()):
             yield DeploymentDifference(f"{name} lists venue {number}", "no", _venue_text(listed[number]))
 
-    return Check(Read(at.of(name), VENUES), judge)
+    return Check(Read(at.of(name), VENUES), compare)
 
 
 def _compare_venue(
@@ -68,7 +68,7 @@ def _venue_text(venue: tuple[Any, ...]) -> str:
 def _routers(specification: Specification, at: Addresses, name: str) -> Check:
     wanted = {(call.router.lower(), call.function.selector): call for call in specification.allowed_calls}
 
-    def judge(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
+    def compare(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         spenders = {(router, selector): spender for router, selector, spender in (answer or [[]])[0]}
         for key, call in wanted.items():
             yield from _compare_call(at, name, call, spenders.get(key))
@@ -76,7 +76,7 @@ def _routers(specification: Specification, at: Addresses, name: str) -> Check:
             what = f"{name} allows {display(selector)} of {display(router)}"
             yield DeploymentDifference(what, "no", _spender_text(spenders[router, selector]))
 
-    return Check(Read(at.of(name), ALLOWED_ROUTERS), judge)
+    return Check(Read(at.of(name), ALLOWED_ROUTERS), compare)
 
 
 def _compare_call(at: Addresses, name: str, call: AllowedCall, spender: str | None) -> Iterator[DeploymentDifference]:

@@ -60,7 +60,7 @@ def compare(
     for check in listed:
         answer = next(answers[check.contract])
         if check.read.target not in codeless:  # reported as missing code
-            found += _marked(check.contract, check.judge(answer, head.timestamp))
+            found += _marked(check.contract, check.compare(answer, head.timestamp))
     return DeploymentComparison(head, tuple(found))
 
 

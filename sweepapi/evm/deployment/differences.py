@@ -39,15 +39,15 @@ class DeploymentDifference:
 
 
 # Takes the values that a read returned (None if it failed) and the block's time in seconds since 1970.
-Judge = Callable[[Any, int], Iterator[DeploymentDifference]]
+Compare = Callable[[Any, int], Iterator[DeploymentDifference]]
 
 
 @dataclass(frozen=True)
 class Check:
-    """A read of the chain, and a function that judges the result."""
+    """A read of the chain, and a function that compares the result."""
 
     read: Read
-    judge: Judge
+    compare: Compare
     contract: str | None = None  # as in ``DeploymentDifference``
 
 
@@ -61,13 +61,13 @@ def equals(what: str, read: Read, *expected: object, remedy: Operation | None = 
     wanted = tuple(_lower_address(value) for value in expected)
     shown = show or display
 
-    def judge(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
+    def compare(answer: Any, _now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         if answer is None or tuple(_lower_address(value) for value in answer) != wanted:
             yield DeploymentDifference(
                 what, _listed(wanted, shown), NO_ANSWER if answer is None else _listed(answer, shown), remedy
             )
 
-    return Check(read, judge)
+    return Check(read, compare)
 
 
 def display(value: object) -> str:

@@ -74,13 +74,13 @@ def _grant(specification: Specification, at: Addresses, grant: RoleGrant) -> Che
         manager.GRANT_ROLE.encode(grant.role, grant.account, grant.execution_delay_seconds),
     )
 
-    def judge(answer: Any, now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
+    def compare(answer: Any, now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         since, delay, _, change_at = answer or (0, 0, 0, 0)
         if not 0 < since <= now or delay != grant.execution_delay_seconds or change_at != 0:
             wanted = f"yes, delay {grant.execution_delay_seconds} s"
             yield DeploymentDifference(f"{grant.account} holds {name}", wanted, access_text(answer), remedy)
 
-    return Check(Read(at.manager, manager.GET_ACCESS, (grant.role, grant.account)), judge)
+    return Check(Read(at.manager, manager.GET_ACCESS, (grant.role, grant.account)), compare)
 
 
 def access_text(answer: Sequence[int] | None) -> str:

@@ -130,7 +130,7 @@ class Deployment:
             raise DeploymentError(
                 f"{handed_over}, with another configuration: add its contracts to the chains file, or use another key"
             )
-        unset = [difference for check in checks(self.specification, at) for difference in check.judge(None, 0)]
+        unset = [difference for check in checks(self.specification, at) for difference in check.compare(None, 0)]
         return self._operations(unset), ()
 
     def _plan_existing_contracts(self, at: Addresses) -> tuple[list[Operation], tuple[DeploymentDifference, ...]]:

@@ -12,8 +12,8 @@ from sweepapi.evm.deployment.allow_lists import allow_lists
 from sweepapi.evm.deployment.differences import (
     NO_ANSWER,
     Check,
+    Compare,
     DeploymentDifference,
-    Judge,
     display,
     equals,
     only_affecting,
@@ -103,14 +103,14 @@ def _fee(specification: Specification, at: Addresses) -> Iterator[Check]:
     yield equals(f"{V4} fee recipient", Read(at.v4, FEE_RECIPIENT), specification.protocol_recipient)
 
 
-def _previous_signer(expected: str | None) -> Judge:
+def _previous_signer(expected: str | None) -> Compare:
     """Accept an expired previous signer, or the configured one; any other can still sign, so it is a difference."""
 
-    def judge(answer: Any, now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
+    def compare(answer: Any, now: int) -> Iterator[DeploymentDifference]:  # noqa: ANN401 - as the ABI decodes it
         signer, good_until = answer or (None, now + 1)
         known = signer == ZERO_ADDRESS or (expected is not None and signer == expected.lower())
         if good_until > now and not known:
             on_chain = NO_ANSWER if signer is None else f"{display(signer)} until {good_until}"
             yield DeploymentDifference(f"{V5} previous fee signer", expected or "none", on_chain)
 
-    return judge
+    return compare

@@ -1,7 +1,7 @@
 """Searching the logs for the one event that explains a change of a contract's state.
 
 A targeted query for one subject, cut into spans that providers accept, up to the safe block. The caller names the
-contract, the topics and how to read a log. An event that is only a *hint* (its receipt is read and judged afterwards)
+contract, the topics and how to read a log. An event that is only a *hint* (its receipt is read and checked afterwards)
 counts from any provider; any other event counts only on a safe block and, where there are two providers, if two show
 the same log of the same transaction at the same position.
 """
@@ -43,7 +43,7 @@ class LogSearch:
     last_block: int
 
     def spans(self) -> list[Span]:
-        """Return the first blocks of the search in spans that a provider takes, as many as fit one look."""
+        """Return the first blocks of the search in spans that a provider takes, as many as fit one read."""
         return log_query.spans(self.first_block, self.last_block, span_blocks=log_query.SPAN_BLOCKS)
 
 

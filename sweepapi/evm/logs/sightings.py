@@ -21,7 +21,7 @@ from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
 
 @dataclass(frozen=True)
 class Sighting:
-    """What was seen of one subject."""
+    """What was read of one subject."""
 
     head_number: int
     safe_number: int | None  # None where the chain has no safe block yet
@@ -44,7 +44,7 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class Subject:
-    """What to look for."""
+    """What to read."""
 
     key: Hashable
     read: Read  # of a contract's state, with one returned value
@@ -53,7 +53,7 @@ class Subject:
     conclude: Callable[[Sighting], Conclusion | None]  # None where the provider can't say
 
 
-def look(
+def read_sightings(
     *, chain: Chain, pool: ProviderPool, subjects: Sequence[Subject], timeout_seconds: float | None = None
 ) -> dict[Hashable, Sighting]:
     """Return a sighting of each subject, by its key.
@@ -77,7 +77,9 @@ def look(
             if not opinions:
                 raise
             break
-        doubtful = [one for one in doubtful if _needs_another(one, [opinion.seen[one.key] for opinion in opinions])]
+        doubtful = [
+            one for one in doubtful if _needs_another(one, [opinion.sightings[one.key] for opinion in opinions])
+        ]
     return {one.key: _agreed(pool, one, opinions) for one in subjects}
 
 
@@ -86,12 +88,12 @@ class _SightingOpinion:
     """What one provider showed of those subjects that it was queried about."""
 
     provider: Provider
-    seen: Mapping[Hashable, Sighting]
+    sightings: Mapping[Hashable, Sighting]
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """Where the requests of one look go, and until when."""
+    """Where the requests of one read go, and until when."""
 
     chain: Chain
     pool: ProviderPool
@@ -124,7 +126,7 @@ def _needs_another(subject: Subject, sightings: Sequence[Sighting]) -> bool:
 
 def _agreed(pool: ProviderPool, subject: Subject, opinions: Sequence[_SightingOpinion]) -> Sighting:
     """Return what the providers that decide show of a subject; of the first one, if nothing would be closed."""
-    sightings = {one.provider: one.seen[subject.key] for one in opinions if subject.key in one.seen}
+    sightings = {one.provider: one.sightings[subject.key] for one in opinions if subject.key in one.sightings}
     conclusions = {provider: subject.conclude(sighting) for provider, sighting in sightings.items()}
     shown = next(iter(sightings.values()))
     if any(one is not None and one.closes for one in conclusions.values()):
@@ -177,11 +179,11 @@ def _sightings(subjects: Sequence[Subject], values: Sequence[Any]) -> dict[Hasha
     head, safe, final, states, *rest = values
     timestamp, *read = [None] * (len(subjects) + 1) if isinstance(states, CallFailedError) else states
     remaining = iter(rest)
-    seen: dict[Hashable, Sighting] = {}
+    sightings: dict[Hashable, Sighting] = {}
     for one, state in zip(subjects, read, strict=True):
         receipts = {tx_hash: _known(next(remaining), head) for tx_hash in one.tx_hashes}
         at_height: Block | None = next(remaining) if one.accepted_height is not None else None
-        seen[one.key] = Sighting(
+        sightings[one.key] = Sighting(
             head_number=head.number,
             safe_number=safe.number if safe is not None else None,
             final_number=final.number if final is not None else None,
@@ -190,4 +192,4 @@ def _sightings(subjects: Sequence[Subject], values: Sequence[Any]) -> dict[Hasha
             state=state[0] if state is not None else None,
             safe_timestamp=timestamp[0] if timestamp is not None else None,
         )
-    return seen
+    return sightings

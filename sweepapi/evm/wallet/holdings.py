@@ -1,7 +1,7 @@
 """Finds the tokens that a wallet may hold: candidates of the caller, the chain's own list, and newly received ones.
 
 Two round trips. The first reads every candidate's balance in one ``eth_call``, in which a token that burns all gas
-takes the answers of others with it. So the second asks the tokens without an answer in small groups, and looks at the
+takes the answers of others with it. So the second asks the tokens without an answer in small groups, and reads the
 logs of transfers to the wallet; callers ask what still has no answer one by one. If a provider does not search logs, or
 finds too many, only the tokens found there are missing.
 """
@@ -40,7 +40,7 @@ _BALANCE_OF = _BalanceOf(BALANCE_OF.signature)
 
 @dataclass(frozen=True)
 class Holdings:
-    """The tokens to look at more closely."""
+    """The tokens to read again."""
 
     tokens: Sequence[str]  # with a balance, received lately, or that failed to answer among others
     without_balance: Sequence[str]  # candidates that are not tokens
@@ -49,8 +49,8 @@ class Holdings:
 
 
 @dataclass(frozen=True)
-class WalletLook:
-    """A look at one wallet."""
+class WalletReading:
+    """A reading of one wallet."""
 
     chain: Chain
     pool: ProviderPool
@@ -65,7 +65,7 @@ class WalletLook:
             [Call("eth_getBlockByNumber", ("latest", False), responses.block), self._balances(asked, gas=MAX_GAS)]
         )
         balances = _answered(asked, answer)
-        received, more = self._second_look(head.number, [token for token in asked if token not in balances])
+        received, more = self._second_read(head.number, [token for token in asked if token not in balances])
         balances |= more
         new = [token for token in received or () if token not in known and token != exclude]
         room = MAX_CANDIDATES - len(asked)
@@ -76,7 +76,7 @@ class WalletLook:
             logs_read=received is not None,
         )
 
-    def _second_look(self, head: int, silent: Sequence[str]) -> tuple[list[str] | None, dict[str, int | None]]:
+    def _second_read(self, head: int, silent: Sequence[str]) -> tuple[list[str] | None, dict[str, int | None]]:
         """Return the tokens of transfers to the wallet, None if they can't be read, and balances of silent tokens."""
         groups = [silent[start : start + GROUP] for start in range(0, len(silent), GROUP)]
         calls = [self._balances(group, gas=BALANCE_GAS * len(group)) for group in groups]

@@ -33,7 +33,7 @@ class Cluster:
     output_tokens: tuple[OutputToken, ...]
     swap_programs: frozenset[str]  # that the swap API's instructions may call, in addition to the token programs
     max_priority_fee_lamports: int  # for one transaction
-    recheck_seconds: int  # from look to look while any block can change something
+    recheck_seconds: int  # from check to check while any block can change something
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them
     max_head_age_seconds: int | None = None  # None if the cluster produces no blocks while idle
     sandbox: bool = False  # for test keys only

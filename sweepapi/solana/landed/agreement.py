@@ -22,9 +22,9 @@ class _ClusterOpinion:
     pages: Sequence[object]  # by search: what it lists up to the newest that may be passed
 
 
-def agree(pool: ProviderPool, looks: Sequence[Progress]) -> None:
+def agree(pool: ProviderPool, running: Sequence[Progress]) -> None:
     """Move each cursor past what enough providers show alike; a search that they disagree about has not ended."""
-    doubtful = [one for one in looks if one.passable or (one.is_expired and one.found)]
+    doubtful = [one for one in running if one.passable or (one.is_expired and one.found)]
     if pool.needed == 1:
         for one in doubtful:
             _pass(one, one.passable)
@@ -35,13 +35,13 @@ def agree(pool: ProviderPool, looks: Sequence[Progress]) -> None:
             _conclude(one, agreed, [opinion.pages[i] for opinion in opinions], pool.needed)
 
 
-def _opinion(pool: ProviderPool, provider: Provider, looks: Sequence[Progress]) -> _ClusterOpinion:
-    pages = ask_one(pool, provider, [_passable_listing(one).call for one in looks])
-    read = [listed for one in looks for listed in one.listed if listed.signature in one.found]
+def _opinion(pool: ProviderPool, provider: Provider, running: Sequence[Progress]) -> _ClusterOpinion:
+    pages = ask_one(pool, provider, [_passable_listing(one).call for one in running])
+    read = [listed for one in running for listed in one.listed if listed.signature in one.found]
     return _ClusterOpinion(
         provider,
         found={} if pages is None else read_from(pool, provider, read, commitment="confirmed"),
-        pages=[None] * len(looks) if pages is None else pages,
+        pages=[None] * len(running) if pages is None else pages,
     )
 
 

@@ -1,4 +1,4 @@
-"""A search by a reference key: what is searched for, what one look knows so far, and what it concludes."""
+"""A search by a reference key: what is searched for, what one reading knows so far, and what it concludes."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class ReferenceSearch:
 
 @dataclass(frozen=True)
 class SearchSighting:
-    """What was seen of a search."""
+    """What was read of a search."""
 
     head: ClusterHead
     found: tuple[Found, ...]  # oldest first
@@ -41,7 +41,7 @@ class SearchSighting:
 
 @dataclass
 class Progress:
-    """What one look knows of a search so far."""
+    """What one reading knows of a search so far."""
 
     search: ReferenceSearch
     provider: Provider | None = None  # that lists what names the key; None if none does

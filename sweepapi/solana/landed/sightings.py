@@ -15,25 +15,25 @@ Subject = ReferenceSearch | Tracked
 Sighting = SearchSighting | TrackedSighting
 
 
-def look(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
+def read_sightings(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
     """Return a sighting of each subject by its key; one that no provider answers about is missing.
 
     Providers may take fewer calls at once: if they refuse while one still answers, each half is asked for by itself.
     """
-    seen: dict[Hashable, Sighting] = {}
+    sightings: dict[Hashable, Sighting] = {}
     for start in range(0, len(subjects), MAX_SUBJECTS):
-        seen |= _look(pool, subjects[start : start + MAX_SUBJECTS])
-    return seen
+        sightings |= _read(pool, subjects[start : start + MAX_SUBJECTS])
+    return sightings
 
 
-def _look(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
+def _read(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sighting]:
     try:
         return _ask(pool, subjects)
     except ChainUnavailableError:
         if len(subjects) == 1 or not _answers(pool):
             return {}
     middle = len(subjects) // 2
-    return _look(pool, subjects[:middle]) | _look(pool, subjects[middle:])
+    return _read(pool, subjects[:middle]) | _read(pool, subjects[middle:])
 
 
 def _answers(pool: ProviderPool) -> bool:
@@ -52,9 +52,9 @@ def _ask(pool: ProviderPool, subjects: Sequence[Subject]) -> dict[Hashable, Sigh
         calls.append(statuses_call([one.signature for one in tracked]))
     provider, values = pool.ask(calls)
     head, rest = take_head(values)
-    seen: dict[Hashable, Sighting] = {}
+    sightings: dict[Hashable, Sighting] = {}
     if searches:
-        seen |= search(pool, provider, head, searches, rest[: len(searches)])
+        sightings |= search(pool, provider, head, searches, rest[: len(searches)])
     if tracked:
-        seen |= track(pool, head, tracked, rest[-1])
-    return seen
+        sightings |= track(pool, head, tracked, rest[-1])
+    return sightings

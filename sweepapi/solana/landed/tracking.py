@@ -40,7 +40,7 @@ class Gone(Enum):
 
 @dataclass(frozen=True)
 class TrackedSighting:
-    """What was seen of an accepted transaction."""
+    """What was read of an accepted transaction."""
 
     head: ClusterHead
     is_included: bool  # a provider has it at that slot
@@ -53,15 +53,15 @@ def track(
 ) -> dict[Hashable, TrackedSighting]:
     """Return a sighting of each transaction, given the statuses at one provider, or its refusal."""
     known = statuses if isinstance(statuses, tuple) else [None] * len(tracked)
-    seen: dict[Hashable, TrackedSighting] = {}
+    sightings: dict[Hashable, TrackedSighting] = {}
     closing = []
     for one, status in zip(tracked, known, strict=True):
-        seen[one.key] = TrackedSighting(head, is_included=status is not None and status.slot == one.slot)
+        sightings[one.key] = TrackedSighting(head, is_included=status is not None and status.slot == one.slot)
         if _may_close(one, status, head):
             closing.append(one)
     if closing:
-        seen |= _closed(pool, closing, seen)
-    return seen
+        sightings |= _closed(pool, closing, sightings)
+    return sightings
 
 
 def _may_close(one: Tracked, status: SignatureStatus | None, head: ClusterHead) -> bool:
@@ -71,7 +71,7 @@ def _may_close(one: Tracked, status: SignatureStatus | None, head: ClusterHead) 
 
 
 def _closed(
-    pool: ProviderPool, tracked: Sequence[Tracked], seen: dict[Hashable, TrackedSighting]
+    pool: ProviderPool, tracked: Sequence[Tracked], sightings: dict[Hashable, TrackedSighting]
 ) -> dict[Hashable, TrackedSighting]:
     calls = [*head_calls(), statuses_call([one.signature for one in tracked])]
     calls += [transaction_call(one.signature, commitment="finalized") for one in tracked]
@@ -83,7 +83,7 @@ def _closed(
             [Opinion(provider, shown[i]) for provider, shown in outcomes.items()], needed=pool.needed
         )
         report(pool, decision, subject=one.key)
-        before = seen[one.key]
+        before = sightings[one.key]
         closed[one.key] = TrackedSighting(
             before.head, before.is_included, outcome=decision.conclusion, is_disputed=decision.conclusion is None
         )

@@ -1,4 +1,4 @@
-"""What the rails of all contract versions have in common: they follow, judge and show sweeps in the same way."""
+"""What the rails of all contract versions have in common: they follow, decide about and show sweeps in the same way."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,8 +6,8 @@ from sweepapi.evm.contracts.batch import HARD_CAP_BPS, MAX_LEGS
 from sweeps.protocol.rail import FinalSpan
 from sweeps.rails.evm import snapshots
 from sweeps.rails.evm.availability import chain_statuses
-from sweeps.rails.evm.follow import following, judging, reverts
-from sweeps.rails.evm.follow.watching import FollowedEvmSweep
+from sweeps.rails.evm.follow import deciding, following, reverts
+from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import reconciling
 from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
@@ -20,13 +20,13 @@ from sweeps.store.stored import StoredSweep
 class EvmBase:
     """The part of an ``EvmRail`` that does not depend on the contract version."""
 
-    see = staticmethod(following.see)
-    judge = staticmethod(judging.judge)
-    next_look = staticmethod(following.next_look)
+    read = staticmethod(following.read)
+    decide = staticmethod(deciding.decide)
+    next_check = staticmethod(following.next_check)
     clock = staticmethod(following.clock)
     explain_revert = staticmethod(reverts.explain)
 
-    def watch(self: EvmRail, sweeps: Sequence[StoredSweep]) -> list[FollowedEvmSweep]:
+    def follow(self: EvmRail, sweeps: Sequence[StoredSweep]) -> list[FollowedEvmSweep]:
         return [FollowedEvmSweep.of(stored, self.terms(stored)) for stored in sweeps]
 
     def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[FinalSpan]:

@@ -13,7 +13,7 @@ from sweeps.protocol.rail import Rail
 from sweeps.protocol.request import DiscoverRequest
 from sweeps.rails.evm.discover.found import EvmDiscovery
 from sweeps.rails.evm.follow.emitted import Emitted
-from sweeps.rails.evm.follow.watching import ContractTerms
+from sweeps.rails.evm.follow.followed import ContractTerms
 from sweeps.store.stored import StoredSweep
 
 
@@ -58,7 +58,7 @@ class EvmRail(Rail, Protocol):
         ...
 
     def discover(self, *, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
-        """Look at a wallet, and try the sale of each of its tokens; raises the errors of a build."""
+        """Read a wallet, and try the sale of each of its tokens; raises the errors of a build."""
         ...
 
     def execution_id(self, topic: str) -> str:

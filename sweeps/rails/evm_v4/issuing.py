@@ -64,7 +64,7 @@ def plan_v4(
 
 
 def discover_v4(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
-    """Look at a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
+    """Read a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
     chain = registry.chain(request.network)
     contract, recipient = _deployed(chain)
     fees = _fees_of_today(partner, recipient)

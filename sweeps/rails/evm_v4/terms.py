@@ -18,8 +18,8 @@ from sweepapi.evm.logs.log_search import Event
 from sweepapi.fees import Split
 from sweeps.protocol.rail import Ended, Ending, Executed, FeeTerms, Mismatch
 from sweeps.rails.evm.follow.emitted import executions, skipped_tokens, total_floor
+from sweeps.rails.evm.follow.followed import Match
 from sweeps.rails.evm.follow.following import SWEEP_REF_USED
-from sweeps.rails.evm.follow.watching import Match
 from sweeps.store.stored import StoredSweep
 
 UUID_VERSION = 7  # of the ids of sweeps

@@ -4,7 +4,7 @@
 stored under a lock on the account, so that its nonces are assigned one by one. 3. Everything that is not mined yet is
 sent to every provider; a transaction that was sent before is sent again, byte for byte.
 
-Whether an authorization was cancelled is not judged here: the event closes the sweep (``sweeps.story.settle``).
+Whether an authorization was cancelled is not decided here: the event closes the sweep (``sweeps.story.settle``).
 """
 
 from collections.abc import Collection, Mapping, Sequence

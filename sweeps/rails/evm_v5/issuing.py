@@ -94,7 +94,7 @@ def plan_v5(
 
 
 def discover_v5(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
-    """Look at a wallet; raises ``UnsupportedChain`` where V5 is not deployed, and what ``discover`` raises."""
+    """Read a wallet; raises ``UnsupportedChain`` where V5 is not deployed, and what ``discover`` raises."""
     return discover(registry, request, _sale_terms(registry, partner, request.network))
 
 

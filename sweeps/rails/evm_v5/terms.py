@@ -25,8 +25,8 @@ from sweeps.rails.evm.follow.emitted import (
     skipped_tokens,
     total_floor,
 )
+from sweeps.rails.evm.follow.followed import Match
 from sweeps.rails.evm.follow.following import NONCE_USED
-from sweeps.rails.evm.follow.watching import Match
 from sweeps.store.stored import StoredSweep
 
 
@@ -69,7 +69,7 @@ class V5Terms:
         return Read(contract, IS_NONCE_USED, (self.nonce,))
 
     def read(self, log: Log) -> Event | None:
-        """Return the cancellation, or the execution as a hint: its receipt is judged, not this event."""
+        """Return the cancellation, or the execution as a hint: its receipt is checked, not this event."""
         cancelled = decode_cancelled(log)
         event = cancelled or decode_executed(log)
         if event is None or event.nonce != self.nonce:

@@ -31,7 +31,7 @@ from sweeps.protocol.rail import FinalSpan, Inclusion, OutputAsset
 from sweeps.rails.solana_v1.rail import SolanaV1
 from sweeps.rails.solana_v1.reconcile import guarded
 from sweeps.rails.solana_v1.reconcile.guarded import Paid
-from sweeps.rails.solana_v1.reconcile.reconciling import MARGIN_SLOTS, looks_at
+from sweeps.rails.solana_v1.reconcile.reconciling import MARGIN_SLOTS, readings_of
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +76,7 @@ class SolanaAuditor:
             )
             known = set(accepted.values_list("tx_hash", flat=True))
             unknown = {signature: one for signature, one in read.found.items() if signature not in known}
-            yield FinalSpan(list(looks_at(network, venue, read.head, unknown)), blocks_left=0)
+            yield FinalSpan(list(readings_of(network, venue, read.head, unknown)), blocks_left=0)
 
     def adopt(self, network: str, blocks: Blocks, *, named: Mapping[str, Partner], by: str) -> Iterator[Adoption]:
         venue = networks.current().fee_wallet

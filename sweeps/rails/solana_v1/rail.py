@@ -8,7 +8,7 @@ from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.solana_v1.build import issuing, planning
 from sweeps.rails.solana_v1.discover import discovery
-from sweeps.rails.solana_v1.follow import following, judging, watching
+from sweeps.rails.solana_v1.follow import deciding, followed, following
 from sweeps.rails.solana_v1.presenting import SolanaPresentation
 from sweeps.rails.solana_v1.reconcile import reconciling
 from sweeps.store.stored import StoredSweep
@@ -25,15 +25,15 @@ class SolanaV1:
     issue = staticmethod(issuing.issue)
     store = staticmethod(issuing.store)
     discover = staticmethod(discovery.discover)
-    watch = staticmethod(watching.watch)
-    see = staticmethod(following.see)
+    follow = staticmethod(followed.follow)
+    read = staticmethod(following.read)
     find_executed = staticmethod(reconciling.find_executed)
-    judge = staticmethod(judging.judge)
-    next_look = staticmethod(following.next_look)
+    decide = staticmethod(deciding.decide)
+    next_check = staticmethod(following.next_check)
     clock = staticmethod(following.clock)
 
     def explain_revert(self, _tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:  # noqa: ARG002
-        """Return nothing: the look that finds a failed transaction explains it."""
+        """Return nothing: the check that finds a failed transaction explains it."""
         return ()
 
     def withdraw(self, _stored: StoredSweep) -> None:

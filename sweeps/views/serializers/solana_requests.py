@@ -1,4 +1,4 @@
-"""The request bodies of /v1: which tokens of a wallet on Solana to look at, and which to sweep."""
+"""The request bodies of /v1: which tokens of a wallet on Solana to read, and which to sweep."""
 
 from dataclasses import replace
 

@@ -12,7 +12,7 @@ from sweepapi import networks
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
 from sweepapi.evm.encoding.responses import Receipt
-from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, look
+from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, read_sightings
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.ranking import ProviderStatus, ranked
 from tests.fake_node import FakeNode
@@ -39,10 +39,10 @@ class Scene:
     subject: Subject
     receipt: Receipt  # as it is
 
-    def look(self, pool: ProviderPool) -> Sighting:
-        return look(chain=networks.current().chains["local"], pool=pool, subjects=[self.subject])["one"]
+    def read(self, pool: ProviderPool) -> Sighting:
+        return read_sightings(chain=networks.current().chains["local"], pool=pool, subjects=[self.subject])["one"]
 
-    def is_seen_as_it_is(self, sighting: Sighting) -> bool:
+    def is_read_as_it_is(self, sighting: Sighting) -> bool:
         return sighting.agreed and sighting.receipts == {self.receipt.tx_hash: self.receipt}
 
 
@@ -61,7 +61,7 @@ def scene(chain: LocalChain) -> Scene:
         return Conclusion((block, shown.block_hash, shown.succeeded, shown.emitted_by(contract)))
 
     subject = Subject("one", Read(contract, IS_NONCE_USED, (NONCE,)), (tx_hash,), height, conclude)
-    seen = Scene(subject, None).look(pool_of(chain.world["rpcUrl"]))  # type: ignore[arg-type]  # not known yet
+    seen = Scene(subject, None).read(pool_of(chain.world["rpcUrl"]))  # type: ignore[arg-type]  # not known yet
     receipt = seen.receipts[tx_hash]
     assert receipt is not None
     return Scene(subject, receipt)
@@ -82,9 +82,9 @@ def test_with_three_providers_the_fault_of_one_hides_and_changes_nothing(
     pool = pool_with(nodes, clock)
     with fault(nodes[0]):
         for _ in range(2):  # the second time it is known
-            assert scene.is_seen_as_it_is(scene.look(pool))
+            assert scene.is_read_as_it_is(scene.read(pool))
     clock.forward(700)
-    assert scene.is_seen_as_it_is(scene.look(pool))
+    assert scene.is_read_as_it_is(scene.read(pool))
     assert (ranked(pool.providers)[0].position, pool.state[0].status) == (0, ProviderStatus.HEALTHY), "it recovered"
 
 
@@ -96,8 +96,8 @@ def test_with_two_providers_the_fault_of_one_closes_nothing_that_is_not_so(
     nodes = [start_node() for _ in range(2)]
     pool = pool_with(nodes)
     with fault(nodes[position]):
-        seen = scene.look(pool)
-    assert scene.is_seen_as_it_is(seen) or not seen.agreed
+        seen = scene.read(pool)
+    assert scene.is_read_as_it_is(seen) or not seen.agreed
 
 
 # --- eRPC's scenarios -------------------------------------------------------------------------------------------------

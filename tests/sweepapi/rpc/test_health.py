@@ -76,18 +76,18 @@ def test_each_refusal_doubles_the_wait_up_to_a_limit(health: ProviderHealth, clo
     waits = []
     for _ in range(9):
         health.note_throttling(None)
-        waits.append(health.rests_for_seconds)
-        clock.forward(health.rests_for_seconds)
+        waits.append(health.paused_for_seconds)
+        clock.forward(health.paused_for_seconds)
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     health.note_answer()
     health.note_throttling(None)
-    assert health.rests_for_seconds == 1
+    assert health.paused_for_seconds == 1
 
 
 def test_refusals_of_requests_that_were_under_way_together_count_once(health: ProviderHealth) -> None:
     for _ in range(8):
         health.note_throttling(None)
-    assert (health.rests_for_seconds, health.throttles) == (1, 1)
+    assert (health.paused_for_seconds, health.throttles) == (1, 1)
 
 
 @pytest.mark.parametrize(("retry_after", "waits"), [(7.0, 7), (0.0, 1), (-5.0, 1), (1e9, MAX_WAIT_SECONDS)])
@@ -95,7 +95,7 @@ def test_a_provider_says_how_long_to_wait_within_bounds(
     health: ProviderHealth, retry_after: float, waits: float
 ) -> None:
     health.note_throttling(retry_after)
-    assert health.rests_for_seconds == waits
+    assert health.paused_for_seconds == waits
 
 
 def test_a_refusal_by_rate_does_not_open_the_circuit(health: ProviderHealth) -> None:
@@ -108,10 +108,10 @@ def test_a_refusal_by_rate_does_not_open_the_circuit(health: ProviderHealth) -> 
 def test_a_quarantine_ends_and_the_network_has_to_be_proven_again(health: ProviderHealth, clock: ManualClock) -> None:
     health.proven_at = clock()
     health.quarantine()
-    assert health.rests_for_seconds == QUARANTINE_SECONDS
+    assert health.paused_for_seconds == QUARANTINE_SECONDS
     assert health.proven_at is None
     clock.forward(QUARANTINE_SECONDS)
-    assert (health.rests_for_seconds, health.is_quarantined) == (0, False)
+    assert (health.paused_for_seconds, health.is_quarantined) == (0, False)
 
 
 def test_a_provider_that_was_outvoted_is_distrusted_for_a_while(health: ProviderHealth, clock: ManualClock) -> None:

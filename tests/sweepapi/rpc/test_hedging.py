@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from sweepapi import networks
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
-from sweepapi.evm.logs.sightings import Subject, look
+from sweepapi.evm.logs.sightings import Subject, read_sightings
 from sweepapi.rpc import Call, ProviderPool, hedging
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.rpc.hedging import MAX_DELAY_SECONDS, MIN_DELAY_SECONDS
@@ -132,11 +132,13 @@ def test_what_a_hedged_read_logs_carries_the_id_of_its_request(nodes: list[FakeN
 
 
 @pytest.mark.parametrize(("timeout_seconds", "is_hedged"), [(DEADLINE_SECONDS, True), (None, False)])
-def test_only_a_look_that_a_request_waits_for_is_hedged(
+def test_only_a_check_that_a_request_waits_for_is_hedged(
     chain: LocalChain, nodes: list[FakeNode], *, timeout_seconds: float | None, is_hedged: bool
 ) -> None:
     pool = pool_of(*(node.url for node in nodes), timeout_seconds=2)
     subject = Subject("one", Read(chain.contracts["v5"], IS_NONCE_USED, (1,)), (), None, lambda _sighting: None)
     with nodes[0].hung():
-        look(chain=networks.current().chains["local"], pool=pool, subjects=[subject], timeout_seconds=timeout_seconds)
+        read_sightings(
+            chain=networks.current().chains["local"], pool=pool, subjects=[subject], timeout_seconds=timeout_seconds
+        )
         assert (pool.providers[0].health.failures == 0) is is_hedged, "without a hedge its time ran out first"

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from sweepapi.rpc import ProviderPool, provider
-from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, RestingError
+from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, PausedError
 from sweepapi.rpc.health import CIRCUIT_FAILURES, HEAD_SECONDS, LATENCY_SECONDS, QUARANTINE_SECONDS
 from sweepapi.rpc.ranking import ProviderStatus, ranked
 from sweepapi.rpc.target import Head
@@ -199,7 +199,7 @@ def test_in_quarantine_a_provider_is_not_queried_even_if_it_is_the_only_one(node
     pool = pool_of(node.url)
     with pytest.raises(BadResponseError, match="another network: eth_chainId is 1"):
         pool.providers[0].batch([NUMBER], timeout_seconds=2)
-    with pytest.raises(RestingError):
+    with pytest.raises(PausedError):
         pool.providers[0].batch([NUMBER], timeout_seconds=2)
     with pytest.raises(ChainUnavailableError):
         pool.batch([NUMBER])

@@ -9,7 +9,7 @@ import pytest
 
 from sweepapi.evm.encoding import responses
 from sweepapi.rpc import Call, ErrorPolicy
-from sweepapi.rpc.errors import ChainUnavailableError, RestingError, ThrottledError
+from sweepapi.rpc.errors import ChainUnavailableError, PausedError, ThrottledError
 from sweepapi.rpc.ranking import ProviderStatus
 from sweepapi.rpc.throttling import retry_after_seconds
 from tests.fake_node import FakeNode
@@ -51,7 +51,7 @@ def test_a_provider_that_limits_us_is_not_queried_until_its_time_is_up(
     for _ in range(3):
         assert pool.ask([NUMBER])[0] is pool.providers[1]
     assert len(node.asked) == 1
-    assert (pool.state[0].status, pool.state[0].rests_for_seconds) == (ProviderStatus.WAITING, waits)
+    assert (pool.state[0].status, pool.state[0].paused_for_seconds) == (ProviderStatus.WAITING, waits)
 
     clock.forward(waits)
     node.raw = None
@@ -84,7 +84,7 @@ def test_an_error_by_rate_is_understood_whatever_the_status_says(node: FakeNode,
     tolerant = Call("eth_getTransactionReceipt", ("0x",), responses.data, ErrorPolicy.ANY)
     with pytest.raises(ThrottledError):
         pool.providers[0].batch([tolerant], timeout_seconds=2)
-    with pytest.raises(RestingError):
+    with pytest.raises(PausedError):
         pool.providers[0].batch([HEAD], timeout_seconds=2)
     assert len(node.asked) == 1
 

@@ -124,7 +124,7 @@ def test_an_advance_past_the_deadline_expires_a_sweep_at_once(tester: SandboxUse
     assert Sweep.objects.filter(next_check_at__gt=timezone.now() + timedelta(seconds=600)).exists()
     tester.advance(blocks=6, seconds=1000)
     assert Sweep.objects.filter(next_check_at__lte=timezone.now()).exists()
-    Scene(tester.app).look()
+    Scene(tester.app).check()
     assert status_of(built) == ("expired", False)
 
 

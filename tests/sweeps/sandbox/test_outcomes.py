@@ -27,10 +27,10 @@ def tester(tester: SandboxUser) -> SandboxUser:
 
 
 def state_of(tester: SandboxUser, built: dict[str, Any]) -> tuple[str, bool, str | None]:
-    """Return status, whether it is open, and the finality of its transaction, after the worker has looked."""
+    """Return status, whether it is open, and the finality of its transaction, after the worker has checked."""
     scene = Scene(tester.app)
-    scene.look()
-    scene.look()
+    scene.check()
+    scene.check()
     state = tester.app.state(built["sweepId"])
     transaction = state["transaction"]
     return state["status"], state["open"], None if transaction is None else transaction["finality"]

@@ -1,1 +1,1 @@
-"""Tests of settling: every change that the chain causes in a sweep. The looks are made up; the database is real."""
+"""Tests of settling: every change that the chain causes in a sweep. The readings are made up; the database is real."""

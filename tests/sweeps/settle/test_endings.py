@@ -9,13 +9,13 @@ from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
+    evm_reading,
     executed_receipt,
     found_execution,
     receipt_of,
-    seen,
     unused_after_deadline,
 )
-from tests.sweeps.settle.looks import (
+from tests.sweeps.settle.readings import (
     BOOKED,
     CANCELLER,
     apply,
@@ -50,7 +50,7 @@ def test_a_sweep_proven_unused_with_only_a_rejected_candidate_fails(tx: SweepTra
 
 
 def test_a_failed_sweep_that_is_proven_unused_is_closed(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(receipt_of(tx, succeeded=False)))
+    apply(tx.sweep, evm_reading(receipt_of(tx, succeeded=False)))
     sweep = apply(tx.sweep, unused_after_deadline(tx.sweep))
     assert (sweep.status, sweep.is_open, statuses(sweep)) == ("failed", False, ["reverted"])
 
@@ -61,7 +61,7 @@ def test_a_safe_block_at_the_deadline_proves_nothing_yet(sweep: Sweep) -> None:
 
 
 def test_nothing_is_proven_if_the_safe_block_cannot_be_read(sweep: Sweep) -> None:
-    assert apply(sweep, seen(state=None, safe_timestamp=None)).status == "pending"
+    assert apply(sweep, evm_reading(state=None, safe_timestamp=None)).status == "pending"
 
 
 def test_nothing_is_closed_unless_a_second_provider_agrees(tx: SweepTransaction) -> None:
@@ -70,7 +70,7 @@ def test_nothing_is_closed_unless_a_second_provider_agrees(tx: SweepTransaction)
 
 
 def test_the_servers_clock_does_not_end_a_sweep(overdue_sweep: Sweep) -> None:
-    sweep = apply(overdue_sweep, seen(safe_timestamp=1))
+    sweep = apply(overdue_sweep, evm_reading(safe_timestamp=1))
     assert (sweep.status, sweep.is_open) == ("pending", True)
 
 
@@ -86,7 +86,7 @@ def test_a_used_nonce_without_an_explanation_is_flagged_and_the_sweep_stays_open
 
 def test_a_closed_sweep_is_never_changed_again(tx: SweepTransaction) -> None:
     closed = apply(tx.sweep, unused_after_deadline(tx.sweep))
-    again = apply(tx.sweep, seen(executed_receipt(tx)))
+    again = apply(tx.sweep, evm_reading(executed_receipt(tx)))
     assert (again.status, again.check_attempts, again.last_event) == (
         "failed",
         closed.check_attempts,
@@ -112,7 +112,7 @@ def test_a_void_sweep_that_was_executed_is_completed_booked_and_flagged(void_swe
 
 def test_a_revert_leaves_a_void_sweep_void(void_sweep: Sweep) -> None:
     tx = SweepTransactionFactory.create(sweep=void_sweep, status="rejected")
-    assert apply(void_sweep, seen(receipt_of(tx, succeeded=False))).status == "void"
+    assert apply(void_sweep, evm_reading(receipt_of(tx, succeeded=False))).status == "void"
 
 
 # --- cancelled on chain -----------------------------------------------------------------------------------------------
@@ -138,13 +138,13 @@ def test_a_cancellation_closes_nothing_unless_a_second_provider_agrees(tx: Sweep
 
 
 def test_an_execution_takes_precedence_over_a_cancellation(tx: SweepTransaction) -> None:
-    look = cancelled()
-    executed = replace(look.sighting, receipts={tx.tx_hash: executed_receipt(tx)})
-    sweep = apply(tx.sweep, replace(look, sighting=executed))
+    reading = cancelled()
+    executed = replace(reading.sighting, receipts={tx.tx_hash: executed_receipt(tx)})
+    sweep = apply(tx.sweep, replace(reading, sighting=executed))
     assert (sweep.status, sweep.is_open) == ("completed", True)
 
 
-def test_a_completed_sweep_is_not_voided_by_an_older_look(tx: SweepTransaction) -> None:
+def test_a_completed_sweep_is_not_voided_by_an_older_check(tx: SweepTransaction) -> None:
     complete(tx)
     sweep = apply(tx.sweep, cancelled())
     assert (sweep.status, fees_booked(sweep)) == ("completed", BOOKED)
@@ -153,7 +153,7 @@ def test_a_completed_sweep_is_not_voided_by_an_older_look(tx: SweepTransaction) 
 def test_a_discovered_event_that_contradicts_the_signed_bps_is_not_booked(sweep: Sweep) -> None:
     stranger = SweepTransaction(sweep=sweep, tx_hash=random_hash())
     found = found_execution(executed_receipt(stranger, total_fee=7_499))
-    sweep = apply(sweep, seen(state=True, finding=found))
+    sweep = apply(sweep, evm_reading(state=True, finding=found))
     assert (sweep.status, sweep.is_open, fees_booked(sweep)) == ("pending", True, [])
     assert sweep.flags == ["inconsistent_amounts", "nonce_used"]
     assert [(tx.status, tx.source) for tx in sweep.transactions.all()] == [("rejected", "discovered")]

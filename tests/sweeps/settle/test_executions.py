@@ -8,7 +8,7 @@ from sweeps.protocol.rail import ExecutionVerdict
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import ExecutionFactory, SweepFactory, SweepTransactionFactory
 from tests.snapshots import fees_shown
-from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
+from tests.sweeps.settle.readings import BOOKED, REVERSED, fees_booked
 from tests.sweeps.settle.verdicts import (
     CANCELLED,
     FINAL,
@@ -17,7 +17,7 @@ from tests.sweeps.settle.verdicts import (
     PAID,
     RAN_OUT,
     SOON,
-    JudgedRail,
+    DecidedRail,
     apply,
     executed,
     reverted,
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
     """A sweep with two executions, the first of which has a candidate."""
-    monkeypatch.setitem(RAILS, JudgedRail.name, JudgedRail())
-    made = SweepFactory.create(rail=JudgedRail.name)
+    monkeypatch.setitem(RAILS, DecidedRail.name, DecidedRail())
+    made = SweepFactory.create(rail=DecidedRail.name)
     ExecutionFactory.create(sweep=made, token=None, position=1)
     SweepTransactionFactory.create(sweep=made, execution=made.executions.first())
     return made
@@ -117,14 +117,14 @@ def test_a_sweep_is_closed_when_all_its_executions_are(sweep: Sweep) -> None:
     assert sweep.closed_at <= timezone.now()
 
 
-def test_an_execution_is_watched_until_it_is_final_although_another_is_undecided(sweep: Sweep) -> None:
+def test_an_execution_is_followed_until_it_is_final_although_another_is_undecided(sweep: Sweep) -> None:
     sweep.transactions.all().delete()  # nothing awaits a receipt
-    watched = []
+    followed = []
     for first in (NOTHING_NEW, executed(), FINAL):
         sweep = apply(sweep, first, NOTHING_NEW)
         assert sweep.next_check_at is not None
-        watched.append(sweep.next_check_at - timezone.now() <= SOON)
-    assert (sweep.status, watched) == ("pending", [False, True, False])
+        followed.append(sweep.next_check_at - timezone.now() <= SOON)
+    assert (sweep.status, followed) == ("pending", [False, True, False])
 
 
 def test_one_execution_below_its_minimum_flags_the_sweep(sweep: Sweep) -> None:

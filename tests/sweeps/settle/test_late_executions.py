@@ -7,8 +7,8 @@ from sweeps.protocol.rail import ExecutionVerdict, Verdict
 from sweeps.rails.registry import RAILS
 from tests.factories.sweeps import ExecutionFactory, SweepFactory
 from tests.settling import settle
-from tests.sweeps.settle.looks import BOOKED, fees_booked
-from tests.sweeps.settle.verdicts import CANCELLED, FINAL, NOTHING_NEW, RAN_OUT, JudgedRail, apply, executed
+from tests.sweeps.settle.readings import BOOKED, fees_booked
+from tests.sweeps.settle.verdicts import CANCELLED, FINAL, NOTHING_NEW, RAN_OUT, DecidedRail, apply, executed
 
 pytestmark = pytest.mark.django_db
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
     """A sweep with two executions."""
-    monkeypatch.setitem(RAILS, JudgedRail.name, JudgedRail())
-    made = SweepFactory.create(rail=JudgedRail.name)
+    monkeypatch.setitem(RAILS, DecidedRail.name, DecidedRail())
+    made = SweepFactory.create(rail=DecidedRail.name)
     ExecutionFactory.create(sweep=made, token=None, position=1)
     return made
 
@@ -25,7 +25,7 @@ def sweep(monkeypatch: pytest.MonkeyPatch) -> Sweep:
 def reconcile(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
     """Settle these verdicts about the executions as seen on final blocks."""
     by_id = {execution.id: verdict for execution, verdict in zip(sweep.executions.all(), verdicts, strict=True)}
-    settle(sweep_id=sweep.id, seen=Verdict(by_id, is_final=True))
+    settle(sweep_id=sweep.id, reading=Verdict(by_id, is_final=True))
     return Sweep.objects.get(id=sweep.id)
 
 
@@ -82,5 +82,5 @@ def test_an_execution_that_is_known_does_not_open_a_closed_sweep(sweep: Sweep) -
     assert (outcome(again), again.last_event) == (outcome(closed), closed.last_event)
 
 
-def test_an_open_sweep_is_settled_as_by_any_other_look(sweep: Sweep) -> None:
+def test_an_open_sweep_is_settled_as_by_any_other_check(sweep: Sweep) -> None:
     assert outcome(reconcile(sweep, executed(), executed())) == ("completed", True, [])

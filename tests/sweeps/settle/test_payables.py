@@ -14,8 +14,8 @@ from sweeps.story.reopening import reopen
 from tests.factories.ledger import book_payable, book_payout
 from tests.factories.sweeps import ExecutionFactory, SweepFactory
 from tests.sessions import rival_at_the_lock
-from tests.sweeps.settle.looks import execution_of, fees_booked
-from tests.sweeps.settle.verdicts import FINAL, GONE, NOTHING_NEW, PAID, RAN_OUT, JudgedRail, apply, executed
+from tests.sweeps.settle.readings import execution_of, fees_booked
+from tests.sweeps.settle.verdicts import FINAL, GONE, NOTHING_NEW, PAID, RAN_OUT, DecidedRail, apply, executed
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ OWED = PAID.partner_fee
 
 @pytest.fixture(autouse=True)
 def _judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(RAILS, JudgedRail.name, JudgedRail())
+    monkeypatch.setitem(RAILS, DecidedRail.name, DecidedRail())
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def sweep() -> Sweep:
 
 
 def payable_sweep(**facts: Any) -> Sweep:
-    return SweepFactory.create(rail=JudgedRail.name, settlement="payable", partner_recipient=None, **facts)
+    return SweepFactory.create(rail=DecidedRail.name, settlement="payable", partner_recipient=None, **facts)
 
 
 def balance(sweep: Sweep) -> tuple[int, int]:
@@ -48,7 +48,7 @@ def pay_out(sweep: Sweep, amount: int = OWED) -> None:
     book_payout(sweep.partner, amount, network=sweep.network, asset=sweep.output_asset)
 
 
-def looked_at_again(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
+def checked_again(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
     """Open a closed sweep again and find this about its executions."""
     assert reopen(sweep_id=sweep.id, reason="The chain halted.", requested_by="ops")
     return apply(sweep, *verdicts)
@@ -58,7 +58,7 @@ def reversed_after_payout(sweep: Sweep) -> Sweep:
     """Execute a sweep, pay its fee out, and find that its block left the chain."""
     apply(apply(sweep, executed()), FINAL)
     pay_out(sweep)
-    return looked_at_again(sweep, GONE)
+    return checked_again(sweep, GONE)
 
 
 def test_the_partners_part_is_available_when_the_worker_sees_its_block_final(sweep: Sweep) -> None:
@@ -77,14 +77,14 @@ def test_each_execution_is_final_by_itself(sweep: Sweep) -> None:
 
 
 def test_a_fee_that_was_settled_on_chain_is_final_too_and_never_available() -> None:
-    sweep = SweepFactory.create(rail=JudgedRail.name)
+    sweep = SweepFactory.create(rail=DecidedRail.name)
     apply(apply(sweep, executed()), FINAL)
     assert Finality.objects.count() == 1
     assert balance_of(sweep.partner, network=sweep.network, asset=sweep.output_asset) is None
 
 
 def test_an_execution_without_a_fee_becomes_final_without_an_entry() -> None:
-    sweep = SweepFactory.create(rail=JudgedRail.name, total_fee_bps=0)
+    sweep = SweepFactory.create(rail=DecidedRail.name, total_fee_bps=0)
     free = type(PAID)(1_000_000, 0, 0, 0, 1_000_000)
     assert not apply(apply(sweep, executed(free)), FINAL).is_open
     assert not Finality.objects.exists()
@@ -92,7 +92,7 @@ def test_an_execution_without_a_fee_becomes_final_without_an_entry() -> None:
 
 def test_a_block_that_is_found_final_twice_is_recorded_once(sweep: Sweep) -> None:
     apply(apply(sweep, executed()), FINAL)
-    assert not looked_at_again(sweep, FINAL).is_open
+    assert not checked_again(sweep, FINAL).is_open
     assert balance(sweep) == (OWED, OWED)
     assert Finality.objects.count() == 1
 
@@ -116,10 +116,10 @@ def test_a_reorganisation_after_a_payout_is_flagged_and_logged_with_the_debt(swe
 
 
 def test_a_sweep_that_was_settled_on_chain_is_not_flagged_for_a_debt_of_others(sweep: Sweep) -> None:
-    settled = SweepFactory.create(rail=JudgedRail.name, partner=sweep.partner)
+    settled = SweepFactory.create(rail=DecidedRail.name, partner=sweep.partner)
     apply(apply(settled, executed()), FINAL)
     assert "partner_in_debt" in reversed_after_payout(sweep).flags
-    assert looked_at_again(settled, GONE).flags == ["reorganised"]
+    assert checked_again(settled, GONE).flags == ["reorganised"]
 
 
 def test_a_sweep_whose_fee_was_not_final_is_not_flagged_for_a_debt_of_others(sweep: Sweep) -> None:
@@ -133,7 +133,7 @@ def test_a_sweep_without_a_share_for_the_partner_is_not_flagged_for_a_debt_of_ot
     unshared = payable_sweep(partner=sweep.partner)
     apply(apply(unshared, executed(type(PAID)(1_000_000, 7_500, 0, 7_500, 992_500))), FINAL)
     assert "partner_in_debt" in reversed_after_payout(sweep).flags
-    assert looked_at_again(unshared, GONE).flags == ["reorganised"]
+    assert checked_again(unshared, GONE).flags == ["reorganised"]
 
 
 def test_what_other_sweeps_earned_covers_a_payout(sweep: Sweep) -> None:
@@ -154,7 +154,7 @@ def test_the_flag_of_each_sweep_is_cleared_when_its_own_fee_is_final_again(sweep
         apply(apply(each, executed()), FINAL)
     pay_out(sweep, 2 * OWED)
     for each in (sweep, other):
-        assert "partner_in_debt" in looked_at_again(each, GONE).flags
+        assert "partner_in_debt" in checked_again(each, GONE).flags
     assert apply(apply(sweep, executed()), FINAL).flags == ["reorganised"]
     assert balance(sweep) == (-OWED, -OWED)
     assert apply(apply(other, executed()), FINAL).flags == ["reorganised"]
@@ -172,7 +172,7 @@ def test_the_flag_stays_until_every_execution_whose_reversal_left_a_debt_is_fina
     ExecutionFactory.create(sweep=sweep, token=None, position=1)
     apply(apply(sweep, executed(), executed()), FINAL, FINAL)
     pay_out(sweep, 2 * OWED)
-    assert "partner_in_debt" in looked_at_again(sweep, GONE, FINAL).flags
+    assert "partner_in_debt" in checked_again(sweep, GONE, FINAL).flags
     assert "partner_in_debt" in apply(sweep, executed(), NOTHING_NEW).flags
     assert "partner_in_debt" not in apply(sweep, FINAL, NOTHING_NEW).flags
 

@@ -23,12 +23,12 @@ from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
+    evm_reading,
     executed_receipt,
     receipt_of,
-    seen,
 )
 from tests.settling import settle
-from tests.sweeps.settle.looks import fees_booked
+from tests.sweeps.settle.readings import fees_booked
 from tests.sweeps.settle.twins import SHOWN, look_at, shown, twins, written
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def submitted(count: int) -> list[SweepTransaction]:
 
 
 def settle_executed(*txs: SweepTransaction, lease: UUID | None = None) -> SettlementOutcome:
-    return settle_all(look_at(*((tx.sweep, seen(executed_receipt(tx))) for tx in txs)), lease=lease)
+    return settle_all(look_at(*((tx.sweep, evm_reading(executed_receipt(tx))) for tx in txs)), lease=lease)
 
 
 def statuses() -> list[str]:
@@ -72,19 +72,19 @@ def test_random_stories_end_as_they_do_one_by_one(seed: int) -> None:
     for _ in range(ROUNDS):
         views = [(pair, random.choice(SHOWN)) for pair in pairs]
         for pair, show in views:
-            settle(sweep_id=pair.alone.id, seen=shown(pair.alone, show))
-        looks = look_at(*((pair.among_others, shown(pair.among_others, show)) for pair, show in views))
-        random.shuffle(looks)
-        assert settle_all(looks).errors == []
+            settle(sweep_id=pair.alone.id, reading=shown(pair.alone, show))
+        readings = look_at(*((pair.among_others, shown(pair.among_others, show)) for pair, show in views))
+        random.shuffle(readings)
+        assert settle_all(readings).errors == []
         for pair in pairs:
             assert written(pair.among_others.id) == written(pair.alone.id)
 
 
-def test_the_next_looks_are_planned_as_one_by_one() -> None:
+def test_the_next_checks_are_planned_as_one_by_one() -> None:
     alone, *others = submitted(3)
     lease = leased(*(tx.sweep for tx in (alone, *others)))
-    settle(sweep_id=alone.sweep.id, seen=seen(), lease=lease)
-    outcome = settle_all(look_at(*((tx.sweep, seen()) for tx in others)), lease=lease)
+    settle(sweep_id=alone.sweep.id, reading=evm_reading(), lease=lease)
+    outcome = settle_all(look_at(*((tx.sweep, evm_reading()) for tx in others)), lease=lease)
     assert [settled.awaits_receipt for settled in outcome.settled] == [True, True]
     planned = [sweep.next_check_at for sweep in Sweep.objects.all() if sweep.next_check_at is not None]
     assert len(planned) == 3
@@ -133,10 +133,10 @@ def test_a_poisoned_sweep_harms_no_other_and_keeps_its_lease() -> None:
     assert len(outcome.settled) == 4
 
 
-def test_a_look_that_cannot_be_judged_harms_no_other() -> None:
+def test_a_check_that_cannot_be_decided_harms_no_other() -> None:
     sound, broken = submitted(2)
-    looks = look_at((sound.sweep, seen(executed_receipt(sound))), (broken.sweep, "nonsense"))  # type: ignore[arg-type]
-    assert [type(error) for error in settle_all(looks).errors] == [AttributeError]
+    readings = look_at((sound.sweep, evm_reading(executed_receipt(sound))), (broken.sweep, "nonsense"))  # type: ignore[arg-type]
+    assert [type(error) for error in settle_all(readings).errors] == [AttributeError]
     assert statuses() == ["completed", "pending"]
 
 
@@ -146,9 +146,9 @@ def test_a_look_that_cannot_be_judged_harms_no_other() -> None:
 def test_a_sweep_that_was_voided_since_it_was_read_is_settled_as_void() -> None:
     rejected, other = submitted(2)
     SweepTransaction.objects.filter(pk=rejected.pk).update(status="rejected")
-    looks = look_at(*((tx.sweep, seen(executed_receipt(tx))) for tx in (rejected, other)))
+    readings = look_at(*((tx.sweep, evm_reading(executed_receipt(tx))) for tx in (rejected, other)))
     void(sweep_id=rejected.sweep.id, reason="stolen key", requested_by="alice")
-    assert settle_all(looks).errors == []
+    assert settle_all(readings).errors == []
     assert statuses() == ["completed", "completed"]
     sweep = Sweep.objects.get(id=rejected.sweep.id)
     assert (sweep.flags, sweep.void_reason) == (["executed_after_void"], "stolen key")
@@ -157,18 +157,18 @@ def test_a_sweep_that_was_voided_since_it_was_read_is_settled_as_void() -> None:
 
 def test_a_sweep_that_was_settled_since_it_was_read_is_not_booked_again() -> None:
     txs = submitted(2)
-    looks = look_at(*((tx.sweep, seen(executed_receipt(tx))) for tx in txs))
-    settle(sweep_id=txs[0].sweep.id, seen=seen(executed_receipt(txs[0])))
-    assert settle_all(looks).errors == []
+    readings = look_at(*((tx.sweep, evm_reading(executed_receipt(tx))) for tx in txs))
+    settle(sweep_id=txs[0].sweep.id, reading=evm_reading(executed_receipt(txs[0])))
+    assert settle_all(readings).errors == []
     assert [len(fees_booked(tx.sweep)) for tx in txs] == [3, 3]
 
 
 def test_a_candidate_that_was_reported_since_the_sweep_was_read_is_replaced_too() -> None:
     tx, other = submitted(2)
-    looks = look_at(*((one.sweep, seen(executed_receipt(one))) for one in (tx, other)))
+    readings = look_at(*((one.sweep, evm_reading(executed_receipt(one))) for one in (tx, other)))
     late = SweepTransactionFactory.create(sweep=tx.sweep)
     Sweep.objects.filter(id=tx.sweep.id).update(last_error="")  # what adds a candidate writes the sweep
-    assert settle_all(looks).errors == []
+    assert settle_all(readings).errors == []
     late.refresh_from_db()
     assert late.status == "replaced"
 
@@ -176,17 +176,17 @@ def test_a_candidate_that_was_reported_since_the_sweep_was_read_is_replaced_too(
 def test_a_sweep_whose_lease_was_lost_is_left_to_its_new_holder() -> None:
     lost, kept = submitted(2)
     lease = leased(lost.sweep, kept.sweep)
-    looks = look_at(*((tx.sweep, seen(executed_receipt(tx))) for tx in (lost, kept)))
+    readings = look_at(*((tx.sweep, evm_reading(executed_receipt(tx))) for tx in (lost, kept)))
     thief = leased(lost.sweep)
     with capture_logs() as entries:
-        outcome = settle_all(looks, lease=lease)
+        outcome = settle_all(readings, lease=lease)
     assert (outcome.errors, [settled.stored.id for settled in outcome.settled]) == ([], [kept.sweep.id])
     assert [entry["sweep_id"] for entry in entries if entry["event"] == "lease_lost"] == [str(lost.sweep.id)]
     stored = Sweep.objects.get(id=lost.sweep.id)
     assert (stored.status, stored.lease_token, stored.last_event) == ("pending", thief, 1)
 
 
-def test_a_look_under_another_lease_writes_nothing() -> None:
+def test_a_check_under_another_lease_writes_nothing() -> None:
     (tx,) = submitted(1)
     leased(tx.sweep)
     assert settle_executed(tx, lease=uuid4()).settled == []
@@ -204,7 +204,7 @@ def test_the_number_of_statements_does_not_grow_with_the_batch(
         partner = PartnerFactory.create()
         txs = [SweepTransactionFactory.create(sweep=SweepFactory.create(partner=partner)) for _ in range(size)]
         lease = leased(*(tx.sweep for tx in txs))
-        pairs = [(tx.sweep, seen(executed_receipt(tx))) for tx in txs]
+        pairs = [(tx.sweep, evm_reading(executed_receipt(tx))) for tx in txs]
         with statements() as made:
             outcome = settle_all(look_at(*pairs), lease=lease)
         assert len(outcome.settled) == size
@@ -213,9 +213,9 @@ def test_the_number_of_statements_does_not_grow_with_the_batch(
 
 
 def test_sweeps_are_locked_in_the_order_of_their_ids(statements: Callable[[], CaptureQueriesContext]) -> None:
-    looks = look_at(*((tx.sweep, seen(executed_receipt(tx))) for tx in reversed(submitted(3))))
+    readings = look_at(*((tx.sweep, evm_reading(executed_receipt(tx))) for tx in reversed(submitted(3))))
     with statements() as made:
-        settle_all(looks)
+        settle_all(readings)
     (locking,) = [one["sql"] for one in made if "FOR UPDATE" in one["sql"]]
     assert " ".join(locking.split()).endswith("FROM sweeps_sweep WHERE id = ANY(%s) ORDER BY id FOR UPDATE")
 
@@ -246,8 +246,8 @@ def test_every_write_of_a_sweep_raises_its_version_by_one() -> None:
         lambda: Sweep.objects.update(last_error="why"),
         lambda: Sweep.objects.get().save(),
         lambda: Sweep.objects.update(version=1),
-        lambda: settle(sweep_id=tx.sweep.id, seen=seen()),
-        lambda: settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))),
+        lambda: settle(sweep_id=tx.sweep.id, reading=evm_reading()),
+        lambda: settle(sweep_id=tx.sweep.id, reading=evm_reading(receipt_of(tx))),
         lambda: void(sweep_id=tx.sweep.id, reason="why", requested_by="alice"),
     ]
     before = version(tx.sweep)
@@ -274,8 +274,8 @@ def test_how_long_each_waited_to_be_accepted_is_observed_in_a_set_and_alone(
     before = observed()
     with django_capture_on_commit_callbacks(execute=True):
         settle_executed(*txs, discovered)
-        settle(sweep_id=alone.sweep.id, seen=seen(executed_receipt(alone)))
-        settle(sweep_id=alone.sweep.id, seen=seen(executed_receipt(alone)))  # which accepts nothing more
+        settle(sweep_id=alone.sweep.id, reading=evm_reading(executed_receipt(alone)))
+        settle(sweep_id=alone.sweep.id, reading=evm_reading(executed_receipt(alone)))  # which accepts nothing more
     count, total, settlings = (after - earlier for earlier, after in zip(before, observed(), strict=True))
     assert (count, settlings) == (3, 3)
     assert total == pytest.approx(300, abs=60)

@@ -14,12 +14,12 @@ from tests.factories.sweeps import (
     SweepTokenFactory,
     SweepTransactionFactory,
     block_at,
+    evm_reading,
     executed_log,
     receipt_of,
-    seen,
     skipped_log,
 )
-from tests.sweeps.settle.looks import apply
+from tests.sweeps.settle.readings import apply
 
 pytestmark = pytest.mark.django_db
 
@@ -52,14 +52,14 @@ def test_before_an_execution_no_token_has_an_outcome(tx: SweepTransaction) -> No
 
 
 def test_each_token_was_swept_skipped_for_a_reason_or_dropped(tx: SweepTransaction) -> None:
-    sweep = apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.NOT_FILLED, UNI=SkipReason.DROPPED)))
+    sweep = apply(tx.sweep, evm_reading(receipt(tx, LINK=SkipReason.NOT_FILLED, UNI=SkipReason.DROPPED)))
     assert (sweep.status, sweep.flags) == ("completed", [])
     assert shown(sweep) == {"USDC": ("swept", None), "LINK": ("skipped", "not_filled"), "UNI": ("dropped", None)}
     assert snapshots.shown(sweep)["skippedCount"] == 2
 
 
 def test_the_history_says_which_token_was_left_out_and_why(tx: SweepTransaction) -> None:
-    sweep = apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
+    sweep = apply(tx.sweep, evm_reading(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
     kinds = [event.kind for event in sweep.events.all()]
     assert kinds == ["transaction_accepted", "token_skipped", "entry_posted", "status"]
     event = sweep.events.get(kind="token_skipped")
@@ -71,31 +71,33 @@ def test_the_history_says_which_token_was_left_out_and_why(tx: SweepTransaction)
 
 
 def test_an_execution_that_left_the_chain_left_nothing_out_and_the_next_one_decides(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
-    sweep = apply(tx.sweep, seen(head_number=101, canonical=block_at(100, fork=1)))
+    apply(tx.sweep, evm_reading(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
+    sweep = apply(tx.sweep, evm_reading(head_number=101, canonical=block_at(100, fork=1)))
     assert (sweep.status, snapshots.shown(sweep)["skippedCount"]) == ("pending", 0)
     assert shown(sweep)["LINK"] == (None, None)
-    sweep = apply(tx.sweep, seen(receipt(tx, UNI=SkipReason.BELOW_LEAST)))
+    sweep = apply(tx.sweep, evm_reading(receipt(tx, UNI=SkipReason.BELOW_LEAST)))
     assert shown(sweep) == {"USDC": ("swept", None), "LINK": ("swept", None), "UNI": ("skipped", "below_least")}
     assert SkippedToken.objects.count() == 2, "what was stored before is kept"
 
 
-def test_the_final_look_compares_what_was_left_out(tx: SweepTransaction) -> None:
+def test_the_final_check_compares_what_was_left_out(tx: SweepTransaction) -> None:
     first = receipt(tx, LINK=SkipReason.BELOW_LEAST)
-    apply(tx.sweep, seen(first))
-    other = seen(receipt(tx, UNI=SkipReason.BELOW_LEAST), head_number=200, canonical=block_at(100), final_number=100)
+    apply(tx.sweep, evm_reading(first))
+    other = evm_reading(
+        receipt(tx, UNI=SkipReason.BELOW_LEAST), head_number=200, canonical=block_at(100), final_number=100
+    )
     sweep = apply(tx.sweep, other)
     assert (sweep.status, sweep.last_error) == (
         "pending",
         "The final block does not show the execution that was accepted.",
     )
-    apply(tx.sweep, seen(first))
-    final = seen(first, head_number=200, canonical=block_at(100), final_number=100)
+    apply(tx.sweep, evm_reading(first))
+    final = evm_reading(first, head_number=200, canonical=block_at(100), final_number=100)
     assert not apply(tx.sweep, final).is_open
 
 
 def test_what_was_left_out_is_never_changed_or_removed(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
+    apply(tx.sweep, evm_reading(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
     stored = SkippedToken.objects.get()
     with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
         SkippedToken.objects.update(reason="dropped")
@@ -104,7 +106,7 @@ def test_what_was_left_out_is_never_changed_or_removed(tx: SweepTransaction) -> 
 
 
 def test_a_token_is_left_out_once_and_for_a_known_reason(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
+    apply(tx.sweep, evm_reading(receipt(tx, LINK=SkipReason.BELOW_LEAST)))
     stored = SkippedToken.objects.get()
     facts = {"execution": stored.execution, "booking_epoch": 0, "token": stored.token}
     with pytest.raises(IntegrityError, match="skipped_once_a_booking"), transaction.atomic():

@@ -1,4 +1,4 @@
-"""Pairs of sweeps with the same history, and everything that a look may show of them."""
+"""Pairs of sweeps with the same history, and everything that a check may show of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from sweepapi.evm.contracts.batch import SkipReason
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.store.reading import read
-from sweeps.story.settle import Look, watch
+from sweeps.story.settle import SweepReading, follow
 from tests.factories.sweeps import (
     PermitFactory,
     SweepFactory,
@@ -20,12 +20,12 @@ from tests.factories.sweeps import (
     SweepTransactionFactory,
     V4SweepFactory,
     block_at,
+    evm_reading,
     executed_log,
     executed_receipt,
     found_cancellation,
     found_execution,
     receipt_of,
-    seen,
     skipped_log,
     unused_after_deadline,
 )
@@ -38,30 +38,30 @@ Show = Callable[[SweepTransaction, SweepTransaction], EvmReading | None]
 
 
 def _skipping(tx: SweepTransaction) -> EvmReading:
-    return seen(receipt_of(tx, skipped_log(tx.sweep, 1, SkipReason.NOT_FILLED), executed_log(tx.sweep)))
+    return evm_reading(receipt_of(tx, skipped_log(tx.sweep, 1, SkipReason.NOT_FILLED), executed_log(tx.sweep)))
 
 
 def _found(tx: SweepTransaction) -> EvmReading:
-    return seen(state=True, finding=found_execution(executed_receipt(replace_hash(tx, DISCOVERED))))
+    return evm_reading(state=True, finding=found_execution(executed_receipt(replace_hash(tx, DISCOVERED))))
 
 
-# What a look may show, by the first and the second reported candidate.
+# What a check may show, by the first and the second reported candidate.
 SHOWN: Sequence[Show] = [
     lambda *_: None,
-    lambda *_: seen(),
-    lambda *_: seen(state=True),
-    lambda first, _: seen(executed_receipt(first)),
-    lambda _, second: seen(executed_receipt(second)),
-    lambda first, _: _skipping(first) if first.sweep.tokens.count() > 1 else seen(),
-    lambda first, _: seen(receipt_of(first, succeeded=False)),
-    lambda first, second: seen(receipt_of(first), receipt_of(second, succeeded=False)),
+    lambda *_: evm_reading(),
+    lambda *_: evm_reading(state=True),
+    lambda first, _: evm_reading(executed_receipt(first)),
+    lambda _, second: evm_reading(executed_receipt(second)),
+    lambda first, _: _skipping(first) if first.sweep.tokens.count() > 1 else evm_reading(),
+    lambda first, _: evm_reading(receipt_of(first, succeeded=False)),
+    lambda first, second: evm_reading(receipt_of(first), receipt_of(second, succeeded=False)),
     lambda first, _: _found(first),
     lambda first, _: replace(_found(first), is_final=True),
-    lambda *_: seen(**AT_100, safe_number=100),
-    lambda first, _: seen(executed_receipt(first), **AT_100, safe_number=100, final_number=100),
-    lambda *_: seen(head_number=101, canonical=block_at(100, fork=1)),
+    lambda *_: evm_reading(**AT_100, safe_number=100),
+    lambda first, _: evm_reading(executed_receipt(first), **AT_100, safe_number=100, final_number=100),
+    lambda *_: evm_reading(head_number=101, canonical=block_at(100, fork=1)),
     lambda first, _: unused_after_deadline(first.sweep),
-    lambda *_: seen(state=True, finding=found_cancellation("0x" + "cA" * 20)),
+    lambda *_: evm_reading(state=True, finding=found_cancellation("0x" + "cA" * 20)),
 ]
 
 
@@ -97,10 +97,10 @@ def shown(sweep: Sweep, show: Show) -> EvmReading | None:
     return show(*sweep.transactions.filter(tx_hash__in=REPORTED).select_related("sweep").order_by("tx_hash"))
 
 
-def look_at(*pairs: tuple[Sweep, EvmReading | None]) -> list[Look]:
-    """Return looks at sweeps as they are stored now."""
-    watching = {one.stored.id: one for one in watch(read([sweep.id for sweep, _ in pairs]).values())}
-    return [Look(sweep.id, saw, watching[sweep.id]) for sweep, saw in pairs]
+def look_at(*pairs: tuple[Sweep, EvmReading | None]) -> list[SweepReading]:
+    """Return readings of sweeps as they are stored now."""
+    followed = {one.stored.id: one for one in follow(read([sweep.id for sweep, _ in pairs]).values())}
+    return [SweepReading(sweep.id, saw, followed[sweep.id]) for sweep, saw in pairs]
 
 
 def written(sweep_id: UUID) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A rail whose looks are verdicts already, so that tests decide what was seen of every execution."""
+"""A rail whose readings are verdicts already, so that tests decide what was read of every execution."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from sweeps.protocol.rail import (
     Executed,
     ExecutionVerdict,
     Inclusion,
-    Outlook,
+    SweepProgress,
     TransactionVerdict,
     Verdict,
 )
@@ -29,22 +29,22 @@ GONE = ExecutionVerdict(accepted=Depth.GONE)
 FINAL = ExecutionVerdict(accepted=Depth.FINAL)
 
 
-class JudgedRail(EvmV5):
-    """A rail for any number of executions, whose looks are verdicts already."""
+class DecidedRail(EvmV5):
+    """A rail for any number of executions, whose readings are verdicts already."""
 
     name = "judged"
 
-    def watch(self, sweeps: Any) -> list[Any]:
+    def follow(self, sweeps: Any) -> list[Any]:
         return list(sweeps)
 
     @staticmethod
-    def judge(_watched: Any, seen: Any) -> Verdict:
-        verdict: Verdict = seen
+    def decide(_followed: Any, reading: Any) -> Verdict:
+        verdict: Verdict = reading
         return verdict
 
     @staticmethod
-    def next_look(outlook: Outlook, _verdict: Verdict) -> datetime:
-        return outlook.now + (SOON if outlook.is_executed else LATE)
+    def next_check(progress: SweepProgress, _verdict: Verdict) -> datetime:
+        return progress.now + (SOON if progress.is_executed else LATE)
 
 
 def executed(paid: Split = PAID, **facts: Any) -> ExecutionVerdict:
@@ -62,5 +62,5 @@ def reverted(tx_hash: str | None = None) -> ExecutionVerdict:
 def apply(sweep: Sweep, *verdicts: ExecutionVerdict) -> Sweep:
     """Settle these verdicts about the executions, in their order, and return the stored sweep."""
     by_id = {execution.id: verdict for execution, verdict in zip(sweep.executions.all(), verdicts, strict=True)}
-    settle(sweep_id=sweep.id, seen=Verdict(by_id))
+    settle(sweep_id=sweep.id, reading=Verdict(by_id))
     return Sweep.objects.get(id=sweep.id)

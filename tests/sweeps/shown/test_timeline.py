@@ -108,6 +108,6 @@ def test_a_sweep_that_is_to_be_cancelled_waits_for_that_whatever_was_submitted()
     assert timeline.why_it_waits(sweep).startswith("Its cancellation on chain was requested")
 
 
-def test_what_went_wrong_at_the_last_look_is_said_as_well() -> None:
+def test_what_went_wrong_at_the_last_check_is_said_as_well() -> None:
     sweep = SweepTransactionFactory.create(sweep__last_error="No provider answered in time.").sweep
     assert timeline.why_it_waits(sweep).endswith("reported transaction. No provider answered in time.")

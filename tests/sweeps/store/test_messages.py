@@ -20,17 +20,17 @@ from sweeps.store import transitions
 from sweeps.store.reading import lock_one
 from sweeps.store.writing import write
 from sweeps.story import reopening
-from sweeps.story.settle import Look
+from sweeps.story.settle import SweepReading
 from sweeps.story.settle import settle as settle_all
 from tests.factories.sweeps import (
     LOCAL,
     SweepFactory,
     SweepTransactionFactory,
     V4SweepFactory,
+    evm_reading,
     executed_receipt,
     found_execution,
     note,
-    seen,
 )
 from tests.races import scenes
 from tests.races.scenes import Scene
@@ -60,7 +60,7 @@ Step = Callable[[Scene], Any]
 
 def found(scene: Scene) -> None:
     """Let the worker find an execution that was not reported."""
-    scene.settle(seen(state=True, finding=found_execution(executed_receipt(scene.tx))))
+    scene.settle(evm_reading(state=True, finding=found_execution(executed_receipt(scene.tx))))
 
 
 @pytest.mark.parametrize(
@@ -213,9 +213,9 @@ def test_many_sweeps_are_written_with_one_statement_of_the_service(
     django_assert_max_num_queries: Callable[..., Any],
 ) -> None:
     txs = [SweepTransactionFactory.create() for _ in range(20)]
-    looks = [Look(tx.sweep_id, seen(executed_receipt(tx))) for tx in txs]
+    readings = [SweepReading(tx.sweep_id, evm_reading(executed_receipt(tx))) for tx in txs]
     with django_assert_max_num_queries(40):
-        settle_all(looks)
+        settle_all(readings)
     assert all(messages(tx.sweep) == [COMPLETED] for tx in txs)
 
 

@@ -20,11 +20,11 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     block_at,
+    evm_reading,
     executed_receipt,
     found_cancellation,
     found_execution,
     receipt_of,
-    seen,
     unused_after_deadline,
 )
 from tests.local_chain import FINAL_AFTER
@@ -41,9 +41,9 @@ def tx() -> SweepTransaction:
     return SweepTransactionFactory.create()
 
 
-def apply(sweep: Sweep, *looks: EvmReading) -> None:
-    for look in looks:
-        settle(sweep_id=sweep.id, seen=look)
+def apply(sweep: Sweep, *readings: EvmReading) -> None:
+    for reading in readings:
+        settle(sweep_id=sweep.id, reading=reading)
 
 
 def moves(sweep: Sweep) -> list[tuple[str, str, str]]:
@@ -66,16 +66,19 @@ def facts_of(sweep: Sweep, kind: EventKind) -> list[dict[str, Any]]:
 
 
 def gone() -> EvmReading:
-    return seen(head_number=101, canonical=block_at(100, fork=1))
+    return evm_reading(head_number=101, canonical=block_at(100, fork=1))
 
 
 # --- changes of the status --------------------------------------------------------------------------------------------
 
 SETTLED: dict[str, tuple[Callable[[SweepTransaction], EvmReading], tuple[str, str, str]]] = {
-    "executed": (lambda tx: seen(executed_receipt(tx)), ("pending", "completed", "executed")),
-    "reverted": (lambda tx: seen(receipt_of(tx, succeeded=False)), ("pending", "failed", "reverted")),
+    "executed": (lambda tx: evm_reading(executed_receipt(tx)), ("pending", "completed", "executed")),
+    "reverted": (lambda tx: evm_reading(receipt_of(tx, succeeded=False)), ("pending", "failed", "reverted")),
     "run out": (lambda tx: unused_after_deadline(tx.sweep), ("pending", "failed", "ran_out")),
-    "cancelled": (lambda _: seen(state=True, finding=found_cancellation(CANCELLER)), ("pending", "void", "cancelled")),
+    "cancelled": (
+        lambda _: evm_reading(state=True, finding=found_cancellation(CANCELLER)),
+        ("pending", "void", "cancelled"),
+    ),
 }
 
 
@@ -83,14 +86,14 @@ SETTLED: dict[str, tuple[Callable[[SweepTransaction], EvmReading], tuple[str, st
 def test_every_change_by_the_chain_leaves_one_event(
     tx: SweepTransaction, look: Callable[[SweepTransaction], EvmReading], move: tuple[str, str, str]
 ) -> None:
-    apply(tx.sweep, look(tx), seen())
+    apply(tx.sweep, look(tx), evm_reading())
     assert moves(tx.sweep) == [move]
     assert Sweep.objects.get().status == move[1]
     assert story(tx.sweep).count(f"sweep_{move[1]}") == 1
 
 
 def test_an_event_has_the_time_of_its_change(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(executed_receipt(tx)))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)))
     assert SweepEvent.objects.get(sweep=tx.sweep, kind="status").at == Sweep.objects.get().completed_at
 
 
@@ -102,7 +105,7 @@ def test_a_sweep_that_expires_leaves_one_event() -> None:
 
 
 def test_a_reorganisation_and_what_follows_leave_one_event_each(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(executed_receipt(tx)), gone(), seen(executed_receipt(tx)))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)), gone(), evm_reading(executed_receipt(tx)))
     assert moves(tx.sweep) == [
         ("pending", "completed", "executed"),
         ("completed", "pending", "reorganised"),
@@ -113,14 +116,14 @@ def test_a_reorganisation_and_what_follows_leave_one_event_each(tx: SweepTransac
 def test_a_void_leaves_an_event_that_says_who_and_why_and_an_execution_another() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
     void(sweep_id=tx.sweep.id, reason="stolen key", requested_by="alice")
-    apply(tx.sweep, seen(executed_receipt(tx)))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)))
     assert moves(tx.sweep) == [("pending", "void", "voided"), ("void", "completed", "executed")]
     assert facts_of(tx.sweep, EventKind.STATUS)[0] == {"reason": "stolen key", "requested_by": "alice"}
 
 
 @pytest.mark.usefixtures("no_providers")
 def test_another_hash_for_a_failed_sweep_leaves_an_event_with_the_hash(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(receipt_of(tx, succeeded=False)))
+    apply(tx.sweep, evm_reading(receipt_of(tx, succeeded=False)))
     second = random_hash()
     confirm_sweep(requester=requester_of(tx.sweep.partner), sweep_id=tx.sweep.id, tx_hashes=[second])
     assert moves(tx.sweep) == [("pending", "failed", "reverted"), ("failed", "pending", "reported")]
@@ -128,7 +131,7 @@ def test_another_hash_for_a_failed_sweep_leaves_an_event_with_the_hash(tx: Sweep
 
 
 def test_the_accepted_transaction_is_named_with_the_completion(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(executed_receipt(tx)))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)))
     assert SweepEvent.objects.get(kind="status").tx_hash == tx.tx_hash
 
 
@@ -154,7 +157,7 @@ def test_a_save_that_changes_no_status_needs_no_event() -> None:
 
 
 def test_events_are_never_changed_or_removed(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(executed_receipt(tx)))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)))
     with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
         SweepEvent.objects.update(cause="reported")
     with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
@@ -163,7 +166,7 @@ def test_events_are_never_changed_or_removed(tx: SweepTransaction) -> None:
 
 def test_two_events_of_a_sweep_never_share_a_sequence_number(tx: SweepTransaction) -> None:
     stale = Sweep.objects.get(id=tx.sweep.id)
-    apply(tx.sweep, seen(executed_receipt(tx)))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)))
     with pytest.raises(IntegrityError, match="event_sequence"), transaction.atomic():
         SweepEvent.objects.create(sweep=stale, sequence=stale.last_event + 1, kind=EventKind.CLOSED)
 
@@ -190,21 +193,21 @@ def test_only_an_event_of_the_status_has_a_status_and_a_cause(event: dict[str, s
 
 def test_a_flag_leaves_one_event_when_it_is_raised_and_one_when_it_is_cleared() -> None:
     sweep = SweepFactory.create()
-    apply(sweep, seen(state=True), seen(state=True), seen(state=False), seen(state=False))
+    apply(sweep, evm_reading(state=True), evm_reading(state=True), evm_reading(state=False), evm_reading(state=False))
     assert story(sweep) == ["flag_raised", "flag_cleared"]
     assert facts_of(sweep, EventKind.FLAG_RAISED) == [{"flag": "nonce_used"}]
     assert facts_of(sweep, EventKind.FLAG_CLEARED) == [{"flag": "nonce_used"}]
 
 
-def test_looks_that_learn_nothing_leave_no_event(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(), seen(head_number=150), unused_after_deadline(tx.sweep, agreed=False))
+def test_checks_that_learn_nothing_leave_no_event(tx: SweepTransaction) -> None:
+    apply(tx.sweep, evm_reading(), evm_reading(head_number=150), unused_after_deadline(tx.sweep, agreed=False))
     assert story(tx.sweep) == []
     assert Sweep.objects.get().check_attempts == 3
 
 
-def test_a_candidate_that_is_judged_leaves_one_event_however_often_it_is_seen(tx: SweepTransaction) -> None:
+def test_a_candidate_that_is_decided_leaves_one_event_however_often_it_is_seen(tx: SweepTransaction) -> None:
     SweepTransactionFactory.create(sweep=tx.sweep)
-    reverted, rejected = seen(receipt_of(tx, succeeded=False)), seen(receipt_of(tx))
+    reverted, rejected = evm_reading(receipt_of(tx, succeeded=False)), evm_reading(receipt_of(tx))
     apply(tx.sweep, reverted, reverted, rejected, rejected)
     assert story(tx.sweep) == ["transaction_reverted", "transaction_rejected"]
     assert facts_of(tx.sweep, EventKind.REJECTED) == [{"reason": "The contract emitted no SweepExecutedV5."}]
@@ -212,26 +215,26 @@ def test_a_candidate_that_is_judged_leaves_one_event_however_often_it_is_seen(tx
 
 
 @pytest.mark.usefixtures("no_providers")
-def test_a_candidate_leaves_one_event_of_a_kind_however_often_it_is_reported_and_judged() -> None:
+def test_a_candidate_leaves_one_event_of_a_kind_however_often_it_is_reported_and_decided() -> None:
     sweep, tx_hash = SweepFactory.create(), random_hash()
     for _ in range(2):
         confirm_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
     assert story(sweep) == ["transaction_reported"]
-    apply(sweep, seen(receipt_of(sweep.transactions.get())))
+    apply(sweep, evm_reading(receipt_of(sweep.transactions.get())))
     confirm_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
-    apply(sweep, seen(receipt_of(sweep.transactions.get())))
+    apply(sweep, evm_reading(receipt_of(sweep.transactions.get())))
     assert story(sweep) == ["transaction_reported", "transaction_rejected"]
 
 
 def test_a_transaction_that_was_found_leaves_an_event_before_it_is_accepted() -> None:
     sweep = SweepFactory.create()
     receipt = executed_receipt(SweepTransaction(sweep=sweep, tx_hash=random_hash()))
-    apply(sweep, seen(state=True, finding=found_execution(receipt)))
+    apply(sweep, evm_reading(state=True, finding=found_execution(receipt)))
     assert story(sweep)[:2] == ["transaction_discovered", "transaction_accepted"]
 
 
 def test_booking_and_reversing_name_their_entries(tx: SweepTransaction) -> None:
-    apply(tx.sweep, seen(executed_receipt(tx)), gone())
+    apply(tx.sweep, evm_reading(executed_receipt(tx)), gone())
     posted, reversed_ = JournalEntry.objects.order_by("posted_at", "pk")
     assert facts_of(tx.sweep, EventKind.POSTED) == [{"entry": str(posted.id)}]
     assert facts_of(tx.sweep, EventKind.REVERSED) == [{"entry": str(reversed_.id)}]
@@ -240,8 +243,8 @@ def test_booking_and_reversing_name_their_entries(tx: SweepTransaction) -> None:
 
 def test_a_new_finality_leaves_an_event_and_a_lagging_provider_none(tx: SweepTransaction) -> None:
     at: dict[str, Any] = {"canonical": block_at(100), "final_number": 36}
-    safe, behind = seen(**at, safe_number=100), seen(**at, safe_number=99)
-    apply(tx.sweep, seen(executed_receipt(tx)), behind, safe, behind, safe)
+    safe, behind = evm_reading(**at, safe_number=100), evm_reading(**at, safe_number=99)
+    apply(tx.sweep, evm_reading(executed_receipt(tx)), behind, safe, behind, safe)
     assert facts_of(tx.sweep, EventKind.FINALITY) == [{"finality": "safe"}]
 
 
@@ -249,7 +252,7 @@ def test_a_requested_cancellation_leaves_one_event_and_its_reason_becomes_the_re
     sweep = SweepFactory.create()
     for reason in ("stolen key", "again"):
         cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by="ops")
-    apply(sweep, seen(state=True, finding=found_cancellation(CANCELLER)))
+    apply(sweep, evm_reading(state=True, finding=found_cancellation(CANCELLER)))
     assert story(sweep) == ["cancellation_requested", "flag_raised", "sweep_void", "closed"]
     assert Sweep.objects.get().void_reason.startswith(f"stolen key; cancelled on chain by {CANCELLER}")
 
@@ -287,14 +290,14 @@ def test_a_sweep_that_is_void_again_after_a_reorganisation_keeps_the_time_of_its
     tx = SweepTransactionFactory.create(status="rejected")
     void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
     voided_at = Sweep.objects.get().voided_at
-    apply(tx.sweep, seen(executed_receipt(tx)), gone())
+    apply(tx.sweep, evm_reading(executed_receipt(tx)), gone())
     assert (Sweep.objects.get().status, Sweep.objects.get().voided_at) == ("void", voided_at)
 
 
 def test_the_story_of_a_void_sweep_that_was_executed_and_reorganised_reads_in_order() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
     void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
-    apply(tx.sweep, seen(executed_receipt(tx)), gone(), unused_after_deadline(tx.sweep))
+    apply(tx.sweep, evm_reading(executed_receipt(tx)), gone(), unused_after_deadline(tx.sweep))
     assert story(tx.sweep) == [
         "sweep_void",
         "cancellation_requested",

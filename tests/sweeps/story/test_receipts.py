@@ -15,7 +15,7 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from pytest_django import Settings
 
-from indexer import checks, watching
+from indexer import blocks, checks
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.models import Settlement
 from partners.models import Partner
@@ -42,15 +42,15 @@ pytestmark = pytest.mark.django_db
 def final(app: PartnerApp, built: dict[str, Any]) -> None:
     """Make the block of an executed sweep final, and give its entry a number."""
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     number_by_time()
     assert not sweep_of(built).is_open
 
 
-def watch() -> None:
-    """Look at each watched block now."""
+def check_blocks() -> None:
+    """Check each watched block now."""
     WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-    watching.watch()
+    blocks.check_due()
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_there_is_none_before_the_block_is_final(app: PartnerApp, completed: dic
 
 def test_there_is_none_before_the_entries_have_their_numbers(app: PartnerApp, completed: dict[str, Any]) -> None:
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     response = get(app.api, completed["sweepId"])
     assert error_of(response) == (409, "receipt_not_ready")
     assert response.json()["error"]["details"][1]["message"] == "final"
@@ -256,7 +256,7 @@ def test_the_position_that_a_liar_showed_is_corrected_by_the_final_block(
     shown = tx.log_index
     SweepTransaction.objects.update(log_index=10_000, logs_digest="00" * 32)
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     assert sweep_of(completed).is_open
     checks.check_due()
     tx.refresh_from_db()

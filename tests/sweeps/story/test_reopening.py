@@ -1,4 +1,4 @@
-"""Operators may open a completed sweep again that was closed as final; the worker then looks at its block."""
+"""Operators may open a completed sweep again that was closed as final; the worker then checks its block."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,31 +10,31 @@ from sweeps.models import Sweep, SweepEvent
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story import reopening
 from sweeps.story.reopening import reopen
-from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, block_at, executed_receipt, seen
+from tests.factories.sweeps import SweepFactory, SweepTransactionFactory, block_at, evm_reading, executed_receipt
 from tests.settling import settle
-from tests.sweeps.settle.looks import BOOKED, REVERSED, fees_booked
+from tests.sweeps.settle.readings import BOOKED, REVERSED, fees_booked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GONE = seen(head_number=200, safe_number=150, final_number=120, canonical=block_at(100, fork=1))
+GONE = evm_reading(head_number=200, safe_number=150, final_number=120, canonical=block_at(100, fork=1))
 
 
 def final(sweep: Sweep) -> EvmReading:
-    """Return a look that shows the sweep's transaction in a final block."""
+    """Return a check that shows the sweep's transaction in a final block."""
     receipt = executed_receipt(sweep.transactions.get())
-    return seen(receipt, head_number=200, safe_number=150, final_number=120, canonical=block_at(100), state=True)
+    return evm_reading(receipt, head_number=200, safe_number=150, final_number=120, canonical=block_at(100), state=True)
 
 
 @pytest.fixture
-def nudged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UUID, bool]]:
-    """The sweeps that the worker was nudged about, and whether they were open at that time."""
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UUID, bool]]:
+    """The sweeps that the worker was woken about, and whether they were open at that time."""
     sweeps: list[tuple[UUID, bool]] = []
 
     def note(sweep_id: UUID, *, at: datetime) -> None:
         assert at <= timezone.now()
         sweeps.append((sweep_id, Sweep.objects.get(id=sweep_id).is_open))
 
-    monkeypatch.setattr(reopening, "nudge", note)
+    monkeypatch.setattr(reopening, "wake", note)
     return sweeps
 
 
@@ -42,13 +42,13 @@ def nudged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UUID, bool]]:
 def closed() -> Sweep:
     """A sweep that was executed in block 100, and whose block was final."""
     tx = SweepTransactionFactory.create()
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
-    settle(sweep_id=tx.sweep.id, seen=final(tx.sweep))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=final(tx.sweep))
     return Sweep.objects.get(id=tx.sweep.id)
 
 
-def test_a_closed_sweep_is_opened_and_due_at_once_and_the_worker_is_nudged(
-    closed: Sweep, nudged: list[tuple[UUID, bool]]
+def test_a_closed_sweep_is_opened_and_due_at_once_and_the_worker_is_woken(
+    closed: Sweep, woken: list[tuple[UUID, bool]]
 ) -> None:
     assert reopen(sweep_id=closed.id, reason=" The chain halted. ", requested_by="alice")
     closed.refresh_from_db()
@@ -56,42 +56,42 @@ def test_a_closed_sweep_is_opened_and_due_at_once_and_the_worker_is_nudged(
     assert closed.next_check_at is not None
     assert closed.next_check_at <= timezone.now()
     assert closed.executions.get().closed_at is None
-    assert nudged == [(closed.id, True)]
+    assert woken == [(closed.id, True)]
     event = SweepEvent.objects.get(kind="reopened")
     assert event.facts == {"reason": "The chain halted.", "requested_by": "alice"}
 
 
-@pytest.mark.usefixtures("nudged")
+@pytest.mark.usefixtures("woken")
 def test_it_is_closed_again_if_its_block_is_still_final(closed: Sweep) -> None:
     reopen(sweep_id=closed.id, reason="The chain halted.", requested_by="alice")
-    settle(sweep_id=closed.id, seen=final(closed))
+    settle(sweep_id=closed.id, reading=final(closed))
     closed.refresh_from_db()
     assert (closed.status, closed.is_open) == ("completed", False)
     assert [event.type for event in closed.events.all()][-4:] == ["finality_reached", "closed", "reopened", "closed"]
 
 
-@pytest.mark.usefixtures("nudged")
+@pytest.mark.usefixtures("woken")
 def test_it_is_reversed_if_its_block_left_the_chain(closed: Sweep) -> None:
-    settle(sweep_id=closed.id, seen=GONE)
-    assert fees_booked(closed) == BOOKED, "a closed sweep is not looked at"
+    settle(sweep_id=closed.id, reading=GONE)
+    assert fees_booked(closed) == BOOKED, "a closed sweep is not checked"
     reopen(sweep_id=closed.id, reason="The chain halted.", requested_by="alice")
-    settle(sweep_id=closed.id, seen=GONE)
+    settle(sweep_id=closed.id, reading=GONE)
     closed.refresh_from_db()
     assert (closed.status, closed.is_open, closed.flags) == ("pending", True, ["reorganised"])
     assert fees_booked(closed) == [*BOOKED, *REVERSED]
 
 
-def test_a_sweep_that_is_open_anyway_is_left_alone(nudged: list[tuple[UUID, bool]]) -> None:
+def test_a_sweep_that_is_open_anyway_is_left_alone(woken: list[tuple[UUID, bool]]) -> None:
     tx = SweepTransactionFactory.create()
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     assert not reopen(sweep_id=tx.sweep.id, reason="why", requested_by="alice")
-    assert (nudged, SweepEvent.objects.filter(kind="reopened").count()) == ([], 0)
+    assert (woken, SweepEvent.objects.filter(kind="reopened").count()) == ([], 0)
 
 
-def test_a_closed_sweep_that_was_not_executed_is_left_alone(nudged: list[tuple[UUID, bool]]) -> None:
+def test_a_closed_sweep_that_was_not_executed_is_left_alone(woken: list[tuple[UUID, bool]]) -> None:
     sweep = SweepFactory.create(status="expired", is_open=False, closed_at=timezone.now(), next_check_at=None)
     assert not reopen(sweep_id=sweep.id, reason="why", requested_by="alice")
-    assert (nudged, Sweep.objects.get().is_open) == ([], False)
+    assert (woken, Sweep.objects.get().is_open) == ([], False)
 
 
 def test_a_reason_is_required(closed: Sweep) -> None:

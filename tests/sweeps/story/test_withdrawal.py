@@ -15,9 +15,9 @@ from tests.factories.sweeps import (
     SweepFactory,
     SweepTransactionFactory,
     block_at,
+    evm_reading,
     executed_receipt,
     receipt_of,
-    seen,
 )
 from tests.settling import settle
 
@@ -91,9 +91,9 @@ def test_a_cancellation_is_requested_with_the_void() -> None:
 def test_a_sweep_that_is_void_again_after_a_reorganisation_keeps_the_request_to_cancel_it() -> None:
     tx = SweepTransactionFactory.create(status="rejected")
     void(sweep_id=tx.sweep.id, reason="why", requested_by="ops", cancels=True)
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
-    settle(sweep_id=tx.sweep.id, seen=seen(canonical=block_at(100, fork=1)))
-    assert settle(sweep_id=tx.sweep.id, seen=seen(receipt_of(tx))).stored.sweep.status == "void"
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(canonical=block_at(100, fork=1)))
+    assert settle(sweep_id=tx.sweep.id, reading=evm_reading(receipt_of(tx))).stored.sweep.status == "void"
     with pytest.raises(SweepNotVoidable):
         void(sweep_id=tx.sweep.id, reason="still", requested_by="night shift", cancels=True)
     assert Cancellation.objects.count() == 1
@@ -141,7 +141,7 @@ def test_every_open_sweep_that_was_not_executed_can_be_cancelled(status: str) ->
 
 def test_an_executed_sweep_can_not_be_cancelled() -> None:
     tx = SweepTransactionFactory.create()
-    settle(sweep_id=tx.sweep.id, seen=seen(executed_receipt(tx)))
+    settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     with pytest.raises(SweepNotCancellable):
         cancelled(tx.sweep)
 

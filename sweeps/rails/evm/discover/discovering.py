@@ -1,4 +1,4 @@
-"""Looks at a wallet on an EVM chain, and simulates the sale of each token alone, to say which are worth sweeping.
+"""Reads a wallet on an EVM chain, and simulates the sale of each token alone, to say which are worth sweeping.
 
 It takes at most six round trips for any number of tokens: two find what the wallet holds (``holdings``), one reads the
 facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. If all of these fail, another
@@ -21,7 +21,7 @@ from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation, SimulationStatus
-from sweepapi.evm.wallet.holdings import Holdings, WalletLook
+from sweepapi.evm.wallet.holdings import Holdings, WalletReading
 from sweepapi.evm.worth.valuing import Rates
 from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -58,22 +58,22 @@ class SaleTerms:
 
 
 def discover(registry: Networks, request: DiscoverRequest, terms: SaleTerms) -> EvmDiscovery:
-    """Look at a wallet.
+    """Read a wallet.
 
     Raises ``BuildDisabled``, ``ChainUnavailable``, and ``InvalidRequest`` for an output that no sweep can have.
     """
     market = market_for(registry, request, terms.contract)
     try:
-        seen = _look(request, market)
+        wallet = _read(request, market)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
-    if seen.sales.output_problem is not None:
-        refuse_output(seen.sales.output_problem)
-    return _Appraisal(request, terms, seen).discovery()
+    if wallet.sales.output_problem is not None:
+        refuse_output(wallet.sales.output_problem)
+    return _Appraisal(request, terms, wallet).discovery()
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _ReadWallet:
     """What was read about a wallet."""
 
     market: Market
@@ -85,9 +85,9 @@ class _Seen:
     sales: Sales
 
 
-def _look(request: DiscoverRequest, market: Market) -> _Seen:
-    look = WalletLook(market.chain, market.pool, request.wallet, settings.DISCOVER_LOG_BLOCKS)
-    holdings = look.find(request.candidates, exclude=request.output_asset)
+def _read(request: DiscoverRequest, market: Market) -> _ReadWallet:
+    reading = WalletReading(market.chain, market.pool, request.wallet, settings.DISCOVER_LOG_BLOCKS)
+    holdings = reading.find(request.candidates, exclude=request.output_asset)
     facts = market.read_facts(swept=holdings.tokens, permit_words=())
     refuse_disabled(facts)
     if market.output not in facts.tokens:
@@ -100,26 +100,26 @@ def _look(request: DiscoverRequest, market: Market) -> _Seen:
     }
     amounts = {token: known.balance for token, known in held.items() if known.balance and token not in suspects}
     quotes = market.read_quotes(amounts=amounts, facts=facts, with_approvals=False)
-    return _Seen(market, holdings, facts, suspects, amounts, quotes, sales.find(market, quotes))
+    return _ReadWallet(market, holdings, facts, suspects, amounts, quotes, sales.find(market, quotes))
 
 
 @dataclass(frozen=True)
 class _Appraisal:
-    """Tries the sales, and judges each token."""
+    """Tries the sales, and decides about each token."""
 
     request: DiscoverRequest
     terms: SaleTerms
-    seen: _Seen
+    wallet: _ReadWallet
 
     def discovery(self) -> EvmDiscovery:
         """Raise ``ChainUnavailable`` if no provider answers."""
-        seen, holdings = self.seen, self.seen.holdings
+        wallet, holdings = self.wallet, self.wallet.holdings
         found = [*self._sold(), *self._not_sold()]
         shown = [token for token in found if self.request.includes_hidden or not token.is_hidden]
         return EvmDiscovery(
             chain=self.terms.chain,
             wallet=self.request.wallet,
-            output=output_of(self.request.output_asset, seen.market, seen.facts),
+            output=output_of(self.request.output_asset, wallet.market, wallet.facts),
             reference=self._rates.reference,
             tokens=shown,
             hidden_count=len(found) - len(shown),
@@ -131,12 +131,12 @@ class _Appraisal:
     @cached_property
     def _rates(self) -> Rates:
         """Those of a sweep of one token."""
-        seen = self.seen
-        return Rates.of(seen.market, seen.facts, seen.quotes).with_more(1 - len(seen.amounts))
+        wallet = self.wallet
+        return Rates.of(wallet.market, wallet.facts, wallet.quotes).with_more(1 - len(wallet.amounts))
 
     def _sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
-        plans = [self._sale(token, plan) for token, plan in self.seen.sales.plans.items()]
+        plans = [self._sale(token, plan) for token, plan in self.wallet.sales.plans.items()]
         to_try = [sale for sale in plans if sale.tokens[0].floor > 0]
         results = simulate_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
         if results and all(result.status is SimulationStatus.REVERTED for result in results):
@@ -147,7 +147,7 @@ class _Appraisal:
             yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
 
     def _sale(self, token: str, plan: RoutePlan) -> EvmPlanned:
-        seen, fees = self.seen, self.terms.fees
+        wallet, fees = self.wallet, self.terms.fees
         minimums = Minimums(
             plan=plan,
             fees=fees,
@@ -158,11 +158,11 @@ class _Appraisal:
         request = BuildRequest(
             network=self.request.network,
             wallet=self.request.wallet,
-            tokens=[TokenInput(token, seen.amounts[token])],
+            tokens=[TokenInput(token, wallet.amounts[token])],
             output_asset=self.request.output_asset,
             slippage_bps=SLIPPAGE_BPS,
         )
-        reading = Reading(seen.market, seen.facts, seen.quotes)
+        reading = Reading(wallet.market, wallet.facts, wallet.quotes)
         sale = planned_sweep(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
         return replace(sale, rates=self._rates)
 
@@ -173,14 +173,14 @@ class _Appraisal:
 
     def _not_sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that can't be sold, and the suspects, whose sales are not tried."""
-        for token, problem in self.seen.sales.problems.items():
+        for token, problem in self.wallet.sales.problems.items():
             yield self._found(token, verdicts.without_way(problem))
-        for token, finding in self.seen.suspects.items():
+        for token, finding in self.wallet.suspects.items():
             yield self._found(token, finding)
-        without_facts = [token for token in self.seen.holdings.tokens if token not in self.seen.facts.tokens]
-        for token in [*without_facts, *self.seen.holdings.without_balance]:
+        without_facts = [token for token in self.wallet.holdings.tokens if token not in self.wallet.facts.tokens]
+        for token in [*without_facts, *self.wallet.holdings.without_balance]:
             yield self._found(token, verdicts.BROKEN)
 
     def _found(self, token: str, finding: ExplainedVerdict, sale: EvmSimulated | None = None) -> FoundToken:
-        known = self.seen.facts.tokens.get(token)
+        known = self.wallet.facts.tokens.get(token)
         return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)

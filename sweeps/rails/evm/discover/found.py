@@ -70,7 +70,7 @@ class BestBasket:
 
 @dataclass(frozen=True)
 class EvmDiscovery:
-    """What one look at a wallet found."""
+    """What one read a wallet found."""
 
     chain: Chain
     wallet: str
@@ -78,6 +78,6 @@ class EvmDiscovery:
     reference: Reference | None
     tokens: Sequence[FoundToken]
     hidden_count: int  # tokens that were found and are not shown
-    omitted_count: int  # candidates that were not looked at
+    omitted_count: int  # candidates that were not read
     logs_read: bool
     best_basket: BestBasket

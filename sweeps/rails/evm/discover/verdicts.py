@@ -1,4 +1,4 @@
-"""Judges each token of a wallet from what was read and tried, without I/O."""
+"""Decides about each token of a wallet from what was read and tried, without I/O."""
 
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.deception import Deception, deception

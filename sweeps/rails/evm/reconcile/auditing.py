@@ -61,7 +61,7 @@ class EvmAuditor:
         for place in rereading.places_of(network, self.rails):
             for scan, span in rereading.spans(place, blocks):
                 found = compare(place.rail, network, place.stream, scan, span)
-                yield FinalSpan(found.looks, blocks_left=blocks.last - span.end.number)
+                yield FinalSpan(found.readings, blocks_left=blocks.last - span.end.number)
                 unmatched.store(network, found.unmatched)
                 if found.unproven:
                     log.warning("receipts_missing", network=network, tx_hashes=sorted(found.unproven))

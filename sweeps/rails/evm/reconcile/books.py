@@ -1,6 +1,6 @@
 """Compares the events in a span of final blocks with executions and the ledger; reads the database, changes nothing.
 
-It does not judge: amounts are compared as they are, and what should be booked follows from the event alone.
+It does not decide: amounts are compared as they are, and what should be booked follows from the event alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

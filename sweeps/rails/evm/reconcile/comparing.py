@@ -15,8 +15,8 @@ from sweepapi.evm.logs.sightings import Sighting
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending
 from sweeps.rails.evm.follow.emitted import Emitted
+from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.store.reading import read
 
@@ -41,9 +41,9 @@ class Unmatched:
 class EventComparison:
     """What the events of a span mean."""
 
-    looks: list[tuple[UUID, EvmReading]] = field(default_factory=list)
+    readings: list[tuple[UUID, EvmReading]] = field(default_factory=list)
     unmatched: list[Unmatched] = field(default_factory=list)
-    unproven: set[str] = field(default_factory=set)  # transactions that a later run has to look at again
+    unproven: set[str] = field(default_factory=set)  # transactions that a later run has to read again
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class _Named:
 
 @dataclass(frozen=True)
 class _Question:
-    """An event that is not settled, with what is watched of its sweep and what it says about it."""
+    """An event that is not settled, with what is followed of its sweep and what it says about it."""
 
     named: _Named
-    watched: FollowedEvmSweep
+    followed: FollowedEvmSweep
     event: Event
 
     @property
@@ -83,7 +83,7 @@ class _Question:
     @property
     def is_elsewhere(self) -> bool:
         """Whether the execution was accepted in another transaction or block."""
-        return self.watched.accepted is not None
+        return self.followed.accepted is not None
 
 
 def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: ScannedSpan) -> EventComparison:
@@ -92,9 +92,9 @@ def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: Scann
     questions = list(_questions(rail, _named(rail, network, stream, span, result), result))
     moved = [one for one in questions if one.is_elsewhere]
     result.unproven.update(one.tx_hash for one in moved)
-    result.looks.extend(_second_looks(rail, network, moved))
+    result.readings.extend(_second_readings(rail, network, moved))
     here = [one for one in questions if not one.is_elsewhere]
-    result.looks.extend((one.watched.sweep_id, _found(scan, one, None)) for one in here if not one.event.is_hint)
+    result.readings.extend((one.followed.sweep_id, _found(scan, one, None)) for one in here if not one.event.is_hint)
     hints = [one for one in here if one.event.is_hint]
     wanted = {one.tx_hash for one in hints}
     receipts = log_scan.receipts(
@@ -103,7 +103,7 @@ def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: Scann
     result.unproven.update(wanted - receipts.keys())
     for one in hints:
         if one.tx_hash in receipts:
-            _judge(scan, one, receipts[one.tx_hash], result)
+            _decide(scan, one, receipts[one.tx_hash], result)
     return result
 
 
@@ -124,7 +124,7 @@ def _named(rail: EvmRail, network: str, stream: Stream, span: ScannedSpan, resul
 
 
 def _is_of_adopted(one: _Named, result: EventComparison) -> bool:
-    """Whether it is another event of a sweep that was adopted, of which no terms are known to judge it by."""
+    """Whether it is another event of a sweep that was adopted, of which no terms are known to decide by."""
     sweep = one.execution.sweep
     if sweep.is_adopted:
         reason = SECOND if one.emitted.user == sweep.wallet else OF_ANOTHER_WALLET
@@ -134,9 +134,9 @@ def _is_of_adopted(one: _Named, result: EventComparison) -> bool:
 
 def _questions(rail: EvmRail, named: Sequence[_Named], result: EventComparison) -> Iterator[_Question]:
     sweeps = read({one.execution.sweep_id for one in named})
-    watched = dict(zip(sweeps, rail.watch(list(sweeps.values())), strict=True))
+    followed = dict(zip(sweeps, rail.follow(list(sweeps.values())), strict=True))
     for one in named:
-        subject = watched[one.execution.sweep_id]
+        subject = followed[one.execution.sweep_id]
         event = subject.terms.read(one.mined.log)
         if event is None:
             result.unmatched.append(Unmatched(one.mined, one.emitted, OF_ANOTHER_WALLET))
@@ -148,21 +148,21 @@ def _questions(rail: EvmRail, named: Sequence[_Named], result: EventComparison) 
                 result.unmatched.append(Unmatched(one.mined, one.emitted, event.value.reason, subject.sweep_id))
 
 
-def _second_looks(rail: EvmRail, network: str, moved: Sequence[_Question]) -> Iterator[tuple[UUID, EvmReading]]:
-    """Look at what was accepted elsewhere: its block may have left the chain."""
-    lots = rail.see(network, [one.watched for one in moved])
-    return ((sweep_id, seen) for looks in lots for sweep_id, seen in looks if seen is not None)
+def _second_readings(rail: EvmRail, network: str, moved: Sequence[_Question]) -> Iterator[tuple[UUID, EvmReading]]:
+    """Read what was accepted elsewhere: its block may have left the chain."""
+    lots = rail.read(network, [one.followed for one in moved])
+    return ((sweep_id, one) for readings in lots for sweep_id, one in readings if one is not None)
 
 
-def _judge(scan: Scan, question: _Question, receipt: Receipt, result: EventComparison) -> None:
-    watched, named = question.watched, question.named
+def _decide(scan: Scan, question: _Question, receipt: Receipt, result: EventComparison) -> None:
+    followed, named = question.followed, question.named
     log.info(
-        "execution_found", sweep_id=str(watched.sweep_id), network=named.execution.network, tx_hash=receipt.tx_hash
+        "execution_found", sweep_id=str(followed.sweep_id), network=named.execution.network, tx_hash=receipt.tx_hash
     )
-    result.looks.append((watched.sweep_id, _found(scan, question, receipt)))
-    reason = " ".join(mismatch.message for mismatch in watched.match(receipt).mismatches)
+    result.readings.append((followed.sweep_id, _found(scan, question, receipt)))
+    reason = " ".join(mismatch.message for mismatch in followed.match(receipt).mismatches)
     if reason:
-        result.unmatched.append(Unmatched(named.mined, named.emitted, reason, watched.sweep_id))
+        result.unmatched.append(Unmatched(named.mined, named.emitted, reason, followed.sweep_id))
 
 
 def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> EvmReading:

@@ -1,8 +1,8 @@
 """Follows the events of our contracts on the blocks of a chain that are not final yet, for all contract versions.
 
 An event only proposes a transaction for an execution that was offered and is not known to be executed; its receipt is
-then judged like that of a reported hash. What is found is settled by the caller, and nothing is missed for good if that
-fails: unfinal blocks are read again at the next poll, and final ones by the reconciliation.
+then checked like that of a reported hash. What is found is settled by the caller, and nothing is missed for good if
+that fails: unfinal blocks are read again at the next poll, and final ones by the reconciliation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,8 @@ from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
+from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.evm.follow.watching import FollowedEvmSweep
 from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile.unsettled import unsettled
@@ -30,28 +30,28 @@ from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
 
-RELOOK = timedelta(seconds=5)  # what such a look shows rarely changes from poll to poll
+RECHECK_INTERVAL = timedelta(seconds=5)  # what such a check shows rarely changes from poll to poll
 
 
 @dataclass(frozen=True)
 class _Proposal:
     """An event about an open sweep, and what it says about it."""
 
-    watched: FollowedEvmSweep
+    followed: FollowedEvmSweep
     event: Event
     mined: MinedLog
-    checked_at: datetime | None  # when the sweep was looked at last
+    checked_at: datetime | None  # when the sweep was checked last
 
     @property
     def is_hint(self) -> bool:
         """Whether a receipt is all that is missing."""
-        return self.event.is_hint and self.watched.accepted is None
+        return self.event.is_hint and self.followed.accepted is None
 
     def is_due(self, depths: Depths) -> bool:
-        """Whether to look at the sweep: what was accepted may be gone, or its identity is used on a safe block."""
+        """Whether to check the sweep: what was accepted may be gone, or its identity is used on a safe block."""
         is_safe = depths.safe is not None and self.mined.block_number <= depths.safe
-        was_checked = self.checked_at is not None and timezone.now() - self.checked_at < RELOOK
-        return not was_checked and (is_safe or self.watched.accepted is not None)
+        was_checked = self.checked_at is not None and timezone.now() - self.checked_at < RECHECK_INTERVAL
+        return not was_checked and (is_safe or self.followed.accepted is not None)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class LogFollower:
             log.warning("poll_failed", network=network, error=str(error))
             return
         for contract, rail in contracts.items():
-            yield from _looks(rail, network, contract, poll)
+            yield from _readings(rail, network, contract, poll)
 
 
 def _poll(network: str, contracts: Mapping[str, EvmRail]) -> Poll:
@@ -102,7 +102,7 @@ def _poll(network: str, contracts: Mapping[str, EvmRail]) -> Poll:
     return poll
 
 
-def _looks(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[tuple[UUID, EvmReading]]:
+def _readings(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[tuple[UUID, EvmReading]]:
     proposals = list(_proposals(rail, network, contract, poll))
     hints = [one for one in proposals if one.is_hint]
     pool = networks.current().pool(network)
@@ -110,11 +110,11 @@ def _looks(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[t
     for one in hints:
         receipt = receipts.get(one.mined.tx_hash)
         if receipt is not None and _shows(receipt, one.mined):
-            log.info("execution_found", sweep_id=str(one.watched.sweep_id), network=network, tx_hash=receipt.tx_hash)
-            yield one.watched.sweep_id, _seen(poll.depths, one, receipt)
-    others = {one.watched.sweep_id: one.watched for one in proposals if not one.is_hint and one.is_due(poll.depths)}
-    for looks in rail.see(network, list(others.values())):
-        yield from ((sweep_id, seen) for sweep_id, seen in looks if seen is not None)
+            log.info("execution_found", sweep_id=str(one.followed.sweep_id), network=network, tx_hash=receipt.tx_hash)
+            yield one.followed.sweep_id, _reading(poll.depths, one, receipt)
+    others = {one.followed.sweep_id: one.followed for one in proposals if not one.is_hint and one.is_due(poll.depths)}
+    for readings in rail.read(network, list(others.values())):
+        yield from ((sweep_id, one) for sweep_id, one in readings if one is not None)
 
 
 def _proposals(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[_Proposal]:
@@ -122,16 +122,16 @@ def _proposals(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterat
     events = [(one, rail.execution_id(one.subject)) for one in poll.events if one.contract == contract]
     found = unsettled(network, contract, events)
     sweeps = read({sweep_id for _, sweep_id in found})
-    watched = {one.sweep_id: one for one in rail.watch(list(sweeps.values()))}
+    followed = {one.sweep_id: one for one in rail.follow(list(sweeps.values()))}
     for polled, sweep_id in found:
         try:
             mined = polled.decode()
         except BadResponseError as error:
             log.warning("log_unreadable", network=network, tx_hash=polled.tx_hash, error=str(error))
             continue
-        event = watched[sweep_id].terms.read(mined.log)
+        event = followed[sweep_id].terms.read(mined.log)
         if event is not None:
-            yield _Proposal(watched[sweep_id], event, mined, sweeps[sweep_id].sweep.last_checked_at)
+            yield _Proposal(followed[sweep_id], event, mined, sweeps[sweep_id].sweep.last_checked_at)
 
 
 def _shows(receipt: Receipt, mined: MinedLog) -> bool:
@@ -139,7 +139,7 @@ def _shows(receipt: Receipt, mined: MinedLog) -> bool:
     return is_in_block and mined.log in receipt.logs
 
 
-def _seen(depths: Depths, proposal: _Proposal, receipt: Receipt) -> EvmReading:
+def _reading(depths: Depths, proposal: _Proposal, receipt: Receipt) -> EvmReading:
     mined = proposal.mined
     sighting = Sighting(
         head_number=max(depths.head, mined.block_number),  # a block may come between the calls of a batch

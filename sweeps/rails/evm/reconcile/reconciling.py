@@ -1,7 +1,7 @@
 """Reads the events of our contracts on final blocks and compares them with the executions that were offered.
 
 What the service does not know yet is settled: executions that were not reported, also of sweeps that it closed, and
-cancellations. As elsewhere, the receipt is judged, and not the event: here it must show exactly the logs that the
+cancellations. As elsewhere, the receipt is checked, and not the event: here it must show exactly the logs that the
 providers agreed about. What was not offered is stored (``unmatched``).
 """
 
@@ -22,8 +22,8 @@ from sweepapi.evm.logs.log_scan import Scan, ScanMark, Stream
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import FinalSpan
+from sweeps.rails.evm.follow.followed import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import unmatched
@@ -47,7 +47,7 @@ def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalS
         return
     for span in scan.spans:
         found = compare(rail, network, stream, scan, span)
-        yield FinalSpan(found.looks, blocks_left=0 if found.unproven else scan.final_number - span.end.number)
+        yield FinalSpan(found.readings, blocks_left=0 if found.unproven else scan.final_number - span.end.number)
         unmatched.store(network, found.unmatched)
         if found.unproven:
             log.warning("receipts_missing", network=network, tx_hashes=sorted(found.unproven))
@@ -70,7 +70,7 @@ def _scan(network: str, stream: Stream, cursor: ScannedBlocks) -> Scan | None:
 
 
 def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmReading]]:
-    """Yield looks at the open sweeps whose accepted block was read, so that it is final, and that nothing looked at."""
+    """Yield readings of open sweeps whose accepted block was read, so that it is final, and that nothing checked."""
     overdue = timezone.now() - OVERDUE
     accepted = SweepTransaction.objects.filter(
         Q(sweep__next_check_at__lt=overdue)
@@ -82,8 +82,8 @@ def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmRe
         sweep__is_open=True,
     )
     sweeps = read(accepted.values_list("sweep_id", flat=True))
-    lots = rail.see(cursor.network, rail.watch(list(sweeps.values())))
-    return ((sweep_id, seen) for looks in lots for sweep_id, seen in looks if seen is not None)
+    lots = rail.read(cursor.network, rail.follow(list(sweeps.values())))
+    return ((sweep_id, one) for readings in lots for sweep_id, one in readings if one is not None)
 
 
 def rescan(*, network: str, from_block: int) -> list[tuple[str, int]]:

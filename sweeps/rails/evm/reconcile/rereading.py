@@ -17,7 +17,7 @@ from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.books.comparison import Blocks
 from sweeps.books.venues import venues_of
 from sweeps.models import Execution
-from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS
+from sweeps.rails.evm.follow.followed import SEARCH_MARGIN_BLOCKS
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
 

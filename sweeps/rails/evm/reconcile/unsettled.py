@@ -32,7 +32,7 @@ _UNSETTLED = """
 def unsettled(network: str, contract: str, events: Sequence[tuple[PolledEvent, str]]) -> list[tuple[PolledEvent, UUID]]:
     """Return these events of a contract, each given with the id of its execution, with the sweep that it is about.
 
-    Those are left out whose execution is not ours or closed, or was judged for this very event.
+    Those are left out whose execution is not ours or closed, or was decided by this very event.
     """
     if not events:
         return []

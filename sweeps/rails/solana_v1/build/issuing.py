@@ -25,8 +25,8 @@ class SolanaIssued(IssuedSweep):
 
     planned: SolanaSimulated
 
-    def first_look_at(self, now: datetime) -> datetime:
-        """Return when to look: soon, because nothing is reported on Solana."""
+    def first_check_at(self, now: datetime) -> datetime:
+        """Return when to check: soon, because nothing is reported on Solana."""
         return now + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
 

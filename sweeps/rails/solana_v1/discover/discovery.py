@@ -1,4 +1,4 @@
-"""Looks at what a wallet holds: which tokens are worth sweeping, and which accounts hold nothing but their rent.
+"""Reads what a wallet holds: which tokens are worth sweeping, and which accounts hold nothing but their rent.
 
 Two HTTP requests to the cluster, however much the wallet holds: its token accounts, then their mints and names.
 """
@@ -49,7 +49,7 @@ class Known:
 
 
 def discover(registry: Networks, *, network: str, wallet: str, output_mint: str | None = None) -> SolanaDiscovery:
-    """Look at a wallet; without an output, at what it could become in the first one of the cluster.
+    """Read a wallet; without an output, at what it could become in the first one of the cluster.
 
     Raises ``InvalidRequest`` for another output than the cluster's, and ``ChainUnavailable``.
     """

@@ -37,14 +37,14 @@ class EmptyAccount:
 
 @dataclass(frozen=True)
 class SolanaDiscovery:
-    """What one look at a wallet found."""
+    """What one read a wallet found."""
 
     cluster: Cluster
     wallet: str
     output: OutputToken
     tokens: Sequence[FoundTokenAccount]
     empty_accounts: Sequence[EmptyAccount]
-    omitted_accounts: int  # more than one look takes
+    omitted_accounts: int  # more than one reading takes
 
     @property
     def estimated_output(self) -> int:

@@ -13,7 +13,7 @@ from sweepapi.solana.landed.opinions import Found
 from sweepapi.solana.packing.guard import Guarded, read_guard
 from sweeps.books.comparison import Blocks
 from sweeps.rails.solana_v1.build.terms import fee_account
-from sweeps.rails.solana_v1.follow.watching import user_gain
+from sweeps.rails.solana_v1.follow.followed import user_gain
 from sweeps.rails.solana_v1.reconcile.reconciling import fee_accounts
 
 

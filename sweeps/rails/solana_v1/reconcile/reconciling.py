@@ -21,8 +21,8 @@ from sweepapi.solana.landed.progress import SearchSighting
 from sweepapi.solana.landed.sightings import Sighting
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import FinalSpan
+from sweeps.rails.solana_v1.follow.followed import FollowedExecution, follow
 from sweeps.rails.solana_v1.follow.following import SolanaReading
-from sweeps.rails.solana_v1.follow.watching import WatchedExecution, watch
 from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
 from sweeps.store.reading import read
 
@@ -64,7 +64,7 @@ def _scan_account(network: str, venue: str, account: str) -> Iterator[FinalSpan]
     for last_slot, span in _spans(scanned):
         unknown = _unknown(network, span)
         found = read_agreed(pool, unknown)
-        yield FinalSpan(looks=list(looks_at(network, venue, scanned.head, found)), blocks_left=0)
+        yield FinalSpan(readings=list(readings_of(network, venue, scanned.head, found)), blocks_left=0)
         if len(found) < len(unknown):
             log.warning("transactions_missing", network=network, account=account, count=len(unknown) - len(found))
             return
@@ -106,7 +106,7 @@ def _unknown(network: str, span: Sequence[Listed]) -> list[Listed]:
     return [one for one in span if one.signature not in known]
 
 
-def looks_at(
+def readings_of(
     network: str, venue: str, head: ClusterHead, found: Mapping[str, Found]
 ) -> Iterator[tuple[UUID, SolanaReading]]:
     """Yield the sweeps that these transactions executed; what only names a reference key is left out."""
@@ -114,17 +114,17 @@ def looks_at(
     for one in found.values():
         for key in one.landed.before:
             by_key[key].append(one)
-    # Of an adopted one it is not known what was built, so no transaction can be judged by that.
+    # Of an adopted one it is not known what was built, so no transaction can be recognised by that.
     named = Execution.objects.filter(network=network, venue=venue, execution_id__in=by_key, built__isnull=False)
-    for watched in watch(list(read(named.values_list("sweep_id", flat=True)).values())):
-        ours = {one.id: _executing(one, by_key[one.reference]) for one in watched.executions}
+    for followed in follow(list(read(named.values_list("sweep_id", flat=True)).values())):
+        ours = {one.id: _executing(one, by_key[one.reference]) for one in followed.executions}
         sightings: dict[Hashable, Sighting] = {key: _sighting(head, each) for key, each in ours.items() if each}
         if sightings:
-            log.info("execution_found", sweep_id=str(watched.sweep_id), network=network)
-            yield watched.sweep_id, SolanaReading(sightings, is_final=True)
+            log.info("execution_found", sweep_id=str(followed.sweep_id), network=network)
+            yield followed.sweep_id, SolanaReading(sightings, is_final=True)
 
 
-def _executing(execution: WatchedExecution, named: Sequence[Found]) -> tuple[Found, ...]:
+def _executing(execution: FollowedExecution, named: Sequence[Found]) -> tuple[Found, ...]:
     return tuple(one for one in named if execution.is_built(one.landed) and one.landed.is_successful)
 
 

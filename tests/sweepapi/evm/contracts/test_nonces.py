@@ -22,7 +22,7 @@ def test_a_word_is_handed_out_in_full_before_the_next_one(nonces: NonceWords) ->
     assert share_word(first, first + BITS_PER_WORD - 1)
 
 
-def test_looking_at_the_next_nonce_does_not_take_it(nonces: NonceWords) -> None:
+def test_reading_the_next_nonce_does_not_take_it(nonces: NonceWords) -> None:
     for _ in range(BITS_PER_WORD + 1):
         upcoming = nonces.upcoming
         assert nonces.upcoming == nonces.take() == upcoming

@@ -1,4 +1,4 @@
-"""One look at the chain covers many subjects, and conclusions need a second provider's opinion."""
+"""One check the chain covers many subjects, and conclusions need a second provider's opinion."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from sweepapi import networks
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
-from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, look
+from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, read_sightings
 from sweepapi.rpc import ProviderPool
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -33,14 +33,14 @@ def subject(chain: LocalChain, *hashes: str, key: str = "one") -> Subject:
 
 
 def ask(pool: ProviderPool, *subjects: Subject) -> dict[Any, Sighting]:
-    return look(chain=networks.current().chains["local"], pool=pool, subjects=subjects)
+    return read_sightings(chain=networks.current().chains["local"], pool=pool, subjects=subjects)
 
 
 def payment(chain: LocalChain) -> str:
     return chain.send(chain.users[0], {"to": chain.users[1].address, "data": "0x", "value": "1"})
 
 
-def test_a_look_finds_what_was_mined_in_one_round_trip(
+def test_a_check_finds_what_was_mined_in_one_round_trip(
     chain: LocalChain, use_providers: Providers, round_trips: list[list[str]]
 ) -> None:
     tx_hash = payment(chain)

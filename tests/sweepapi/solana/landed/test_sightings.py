@@ -13,7 +13,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.landed.opinions import Found
 from sweepapi.solana.landed.progress import ReferenceSearch, SearchSighting
-from sweepapi.solana.landed.sightings import look
+from sweepapi.solana.landed.sightings import read_sightings
 from sweepapi.solana.landed.tracking import Gone, Tracked, TrackedSighting
 from tests import fake_node
 from tests.fake_node import Alter, FakeNode
@@ -76,8 +76,8 @@ def land_all(local: SolanaCluster, searches: list[ReferenceSearch]) -> list[Trac
 def test_a_thousand_transactions_that_did_not_land_take_four_requests(
     local: SolanaCluster, round_trips: list[list[str]]
 ) -> None:
-    seen = look(pool_of(local, local.url, local.add_node()), searches_of(local))
-    assert len(seen) == OPEN
+    sightings = read_sightings(pool_of(local, local.url, local.add_node()), searches_of(local))
+    assert len(sightings) == OPEN
     assert len(round_trips) == 4
 
 
@@ -87,8 +87,8 @@ def test_a_thousand_transactions_that_landed_take_25_requests_at_most(
     # Each takes a block here, so the first would expire.
     searches = searches_of(local, last_valid_height=2**39, executes=lambda _landed: True)
     land_all(local, searches)
-    seen = look(pool_of(local, local.url, local.add_node()), searches)
-    assert all(isinstance(one, SearchSighting) and len(one.found) == 1 and one.is_whole for one in seen.values())
+    sightings = read_sightings(pool_of(local, local.url, local.add_node()), searches)
+    assert all(isinstance(one, SearchSighting) and len(one.found) == 1 and one.is_whole for one in sightings.values())
     assert len(round_trips) == 8 < MAX_REQUESTS
 
 
@@ -98,8 +98,8 @@ def test_a_thousand_transactions_of_strangers_or_failed_ones_take_25_requests_at
     searches = searches_of(local, last_valid_height=2**39)
     land_all(local, searches)
     local.finalize()
-    seen = look(pool_of(local, local.url, local.add_node()), searches)
-    assert all(isinstance(one, SearchSighting) and one.read_up_to for one in seen.values())
+    sightings = read_sightings(pool_of(local, local.url, local.add_node()), searches)
+    assert all(isinstance(one, SearchSighting) and one.read_up_to for one in sightings.values())
     assert len(round_trips) == 24 < MAX_REQUESTS
 
 
@@ -108,8 +108,8 @@ def test_a_thousand_transactions_that_expired_take_25_requests_at_most(
 ) -> None:
     searches = searches_of(local)
     local.expire_blockhashes()
-    seen = look(pool_of(local, local.url, local.add_node()), searches)
-    assert all(isinstance(one, SearchSighting) and one.is_expired for one in seen.values())
+    sightings = read_sightings(pool_of(local, local.url, local.add_node()), searches)
+    assert all(isinstance(one, SearchSighting) and one.is_expired for one in sightings.values())
     assert len(round_trips) == 12 < MAX_REQUESTS
 
 
@@ -118,23 +118,23 @@ def test_a_thousand_transactions_that_became_final_take_25_requests_at_most(
 ) -> None:
     tracked = land_all(local, searches_of(local))
     local.finalize()
-    seen = look(pool_of(local, local.url, local.add_node()), tracked)
-    assert all(isinstance(one, TrackedSighting) and isinstance(one.outcome, Found) for one in seen.values())
+    sightings = read_sightings(pool_of(local, local.url, local.add_node()), tracked)
+    assert all(isinstance(one, TrackedSighting) and isinstance(one.outcome, Found) for one in sightings.values())
     assert len(round_trips) == 12 < MAX_REQUESTS
 
 
 def test_a_provider_that_takes_fewer_calls_at_once_is_asked_in_halves(local: SolanaCluster, node: FakeNode) -> None:
     node.refuse = lambda batch: len(batch) > 40
     searches = searches_of(local)[:100]
-    assert len(look(pool_of(local, node.url), searches)) == 100
+    assert len(read_sightings(pool_of(local, node.url), searches)) == 100
 
 
 def test_final_transactions_are_asked_for_in_halves_too(local: SolanaCluster, node: FakeNode) -> None:
     node.refuse = lambda batch: len(batch) > 40
     tracked = land_all(local, searches_of(local)[:100])
     local.finalize()
-    seen = look(pool_of(local, node.url, local.url), tracked)
-    assert all(isinstance(one, TrackedSighting) and isinstance(one.outcome, Found) for one in seen.values())
+    sightings = read_sightings(pool_of(local, node.url, local.url), tracked)
+    assert all(isinstance(one, TrackedSighting) and isinstance(one.outcome, Found) for one in sightings.values())
 
 
 # --- providers that lie -----------------------------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def test_nothing_is_final_or_gone_by_the_word_of_one_of_two(
     (tracked,) = land_all(local, [search_of(local)])
     local.finalize()
     urls = [node.url, local.url] if liar_is_first else [local.url, node.url]
-    seen = look(pool_of(local, *urls), [tracked])[tracked.key]
-    assert isinstance(seen, TrackedSighting)
-    assert (seen.outcome, seen.is_disputed) == (None, True)
+    sightings = read_sightings(pool_of(local, *urls), [tracked])[tracked.key]
+    assert isinstance(sightings, TrackedSighting)
+    assert (sightings.outcome, sightings.is_disputed) == (None, True)
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
@@ -184,10 +184,10 @@ def test_of_three_providers_two_decide(local: SolanaCluster, node: FakeNode, lie
     urls = [local.url, local.add_node()]
     urls.insert(position, node.url)
     with capture_logs() as logs:
-        seen = look(pool_of(local, *urls), [tracked])[tracked.key]
-    assert isinstance(seen, TrackedSighting)
-    assert isinstance(seen.outcome, Found)
-    assert not seen.is_disputed
+        sightings = read_sightings(pool_of(local, *urls), [tracked])[tracked.key]
+    assert isinstance(sightings, TrackedSighting)
+    assert isinstance(sightings.outcome, Found)
+    assert not sightings.is_disputed
     assert all(one["outvoted"] == [position] for one in logs if one["event"] == "providers_disagree")
 
 
@@ -196,7 +196,7 @@ def test_two_providers_that_show_different_balances_raise_an_alert(local: Solana
     (tracked,) = land_all(local, [search_of(local)])
     local.finalize()
     with capture_logs() as logs:
-        look(pool_of(local, local.url, node.url), [tracked])
+        read_sightings(pool_of(local, local.url, node.url), [tracked])
     (alert,) = [one for one in logs if one["event"] == "providers_disagree"]
     assert (alert["log_level"], alert["subject"], alert["outvoted"]) == ("error", tracked.key, [])
 
@@ -207,9 +207,9 @@ def test_what_two_providers_lost_is_gone(local: SolanaCluster) -> None:
     tracked = Tracked("one", str(landed.signature), landed.block.slot)
     local.drop(landed.signature)
     local.finalize()
-    seen = look(pool_of(local, local.url, local.add_node()), [tracked])["one"]
-    assert isinstance(seen, TrackedSighting)
-    assert seen.outcome is Gone.GONE
+    sightings = read_sightings(pool_of(local, local.url, local.add_node()), [tracked])["one"]
+    assert isinstance(sightings, TrackedSighting)
+    assert sightings.outcome is Gone.GONE
 
 
 def test_what_is_not_confirmed_in_another_block_is_not_gone(local: SolanaCluster, node: FakeNode) -> None:
@@ -220,9 +220,9 @@ def test_what_is_not_confirmed_in_another_block_is_not_gone(local: SolanaCluster
 
     node.alter = changed("getSignatureStatuses", lambda shown: shown | {"value": [*map(forked, shown["value"])]})
     (tracked,) = land_all(local, [search_of(local)])
-    seen = look(pool_of(local, node.url), [tracked])[tracked.key]
-    assert isinstance(seen, TrackedSighting)
-    assert (seen.outcome, seen.is_included) == (None, False)
+    sightings = read_sightings(pool_of(local, node.url), [tracked])[tracked.key]
+    assert isinstance(sightings, TrackedSighting)
+    assert (sightings.outcome, sightings.is_included) == (None, False)
 
 
 NOT_LISTS: dict[str, Callable[[Any], Any]] = {
@@ -243,9 +243,9 @@ def test_what_is_not_a_list_of_signatures_proves_nothing_and_another_provider_is
     node.alter = lambda method, _params, result: change(result) if method == "getSignaturesForAddress" else result
     search = search_of(local, str(Keypair().pubkey()))
     land_all(local, [search])
-    seen = look(pool_of(local, node.url, local.url), [search])[search.key]
-    assert isinstance(seen, SearchSighting)
-    assert [one.landed.slot for one in seen.found] == [local.bank.blocks.latest.slot]
+    sightings = read_sightings(pool_of(local, node.url, local.url), [search])[search.key]
+    assert isinstance(sightings, SearchSighting)
+    assert [one.landed.slot for one in sightings.found] == [local.bank.blocks.latest.slot]
 
 
 def test_a_provider_that_hides_a_transaction_does_not_make_it_expire(local: SolanaCluster, node: FakeNode) -> None:
@@ -253,15 +253,15 @@ def test_a_provider_that_hides_a_transaction_does_not_make_it_expire(local: Sola
     search = search_of(local, str(Keypair().pubkey()))
     land_all(local, [search])
     local.expire_blockhashes()
-    seen = look(pool_of(local, node.url, local.url), [search])[search.key]
-    assert isinstance(seen, SearchSighting)
-    assert (len(seen.found), seen.is_expired) == (1, False)
+    sightings = read_sightings(pool_of(local, node.url, local.url), [search])[search.key]
+    assert isinstance(sightings, SearchSighting)
+    assert (len(sightings.found), sightings.is_expired) == (1, False)
 
 
 def test_a_node_behind_a_balancer_that_lags_proves_nothing(local: SolanaCluster, node: FakeNode) -> None:
     """One node tells the height and another the signatures, which it must refuse below the slot of that height."""
     node.alter = changed("getEpochInfo", lambda shown: shown | {"blockHeight": 2**39, "absoluteSlot": 2**39})
     search = search_of(local)
-    seen = look(pool_of(local, node.url), [search])[search.key]
-    assert isinstance(seen, SearchSighting)
-    assert not seen.is_expired
+    sightings = read_sightings(pool_of(local, node.url), [search])[search.key]
+    assert isinstance(sightings, SearchSighting)
+    assert not sightings.is_expired

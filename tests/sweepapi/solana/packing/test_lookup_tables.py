@@ -52,7 +52,7 @@ def test_what_is_not_a_table_in_use_is_refused(account: ClusterAccount | None, r
         lookup_table(KEY, account)
 
 
-def test_writable_accounts_include_those_that_a_message_looks_up() -> None:
+def test_writable_accounts_include_those_that_a_message_checks_up() -> None:
     payer, program, readonly = (Pubkey.new_unique() for _ in range(3))
     table = AddressLookupTableAccount(KEY, [THIRD, readonly, FIRST, *(Pubkey.new_unique() for _ in range(3))])
     accounts = [AccountMeta(key, is_signer=False, is_writable=True) for key in (FIRST, SECOND, THIRD)]

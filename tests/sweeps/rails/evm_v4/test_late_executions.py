@@ -40,7 +40,7 @@ def expire(app: PartnerApp, built: dict[str, Any]) -> Sweep:
     app.approve(built)
     app.chain.mine(seconds=FAR_APART)
     app.chain.mine(SAFE_AFTER)
-    look_again()
+    check_again()
     sweep = stored(built)
     assert not sweep.is_open
     return sweep
@@ -76,8 +76,8 @@ def balance(partner: Partner, built: dict[str, Any]) -> Balance:
     return found
 
 
-def look_again() -> None:
-    """Let the worker look at the only open sweep."""
+def check_again() -> None:
+    """Let the worker check the only open sweep."""
     Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
     assert checks.check_due() == 1
 
@@ -102,12 +102,12 @@ def test_an_expired_sweep_that_is_executed_later_is_completed_flagged_and_booked
     )
 
 
-def test_the_next_look_finds_its_block_final_and_closes_it_again(app: PartnerApp) -> None:
+def test_the_next_check_finds_its_block_final_and_closes_it_again(app: PartnerApp) -> None:
     built = app.build()
     expire(app, built)
     execute(app, built)
     reconciliation.reconcile()
-    look_again()
+    check_again()
     assert state(built) == ("completed", False, ["executed_after_close"])
     assert [event["type"] for event in app.state(built["sweepId"])["events"]] == [
         "sweep_pending",
@@ -124,7 +124,7 @@ def test_the_next_look_finds_its_block_final_and_closes_it_again(app: PartnerApp
     ]
 
 
-def test_its_fee_is_payable_from_the_closing_look_on(app: PartnerApp, partner: Partner) -> None:
+def test_its_fee_is_payable_from_the_closing_check_on(app: PartnerApp, partner: Partner) -> None:
     built = app.build()
     expire(app, built)
     execute(app, built)
@@ -133,7 +133,7 @@ def test_its_fee_is_payable_from_the_closing_look_on(app: PartnerApp, partner: P
     fee = execution.amounts.partner_fee
     assert fee > 0
     assert (balance(partner, built).owed, balance(partner, built).available) == (fee, 0)
-    look_again()
+    check_again()
     assert Finality.objects.get().entry == execution.ledger_entry
     assert (balance(partner, built).owed, balance(partner, built).available) == (fee, fee)
 
@@ -147,7 +147,7 @@ def test_a_reorganisation_takes_what_is_payable_with_it(app: PartnerApp, partner
     assert balance(partner, built).owed > 0
     app.chain.roll_back(before)
     app.chain.mine(3 * FINAL_AFTER)
-    look_again()
+    check_again()
     assert state(built) == ("pending", True, ["reorganised"])
     assert (balance(partner, built).owed, balance(partner, built).available) == (0, 0)
     assert not Finality.objects.exists()
@@ -160,7 +160,7 @@ def test_a_sweep_that_is_found_twice_is_booked_once(app: PartnerApp) -> None:
     reconciliation.reconcile()
     ScannedBlocks.objects.all().delete()
     reconciliation.reconcile()
-    look_again()
+    check_again()
     ScannedBlocks.objects.all().delete()
     reconciliation.reconcile()
     assert state(built) == ("completed", False, ["executed_after_close"])

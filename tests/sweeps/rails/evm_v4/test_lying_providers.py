@@ -62,7 +62,7 @@ def thousandfold(receipt: dict[str, Any]) -> dict[str, Any]:
 
 
 def look(sweep_id: str) -> Sweep:
-    """Have the worker look now, and return the stored sweep."""
+    """Have the worker check now, and return the stored sweep."""
     Sweep.objects.filter(id=sweep_id).update(next_check_at=timezone.now() - timedelta(minutes=1))
     checks.check_due()
     return Sweep.objects.get(id=sweep_id)
@@ -89,7 +89,7 @@ def test_amounts_that_one_provider_made_up_never_become_payable(
 
     liar.alter = unaltered
     look(built["sweepId"])  # what was accepted is undone,
-    look(built["sweepId"])  # the receipt is judged again,
+    look(built["sweepId"])  # the receipt is checked again,
     assert not look(built["sweepId"]).is_open  # and is final
     actual = app.state(built["sweepId"])["feeAuthorization"]["actualFees"]
     assert int(actual["grossOutput"]) == int(built["estimatedOutput"]["gross"])
@@ -149,7 +149,7 @@ def test_amounts_that_one_of_three_providers_made_up_are_corrected_by_the_two_ot
     app.confirm(built, tx_hash)
     app.chain.mine(FINAL_AFTER)
     look(built["sweepId"])  # what was accepted is undone,
-    look(built["sweepId"])  # the receipt is judged again, as the others show it,
+    look(built["sweepId"])  # the receipt is checked again, as the others show it,
     assert not look(built["sweepId"]).is_open  # and is final
     actual = app.state(built["sweepId"])["feeAuthorization"]["actualFees"]
     assert int(actual["grossOutput"]) == int(built["estimatedOutput"]["gross"])

@@ -38,8 +38,8 @@ def fallback(use_mode: UseMode) -> None:
     use_mode("v4_fallback")
 
 
-def the_worker_looks(app: PartnerApp, built: dict[str, Any]) -> dict[str, Any]:
-    """Have the worker look at the sweep now, and return its status object."""
+def the_worker_checks(app: PartnerApp, built: dict[str, Any]) -> dict[str, Any]:
+    """Have the worker check the sweep now, and return its status object."""
     Sweep.objects.filter(id=built["sweepId"]).update(next_check_at=timezone.now() - timedelta(minutes=1))
     assert checks.check_due() == 1
     return app.state(built["sweepId"])
@@ -161,7 +161,7 @@ def test_an_execution_that_was_not_reported_is_found_and_booked(app: PartnerApp)
     built = app.build()
     tx_hash = app.execute(built)
     app.chain.mine(SAFE_AFTER)
-    state = the_worker_looks(app, built)
+    state = the_worker_checks(app, built)
     assert outcome(state) == ("completed", True, [])
     assert [(tx["txHash"], tx["source"]) for tx in state["transactions"]] == [(tx_hash, "discovered")]
     assert {entry["account"] for entry in state["ledger"]["entries"]} == {
@@ -181,7 +181,7 @@ def test_a_reference_that_its_user_spent_on_other_terms_fails_the_sweep(app: Par
         response = app.post_confirm(built["sweepId"], taken)
         assert error_of(response) == (422, "event_mismatch")
         assert details_of(response) == {("outputToken", "differs")}
-    state = the_worker_looks(app, built)
+    state = the_worker_checks(app, built)
     assert outcome(state) == ("failed", False, ["sweep_ref_used"])
     last = [event for event in state["events"] if event["txHash"] == taken][-2:]
     assert [event["type"] for event in last] == ["transaction_rejected", "sweep_failed"]
@@ -197,7 +197,7 @@ def test_another_users_event_under_the_same_reference_does_not_count(app: Partne
     app.chain.mine(SAFE_AFTER)
     response = app.post_confirm(built["sweepId"], copied)
     assert details_of(response) == {("sweepRef", "differs")}
-    assert outcome(the_worker_looks(app, built)) == ("pending", True, [])
+    assert outcome(the_worker_checks(app, built)) == ("pending", True, [])
     assert app.confirm(built, app.execute(built))["status"] == "completed"
 
 
@@ -210,7 +210,7 @@ def test_a_permit_that_ran_out_unused_on_a_safe_block_ends_the_sweep(app: Partne
     if tried:
         app.post_confirm(built["sweepId"], app.chain.sign_and_send(app.user, built))  # without an approval
     app.chain.mine(SAFE_AFTER, seconds=TTL_SECONDS + 60)
-    state = the_worker_looks(app, built)
+    state = the_worker_checks(app, built)
     assert outcome(state) == ("failed" if tried else "expired", False, [])
 
 
@@ -229,14 +229,14 @@ def test_a_void_sweep_that_is_executed_is_booked_and_flagged(app: PartnerApp) ->
     void(sweep_id=UUID(built["sweepId"]), reason="test", requested_by="ops")
     app.execute(built)
     app.chain.mine(SAFE_AFTER)
-    assert outcome(the_worker_looks(app, built)) == ("completed", True, ["executed_after_void"])
+    assert outcome(the_worker_checks(app, built)) == ("completed", True, ["executed_after_void"])
 
 
 def test_a_void_sweep_closes_when_its_permit_ran_out(app: PartnerApp) -> None:
     built = app.build()
     void(sweep_id=UUID(built["sweepId"]), reason="test", requested_by="ops")
     app.chain.mine(SAFE_AFTER, seconds=TTL_SECONDS + 60)
-    assert outcome(the_worker_looks(app, built)) == ("void", False, [])
+    assert outcome(the_worker_checks(app, built)) == ("void", False, [])
 
 
 def test_a_block_that_leaves_the_chain_takes_the_payable_with_it(app: PartnerApp) -> None:
@@ -246,13 +246,13 @@ def test_a_block_that_leaves_the_chain_takes_the_payable_with_it(app: PartnerApp
     app.confirm(built, app.chain.sign_and_send(app.user, built))
     app.chain.roll_back(snapshot)
     app.chain.mine(2)
-    assert outcome(the_worker_looks(app, built)) == ("pending", True, ["reorganised"])
+    assert outcome(the_worker_checks(app, built)) == ("pending", True, ["reorganised"])
     kinds = list(JournalEntry.objects.order_by("posted_at").values_list("kind", flat=True))
     assert kinds == ["sweep_fee", "reversal"]
     again = app.confirm(built, app.chain.sign_and_send(app.user, built))
     assert again["status"] == "completed"
     app.chain.mine(FINAL_AFTER)
-    assert not the_worker_looks(app, built)["open"]
+    assert not the_worker_checks(app, built)["open"]
 
 
 # --- switching the mode -----------------------------------------------------------------------------------------------

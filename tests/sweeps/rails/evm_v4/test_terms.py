@@ -1,4 +1,4 @@
-"""The verdict on a look at a V4 sweep, where it differs from V5; plain values, without a database."""
+"""The verdict on a reading of a V4 sweep, where it differs from V5; plain values, without a database."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,18 +17,18 @@ from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.fees import Split
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending, Executed, ExecutionVerdict, FeeTerms, Skipped
-from sweeps.rails.evm.follow.judging import judge
-from sweeps.rails.evm.follow.watching import FollowedEvmSweep
+from sweeps.rails.evm.follow.deciding import decide
+from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_ref_of
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,
     OUTPUT,
     block_at,
+    evm_reading,
     found_execution,
     random_checksum_address,
     receipt_of,
-    seen,
 )
 
 TX = random_hash()
@@ -40,7 +40,7 @@ TERMS = V4Terms(
     floors=(500_000, 492_500),
     fees=FeeTerms(75, 4000, None, random_checksum_address(), Settlement.PAYABLE),
 )
-WATCHED = FollowedEvmSweep(
+FOLLOWED = FollowedEvmSweep(
     sweep_id=uuid4(),
     execution_id=uuid4(),
     contract=CONTRACT,
@@ -80,9 +80,9 @@ def receipt(*logs: Log, tx_hash: str = TX) -> Receipt:
     return receipt_of(SweepTransaction(tx_hash=tx_hash), *logs)
 
 
-def verdict(*receipts: Receipt, watched: FollowedEvmSweep = WATCHED, **facts: Any) -> ExecutionVerdict:
-    """Judge a look with these receipts."""
-    return judge(watched, seen(*receipts, **facts)).executions[watched.execution_id]
+def verdict(*receipts: Receipt, followed: FollowedEvmSweep = FOLLOWED, **facts: Any) -> ExecutionVerdict:
+    """Compare a look with these receipts."""
+    return decide(followed, evm_reading(*receipts, **facts)).executions[followed.execution_id]
 
 
 def outcome(*logs: Log) -> list[tuple[str, str]]:
@@ -183,9 +183,9 @@ def test_a_used_reference_is_flagged_until_its_event_is_found() -> None:
     assert searched.obstacle == "The sweepRef is used, but the event that used it has not been found yet."
 
 
-def test_an_execution_that_was_not_reported_is_judged_by_its_receipt() -> None:
+def test_an_execution_that_was_not_reported_is_decided_by_its_receipt() -> None:
     unreported = receipt(executed_log(), tx_hash=random_hash())
-    judged = verdict(watched=replace(WATCHED, tx_hashes=()), state=True, finding=found_execution(unreported))
+    judged = verdict(followed=replace(FOLLOWED, tx_hashes=()), state=True, finding=found_execution(unreported))
     assert [one.executed is not None for one in judged.transactions] == [True]
     assert judged.cleared == USED
 
@@ -204,7 +204,7 @@ def test_an_event_on_other_terms_that_only_one_provider_shows_ends_nothing() -> 
 
 @pytest.mark.parametrize("state", [True, None])
 def test_a_deadline_that_passed_proves_nothing_unless_the_reference_is_unused(state: object) -> None:
-    passed: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
+    passed: dict[str, Any] = {"safe_timestamp": FOLLOWED.deadline + 1}
     assert verdict(state=False, **passed).ended == Ended(Ending.RAN_OUT)
     assert verdict(state=state, **passed).ended is None
 
@@ -216,6 +216,6 @@ def test_logs_that_the_search_did_not_ask_for_are_not_read(change: dict[str, Any
 
 
 def test_the_search_asks_for_the_users_own_event() -> None:
-    search = WATCHED.search(seen(state=True).sighting)
+    search = FOLLOWED.search(evm_reading(state=True).sighting)
     assert search is not None
     assert search.topics == executed_log().topics

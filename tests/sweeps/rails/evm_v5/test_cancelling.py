@@ -86,7 +86,7 @@ def error(cancellation: Cancellation) -> str:
 
 
 def settled(cancellation: Cancellation) -> tuple[str, bool]:
-    """Have the worker look at the sweep once a cancellation would be safe."""
+    """Have the worker check the sweep once a cancellation would be safe."""
     Sweep.objects.update(next_check_at=timezone.now() - MESSAGE_GRACE)
     checks.check_due()
     sweep = Sweep.objects.get(executions=cancellation.execution_id)
@@ -162,7 +162,7 @@ def test_several_are_sent_in_one_round_trip_with_nonces_in_sequence(
 
 
 @pytest.mark.parametrize("request_one", [requested, requested_while_pending])
-def test_the_sweep_is_looked_at_often_until_it_is_closed(
+def test_the_sweep_is_checked_often_until_it_is_closed(
     app: PartnerApp, request_one: Callable[[PartnerApp], Cancellation]
 ) -> None:
     cancellation = request_one(app)

@@ -11,17 +11,17 @@ from sweepapi.evm.contracts.v5 import EXECUTED_TOPIC
 from sweepapi.evm.encoding.responses import Log
 from sweeps.models import SkippedToken, SweepTransaction
 from sweeps.protocol.rail import Depth, Executed, ExecutionVerdict, Skipped
-from sweeps.rails.evm.follow.judging import judge
-from sweeps.rails.evm.follow.watching import EvmAcceptance
+from sweeps.rails.evm.follow.deciding import decide
+from sweeps.rails.evm.follow.followed import EvmAcceptance
+from tests.factories.followed import FOLLOWED as OF_ONE
+from tests.factories.followed import TERMS as OF_ONE_TOKEN
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import CONTRACT, block_at, random_checksum_address, receipt_of, seen
-from tests.factories.watched import TERMS as OF_ONE_TOKEN
-from tests.factories.watched import WATCHED as OF_ONE
+from tests.factories.sweeps import CONTRACT, block_at, evm_reading, random_checksum_address, receipt_of
 
 TX = random_hash()
 TOKENS = tuple(random_checksum_address() for _ in range(4))
 TERMS = replace(OF_ONE_TOKEN, tokens=TOKENS, floors=(101, 200, 300, 400), max_skipped=3)
-WATCHED = replace(OF_ONE, terms=TERMS, tx_hashes=(TX,))
+FOLLOWED = replace(OF_ONE, terms=TERMS, tx_hashes=(TX,))
 Reason = SkippedToken.Reason
 
 
@@ -53,9 +53,9 @@ def skipped_log(
 
 
 def verdict(*logs: Log, **facts: Any) -> ExecutionVerdict:
-    """Judge a look with a successful receipt of these logs."""
+    """Compare a look with a successful receipt of these logs."""
     receipt = receipt_of(SweepTransaction(tx_hash=TX), *logs)
-    return judge(WATCHED, seen(receipt, **facts)).executions[WATCHED.execution_id]
+    return decide(FOLLOWED, evm_reading(receipt, **facts)).executions[FOLLOWED.execution_id]
 
 
 def executed(*logs: Log) -> Executed | None:
@@ -131,6 +131,6 @@ def test_a_final_receipt_that_left_out_something_else_undoes_the_acceptance() ->
     depths = {}
     for name, logs in {"the same": [skipped_log(1)], "another": [skipped_log(2)], "nothing": []}.items():
         receipt = receipt_of(SweepTransaction(tx_hash=TX), *logs, executed_log())
-        look = seen(receipt, canonical=block_at(100), final_number=100)
-        depths[name] = judge(replace(WATCHED, accepted=accepted), look).executions[WATCHED.execution_id].accepted
+        look = evm_reading(receipt, canonical=block_at(100), final_number=100)
+        depths[name] = decide(replace(FOLLOWED, accepted=accepted), look).executions[FOLLOWED.execution_id].accepted
     assert depths == {"the same": Depth.FINAL, "another": Depth.GONE, "nothing": Depth.GONE}

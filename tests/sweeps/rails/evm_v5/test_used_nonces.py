@@ -17,7 +17,7 @@ from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC
 from sweepapi.evm.logs import log_query
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Sweep, SweepTransaction
-from sweeps.rails.evm.follow import watching
+from sweeps.rails.evm.follow import followed
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import SweepTransactionFactory
@@ -400,7 +400,7 @@ def test_a_long_search_is_done_in_steps_whose_progress_is_kept(
 ) -> None:
     monkeypatch.setattr(log_query, "SPAN_BLOCKS", 5)
     monkeypatch.setattr(log_query, "SPANS_AT_ONCE", 2)
-    monkeypatch.setattr(watching, "SEARCH_MARGIN_BLOCKS", 0)
+    monkeypatch.setattr(followed, "SEARCH_MARGIN_BLOCKS", 0)
     built = app.build()
     built_at = Execution.objects.get().built_at_height
     app.chain.mine(25)
@@ -432,7 +432,7 @@ def test_the_search_starts_at_the_build_and_ends_at_the_safe_block(
     use_providers(node.url)
     check(built)
     (query,) = queries
-    assert int(query["fromBlock"], 16) == max(built_at - watching.SEARCH_MARGIN_BLOCKS, 0)
+    assert int(query["fromBlock"], 16) == max(built_at - followed.SEARCH_MARGIN_BLOCKS, 0)
     assert int(query["toBlock"], 16) == app.chain.web3.eth.get_block("safe")["number"]
     assert query["address"] == app.chain.contracts["v5"]
 
@@ -447,4 +447,4 @@ def test_several_sweeps_are_searched_together(app: PartnerApp, round_trips: list
     assert checks.check_due() == 3
     statuses = [Sweep.objects.get(id=built["sweepId"]).status for built in (cancelled, executed, neither)]
     assert statuses == ["void", "completed", "pending"]
-    assert len(round_trips) == 4, "the safe block's time, the look, the logs, the receipt"
+    assert len(round_trips) == 4, "the safe block's time, the sightings, the logs, the receipt"

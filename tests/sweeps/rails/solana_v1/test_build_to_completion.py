@@ -45,7 +45,7 @@ def test_a_sweep_that_was_built_and_sent_completes(
 
 
 def looked_at() -> Sweep:
-    """Have the worker look at the only sweep."""
+    """Have the worker check the only sweep."""
     Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
     assert checks.check_due() == 1
     return Sweep.objects.get()

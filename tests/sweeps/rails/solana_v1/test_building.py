@@ -330,7 +330,7 @@ def test_the_terms_are_those_of_a_payable_share(user: SolanaUser, partner: Partn
 
 
 @pytest.mark.parametrize("wrong_by", [timedelta(minutes=-4), timedelta(0), timedelta(minutes=4)], ids=str)
-def test_the_worker_looks_soon_however_wrong_the_clock_of_the_web_is(
+def test_the_worker_checks_soon_however_wrong_the_clock_of_the_web_is(
     user: SolanaUser, monkeypatch: pytest.MonkeyPatch, wrong_by: timedelta
 ) -> None:
     true_time, legs = timezone.now, {user.hold(): 5 * DOLLAR}

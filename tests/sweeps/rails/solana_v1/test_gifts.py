@@ -7,7 +7,7 @@ from spl.token.constants import WRAPPED_SOL_MINT
 from sweepapi.solana.encoding.addresses import TOKEN, associated_account
 from sweeps.models import Sweep
 from tests.solana_user import DOLLAR, SolanaUser
-from tests.sweeps.rails.solana_v1.looks import look_at
+from tests.sweeps.rails.solana_v1.checks import look_at
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,7 @@ from tests.indexer.reconciled import refuse_to_settle
 from tests.settling import settle
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import SWEPT, LocalSweep
-from tests.sweeps.rails.solana_v1.looks import candidates, the_worker_looks
+from tests.sweeps.rails.solana_v1.checks import candidates, the_worker_checks
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def sweep(cluster: SolanaCluster) -> LocalSweep:
 
 def expire(sweep: LocalSweep) -> None:
     sweep.cluster.expire_blockhashes()
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
 
 
 def outcome_after_reconciliation(sweep: LocalSweep) -> tuple[str, bool, list[str]]:
@@ -51,7 +51,7 @@ def test_a_transaction_with_a_newer_blockhash_opens_its_expired_sweep_and_is_boo
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close"])
     assert candidates(sweep) == [(str(landed.signature), "accepted")]
-    assert the_worker_looks(sweep) == ("completed", False, ["executed_after_close"])
+    assert the_worker_checks(sweep) == ("completed", False, ["executed_after_close"])
     assert JournalEntry.objects.count() == 1
 
 
@@ -59,7 +59,7 @@ def test_a_part_that_lands_after_it_was_closed_is_booked_while_the_sweep_is_open
     sweep = LocalSweep(cluster, transactions=2)
     first, second = sweep.executions
     cluster.expire_blockhashes()
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
     sweep.land(0)
     cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close", "partial"])
@@ -175,7 +175,7 @@ def test_what_one_of_two_providers_shows_otherwise_is_not_passed(
         assert outcome_after_reconciliation(sweep)[0] == "completed"
 
 
-def test_what_is_found_before_the_worker_looks_is_not_late(sweep: LocalSweep) -> None:
+def test_what_is_found_before_the_worker_checks_is_not_late(sweep: LocalSweep) -> None:
     sweep.land()
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, [])
@@ -185,10 +185,10 @@ def test_what_the_worker_settles_during_a_reconciliation_is_not_noted_as_a_secon
     sweep.land()
     sweep.cluster.finalize()
     (span,) = RAILS["solana_v1"].find_executed(sweep.cluster.network, str(sweep.cluster.fee_wallet))
-    the_worker_looks(sweep)
-    assert the_worker_looks(sweep) == ("completed", False, [])
-    ((sweep_id, seen),) = span.looks
-    settle(sweep_id=sweep_id, seen=seen)
+    the_worker_checks(sweep)
+    assert the_worker_checks(sweep) == ("completed", False, [])
+    ((sweep_id, reading),) = span.readings
+    settle(sweep_id=sweep_id, reading=reading)
     assert not sweep.row.events.filter(kind=EventKind.REJECTED).exists()
 
 
@@ -208,8 +208,8 @@ def test_a_second_execution_of_a_closed_sweep_is_noted_and_not_booked(sweep: Loc
     sweep.cluster.faucet.give_tokens(sweep.user.pubkey(), sweep.swept(), SWEPT)
     sweep.land()
     sweep.cluster.finalize()
-    the_worker_looks(sweep)
-    assert the_worker_looks(sweep) == ("completed", False, [])
+    the_worker_checks(sweep)
+    assert the_worker_checks(sweep) == ("completed", False, [])
     second = sweep.cluster.send(sweep.sign(sweep.instructions[0]))
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", False, [])

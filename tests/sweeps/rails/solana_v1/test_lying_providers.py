@@ -11,7 +11,7 @@ from tests import fake_node
 from tests.fake_node import Alter, FakeNode
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import LocalSweep
-from tests.sweeps.rails.solana_v1.looks import candidates, the_worker_looks
+from tests.sweeps.rails.solana_v1.checks import candidates, the_worker_checks
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +65,7 @@ def paying_nothing(method: str, _params: list[Any], result: Any) -> Any:
 
 
 def assert_completes(sweep: LocalSweep, landed: Landed) -> None:
-    statuses = {the_worker_looks(sweep)[0] for _ in range(2)}
+    statuses = {the_worker_checks(sweep)[0] for _ in range(2)}
     assert "completed" in statuses
     assert (str(landed.signature), "accepted") in candidates(sweep)
 
@@ -77,7 +77,7 @@ def test_what_is_hidden_behind_a_final_transaction_of_a_stranger_is_still_found(
     sweep.spam()
     sweep.cluster.finalize()
     liar.alter = hiding(landed)
-    assert the_worker_looks(sweep) == ("pending", True, [])
+    assert the_worker_checks(sweep) == ("pending", True, [])
     assert sweep.executions[0].search_cursor == "", "the providers do not agree about what is older"
     sweep.cluster.expire_blockhashes()
     assert_completes(sweep, landed)
@@ -106,7 +106,7 @@ def test_what_is_shown_otherwise_by_one_provider_does_not_end_a_sweep(
     sweep.cluster.expire_blockhashes()
     liar.alter = lie
     for _ in range(3):
-        assert the_worker_looks(sweep)[1]
+        assert the_worker_checks(sweep)[1]
     assert sweep.executions[0].search_cursor == ""
     liar.alter = fake_node.unaltered
     assert_completes(sweep, landed)
@@ -116,10 +116,10 @@ def test_what_two_providers_show_alike_is_not_read_again(sweep: LocalSweep, liar
     older = sweep.spam(count=3)
     sweep.cluster.finalize()
     sweep.spam(count=2)
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
     assert sweep.executions[0].search_cursor == str(older[-1].signature)
     liar.asked.clear()
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
     assert [methods.count("getTransaction") for methods in liar.asked] == [0, 2]
 
 
@@ -129,8 +129,8 @@ def test_a_final_transaction_of_a_stranger_that_only_one_provider_lists_is_read_
     first, second = sweep.spam(count=2)
     sweep.cluster.finalize()
     liar.alter = hiding(first)
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
     assert sweep.executions[0].search_cursor == ""
     liar.alter = hiding(second)
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
     assert sweep.executions[0].search_cursor == str(first.signature)

@@ -9,7 +9,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweeps.story.withdrawal import cancel_on_chain
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import LocalSweep
-from tests.sweeps.rails.solana_v1.looks import the_worker_looks
+from tests.sweeps.rails.solana_v1.checks import the_worker_checks
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def test_the_page_of_an_open_sweep_shows_its_references_and_when_they_expire(cluster: SolanaCluster) -> None:
     sweep = LocalSweep(cluster, transactions=2)
     landed = sweep.land(1)
-    the_worker_looks(sweep)
+    the_worker_checks(sweep)
     ops = Client()
     ops.force_login(User.objects.create_superuser("ops"))
     text = ops.get(reverse("admin:sweeps_sweep_change", args=[sweep.row.id])).content.decode()

@@ -89,7 +89,7 @@ class History:
             self.cluster.finalize,
             self.cluster.expire_blockhashes,
         ]
-        self.looks = [*[self.the_worker_looks] * 4, self.final_blocks_are_reconciled]
+        self.readings = [*[self.the_worker_checks] * 4, self.final_blocks_are_reconciled]
 
     def tell(self) -> None:
         """Let a few things happen, time pass and the worker look, until the sweep is closed, and sometimes beyond."""
@@ -100,7 +100,7 @@ class History:
                 self.random.choice(self.events)()
             self.random.choice(self.passages_of_time)()
             for _ in range(self.random.randint(0, 2)):
-                self.random.choice(self.looks)()
+                self.random.choice(self.readings)()
             if not self.sweep.refreshed().is_open and self.random.random() < 0.5:
                 break
 
@@ -150,7 +150,7 @@ class History:
     def final_blocks_are_reconciled(self) -> None:
         reconciliation.reconcile()
 
-    def the_worker_looks(self) -> None:
+    def the_worker_checks(self) -> None:
         before = {one.id for one in self.sweep.executions if one.closed_at is None}
         Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
         checks.check_due()
@@ -220,9 +220,9 @@ def test_in_the_end_a_sweep_is_what_final_blocks_show(
     cluster.expire_blockhashes()
     use_nodes(*history.honest)
     for _ in range(3):
-        history.the_worker_looks()
+        history.the_worker_checks()
     history.final_blocks_are_reconciled()
-    history.the_worker_looks()
+    history.the_worker_checks()
     for position, execution in enumerate(history.sweep.executions):
         history.assert_true_to_the_cluster(position, execution)
     history.assert_status()

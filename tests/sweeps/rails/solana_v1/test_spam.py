@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 UseNodes = Callable[..., ProviderPool]
 
 
-def the_worker_looks_at_all() -> None:
+def the_worker_checks_all() -> None:
     Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() - timedelta(minutes=1))
     checks.check_due()
 
@@ -39,7 +39,7 @@ def test_a_transaction_too_large_to_be_read_does_not_hide_others(cluster: Solana
     with fake_node.running(cluster.url) as node:
         node.refuse = is_too_large
         use_nodes(node.url)
-        the_worker_looks_at_all()
+        the_worker_checks_all()
     assert [one.refreshed().status for one in (spammed, sweep)] == ["completed", "completed"]
 
 
@@ -62,7 +62,7 @@ def test_a_transaction_of_a_later_version_keeps_no_sweep_from_expiring_or_being_
     with fake_node.running(cluster.url) as node, fake_node.running(cluster.url) as other:
         node.raw = other.raw = refusing
         use_nodes(node.url, other.url)
-        the_worker_looks_at_all()
+        the_worker_checks_all()
         assert [one.refreshed().status for one in (expired, late)] == ["failed", "expired"]
         cluster.faucet.mint_to(late.fee_account, cluster.usdc, 1)
         of_later_version.append(str(next(cluster.bank.records.newest_first(late.fee_account)).signature))
@@ -72,13 +72,13 @@ def test_a_transaction_of_a_later_version_keeps_no_sweep_from_expiring_or_being_
     assert late.refreshed().status == "completed"
 
 
-def test_one_look_reads_of_each_sweep_before_it_reads_more_of_one(
+def test_one_check_reads_of_each_sweep_before_it_reads_more_of_one(
     cluster: SolanaCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "MAX_READ_AT_ONCE", 4)
     spammed, sweep = LocalSweep(cluster), LocalSweep(cluster)
     spammed.spam(count=10)
     sweep.land()
-    the_worker_looks_at_all()
+    the_worker_checks_all()
     assert sweep.refreshed().status == "completed"
     assert spammed.row.transactions.count() == 3

@@ -1,4 +1,4 @@
-"""Many sweeps are looked at in few round trips, and one that cannot be looked up delays only itself."""
+"""Many sweeps are read in few round trips, and one that cannot be looked up delays only itself."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -12,11 +12,11 @@ from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc import ProviderPool
 from sweeps.protocol.rail import Depth
 from sweeps.rails.evm.follow import following
-from sweeps.rails.evm.follow.following import EvmReading, see
-from sweeps.rails.evm.follow.watching import FollowedEvmSweep, depth_of
+from sweeps.rails.evm.follow.followed import FollowedEvmSweep, depth_of
+from sweeps.rails.evm.follow.following import EvmReading, read
+from tests.factories.followed import FOLLOWED, TERMS
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import LOCAL
-from tests.factories.watched import TERMS, WATCHED
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER, LocalChain
 
@@ -39,7 +39,7 @@ Start = Callable[[], FakeNode]
 def watching(contract: str, tx_hashes: tuple[str, ...] = (), *, nonce: int = UNUSED) -> FollowedEvmSweep:
     """Return a sweep of this nonce whose deadline is far away."""
     terms = replace(TERMS, nonce=nonce)
-    here = replace(WATCHED, sweep_id=uuid4(), contract=contract, terms=terms)
+    here = replace(FOLLOWED, sweep_id=uuid4(), contract=contract, terms=terms)
     return replace(here, deadline=2**40, built_at_height=0, tx_hashes=tx_hashes)
 
 
@@ -64,10 +64,10 @@ def unmined(contract: str, count: int) -> list[FollowedEvmSweep]:
     return [watching(contract, (random_hash(),)) for _ in range(count)]
 
 
-def see_all(
-    watched: Iterable[FollowedEvmSweep], *, timeout_seconds: float | None = None
+def read_all(
+    followed: Iterable[FollowedEvmSweep], *, timeout_seconds: float | None = None
 ) -> dict[UUID, EvmReading | None]:
-    return dict(flattened.from_iterable(see(LOCAL, list(watched), timeout_seconds=timeout_seconds)))
+    return dict(flattened.from_iterable(read(LOCAL, list(followed), timeout_seconds=timeout_seconds)))
 
 
 # --- batches ----------------------------------------------------------------------------------------------------------
@@ -77,10 +77,10 @@ def see_all(
 def test_a_batch_of_sweeps_is_one_round_trip(
     contract: str, round_trips: list[list[str]], timeout_seconds: float | None
 ) -> None:
-    watched = unmined(contract, 40)
+    followed = unmined(contract, 40)
     round_trips.clear()
-    seen = see_all(watched, timeout_seconds=timeout_seconds)
-    assert list(seen) == [one.sweep_id for one in watched]
+    seen = read_all(followed, timeout_seconds=timeout_seconds)
+    assert list(seen) == [one.sweep_id for one in followed]
     assert all(one is not None and one.finding is None for one in seen.values())
     assert len(round_trips) == 1
 
@@ -88,7 +88,7 @@ def test_a_batch_of_sweeps_is_one_round_trip(
 def test_without_sweeps_there_is_no_round_trip(contract: str, round_trips: list[list[str]]) -> None:
     assert contract
     round_trips.clear()
-    assert see_all([]) == {}
+    assert read_all([]) == {}
     assert round_trips == []
 
 
@@ -96,18 +96,18 @@ def test_a_batch_stays_under_the_calls_that_providers_take_at_once(
     contract: str, node: FakeNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "MAX_CALLS", 10)
-    watched = [replace(one, tx_hashes=(random_hash(), random_hash())) for one in unmined(contract, 8)]
-    assert len(see_all(watched)) == 8
+    followed = [replace(one, tx_hashes=(random_hash(), random_hash())) for one in unmined(contract, 8)]
+    assert len(read_all(followed)) == 8
     assert [methods.count("eth_getTransactionReceipt") for methods in node.asked] == [10, 6]
 
 
-def test_a_sweep_with_more_hashes_than_a_batch_takes_is_looked_at_alone(
+def test_a_sweep_with_more_hashes_than_a_batch_takes_is_checked_alone(
     contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
 ) -> None:
     monkeypatch.setattr(following, "MAX_CALLS", 3)
     large = watching(contract, tuple(random_hash() for _ in range(5)))
     round_trips.clear()
-    assert None not in see_all([watching(contract), large, watching(contract)]).values()
+    assert None not in read_all([watching(contract), large, watching(contract)]).values()
     assert [methods.count("eth_getTransactionReceipt") for methods in round_trips] == [0, 5, 0]
 
 
@@ -115,17 +115,17 @@ def test_a_sweep_with_more_hashes_than_a_batch_takes_is_looked_at_alone(
 
 
 def test_halving_isolates_a_hash_that_fails_the_whole_batch(contract: str, node: FakeNode) -> None:
-    watched = unmined(contract, 9)
-    poisoned = watched[5]
+    followed = unmined(contract, 9)
+    poisoned = followed[5]
     node.refuse = lambda batch: any(request["params"] == list(poisoned.tx_hashes) for request in batch)
-    seen = see_all(watched)
+    seen = read_all(followed)
     assert len(seen) == 9
     assert [sweep_id for sweep_id, one in seen.items() if one is None] == [poisoned.sweep_id]
 
 
 def test_a_chain_that_does_not_answer_is_not_queried_for_each_half(contract: str, node: FakeNode) -> None:
     node.refuse = lambda _batch: True
-    assert list(see_all(unmined(contract, 8)).values()) == [None] * 8
+    assert list(read_all(unmined(contract, 8)).values()) == [None] * 8
     assert len(node.asked) == 2, "the batch, and whether the chain answers at all"
 
 
@@ -135,7 +135,7 @@ def test_a_chain_that_does_not_answer_is_not_queried_for_each_half(contract: str
 def test_a_used_nonce_that_no_receipt_explains_is_searched_for(contract: str, round_trips: list[list[str]]) -> None:
     used, unused = watching(contract, nonce=USED), watching(contract)
     round_trips.clear()
-    seen = see_all([used, unused])
+    seen = read_all([used, unused])
     explained, unexplained = seen[used.sweep_id], seen[unused.sweep_id]
     assert explained is not None
     assert explained.finding is not None
@@ -145,10 +145,10 @@ def test_a_used_nonce_that_no_receipt_explains_is_searched_for(contract: str, ro
     assert ["eth_getLogs" in methods for methods in round_trips] == [False, True]
 
 
-def test_a_look_with_a_timeout_does_not_search(contract: str, round_trips: list[list[str]]) -> None:
+def test_a_check_with_a_timeout_does_not_search(contract: str, round_trips: list[list[str]]) -> None:
     used = watching(contract, nonce=USED)
     round_trips.clear()
-    seen = see_all([used], timeout_seconds=5.0)[used.sweep_id]
+    seen = read_all([used], timeout_seconds=5.0)[used.sweep_id]
     assert seen is not None
     assert (seen.sighting.state, seen.finding) == (True, None)
     assert len(round_trips) == 1
@@ -158,9 +158,9 @@ def test_many_searches_are_made_in_batches(
     contract: str, monkeypatch: pytest.MonkeyPatch, round_trips: list[list[str]]
 ) -> None:
     monkeypatch.setattr(following, "MAX_SEARCHES", 2)
-    watched = [watching(contract, nonce=USED) for _ in range(5)]
+    followed = [watching(contract, nonce=USED) for _ in range(5)]
     round_trips.clear()
-    seen = see_all(watched)
+    seen = read_all(followed)
     assert all(one is not None and one.finding is not None for one in seen.values())
     assert [methods.count("eth_getLogs") for methods in round_trips] == [0, 2, 2, 1]
 
@@ -168,15 +168,15 @@ def test_many_searches_are_made_in_batches(
 def test_sweeps_that_need_no_search_are_seen_before_any_search(contract: str, round_trips: list[list[str]]) -> None:
     used, unused = watching(contract, nonce=USED), watching(contract)
     round_trips.clear()
-    (first,) = next(see(LOCAL, [used, unused]))
+    (first,) = next(read(LOCAL, [used, unused]))
     assert first[0] == unused.sweep_id
     assert len(round_trips) == 1
 
 
-def test_a_failed_search_keeps_the_result_of_the_look(contract: str, node: FakeNode) -> None:
+def test_a_failed_search_keeps_the_result_of_the_check(contract: str, node: FakeNode) -> None:
     used = watching(contract, nonce=USED)
     node.refuse = lambda batch: any(request["method"] == "eth_getLogs" for request in batch)
-    seen = see_all([used])[used.sweep_id]
+    seen = read_all([used])[used.sweep_id]
     assert seen is not None
     assert (seen.sighting.state, seen.finding) == (True, None)
 

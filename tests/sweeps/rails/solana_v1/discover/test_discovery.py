@@ -1,4 +1,4 @@
-"""What a look at a wallet on Solana finds: what can be swept, why the rest can't, and which rent can be reclaimed."""
+"""What a read a wallet on Solana finds: what can be swept, why the rest can't, and which rent can be reclaimed."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ RENT = 2_039_280
 
 
 def look(user: SolanaUser, **options: Any) -> dict[str, Any]:
-    """Return the answer to a look at the user's wallet, as JSON."""
+    """Return the answer to discovery in the user's wallet, as JSON."""
     found = discover(networks.current(), network=user.cluster.network, wallet=str(user.key), **options)
     answer: dict[str, Any] = json.loads(json.dumps(DiscoverySerializer(found).data))
     return answer
@@ -78,7 +78,7 @@ def test_only_so_many_tokens_are_quoted(user: SolanaUser, cluster: SolanaCluster
     assert sum(reason == (False, "no_route") for reason in found.values()) == MAX_QUOTES
 
 
-def test_only_so_many_accounts_are_looked_at(user: SolanaUser, cluster: SolanaCluster) -> None:
+def test_only_so_many_accounts_are_checked(user: SolanaUser, cluster: SolanaCluster) -> None:
     put_accounts(cluster, user.key, MAX_ACCOUNTS + 3, amount=0)
 
     answer = look(user)
@@ -219,7 +219,7 @@ def test_a_quote_that_fails_costs_only_those_asked_for_with_it(user: SolanaUser,
     assert len(found) - found.count((None, "not_quoted")) >= 2
 
 
-def test_a_slow_swap_api_bounds_the_time_of_a_look(user: SolanaUser, change_networks: Callable[..., Networks]) -> None:
+def test_a_slow_swap_api_bounds_the_time_of_a_check(user: SolanaUser, change_networks: Callable[..., Networks]) -> None:
     mint = user.hold()
     change_networks(rpc_timeout_seconds=1.0)
     with user.market.api.hung():

@@ -1,4 +1,4 @@
-"""The time of the next look at a sweep on an EVM chain."""
+"""The time of the next check at a sweep on an EVM chain."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sweepapi.evm.chain.chains import Chain, FinalityRule
-from sweeps.protocol.rail import Outlook, Verdict
-from sweeps.rails.evm.follow.following import next_look
+from sweeps.protocol.rail import SweepProgress, Verdict
+from sweeps.rails.evm.follow.following import next_check
 from tests.factories.sweeps import LOCAL
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -17,8 +17,8 @@ INTERVAL_SECONDS = 3  # of the local chain
 
 
 def look_at(*, has_run_out: bool = False, **facts: Any) -> datetime | None:
-    """Return the time of the next look at a pending sweep, changed by the facts."""
-    outlook: dict[str, Any] = {
+    """Return the time of the next check at a pending sweep, changed by the facts."""
+    progress: dict[str, Any] = {
         "network": LOCAL,
         "is_executed": False,
         "flags": [],
@@ -28,17 +28,17 @@ def look_at(*, has_run_out: bool = False, **facts: Any) -> datetime | None:
         "is_searching": False,
         "is_cancelling": False,
     }
-    return next_look(Outlook(**(outlook | facts)), Verdict({}, has_run_out))
+    return next_check(SweepProgress(**(progress | facts)), Verdict({}, has_run_out))
 
 
 def delay_seconds(**facts: Any) -> float:
-    """Return the seconds until that look, which is planned."""
+    """Return the seconds until that check, which is planned."""
     at = look_at(**facts)
     assert at is not None
     return (at - NOW).total_seconds()
 
 
-def test_an_executed_sweep_rests_until_its_block_changes_something() -> None:
+def test_an_executed_sweep_waits_until_its_block_changes_something() -> None:
     assert look_at(is_executed=True) is None
 
 

@@ -1,4 +1,4 @@
-"""The verdict on a look at a V5 sweep, field by field and case by case; plain values, without a database."""
+"""The verdict on a reading of a V5 sweep, field by field and case by case; plain values, without a database."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,28 +12,28 @@ from sweepapi.evm.logs.log_search import SearchFinding
 from sweepapi.fees import FeeRates, Split
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Mismatch, TransactionVerdict
-from sweeps.rails.evm.follow.judging import judge
-from sweeps.rails.evm.follow.watching import EvmAcceptance, FollowedEvmSweep
+from sweeps.rails.evm.follow.deciding import decide
+from sweeps.rails.evm.follow.followed import EvmAcceptance, FollowedEvmSweep
 from sweeps.rails.evm_v5.terms import V5Terms
+from tests.factories.followed import FOLLOWED as UNREPORTED
+from tests.factories.followed import TERMS
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import (
     CONTRACT,
     OUTPUT,
     block_at,
+    evm_reading,
     found_cancellation,
     found_execution,
     random_checksum_address,
     receipt_of,
-    seen,
 )
-from tests.factories.watched import TERMS
-from tests.factories.watched import WATCHED as UNREPORTED
 
 TX = random_hash()
-WATCHED = replace(UNREPORTED, tx_hashes=(TX,))
+FOLLOWED = replace(UNREPORTED, tx_hashes=(TX,))
 PAID = FeeRates(75, 4000).split(1_000_000)
-COMPLETED = replace(WATCHED, accepted=EvmAcceptance(TX, 100, block_at(100).hash, PAID))
-RAN_OUT: dict[str, Any] = {"safe_timestamp": WATCHED.deadline + 1}
+COMPLETED = replace(FOLLOWED, accepted=EvmAcceptance(TX, 100, block_at(100).hash, PAID))
+RAN_OUT: dict[str, Any] = {"safe_timestamp": FOLLOWED.deadline + 1}
 USED = frozenset({"nonce_used"})
 NOT_FOUND = SearchFinding(None, None, agreed=False, resume_at=None)
 
@@ -54,19 +54,19 @@ def receipt(*logs: Log, tx_hash: str = TX, succeeded: bool = True) -> Receipt:
     return receipt_of(SweepTransaction(tx_hash=tx_hash), *logs, succeeded=succeeded)
 
 
-def verdict(*receipts: Receipt, watched: FollowedEvmSweep = WATCHED, **facts: Any) -> ExecutionVerdict:
-    """Judge a look with these receipts."""
-    return judge(watched, seen(*receipts, **facts)).executions[watched.execution_id]
+def verdict(*receipts: Receipt, followed: FollowedEvmSweep = FOLLOWED, **facts: Any) -> ExecutionVerdict:
+    """Compare a look with these receipts."""
+    return decide(followed, evm_reading(*receipts, **facts)).executions[followed.execution_id]
 
 
-def of_transaction(*logs: Log, watched: FollowedEvmSweep = WATCHED) -> TransactionVerdict:
-    """Judge a successful receipt with these logs."""
-    (judged,) = verdict(receipt(*logs), watched=watched).transactions
+def of_transaction(*logs: Log, followed: FollowedEvmSweep = FOLLOWED) -> TransactionVerdict:
+    """Compare a successful receipt with these logs."""
+    (judged,) = verdict(receipt(*logs), followed=followed).transactions
     return judged
 
 
-def seen_of(judged: TransactionVerdict) -> Executed:
-    """Return the execution that was seen, without the digest of its logs and its position."""
+def executed_in(judged: TransactionVerdict) -> Executed:
+    """Return the execution that was found, without the digest of its logs and its position."""
     assert judged.executed is not None
     return replace(judged.executed, logs_digest="", log_index=None)
 
@@ -82,7 +82,7 @@ def mismatches(*logs: Log) -> list[tuple[str, str]]:
 
 def test_an_event_that_matches_the_signed_terms_is_an_execution() -> None:
     judged = of_transaction(executed_log())
-    assert seen_of(judged) == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
+    assert executed_in(judged) == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
     assert (judged.tx_hash, judged.inclusion.block_number) == (TX, 100)
 
 
@@ -143,12 +143,12 @@ def test_all_logs_count_because_a_bundler_may_execute_several_sweeps() -> None:
     theirs = replace(TERMS, nonce=8, user=random_checksum_address())
     logs = [Log(random_checksum_address(), (), b""), executed_log(terms=theirs), executed_log()]
     for terms in (TERMS, theirs):
-        assert seen_of(of_transaction(*logs, watched=replace(WATCHED, terms=terms))) == Executed(PAID)
+        assert executed_in(of_transaction(*logs, followed=replace(FOLLOWED, terms=terms))) == Executed(PAID)
 
 
 def test_an_event_of_another_contract_does_not_hide_an_execution() -> None:
     decoy = executed_log(emitter=random_checksum_address(), user_amount=0)
-    assert seen_of(of_transaction(decoy, executed_log())) == Executed(PAID)
+    assert executed_in(of_transaction(decoy, executed_log())) == Executed(PAID)
 
 
 def test_a_mismatch_names_the_seen_and_the_signed_value() -> None:
@@ -161,10 +161,10 @@ def test_inconsistent_amounts_raise_a_flag() -> None:
     assert verdict(receipt(executed_log(total_fee=1))).raised == {"inconsistent_amounts"}
 
 
-def test_receipts_are_judged_in_the_order_of_their_reports_up_to_the_execution() -> None:
+def test_receipts_are_decided_in_the_order_of_their_reports_up_to_the_execution() -> None:
     hashes = tuple(random_hash() for _ in range(4))
     receipts = [receipt(*logs, tx_hash=h) for h, logs in zip(hashes, [(), (executed_log(),), ()], strict=False)]
-    judged = verdict(*reversed(receipts), watched=replace(WATCHED, tx_hashes=hashes)).transactions
+    judged = verdict(*reversed(receipts), followed=replace(FOLLOWED, tx_hashes=hashes)).transactions
     assert [one.tx_hash for one in judged] == list(hashes[:2])
 
 
@@ -172,15 +172,15 @@ def test_receipts_are_judged_in_the_order_of_their_reports_up_to_the_execution()
 
 
 def test_an_unused_nonce_past_the_deadline_has_run_out() -> None:
-    look = seen(**RAN_OUT)
-    assert judge(WATCHED, look).has_run_out
+    look = evm_reading(**RAN_OUT)
+    assert decide(FOLLOWED, look).has_run_out
     assert verdict(**RAN_OUT).ended == Ended(Ending.RAN_OUT)
 
 
 @pytest.mark.parametrize(
     "facts",
     [
-        {"safe_timestamp": WATCHED.deadline},
+        {"safe_timestamp": FOLLOWED.deadline},
         {"safe_timestamp": None},
         RAN_OUT | {"state": None},
         RAN_OUT | {"state": True},
@@ -221,16 +221,16 @@ def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
     assert judged.obstacle == "The providers disagree about the event that used the nonce."
 
 
-def test_an_execution_that_was_found_is_judged_by_its_receipt() -> None:
+def test_an_execution_that_was_found_is_decided_by_its_receipt() -> None:
     stranger = random_hash()
     (judged,) = verdict(state=True, finding=found_execution(receipt(executed_log(), tx_hash=stranger))).transactions
-    assert (judged.tx_hash, seen_of(judged)) == (stranger, Executed(PAID))
+    assert (judged.tx_hash, executed_in(judged)) == (stranger, Executed(PAID))
 
 
-def test_a_reported_hash_that_was_found_is_judged_once() -> None:
+def test_a_reported_hash_that_was_found_is_decided_once() -> None:
     found = receipt(executed_log())
     (judged,) = verdict(receipt(), state=True, finding=found_execution(found)).transactions
-    assert seen_of(judged) == Executed(PAID)
+    assert executed_in(judged) == Executed(PAID)
 
 
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
@@ -246,33 +246,33 @@ def test_a_search_that_found_nothing_says_so_and_where_to_continue() -> None:
 
 
 def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unused_nonce() -> None:
-    searching = replace(WATCHED, search_cursor="50")
-    assert verdict(watched=searching, state=True).search_cursor == "50"
-    assert verdict(watched=searching, state=True, finding=NOT_FOUND).search_cursor == ""
-    assert verdict(watched=searching, state=False).search_cursor == ""
+    searching = replace(FOLLOWED, search_cursor="50")
+    assert verdict(followed=searching, state=True).search_cursor == "50"
+    assert verdict(followed=searching, state=True, finding=NOT_FOUND).search_cursor == ""
+    assert verdict(followed=searching, state=False).search_cursor == ""
 
 
 # --- where to search --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("watched", "first_block"),
-    [(WATCHED, 0), (replace(WATCHED, built_at_height=70), 6), (replace(WATCHED, search_cursor="50"), 50)],
+    ("followed", "first_block"),
+    [(FOLLOWED, 0), (replace(FOLLOWED, built_at_height=70), 6), (replace(FOLLOWED, search_cursor="50"), 50)],
     ids=["near the first block", "from the build", "from the cursor"],
 )
-def test_a_used_nonce_is_searched_up_to_the_safe_block(watched: FollowedEvmSweep, first_block: int) -> None:
-    search = watched.search(seen(state=True).sighting)
+def test_a_used_nonce_is_searched_up_to_the_safe_block(followed: FollowedEvmSweep, first_block: int) -> None:
+    search = followed.search(evm_reading(state=True).sighting)
     assert search is not None
-    assert (search.key, search.contract) == (WATCHED.sweep_id, CONTRACT)
+    assert (search.key, search.contract) == (FOLLOWED.sweep_id, CONTRACT)
     assert (search.first_block, search.last_block) == (first_block, 68)
     assert search.topics == ((EXECUTED_TOPIC, CANCELLED_TOPIC), f"0x{TERMS.nonce:064x}")
 
 
 def test_there_is_no_search_without_need() -> None:
-    explained = seen(receipt(executed_log()), state=True)
-    for look in (seen(), seen(state=None), seen(state=True, safe_number=None), explained):
-        assert WATCHED.search(look.sighting) is None
-    assert COMPLETED.search(seen(state=True).sighting) is None
+    explained = evm_reading(receipt(executed_log()), state=True)
+    for reading in (evm_reading(), evm_reading(state=None), evm_reading(state=True, safe_number=None), explained):
+        assert FOLLOWED.search(reading.sighting) is None
+    assert COMPLETED.search(evm_reading(state=True).sighting) is None
 
 
 # --- completed --------------------------------------------------------------------------------------------------------
@@ -291,13 +291,13 @@ def test_there_is_no_search_without_need() -> None:
     ids=lambda value: value.value if isinstance(value, Depth) else "",
 )
 def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[str, Any], depth: Depth) -> None:
-    judged = verdict(receipt(executed_log()), watched=COMPLETED, **RAN_OUT, **facts)
+    judged = verdict(receipt(executed_log()), followed=COMPLETED, **RAN_OUT, **facts)
     assert judged == ExecutionVerdict(100, accepted=depth, log_index=0 if depth is Depth.FINAL else None)
 
 
 @pytest.mark.parametrize("canonical", [block_at(100), block_at(100, fork=1)], ids=["final", "gone"])
 def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canonical: object) -> None:
-    undecided: dict[str, Any] = {"watched": COMPLETED, "canonical": canonical, "final_number": 100, "agreed": False}
+    undecided: dict[str, Any] = {"followed": COMPLETED, "canonical": canonical, "final_number": 100, "agreed": False}
     disputed, awaited = verdict(**undecided, is_disputed=True), verdict(**undecided)
     assert (disputed.accepted, awaited.accepted) == (Depth.UNKNOWN, Depth.UNKNOWN)
     assert disputed.obstacle == "The providers disagree about the accepted block."
@@ -305,7 +305,7 @@ def test_providers_that_disagree_about_the_accepted_block_are_an_obstacle(canoni
 
 
 UNUSED: dict[str, Any] = {
-    "watched": COMPLETED,
+    "followed": COMPLETED,
     "canonical": block_at(100),
     "safe_number": 100,
     "final_number": 100,
@@ -326,7 +326,7 @@ def test_a_receipt_that_contradicts_the_unused_nonce_closes_nothing() -> None:
 
 
 def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:
-    judged = verdict(watched=COMPLETED, canonical=block_at(100), final_number=100)
+    judged = verdict(followed=COMPLETED, canonical=block_at(100), final_number=100)
     obstacle = "No provider shows the accepted transaction any more."
     assert (judged.accepted, judged.obstacle) == (Depth.UNKNOWN, obstacle)
 
@@ -342,7 +342,7 @@ def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:
     ids=["paid something else", "no event", "reverted", "in another block"],
 )
 def test_a_final_receipt_that_shows_something_else_undoes_the_acceptance(shown: Receipt) -> None:
-    judged = verdict(shown, watched=COMPLETED, canonical=block_at(100), final_number=100)
+    judged = verdict(shown, followed=COMPLETED, canonical=block_at(100), final_number=100)
     assert judged.accepted is Depth.GONE
     assert judged.obstacle == "The final block does not show the execution that was accepted."
 
@@ -351,10 +351,10 @@ def test_a_final_receipt_that_shows_something_else_undoes_the_acceptance(shown: 
 
 
 @pytest.mark.parametrize(
-    ("watched", "facts", "concludes"),
+    ("followed", "facts", "concludes"),
     [
-        (WATCHED, {}, False),
-        (WATCHED, RAN_OUT, True),
+        (FOLLOWED, {}, False),
+        (FOLLOWED, RAN_OUT, True),
         (COMPLETED, {"canonical": block_at(100)}, False),
         (COMPLETED, {"canonical": block_at(100), "final_number": 100}, True),
         (COMPLETED, {"canonical": block_at(100, fork=1)}, True),
@@ -362,6 +362,6 @@ def test_a_final_receipt_that_shows_something_else_undoes_the_acceptance(shown: 
     ids=["pending", "ran out", "included", "final", "gone"],
 )
 def test_only_an_irreversible_conclusion_needs_a_second_provider(
-    watched: FollowedEvmSweep, facts: dict[str, Any], *, concludes: bool
+    followed: FollowedEvmSweep, facts: dict[str, Any], *, concludes: bool
 ) -> None:
-    assert (watched.subject.conclude(seen(**facts).sighting) is not None) == concludes
+    assert (followed.subject.conclude(evm_reading(**facts).sighting) is not None) == concludes

@@ -1,4 +1,4 @@
-"""The rail's conclusions from a look at one sweep, and its searches for what the look does not explain."""
+"""The rail's conclusions from a reading of one sweep, and its searches for what the reading does not explain."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,18 +12,18 @@ from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.fees import FeeRates
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Depth, Ended, Ending
-from sweeps.rails.evm.follow.watching import SEARCH_MARGIN_BLOCKS, EvmAcceptance, FollowedEvmSweep, depth_of
-from tests.factories import watched
+from sweeps.rails.evm.follow.followed import SEARCH_MARGIN_BLOCKS, EvmAcceptance, FollowedEvmSweep, depth_of
+from tests.factories import followed
+from tests.factories.followed import TERMS
 from tests.factories.sweeps import CONTRACT, receipt_of
-from tests.factories.watched import TERMS
 
 HASH, OTHER = "0x" + "aa" * 32, "0x" + "bb" * 32
 NONCE = TERMS.nonce
 USER, PARTNER, PROTOCOL = TERMS.user, TERMS.fees.partner_recipient, TERMS.fees.protocol_recipient
-WATCHED = replace(watched.WATCHED, deadline=1_000, built_at_height=200)
+FOLLOWED = replace(followed.FOLLOWED, deadline=1_000, built_at_height=200)
 PAID = FeeRates(75, 4000).split(1_000_000)
 TX = "0x" + "dd" * 32
-EXECUTED = replace(WATCHED, tx_hashes=(TX,), accepted=EvmAcceptance(TX, 50, HASH, PAID))
+EXECUTED = replace(FOLLOWED, tx_hashes=(TX,), accepted=EvmAcceptance(TX, 50, HASH, PAID))
 SEEN = Sighting(
     head_number=400,
     safe_number=368,
@@ -46,16 +46,16 @@ def test_only_an_unused_nonce_on_a_safe_block_past_the_deadline_is_proof(
     *, state: bool | None, safe_timestamp: int | None, proven: bool
 ) -> None:
     seen = replace(SEEN, state=state, safe_timestamp=safe_timestamp)
-    assert WATCHED.is_proven_unused(seen) is proven
-    conclusion = WATCHED.subject.conclude(seen)
+    assert FOLLOWED.is_proven_unused(seen) is proven
+    conclusion = FOLLOWED.subject.conclude(seen)
     assert (conclusion is not None and conclusion.closes) is proven
 
 
 def test_a_used_nonce_past_the_deadline_contradicts_that_it_ran_out_and_closes_nothing() -> None:
-    used = WATCHED.subject.conclude(replace(SEEN, state=True, safe_timestamp=1_001))
+    used = FOLLOWED.subject.conclude(replace(SEEN, state=True, safe_timestamp=1_001))
     assert used is not None
     assert not used.closes
-    assert used != WATCHED.subject.conclude(replace(SEEN, safe_timestamp=1_001))
+    assert used != FOLLOWED.subject.conclude(replace(SEEN, safe_timestamp=1_001))
 
 
 @pytest.mark.parametrize(
@@ -125,19 +125,19 @@ def test_an_executed_sweep_is_never_proven_unused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("watched", "facts"),
+    ("followed", "facts"),
     [
-        (WATCHED, {"state": False}),
-        (WATCHED, {"state": None}),
-        (WATCHED, {"state": True, "safe_number": None}),
+        (FOLLOWED, {"state": False}),
+        (FOLLOWED, {"state": None}),
+        (FOLLOWED, {"state": True, "safe_number": None}),
         (EXECUTED, {"state": True}),
     ],
 )
 def test_only_a_used_nonce_of_a_sweep_that_was_not_executed_is_searched_for(
-    watched: FollowedEvmSweep, facts: dict[str, Any]
+    followed: FollowedEvmSweep, facts: dict[str, Any]
 ) -> None:
-    assert watched.search(replace(SEEN, **facts)) is None
-    assert WATCHED.search(replace(SEEN, state=True)) is not None
+    assert followed.search(replace(SEEN, **facts)) is None
+    assert FOLLOWED.search(replace(SEEN, state=True)) is not None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_only_a_used_nonce_of_a_sweep_that_was_not_executed_is_searched_for(
 def test_a_search_covers_the_blocks_from_the_build_or_its_cursor_to_the_safe_one(
     cursor: str, built_at_height: int, first_block: int
 ) -> None:
-    search = replace(WATCHED, search_cursor=cursor, built_at_height=built_at_height).search(replace(SEEN, state=True))
+    search = replace(FOLLOWED, search_cursor=cursor, built_at_height=built_at_height).search(replace(SEEN, state=True))
     assert search is not None
     assert (search.contract, search.first_block, search.last_block) == (CONTRACT, first_block, 368)
 
@@ -173,6 +173,6 @@ def executed(nonce: int = NONCE) -> Log:
     ],
 )
 def test_a_log_is_a_cancellation_or_a_hint_at_an_execution_of_this_nonce(log: Log, event: Event | None) -> None:
-    search = WATCHED.search(replace(SEEN, state=True))
+    search = FOLLOWED.search(replace(SEEN, state=True))
     assert search is not None
     assert search.read(log) == event

@@ -1,10 +1,10 @@
-"""What the V5 rail watches of a sweep of one token, as plain values for tests without a database."""
+"""What the V5 rail follows of a sweep of one token, as plain values for tests without a database."""
 
 from uuid import uuid4
 
 from ledger.models import Settlement
 from sweeps.protocol.rail import FeeTerms
-from sweeps.rails.evm.follow.watching import FollowedEvmSweep
+from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm_v5.terms import V5Terms
 from tests.factories.sweeps import CONTRACT, OUTPUT, random_checksum_address
 
@@ -19,7 +19,7 @@ TERMS = V5Terms(
     max_skipped=0,
     fees=FeeTerms(75, 4000, random_checksum_address(), random_checksum_address(), Settlement.ON_CHAIN),
 )
-WATCHED = FollowedEvmSweep(
+FOLLOWED = FollowedEvmSweep(
     sweep_id=uuid4(),
     execution_id=uuid4(),
     contract=CONTRACT,

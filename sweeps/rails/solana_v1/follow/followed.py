@@ -1,4 +1,4 @@
-"""What the rail watches of a sweep: of each execution its reference key, or the transaction that was accepted."""
+"""What the rail follows of a sweep: of each execution its reference key, or the transaction that was accepted."""
 
 import base64
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ Tx = SweepTransaction.Status
 
 @dataclass(frozen=True)
 class SolanaAcceptance:
-    """The transaction that was accepted, the block that it was seen in, and what it paid."""
+    """The transaction that was accepted, the block that it was found in, and what it paid."""
 
     signature: str
     slot: int
@@ -35,8 +35,8 @@ class SolanaAcceptance:
 
 
 @dataclass(frozen=True)
-class WatchedExecution:
-    """The facts about one execution that looking and judging need."""
+class FollowedExecution:
+    """The facts about one execution that reading and deciding need."""
 
     id: UUID
     is_open: bool
@@ -58,21 +58,21 @@ class WatchedExecution:
 
 @dataclass(frozen=True)
 class FollowedSolanaSweep:
-    """The facts about a sweep that looking and judging need."""
+    """The facts about a sweep that reading and deciding need."""
 
     sweep_id: UUID
     wallet: str
     output_asset: str
     fees: FeeTerms
     deadline: datetime
-    executions: tuple[WatchedExecution, ...]
+    executions: tuple[FollowedExecution, ...]
 
     def subjects(self, now: datetime) -> Iterator[Subject]:
-        """Yield what to look for: the executions that the cluster may still change."""
+        """Yield what to read: the executions that the cluster may still change."""
         is_overdue = now > self.deadline + OVERDUE
         return (self._subject(one, is_overdue=is_overdue) for one in self.executions if one.is_open)
 
-    def _subject(self, execution: WatchedExecution, *, is_overdue: bool) -> Subject:
+    def _subject(self, execution: FollowedExecution, *, is_overdue: bool) -> Subject:
         if execution.accepted is not None:
             return Tracked(execution.id, execution.accepted.signature, execution.accepted.slot)
         return ReferenceSearch(
@@ -85,10 +85,10 @@ class FollowedSolanaSweep:
             executes=partial(self._is_executed_by, execution),
         )
 
-    def _is_executed_by(self, execution: WatchedExecution, landed: Landed) -> bool:
+    def _is_executed_by(self, execution: FollowedExecution, landed: Landed) -> bool:
         return execution.is_built(landed) and landed.is_successful and self.paid(execution, landed) is not None
 
-    def paid(self, execution: WatchedExecution, landed: Landed) -> Split | None:
+    def paid(self, execution: FollowedExecution, landed: Landed) -> Split | None:
         """Return what it paid, from the balances that it changed; None unless the fee is that of the output.
 
         The swap API takes the fee from each swap and rounds it there, so it may differ by a unit for each token.
@@ -110,12 +110,12 @@ def user_gain(landed: Landed, wallet: str, output_asset: str) -> int:
     return landed.token_gain(wallet, output_asset)
 
 
-def watch(sweeps: Sequence[StoredSweep]) -> list[FollowedSolanaSweep]:
-    """Return what to look for, in the order of the sweeps."""
-    return [_watched(stored) for stored in sweeps]
+def follow(sweeps: Sequence[StoredSweep]) -> list[FollowedSolanaSweep]:
+    """Return what to read, in the order of the sweeps."""
+    return [_followed(stored) for stored in sweeps]
 
 
-def _watched(stored: StoredSweep) -> FollowedSolanaSweep:
+def _followed(stored: StoredSweep) -> FollowedSolanaSweep:
     sweep = stored.sweep
     return FollowedSolanaSweep(
         sweep_id=sweep.id,
@@ -127,10 +127,10 @@ def _watched(stored: StoredSweep) -> FollowedSolanaSweep:
     )
 
 
-def _execution(stored: StoredSweep, execution: Execution, built: BuiltTransaction) -> WatchedExecution:
+def _execution(stored: StoredSweep, execution: Execution, built: BuiltTransaction) -> FollowedExecution:
     candidates = stored.candidates_of(execution)
     tx = next((tx for tx in candidates if tx.status == Tx.ACCEPTED), None)
-    return WatchedExecution(
+    return FollowedExecution(
         id=execution.id,
         is_open=execution.closed_at is None,
         reference=execution.execution_id,

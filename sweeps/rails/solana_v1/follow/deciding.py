@@ -1,4 +1,4 @@
-"""Judges what was seen of a sweep on Solana: plain values in, a verdict out, so every case is easy to test.
+"""Decides what a reading of a sweep on Solana means: plain values in, a verdict out, so every case is easy to test.
 
 A transaction is ours if it holds all instructions that were built, in their order, and only such others as wallets
 change or add. The reference key alone proves nothing: anyone can name it.
@@ -22,8 +22,8 @@ from sweeps.protocol.rail import (
     TransactionVerdict,
     Verdict,
 )
+from sweeps.rails.solana_v1.follow.followed import FollowedExecution, FollowedSolanaSweep, SolanaAcceptance
 from sweeps.rails.solana_v1.follow.following import SolanaReading
-from sweeps.rails.solana_v1.follow.watching import FollowedSolanaSweep, SolanaAcceptance, WatchedExecution
 
 # Strangers may name a reference key as often as they like, and users may send what fails.
 MAX_REJECTED = 10
@@ -36,27 +36,27 @@ _SECOND = Mismatch("reference", "used", "Another transaction with the same instr
 _INCONSISTENT = Mismatch("amounts", "inconsistent", "The fee that was paid is not that of the output.")
 
 
-def judge(watched: FollowedSolanaSweep, seen: SolanaReading) -> Verdict:
-    """Return the verdict. What was seen may be older than what is watched."""
+def decide(followed: FollowedSolanaSweep, reading: SolanaReading) -> Verdict:
+    """Return the verdict. The reading may be older than what is followed."""
     return Verdict(
-        executions={one.id: _execution(watched, one, seen.sightings.get(one.id)) for one in watched.executions},
-        is_final=seen.is_final,
+        executions={one.id: _execution(followed, one, reading.sightings.get(one.id)) for one in followed.executions},
+        is_final=reading.is_final,
     )
 
 
 def _execution(
-    watched: FollowedSolanaSweep, execution: WatchedExecution, sighting: Sighting | None
+    followed: FollowedSolanaSweep, execution: FollowedExecution, sighting: Sighting | None
 ) -> ExecutionVerdict:
     accepted = execution.accepted
     if isinstance(sighting, TrackedSighting) and accepted is not None:
-        return _accepted(watched, execution, accepted, sighting)
+        return _accepted(followed, execution, accepted, sighting)
     if isinstance(sighting, SearchSighting):
-        return _searched(watched, execution, sighting)
+        return _searched(followed, execution, sighting)
     return ExecutionVerdict(search_cursor=execution.search_cursor)
 
 
 def _accepted(
-    watched: FollowedSolanaSweep, execution: WatchedExecution, accepted: SolanaAcceptance, sighting: TrackedSighting
+    followed: FollowedSolanaSweep, execution: FollowedExecution, accepted: SolanaAcceptance, sighting: TrackedSighting
 ) -> ExecutionVerdict:
     slot, outcome = sighting.head.slot, sighting.outcome
     if sighting.is_disputed:
@@ -64,7 +64,7 @@ def _accepted(
     if isinstance(outcome, Gone):
         return ExecutionVerdict(slot, accepted=Depth.GONE)
     if isinstance(outcome, Found):
-        shown = watched.paid(execution, outcome.landed), outcome.block_hash
+        shown = followed.paid(execution, outcome.landed), outcome.block_hash
         if outcome.landed.is_successful and shown == (accepted.paid, accepted.block_hash):
             return ExecutionVerdict(slot, accepted=Depth.FINAL)
         message = "The final block does not show the execution that was accepted."
@@ -72,8 +72,10 @@ def _accepted(
     return ExecutionVerdict(slot, accepted=Depth.INCLUDED if sighting.is_included else Depth.UNKNOWN)
 
 
-def _searched(watched: FollowedSolanaSweep, execution: WatchedExecution, sighting: SearchSighting) -> ExecutionVerdict:
-    transactions = list(_transactions(watched, execution, sighting))
+def _searched(
+    followed: FollowedSolanaSweep, execution: FollowedExecution, sighting: SearchSighting
+) -> ExecutionVerdict:
+    transactions = list(_transactions(followed, execution, sighting))
     is_inconsistent = any(_INCONSISTENT in one.mismatches for one in transactions)
     is_executed = any(one.executed is not None for one in transactions)
     is_expired = sighting.is_expired and not is_executed
@@ -88,7 +90,7 @@ def _searched(watched: FollowedSolanaSweep, execution: WatchedExecution, sightin
     )
 
 
-def _obstacle(execution: WatchedExecution, sighting: SearchSighting) -> str:
+def _obstacle(execution: FollowedExecution, sighting: SearchSighting) -> str:
     if not sighting.is_whole:
         return "Not everything that names the reference key could be read yet."
     if sighting.head.final_height > execution.last_valid_height:
@@ -97,15 +99,15 @@ def _obstacle(execution: WatchedExecution, sighting: SearchSighting) -> str:
 
 
 def _transactions(
-    watched: FollowedSolanaSweep, execution: WatchedExecution, sighting: SearchSighting
+    followed: FollowedSolanaSweep, execution: FollowedExecution, sighting: SearchSighting
 ) -> Iterator[TransactionVerdict]:
     """Yield the verdicts on these transactions, oldest first, of which only the first can execute the sweep."""
     accepted = execution.accepted
     recorded, is_executed = set(execution.known), accepted is not None
     for found in sighting.found:
         if accepted is not None and found.landed.signature == accepted.signature:
-            continue  # another look accepted it since this one began
-        verdict = _transaction(watched, execution, found, is_executed=is_executed)
+            continue  # another check accepted it since this one began
+        verdict = _transaction(followed, execution, found, is_executed=is_executed)
         is_executed = is_executed or verdict.executed is not None
         limit = MAX_CANDIDATES if verdict.reverted else MAX_REJECTED
         if verdict.executed is not None or verdict.tx_hash in recorded or len(recorded) < limit:
@@ -114,7 +116,7 @@ def _transactions(
 
 
 def _transaction(
-    watched: FollowedSolanaSweep, execution: WatchedExecution, found: Found, *, is_executed: bool
+    followed: FollowedSolanaSweep, execution: FollowedExecution, found: Found, *, is_executed: bool
 ) -> TransactionVerdict:
     landed = found.landed
     inclusion = Inclusion(landed.slot, found.block_hash, landed.units)
@@ -123,7 +125,7 @@ def _transaction(
     if not landed.is_successful:
         failure = Mismatch("transaction", "reverted", f"The transaction failed: {landed.error}")
         return TransactionVerdict(landed.signature, inclusion, reverted=True, mismatches=[failure])
-    paid = watched.paid(execution, landed)
+    paid = followed.paid(execution, landed)
     if is_executed or paid is None:
         return TransactionVerdict(landed.signature, inclusion, mismatches=[_SECOND if is_executed else _INCONSISTENT])
     is_below_minimum = paid.gross_output < execution.min_gross

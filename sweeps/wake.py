@@ -1,4 +1,4 @@
-"""Nudging Celery about a sweep, without ever waiting for it: a lost nudge costs seconds, which the loop takes."""
+"""Wakes Celery about a sweep, without ever waiting for it: a lost message costs seconds, which the loop takes."""
 
 import os
 import threading
@@ -23,8 +23,8 @@ PUBLISH_TIMEOUT_SECONDS = 0.5
 _kept = threading.local()
 
 
-def nudge(sweep_id: UUID, *, at: datetime) -> None:
-    """Ask the worker to look at a sweep at this time; call it after the commit that set ``next_check_at``."""
+def wake(sweep_id: UUID, *, at: datetime) -> None:
+    """Ask the worker to check a sweep at this time; call it after the commit that set ``next_check_at``."""
     publish(CHECK_TASK, str(sweep_id), countdown_seconds=(at - timezone.now()).total_seconds())
 
 
@@ -34,7 +34,7 @@ def publish(task: str, *arguments: str, countdown_seconds: float = 0.0) -> bool:
     try:
         current_app.send_task(task, args=arguments, countdown=countdown, producer=_producer(), retry=False)
     except OperationalError as error:
-        log.warning("nudge_lost", task=task, arguments=arguments, error=type(error).__name__)
+        log.warning("message_lost", task=task, arguments=arguments, error=type(error).__name__)
         return False
     return True
 
@@ -61,9 +61,9 @@ def _producer() -> Producer:
 
 
 def check_now(sweep_id: UUID) -> bool:
-    """Make an open sweep due at once and nudge the worker; return False for one that is closed."""
+    """Make an open sweep due at once and wake the worker; return False for one that is closed."""
     now = timezone.now()
     is_due = make_due(sweep_id, at=now)
     if is_due:
-        transaction.on_commit(lambda: nudge(sweep_id, at=now))
+        transaction.on_commit(lambda: wake(sweep_id, at=now))
     return is_due

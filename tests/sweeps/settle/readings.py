@@ -1,9 +1,9 @@
-"""Settles looks, and reads the results from the database."""
+"""Settles readings, and reads the results from the database."""
 
 from ledger.reading import postings_of
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
-from tests.factories.sweeps import executed_receipt, found_cancellation, seen
+from tests.factories.sweeps import evm_reading, executed_receipt, found_cancellation
 from tests.settling import settle
 
 CANCELLER = "0x" + "cA" * 20
@@ -17,19 +17,19 @@ REVERSED = [("reversal", account, -amount) for _, account, amount in BOOKED]
 
 
 def apply(sweep: Sweep, look: EvmReading) -> Sweep:
-    """Settle a look and return the sweep as stored."""
-    settle(sweep_id=sweep.id, seen=look)
+    """Settle a reading and return the sweep as stored."""
+    settle(sweep_id=sweep.id, reading=look)
     return Sweep.objects.get(id=sweep.id)
 
 
 def complete(tx: SweepTransaction) -> Sweep:
     """Settle the execution of a sweep in block 100."""
-    return apply(tx.sweep, seen(executed_receipt(tx)))
+    return apply(tx.sweep, evm_reading(executed_receipt(tx)))
 
 
 def cancelled(*, agreed: bool = True) -> EvmReading:
-    """Return a look that found the cancellation of the nonce."""
-    return seen(state=True, finding=found_cancellation(CANCELLER, agreed=agreed))
+    """Return a check that found the cancellation of the nonce."""
+    return evm_reading(state=True, finding=found_cancellation(CANCELLER, agreed=agreed))
 
 
 def statuses(sweep: Sweep) -> list[str]:

@@ -1,4 +1,4 @@
-"""Has the worker look at a sweep on the local cluster, and says what it then knows."""
+"""Has the worker check a sweep on the local cluster, and says what it then knows."""
 
 from datetime import timedelta
 
@@ -9,14 +9,14 @@ from sweeps.models import Sweep
 from tests.solana_sweeps import LocalSweep
 
 
-def the_worker_looks(sweep: LocalSweep) -> tuple[str, bool, list[str]]:
-    """Have the worker look at the sweep now; return its status, whether it is open, and its flags."""
+def the_worker_checks(sweep: LocalSweep) -> tuple[str, bool, list[str]]:
+    """Have the worker check the sweep now; return its status, whether it is open, and its flags."""
     row = look_at(sweep.row)
     return row.status, row.is_open, row.flags
 
 
 def look_at(row: Sweep) -> Sweep:
-    """Have the worker look at the sweep now; return it as it is then."""
+    """Have the worker check the sweep now; return it as it is then."""
     Sweep.objects.filter(id=row.id).update(next_check_at=timezone.now() - timedelta(minutes=1))
     assert checks.check_due() == 1
     row.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Looks at watched blocks of a chain, for all contract versions together: one look a height, whatever rests on it."""
+"""Reads watched blocks of a chain, for all contract versions together: one read per height, whatever awaits it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,25 +17,25 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class BlockLook:
+class BlockReading:
     """What became of watched blocks, by their ids."""
 
     head_number: int
-    recheck: timedelta  # after which to look again at those that are neither final nor gone
+    recheck: timedelta  # after which to check again those that are neither final nor gone
     safe: list[int] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     # Final ones, with the digests that two providers show of each contract and transaction.
     final: dict[int, Mapping[Source, str]] = field(default_factory=dict)
 
 
-def look(network: str, blocks: Sequence[WatchedBlock]) -> BlockLook:
+def read(network: str, blocks: Sequence[WatchedBlock]) -> BlockReading:
     """Return what the chain shows of these blocks; raises ``ChainUnavailableError``.
 
     One round trip while nothing is final or gone; otherwise one more to every provider for fifty heights.
     """
     chain, pool = networks.current().chain(network), networks.current().pool(network)
     shown = block_views.heights(chain, pool, [block.number for block in blocks])
-    result = BlockLook(shown.head, timedelta(seconds=min(chain.finality.recheck_seconds, MAX_RECHECK_SECONDS)))
+    result = BlockReading(shown.head, timedelta(seconds=min(chain.finality.recheck_seconds, MAX_RECHECK_SECONDS)))
     doubtful = []
     for block, block_hash in zip(blocks, shown.hashes, strict=True):
         if block_hash is None:
@@ -48,7 +48,7 @@ def look(network: str, blocks: Sequence[WatchedBlock]) -> BlockLook:
     return result
 
 
-def _conclude(network: str, blocks: Sequence[WatchedBlock], result: BlockLook) -> None:
+def _conclude(network: str, blocks: Sequence[WatchedBlock], result: BlockReading) -> None:
     """Sort blocks that one provider shows to be final or gone by what two of them show."""
     if not blocks:
         return

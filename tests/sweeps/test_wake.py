@@ -1,4 +1,4 @@
-"""The worker gets a message with the time of the next look; a broker that is down or hangs delays no request."""
+"""The worker gets a message with the time of the next check; a broker that is down or hangs delays no request."""
 
 import os
 import time
@@ -14,7 +14,7 @@ from celery import current_app
 from django.utils import timezone
 
 from sweepapi.rpc import ProviderPool
-from sweeps.nudge import CHECK_TASK, nudge
+from sweeps.wake import CHECK_TASK, wake
 from tests.partner_app import PartnerApp
 
 SLOW_SECONDS = 1.5  # above the timeout of half a second to connect, and again to send
@@ -30,7 +30,7 @@ def message_of(queue: Any) -> tuple[str, list[str], datetime]:
 
 def test_a_message_names_the_sweep_and_is_due_at_the_given_time(queue: Any) -> None:
     sweep_id, at = uuid4(), timezone.now() + timedelta(seconds=100)
-    nudge(sweep_id, at=at)
+    wake(sweep_id, at=at)
     task, arguments, due = message_of(queue)
     assert (task, arguments) == (CHECK_TASK, [str(sweep_id)])
     assert abs(due - at) < timedelta(seconds=1)
@@ -62,8 +62,8 @@ def test_a_completed_confirm_leaves_the_rest_to_the_loop(app: PartnerApp, queue:
     assert queue.get(no_ack=True) is None
 
 
-def wake() -> None:
-    nudge(uuid4(), at=timezone.now())
+def wake_any() -> None:
+    wake(uuid4(), at=timezone.now())
 
 
 def test_a_broker_that_is_down_is_logged_and_not_waited_for(
@@ -71,9 +71,9 @@ def test_a_broker_that_is_down_is_logged_and_not_waited_for(
 ) -> None:
     monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://:secret@127.0.0.1:1/0")
     started = time.monotonic()
-    nudge(uuid4(), at=timezone.now())
+    wake(uuid4(), at=timezone.now())
     assert time.monotonic() - started < SLOW_SECONDS
-    assert "nudge_lost" in caplog.text
+    assert "message_lost" in caplog.text
     assert "secret" not in caplog.text
 
 
@@ -83,7 +83,7 @@ def test_a_broker_that_hangs_is_waited_for_only_briefly(monkeypatch: pytest.Monk
         silent.listen()
         monkeypatch.setattr(current_app.conf, "broker_write_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
         started = time.monotonic()
-        nudge(uuid4(), at=timezone.now())
+        wake(uuid4(), at=timezone.now())
         assert time.monotonic() - started < SLOW_SECONDS
 
 
@@ -94,41 +94,41 @@ def connections_so_far(queue: Any) -> int:
 
 
 def test_messages_of_a_thread_share_one_connection(queue: Any) -> None:
-    wake()
+    wake_any()
     before = connections_so_far(queue)
     for _ in range(20):
-        wake()
+        wake_any()
     assert connections_so_far(queue) == before
 
 
 def test_threads_send_at_the_same_time(queue: Any) -> None:
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda _number: wake(), range(40)))
+        list(threads.map(lambda _number: wake_any(), range(40)))
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 40
 
 
 def test_a_connection_that_redis_closed_is_replaced(queue: Any) -> None:
-    wake()
+    wake_any()
     queue.channel.client.client_kill_filter(_type="normal", skipme=True)
-    wake()
+    wake_any()
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 2
 
 
 def test_a_message_arrives_after_everything_in_redis_was_deleted(queue: Any) -> None:
-    wake()
+    wake_any()
     queue.channel.client.flushall()
-    wake()
+    wake_any()
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 1
 
 
 def test_a_forked_process_does_not_use_the_connection_of_its_parent(queue: Any) -> None:
-    wake()
+    wake_any()
     child = os.fork()
     if child == 0:
-        wake()
+        wake_any()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     before = connections_so_far(queue)
-    wake()
+    wake_any()
     assert connections_so_far(queue) == before, "the parent's connection was not disturbed"
     assert len(list(iter(lambda: queue.get(no_ack=True), None))) == 3

@@ -1,4 +1,4 @@
-"""What every EVM rail watches of a sweep: its candidates, its deadline, and the identity of its execution on chain."""
+"""What every EVM rail follows of a sweep: its candidates, its deadline, and the identity of its execution on chain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ class ContractTerms(Protocol):
 
 @dataclass(frozen=True)
 class EvmAcceptance:
-    """The transaction that was accepted, the block that it was seen in, what it paid and what it left out."""
+    """The transaction that was accepted, the block that it was found in, what it paid and what it left out."""
 
     tx_hash: str
     height: int
@@ -75,7 +75,7 @@ class EvmAcceptance:
 
 @dataclass(frozen=True)
 class FollowedEvmSweep:
-    """The facts about a sweep and its only execution that looking and judging need."""
+    """The facts about a sweep and its only execution that reading and deciding need."""
 
     sweep_id: UUID
     execution_id: UUID
@@ -89,7 +89,7 @@ class FollowedEvmSweep:
 
     @classmethod
     def of(cls, stored: StoredSweep, terms: ContractTerms) -> "FollowedEvmSweep":
-        """Return what is watched of a sweep."""
+        """Return what is followed of a sweep."""
         sweep, (execution,), candidates = stored.sweep, stored.executions, stored.candidates
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
         tx = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
@@ -108,7 +108,7 @@ class FollowedEvmSweep:
 
     @property
     def subject(self) -> Subject:
-        """What to look for on chain."""
+        """What to read on chain."""
         return Subject(
             key=self.sweep_id,
             read=self.terms.is_used(self.contract),

@@ -1,6 +1,6 @@
-"""Looks at the blocks whose sweeps rest, so that these become safe, final, or are looked at themselves.
+"""Checks the blocks whose finality sweeps await, so that these become safe, final, or are checked themselves.
 
-A look that ends half-way loses nothing: what it wrote is whole, and its blocks are due again when its lease ends.
+A check that ends half-way loses nothing: what it wrote is whole, and its blocks are due again when its lease ends.
 """
 
 import time
@@ -16,7 +16,7 @@ from indexer.leases import LEASE, renewed
 from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import WatchedBlock
-from sweeps.rails.registry import look_at_blocks
+from sweeps.rails.registry import read_blocks
 from sweeps.store import blocks as store
 from sweeps.story import finality
 
@@ -29,26 +29,26 @@ RUN_SECONDS = 10.0  # after which the rest is left to the next run, so that othe
 
 @dataclass(frozen=True)
 class BlockClaim:
-    """Blocks that no other run looks at while they are due at one of the times that this one set."""
+    """Blocks that no other run checks while they are due at one of the times that this one set."""
 
     blocks: list[WatchedBlock]
     held_until: set[datetime] = field(default_factory=set)
 
     def renew(self) -> None:
-        """Extend the lease of those that were not looked at yet."""
+        """Extend the lease of those that were not checked yet."""
         self.held_until.update(store.renew(_ids(self.blocks), held_until=self.held_until, lease=LEASE))
 
 
-def watch() -> None:
-    """Look at every block that is due; a chain that fails keeps no other from its turn, and waits for the next run."""
+def check_due() -> None:
+    """Check every block that is due; a chain that fails keeps no other from its turn, and waits for the next run."""
     ends_at = time.monotonic() + RUN_SECONDS
     failed: dict[str, Exception] = {}
     while time.monotonic() < ends_at and (claim := _claim(set(networks.current().known).difference(failed))).blocks:
         with renewed(claim.renew):
-            failed |= _look_at_all(claim.blocks)
+            failed |= _check_all(claim.blocks)
     errors = [error for error in failed.values() if not isinstance(error, ChainUnavailableError)]
     if errors:
-        raise ExceptionGroup("not every block could be looked at", errors)
+        raise ExceptionGroup("not every block could be checked", errors)
 
 
 def _claim(chains: Collection[str]) -> BlockClaim:
@@ -56,29 +56,29 @@ def _claim(chains: Collection[str]) -> BlockClaim:
     return BlockClaim(blocks, {block.due_at for block in blocks})
 
 
-def _look_at_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
-    """Look at each network's blocks, and return what failed, by network."""
+def _check_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
+    """Check each network's blocks, and return what failed, by network."""
     failed: dict[str, Exception] = {}
     for network, group in groupby(sorted(blocks, key=attrgetter("network")), key=attrgetter("network")):
         claimed = list(group)
         try:
-            _look(network, claimed)
+            _check(network, claimed)
         except ChainUnavailableError as error:
             log.warning("blocks_not_shown", network=network, error=str(error))
             failed[network] = error
         except Exception as error:
-            log.exception("watching_failed", network=network)
+            log.exception("blocks_failed", network=network)
             store.put_off(_ids(claimed), HELD_OFF)
             failed[network] = error
     return failed
 
 
-def _look(network: str, blocks: Sequence[WatchedBlock]) -> None:
-    look = look_at_blocks(network, blocks)
-    store.note_head(_ids(blocks), look.head_number, recheck=look.recheck)
-    finality.give_up(look.gone)
-    finality.make_safe(look.safe)
-    finality.make_final(look.final, head_number=look.head_number)
+def _check(network: str, blocks: Sequence[WatchedBlock]) -> None:
+    reading = read_blocks(network, blocks)
+    store.note_head(_ids(blocks), reading.head_number, recheck=reading.recheck)
+    finality.give_up(reading.gone)
+    finality.make_safe(reading.safe)
+    finality.make_final(reading.final, head_number=reading.head_number)
 
 
 def _ids(blocks: Sequence[WatchedBlock]) -> list[int]:

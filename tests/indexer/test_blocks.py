@@ -1,4 +1,4 @@
-"""Completed sweeps rest on their blocks: one look at a block makes all of them safe, final, or due again."""
+"""Completed sweeps rest on their blocks: one check of a block makes all of them safe, final, or due again."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from indexer import checks, reconciliation, watching
+from indexer import blocks, checks, reconciliation
 from ledger.models import Finality
 from partners.webhooks.models import WebhookMessage
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
-from sweeps.nudge import check_now
 from sweeps.story import finality
+from sweeps.wake import check_now
 from tests.fake_node import FakeNode, hiding_logs, lagging
 from tests.indexer.reconciled import kinds_booked, sweep_of
 from tests.local_chain import FINAL_AFTER, SAFE_AFTER
@@ -28,14 +28,14 @@ Start = Callable[[], FakeNode]
 
 @pytest.fixture
 def completed(app: PartnerApp) -> dict[str, Any]:
-    """A build whose sweep was executed in the newest block, and rests."""
+    """A build whose sweep was executed in the newest block, and awaits finality."""
     built = app.build()
     app.confirm(built, app.execute(built))
-    assert is_resting(built)
+    assert awaits_finality(built)
     return built
 
 
-def is_resting(built: dict[str, Any]) -> bool:
+def awaits_finality(built: dict[str, Any]) -> bool:
     sweep = sweep_of(built)
     return sweep.next_check_at is None and sweep.watched_block is not None
 
@@ -46,10 +46,10 @@ def state(built: dict[str, Any]) -> tuple[str, bool, str]:
     return sweep.status, sweep.is_open, sweep.transactions.get().finality
 
 
-def watch() -> None:
-    """Let the worker look at each watched block now, and at no sweep."""
+def check_blocks() -> None:
+    """Let the worker check each watched block now, and at no sweep."""
     WatchedBlock.objects.update(due_at=timezone.now() - timedelta(minutes=1))
-    watching.watch()
+    blocks.check_due()
 
 
 def event_kinds(built: dict[str, Any]) -> list[str]:
@@ -60,11 +60,11 @@ def event_kinds(built: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.usefixtures("each_mode")
-def test_the_block_alone_is_looked_at_until_the_sweep_is_final(app: PartnerApp, completed: dict[str, Any]) -> None:
+def test_the_block_alone_is_checked_until_the_sweep_is_final(app: PartnerApp, completed: dict[str, Any]) -> None:
     before = sweep_of(completed)
     for depth, finality_then in ((0, "included"), (SAFE_AFTER, "safe"), (FINAL_AFTER - SAFE_AFTER, "final")):
         app.chain.mine(depth)
-        watch()
+        check_blocks()
         assert state(completed) == ("completed", finality_then != "final", finality_then)
     after = sweep_of(completed)
     assert (after.check_attempts, after.last_checked_at) == (before.check_attempts, before.last_checked_at)
@@ -77,46 +77,46 @@ def test_the_block_alone_is_looked_at_until_the_sweep_is_final(app: PartnerApp, 
     assert list(messages) == [("sweep.completed", False), ("sweep.finalized", True)]
 
 
-def test_the_set_leaves_the_same_as_a_look_at_the_sweep(app: PartnerApp) -> None:
+def test_the_set_leaves_the_same_as_a_check_of_the_sweep(app: PartnerApp) -> None:
     builds = [app.build({"USDC": 1}), app.build({"USDT": 1}, wallet=app.chain.users[1].address)]
     for built, user in zip(builds, app.chain.users, strict=False):
         app.confirm(built, app.execute(built, user=user))
     app.chain.mine(FINAL_AFTER)
     Sweep.objects.filter(id=builds[0]["sweepId"]).update(next_check_at=timezone.now() - timedelta(minutes=1))
     checks.check_due()
-    watch()
+    check_blocks()
     assert [state(one) for one in builds] == [("completed", False, "final")] * 2
     assert event_kinds(builds[0]) == event_kinds(builds[1])
     assert sweep_of(builds[0]).last_event == sweep_of(builds[1]).last_event
     assert Finality.objects.count() == len(builds)
 
 
-def test_confirmations_rise_with_the_head_of_the_last_look(app: PartnerApp, completed: dict[str, Any]) -> None:
+def test_confirmations_rise_with_the_head_of_the_last_check(app: PartnerApp, completed: dict[str, Any]) -> None:
     shown = [app.state(completed["sweepId"])["transaction"]["confirmations"]]
     app.chain.mine(4)
-    watch()
+    check_blocks()
     shown.append(app.state(completed["sweepId"])["transaction"]["confirmations"])
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     shown.append(app.state(completed["sweepId"])["transaction"]["confirmations"])
     assert shown == [1, 5, 5 + FINAL_AFTER]
     assert SweepTransaction.objects.get().confirmations == 5 + FINAL_AFTER
 
 
-def test_partners_see_when_the_block_is_looked_at(app: PartnerApp, completed: dict[str, Any]) -> None:
-    watch()
+def test_partners_see_when_the_block_is_checked(app: PartnerApp, completed: dict[str, Any]) -> None:
+    check_blocks()
     due_at = WatchedBlock.objects.get().due_at
     shown = app.state(completed["sweepId"])["feeAuthorization"]["nextCheckAt"]
     assert datetime.fromisoformat(shown) - due_at < timedelta(seconds=1)
 
 
-def test_two_sweeps_in_a_block_take_one_look(
+def test_two_sweeps_in_a_block_take_one_check(
     app: PartnerApp, use_providers: Providers, start_node: Start, same_block: list[dict[str, Any]]
 ) -> None:
     node = start_node()
     use_providers(node.url)
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     assert [state(built) for built in same_block] == [("completed", False, "final")] * 2
     assert [batch.count("eth_getLogs") for batch in node.asked] == [0, 1]
     assert not any("eth_getTransactionReceipt" in batch for batch in node.asked)
@@ -142,32 +142,32 @@ def same_block(app: PartnerApp) -> list[dict[str, Any]]:
     return builds
 
 
-# --- what does not rest -----------------------------------------------------------------------------------------------
+# --- what does not await finality -------------------------------------------------------------------------------------
 
 
-def test_a_flagged_sweep_is_looked_at_itself(app: PartnerApp, completed: dict[str, Any]) -> None:
+def test_a_flagged_sweep_is_checked_itself(app: PartnerApp, completed: dict[str, Any]) -> None:
     Sweep.objects.update(flags=["below_minimum"], next_check_at=timezone.now() - timedelta(minutes=1))
     checks.check_due()
-    assert not is_resting(completed)
+    assert not awaits_finality(completed)
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     assert (state(completed)[1], WatchedBlock.objects.count()) == (True, 0)
 
 
-def test_a_sweep_made_due_rests_again_after_its_look(completed: dict[str, Any]) -> None:
+def test_a_sweep_made_due_awaits_finality_again_after_its_check(completed: dict[str, Any]) -> None:
     assert check_now(sweep_of(completed).id)
-    assert not is_resting(completed)
+    assert not awaits_finality(completed)
     checks.check_due()
-    assert is_resting(completed)
+    assert awaits_finality(completed)
 
 
-def test_a_sweep_made_due_is_left_to_its_look(app: PartnerApp, completed: dict[str, Any]) -> None:
+def test_a_sweep_made_due_is_left_to_its_check(app: PartnerApp, completed: dict[str, Any]) -> None:
     app.chain.mine(FINAL_AFTER)
     assert check_now(sweep_of(completed).id)
-    watch()
+    check_blocks()
     assert (state(completed)[1], WatchedBlock.objects.count()) == (True, 1)
     checks.check_due()
-    watch()
+    check_blocks()
     assert (state(completed), WatchedBlock.objects.count()) == (("completed", False, "final"), 0)
 
 
@@ -175,7 +175,7 @@ def test_a_sweep_made_due_is_left_to_its_look(app: PartnerApp, completed: dict[s
 
 
 @pytest.mark.parametrize("depth", [1, 2, FINAL_AFTER - 1])
-def test_a_block_that_leaves_the_chain_has_its_sweeps_looked_at(app: PartnerApp, depth: int) -> None:
+def test_a_block_that_leaves_the_chain_has_its_sweeps_checked(app: PartnerApp, depth: int) -> None:
     built = app.build()
     app.approve(built)
     before = app.chain.rpc("evm_snapshot")
@@ -183,8 +183,8 @@ def test_a_block_that_leaves_the_chain_has_its_sweeps_looked_at(app: PartnerApp,
     app.chain.mine(depth - 1)
     app.chain.roll_back(before)
     app.chain.mine(depth + 1, seconds=3)
-    watch()
-    assert (state(built)[0], is_resting(built), WatchedBlock.objects.count()) == ("completed", False, 0)
+    check_blocks()
+    assert (state(built)[0], awaits_finality(built), WatchedBlock.objects.count()) == ("completed", False, 0)
     checks.check_due()
     assert sweep_of(built).status == "pending"
     assert kinds_booked(sweep_of(built)) == ["sweep_fee", "reversal"]
@@ -200,10 +200,10 @@ def test_one_provider_alone_makes_nothing_final(
     laggard.alter = lagging(FINAL_AFTER)
     use_providers(app.chain.world["rpcUrl"], laggard.url)
     app.chain.mine(FINAL_AFTER)
-    watch()
-    assert (state(completed)[1], is_resting(completed)) == (True, True)
+    check_blocks()
+    assert (state(completed)[1], awaits_finality(completed)) == (True, True)
     laggard.alter = lagging(0)
-    watch()
+    check_blocks()
     assert state(completed) == ("completed", False, "final")
 
 
@@ -218,15 +218,15 @@ def changed(method: str, _params: list[Any], result: Any) -> Any:
 
 
 @pytest.mark.parametrize("lie", [hiding_logs, moved, changed])
-def test_a_sweep_whose_logs_a_provider_shows_otherwise_is_looked_at_itself(
+def test_a_sweep_whose_logs_a_provider_shows_otherwise_is_checked_itself(
     app: PartnerApp, completed: dict[str, Any], use_providers: Providers, start_node: Start, lie: Any
 ) -> None:
     liar = start_node()
     liar.alter = lie
     use_providers(app.chain.world["rpcUrl"], liar.url)
     app.chain.mine(FINAL_AFTER)
-    watch()
-    assert (state(completed)[1], is_resting(completed)) == (True, False)
+    check_blocks()
+    assert (state(completed)[1], awaits_finality(completed)) == (True, False)
     checks.check_due()
     assert state(completed) == ("completed", False, "final"), "both show the same receipt"
 
@@ -245,8 +245,8 @@ def test_one_provider_that_names_another_block_undoes_nothing(
     )
     use_providers(liar.url, app.chain.world["rpcUrl"])
     app.chain.mine(FINAL_AFTER)
-    watch()
-    assert (state(completed)[:2], is_resting(completed)) == (("completed", True), True)
+    check_blocks()
+    assert (state(completed)[:2], awaits_finality(completed)) == (("completed", True), True)
     assert "providers_disagree" in caplog.text
 
 
@@ -255,8 +255,8 @@ def test_what_differs_from_what_was_accepted_is_not_closed_by_the_set(
 ) -> None:
     SweepTransaction.objects.update(logs_digest="00" * 32)
     app.chain.mine(FINAL_AFTER)
-    watch()
-    assert (state(completed)[1], is_resting(completed)) == (True, False)
+    check_blocks()
+    assert (state(completed)[1], awaits_finality(completed)) == (True, False)
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
@@ -266,17 +266,17 @@ def test_a_chain_that_does_not_answer_is_asked_again(
     app: PartnerApp, completed: dict[str, Any], use_providers: Providers
 ) -> None:
     use_providers("http://127.0.0.1:1")
-    watch()
-    assert is_resting(completed)
+    check_blocks()
+    assert awaits_finality(completed)
     assert WatchedBlock.objects.get().due_at > timezone.now()
     use_providers(app.chain.world["rpcUrl"])
     app.chain.mine(FINAL_AFTER)
-    watch()
+    check_blocks()
     assert state(completed) == ("completed", False, "final")
 
 
 @pytest.mark.parametrize("step", ["write", "_give_up"])
-def test_a_look_that_ends_half_way_is_made_up_for(
+def test_a_check_that_ends_half_way_is_made_up_for(
     app: PartnerApp, completed: dict[str, Any], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     class KilledError(BaseException):
@@ -289,14 +289,12 @@ def test_a_look_that_ends_half_way_is_made_up_for(
     with monkeypatch.context() as patch:
         patch.setattr(finality, step, killed)
         with pytest.raises(KilledError):
-            watch()
-    watch()
+            check_blocks()
+    check_blocks()
     assert (state(completed), WatchedBlock.objects.count()) == (("completed", False, "final"), 0)
 
 
-def test_blocks_that_nothing_looks_at_are_left_to_the_reconciliation(
-    app: PartnerApp, completed: dict[str, Any]
-) -> None:
+def test_blocks_that_nothing_checks_are_left_to_the_reconciliation(app: PartnerApp, completed: dict[str, Any]) -> None:
     app.chain.mine(FINAL_AFTER)
     reconciliation.reconcile()  # moves its mark over the block
     assert state(completed)[1]
@@ -304,5 +302,5 @@ def test_blocks_that_nothing_looks_at_are_left_to_the_reconciliation(
     app.chain.mine(1)
     reconciliation.reconcile()
     assert state(completed) == ("completed", False, "final")
-    watch()
+    check_blocks()
     assert WatchedBlock.objects.count() == 0
