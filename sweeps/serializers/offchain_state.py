@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.openapi.schema import example
@@ -17,24 +17,15 @@ EXAMPLES = Path(__file__).parent / "examples"
 class ExecutionSerializer(serializers.Serializer[Any]):
     """One operation on chain that the sweep consists of."""
 
-    id = serializers.CharField(
-        source="execution.execution_id", help_text="On Solana the reference key in its transaction, on V4 the sweepRef."
-    )
-    status = serializers.ChoiceField(source="execution.status", choices=Execution.Status.choices)
-    tokens = serializers.SerializerMethodField(help_text="The mints that it sweeps.")
+    id = serializers.CharField(help_text="On Solana the reference key in its transaction, on V4 the sweepRef.")
+    status = serializers.ChoiceField(choices=Execution.Status.choices)
+    tokens = serializers.ListField(child=serializers.CharField(), read_only=True, help_text="The mints that it sweeps.")
     txHash = serializers.CharField(
-        source="transaction.tx_hash",
         default=None,
         allow_null=True,
         help_text="Of the accepted transaction, otherwise of the newest.",
     )
-    reason = serializers.CharField(
-        source="transaction.reason", default="", help_text="Why that transaction did not execute it; else blank."
-    )
-
-    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
-    def get_tokens(self, state: Any) -> list[str]:  # noqa: ANN401 - an ExecutionState, which lies above
-        return [token.asset for token in state.tokens]
+    reason = serializers.CharField(default="", help_text="Why that transaction did not execute it; else blank.")
 
 
 @extend_schema_serializer(
@@ -44,4 +35,4 @@ class ExecutionSerializer(serializers.Serializer[Any]):
 class OffchainStateSerializer(ChecksSerializer, SweepSummarySerializer, SweepStateSerializer):
     """A sweep whose fees go to the platform whole, and whose partner is paid later."""
 
-    executions = ExecutionSerializer(source="execution_states", many=True)
+    executions = ExecutionSerializer(many=True)
