@@ -1,4 +1,7 @@
-"""The status objects of many sweeps at once, as the endpoints of their versions show them; for webhooks."""
+"""The status objects of many sweeps at once, as the endpoints of their versions show them; for webhooks.
+
+It is above ``sweeps.shown``, because it chooses the rail, and the rails import what is shown.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -82,9 +82,11 @@ _SUMMARY = f"""json_build_object(
     'tokens', {_array(f"SELECT {_WHAT_BECAME} {_TOKENS_OF_SWEEP}")}, 'transactions', {_array(_HASHES)}
 )"""
 _SWEEPS = "FROM sweeps_sweep AS sweep LEFT JOIN sweeps_watchedblock AS block ON block.id = sweep.watched_block_id"
-_STATEMENT = f"SELECT {_SNAPSHOT} {_SWEEPS} WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s"
-_MANY_STATEMENT = f"SELECT COALESCE(json_agg({_SNAPSHOT}), '[]') {_SWEEPS} WHERE sweep.id = ANY(%(sweep_ids)s)"
-_SUMMARIES_STATEMENT = f"""
+SNAPSHOT_OF_PARTNER = (
+    f"SELECT {_SNAPSHOT} {_SWEEPS} WHERE sweep.id = %(sweep_id)s AND sweep.partner_id = %(partner_id)s"
+)
+SNAPSHOTS = f"SELECT COALESCE(json_agg({_SNAPSHOT}), '[]') {_SWEEPS} WHERE sweep.id = ANY(%(sweep_ids)s)"
+SUMMARIES = f"""
 SELECT COALESCE(json_agg({_SUMMARY} ORDER BY listed.position), '[]')
 FROM unnest(%(sweep_ids)s::uuid[]) WITH ORDINALITY AS listed(id, position)
 JOIN sweeps_sweep AS sweep ON sweep.id = listed.id
@@ -93,7 +95,8 @@ JOIN sweeps_sweep AS sweep ON sweep.id = listed.id
 
 def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str]) -> Snapshot:
     """Return a sweep on one of these rails; raises ``SweepNotFound``, for any that the key does not reach too."""
-    found: Snapshot | None = fetch_json(_STATEMENT, {"sweep_id": sweep_id, "partner_id": requester.partner_id})
+    parameters = {"sweep_id": sweep_id, "partner_id": requester.partner_id}
+    found: Snapshot | None = fetch_json(SNAPSHOT_OF_PARTNER, parameters)
     if found is None or found["rail"] not in rails or mode_of(found["network"]) != requester.mode:
         raise SweepNotFound
     return found
@@ -101,11 +104,11 @@ def read_snapshot(requester: Requester, sweep_id: UUID, *, rails: Collection[str
 
 def read_snapshots(sweep_ids: Collection[UUID]) -> list[Snapshot]:
     """Return those of these sweeps that exist, of any partner, in any order."""
-    found: list[Snapshot] = fetch_json(_MANY_STATEMENT, {"sweep_ids": list(sweep_ids)})
+    found: list[Snapshot] = fetch_json(SNAPSHOTS, {"sweep_ids": list(sweep_ids)})
     return found
 
 
 def read_summaries(sweep_ids: Sequence[UUID]) -> list[Snapshot]:
     """Return what a listing shows of these sweeps, in this order; of tokens and transactions only what happened."""
-    found: list[Snapshot] = fetch_json(_SUMMARIES_STATEMENT, {"sweep_ids": list(sweep_ids)})
+    found: list[Snapshot] = fetch_json(SUMMARIES, {"sweep_ids": list(sweep_ids)})
     return found

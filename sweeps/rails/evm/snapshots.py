@@ -1,4 +1,7 @@
-"""The status object of /v2, as ``EvmStateSerializer`` describes it."""
+"""The status object of /v2, as ``EvmStateSerializer`` describes it.
+
+It belongs to the EVM rails, because it needs their contract's version and nonce, and ``sweeps.shown`` imports no rail.
+"""
 
 from sweeps.protocol.presentation import Part, Snapshot
 from sweeps.rails.evm.rail import EvmRail

@@ -1,4 +1,4 @@
-"""Every statement of the store fits the tables as they are migrated."""
+"""Every statement of the store, and of what is shown, fits the tables as they are migrated."""
 
 import re
 from pathlib import Path
@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
+from sweeps.shown.reading import SNAPSHOT_OF_PARTNER, SNAPSHOTS, SUMMARIES
 from sweeps.store import statements
 from sweeps.store.reading import read_statement
 from sweeps.store.statements import statement
 
 FILES = sorted(path.stem for path in (Path(statements.__file__).parent / "sql").glob("*.sql"))
+STATEMENTS = {name: statement(name) for name in FILES} | {
+    "read_sweeps": read_statement(),
+    "snapshot_of_partner": SNAPSHOT_OF_PARTNER,
+    "snapshots": SNAPSHOTS,
+    "summaries": SUMMARIES,
+}
 
 
 def prepared(text: str) -> str:
@@ -20,7 +27,7 @@ def prepared(text: str) -> str:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("text", [*map(statement, FILES), read_statement()], ids=[*FILES, "read_sweeps"])
+@pytest.mark.parametrize("text", STATEMENTS.values(), ids=STATEMENTS.keys())
 def test_the_database_accepts_it(text: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"PREPARE this AS {prepared(text)}")
