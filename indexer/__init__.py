@@ -1,1 +1,1 @@
-"""The worker: finds the sweeps that are due for a check the chain, and checks them."""
+"""The worker: finds the sweeps that are due for a check, and checks them on the chain."""

@@ -1,4 +1,4 @@
-"""The time of a sweep's next look; Celery's countdowns are derived from it."""
+"""The time of a sweep's next check; Celery's countdowns are derived from it."""
 
 from datetime import datetime, timedelta
 

@@ -34,7 +34,7 @@ def put_off(block_ids: Collection[int], delay: timedelta) -> None:
 
 
 def note_head(block_ids: Collection[int], head_number: int, *, recheck: timedelta) -> None:
-    """Record which head a check of these blocks saw, and when to check them again."""
+    """Record which head a check of these blocks read, and when to check them again."""
     found = WatchedBlock.objects.filter(id__in=block_ids)
     found.update(head_number=Greatest(F("head_number"), head_number), due_at=Now() + recheck)
 

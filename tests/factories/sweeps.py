@@ -265,7 +265,7 @@ def block_at(number: int, *, fork: int = 0) -> Block:
 
 
 def evm_reading(*receipts: Receipt, finding: SearchFinding | None = None, **facts: Any) -> EvmReading:
-    """Return a check the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
+    """Return a reading of the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
     sighting: dict[str, Any] = {
         "head_number": 100,
         "safe_number": 68,

@@ -1,6 +1,6 @@
 """The state table of a sweep as a page of plain Python, and the simulated chain that the state-machine test drives.
 
-The model has no rails, rows or events. It takes the result of one check the chain and derives the state that follows.
+The model has no rails, rows or events. It takes the result of one check of the chain and derives what state follows.
 """
 
 from dataclasses import dataclass, field, replace

@@ -177,7 +177,7 @@ class Storyteller(RuleBasedStateMachine):
         if not refusal and not is_settled:
             self.story.check(view)
             refusal = self.story.answer(tx_hash)
-        with scripted(self.rail, self._seen(view)):
+        with scripted(self.rail, self._reading(view)):
             assert self._confirm(tx_hash) == refusal
 
     def the_worker_checks(self, data: st.DataObject) -> None:
@@ -196,7 +196,7 @@ class Storyteller(RuleBasedStateMachine):
             return  # a scan reads executions only, and leaves out those that are known
         view = replace(self._view(agreed=True), mined={}, found=use, is_used=True, has_run_out=False)
         self.story.reconcile(view)
-        settle(sweep_id=self.sweep.id, reading=replace(self._seen(view), is_final=True))
+        settle(sweep_id=self.sweep.id, reading=replace(self._reading(view), is_final=True))
 
     def operators_void_it(self, _data: st.DataObject) -> None:
         is_voided = self.story.void()
@@ -262,7 +262,7 @@ class Storyteller(RuleBasedStateMachine):
 
     def _settle(self, view: View) -> None:
         self.story.check(view)
-        settle(sweep_id=self.sweep.id, reading=self._seen(view))
+        settle(sweep_id=self.sweep.id, reading=self._reading(view))
 
     def _confirm(self, tx_hash: str) -> str:
         try:
@@ -271,7 +271,7 @@ class Storyteller(RuleBasedStateMachine):
             return ERROR_TABLE[type(error)].code
         return ""
 
-    def _seen(self, view: View) -> EvmReading:
+    def _reading(self, view: View) -> EvmReading:
         finding = self._finding(*view.found, agreed=view.agreed) if view.found is not None else None
         canonical = view.canonical
         return evm_reading(
@@ -327,7 +327,7 @@ class V4Storyteller(Storyteller):
 
 
 @contextmanager
-def scripted(rail_name: str, look: EvmReading) -> Iterator[None]:
+def scripted(rail_name: str, reading: EvmReading) -> Iterator[None]:
     """Let the next check of a confirm return this, instead of reading a chain."""
     rail = RAILS[rail_name]
 
@@ -336,7 +336,7 @@ def scripted(rail_name: str, look: EvmReading) -> Iterator[None]:
             self, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
         ) -> Iterator[list[tuple[UUID, EvmReading]]]:
             assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
-            yield [(one.sweep_id, look) for one in followed]
+            yield [(one.sweep_id, reading) for one in followed]
 
         def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> list[Any]:
             assert (tx.status, timeout_seconds > 0) == ("reverted", True)

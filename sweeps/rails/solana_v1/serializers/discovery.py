@@ -1,4 +1,4 @@
-"""The answer to a look at a wallet."""
+"""The answer about the tokens of a wallet."""
 
 from pathlib import Path
 from typing import Any
