@@ -42,7 +42,7 @@ def run_process(folder: Path, name: str, arguments: Sequence[str]) -> tuple[int,
 
 
 def run_main(folder: Path, module: ModuleType, arguments: Sequence[str]) -> tuple[int, str]:
-    """Do the same in this process, because to start one takes a second."""
+    """Do the same in this process, because each start of Python takes half a second."""
     limit = sys.getrecursionlimit()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as printed:
         patch.chdir(folder)

@@ -31,6 +31,18 @@ def test_a_worked_example() -> None:
     )
 
 
+def test_a_fee_matches_to_a_unit_for_each_swap() -> None:
+    fees = FeeRates(75, 4000)
+    for swaps in (1, 3):
+        assert [fee for fee in range(7_490, 7_511) if fees.matches(1_000_000, fee, swaps=swaps)] == [
+            *range(7_500 - swaps, 7_501 + swaps)
+        ]
+
+
+def test_a_fee_that_was_taken_is_divided_by_the_share_and_not_calculated_again() -> None:
+    assert FeeRates(75, 4000).split_paid(1_000_000, 7_499) == Split(1_000_000, 7_499, 2_999, 4_500, 992_501)
+
+
 def test_splits_add_up_part_by_part() -> None:
     first, second = FeeRates(75, 4000).split(1_000_001), FeeRates(75, 4000).split(133)
     assert first + second == Split(1_000_134, 7_500, 3_000, 4_500, 992_634)
