@@ -17,7 +17,7 @@ from django.db.models import Count, QuerySet
 from redis import RedisError
 
 from indexer import claims
-from ledger import balance_check, numbering
+from ledger.entries import balance_check, numbering
 from ledger.proofs import checkpoints
 from partners.webhooks import claims as claims_of_webhooks
 from sweepapi import networks

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from indexer import blocks, books, checks, following, reconciliation, signer_balance
 from indexer.runner import Job, Runner
-from ledger import numbering
+from ledger.entries import numbering
 from ledger.proofs import signing
 from partners import idempotency
 from partners.webhooks import endpoints

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from ledger import posting
+from ledger.entries import posting
 from ledger.errors import PayoutProblem, PayoutRefusedError
 from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch

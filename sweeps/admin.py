@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweepapi import networks
 from sweepapi.admin.explorer import shortened
 from sweepapi.admin.objects import object_or_404

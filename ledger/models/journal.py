@@ -120,7 +120,9 @@ class JournalEntry(models.Model):
         verbose_name_plural = "journal entries"
         ordering = ["-posted_at", "-id"]
         indexes = [
-            models.Index(fields=["posted_in", "id"], name="entry_to_number"),  # in the order of ``ledger.numbering``
+            models.Index(
+                fields=["posted_in", "id"], name="entry_to_number"
+            ),  # in the order of ``ledger.entries.numbering``
             # What partners look up among millions; other filters read their entries one by one.
             models.Index(fields=["partner", "tx_hash"], name="entry_by_transaction"),
             models.Index(fields=["partner", "wallet"], name="entry_by_wallet", condition=Q(wallet__isnull=False)),

@@ -1,4 +1,4 @@
-"""The one order of the ledger: a number for each entry, given by ``ledger.numbering`` once the entry is committed.
+"""The one order of the ledger: a number for each entry, given once the entry is committed.
 
 Listings, months and balances of the past go by these numbers. The time of an entry does not do: it is earlier than the
 commit, so an entry of a slow transaction would appear behind those that were listed before.

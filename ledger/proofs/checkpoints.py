@@ -10,9 +10,9 @@ import structlog
 from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 
+from ledger.entries.numbering import hold_numbers
 from ledger.listing import numbers_of
 from ledger.models import Checkpoint, EntryNumber
-from ledger.numbering import hold_numbers
 from ledger.proofs.trees import Tree, TreeDiffersError
 from ledger.statements.month import Month
 from ledger.statements.reading import database_time

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ledger.entries.records import Record
 from ledger.listing import numbers_of
 from ledger.models import Checkpoint
 from ledger.proofs.checkpoints import checkpoint_of, size_before
 from ledger.proofs.trees import Tree
-from ledger.records import Record
 from ledger.statements.month import Month
 from sweepapi.crypto import merkle
 from sweepapi.crypto.merkle import Span

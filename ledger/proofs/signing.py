@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Q, Sum
 
+from ledger.entries.numbering import hold_numbers
 from ledger.models import Checkpoint, Posting
-from ledger.numbering import hold_numbers
 from ledger.proofs.checkpoints import check_intact, last_month, size_before, unsigned
 from ledger.proofs.notes import origin_of, signed_note
 from ledger.proofs.trees import Tree, TreeDiffersError

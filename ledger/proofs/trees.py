@@ -10,9 +10,9 @@ from uuid import UUID
 import structlog
 from django.db.models import Q, QuerySet
 
+from ledger.entries.records import Record, records_of
 from ledger.listing import numbers_of
 from ledger.models import SubtreeHash
-from ledger.records import Record, records_of
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.merkle import EMPTY_ROOT, Span, Subtree, leaf_hash, node_hash
 from sweepapi.modes import Mode

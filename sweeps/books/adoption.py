@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from ledger import posting
+from ledger.entries import posting
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split

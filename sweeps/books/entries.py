@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from ledger.entries.reading import Booked
 from ledger.models import Account, JournalEntry, Settlement
-from ledger.reading import Booked
 from sweeps.books.comparison import BooksDifference, BooksProblem, Found
 from sweeps.models import Execution, Sweep
 

@@ -6,7 +6,7 @@ The statements fetch rows; what they mean for a partner is said by ``parts``.
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
-from ledger.reading import POSTINGS_OF_SWEEP
+from ledger.entries.reading import POSTINGS_OF_SWEEP
 from partners.authentication import Requester
 from sweepapi.errors import SweepNotFound
 from sweepapi.modes import mode_of

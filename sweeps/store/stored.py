@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from ledger.posting import SweepFee
+from ledger.entries.posting import SweepFee
 from partners.models import Partner
 from sweepapi.postgres.sets import Row, instance_of
 from sweeps.models import Execution, SkippedToken, Sweep, SweepToken, SweepTransaction

@@ -12,7 +12,7 @@ from itertools import chain
 import structlog
 from django.db import connection, models, transaction
 
-from ledger import posting
+from ledger.entries import posting
 from partners.webhooks.models import WebhookMessage
 from sweepapi.monitoring import metrics
 from sweepapi.postgres.sets import Insert, InsertNew, Row, Update, as_json, as_row

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import structlog
 from django.db.models import Exists, OuterRef, Q
 
-from ledger import posting
 from ledger.balances import balance_of, is_available
+from ledger.entries import posting
 from ledger.models import Account, JournalEntry, Settlement
 from sweepapi.fees import Split
 from sweeps.models import EventKind, Execution, Flag, SkippedToken, Sweep, SweepTransaction

@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
+from ledger.entries.records import Record, records_about
 from ledger.models import JournalEntry
-from ledger.records import Record, records_about
 from partners.authentication import Requester
 from sweepapi.errors import FieldError, ReceiptNotReady, SweepNotFound
 from sweepapi.fees import NOTHING, Split

@@ -18,7 +18,7 @@ from uuid import UUID
 import structlog
 from django.db import connection, transaction
 
-from ledger import posting
+from ledger.entries import posting
 from sweepapi.monitoring import metrics
 from sweeps.models import SweepStatus, SweepTransaction
 from sweeps.protocol.rail import Mismatch, SweepProgress, TransactionVerdict, Verdict

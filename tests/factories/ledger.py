@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from ledger.entries.posting import SweepFee, finalize, post_payout, reverse_payout, sweep_fee_rows
 from ledger.models import JournalEntry, Settlement
 from ledger.payout_rules import Transfer
-from ledger.posting import SweepFee, finalize, post_payout, reverse_payout, sweep_fee_rows
 from partners.models import Partner
 from sweepapi.postgres.sets import write
 

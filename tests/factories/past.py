@@ -11,8 +11,8 @@ from django.db.models.signals import post_init
 
 from lab.bench.sweeps.numbers import number_by_time
 from ledger import triggers
+from ledger.entries.posting import reverse
 from ledger.models import Account, JournalEntry, Settlement
-from ledger.posting import reverse
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH, book_fee, book_payout, undo_payout
 

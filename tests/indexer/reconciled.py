@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from indexer import following, reconciliation
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweeps.models import Sweep
 from sweeps.protocol.rail import Verdict
 from sweeps.rails.evm.models import ScannedBlocks

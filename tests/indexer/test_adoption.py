@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from indexer import books, reconciliation
 from ledger.balances import balance_of
+from ledger.entries.reading import postings_of
 from ledger.models import Finality
-from ledger.reading import postings_of
 from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.encoding.addresses import NATIVE_COIN

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from indexer import books, reconciliation
-from ledger import posting
+from ledger.entries import posting
 from ledger.models import JournalEntry
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.books.comparison import Report

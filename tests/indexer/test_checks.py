@@ -12,8 +12,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from indexer import checks, tasks
+from ledger.entries.reading import postings_of
 from ledger.models import JournalEntry
-from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.logs.sightings import read_sightings

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from indexer import figures
 from indexer.figures import Figures
+from ledger.entries.numbering import number_entries
 from ledger.models import Posting
-from ledger.numbering import number_entries
 from ledger.proofs.signing import sign_months
 from ledger.statements.month import Month
 from partners.models import Partner

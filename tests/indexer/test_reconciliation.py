@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from indexer import reconciliation
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool

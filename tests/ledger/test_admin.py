@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from ledger.entries.posting import reverse as reverse_entry
 from ledger.models import Account, JournalEntry
-from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import book_fee

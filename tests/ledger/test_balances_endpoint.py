@@ -9,8 +9,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from lab.bench.sweeps.numbers import number_by_time
+from ledger.entries.posting import finalize, reverse
 from ledger.models import Finality
-from ledger.posting import finalize, reverse
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout

@@ -11,8 +11,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from ledger import triggers
+from ledger.entries.posting import finalize
 from ledger.models import Account, JournalEntry, Payout, Posting
-from ledger.posting import finalize
 from ledger.statements.reading import database_time
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash

@@ -10,8 +10,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from lab.bench.sweeps.numbers import number_by_time
-from ledger.posting import finalize, reverse
-from ledger.reading import postings_of
+from ledger.entries.posting import finalize, reverse
+from ledger.entries.reading import postings_of
 from ledger.serializers import PostingSerializer
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX

@@ -12,10 +12,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from lab.bench.sweeps.copies import without_triggers
-from ledger import numbering
+from ledger.entries import numbering
+from ledger.entries.numbering import number_entries, oldest_waits
+from ledger.entries.posting import open_accounts
 from ledger.models import EntryNumber, JournalEntry
-from ledger.numbering import number_entries, oldest_waits
-from ledger.posting import open_accounts
 from partners.models import Partner
 from sweepapi import modes
 from tests.factories.ledger import BASE, book_fee, post_sweep_fees, sweep_fee

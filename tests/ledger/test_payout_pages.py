@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from ledger.entries.posting import finalize
+from ledger.entries.posting import reverse as reverse_entry
 from ledger.models import JournalEntry
-from ledger.posting import finalize
-from ledger.posting import reverse as reverse_entry
 from partners.models import Partner
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, undo_payout
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory

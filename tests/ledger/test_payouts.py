@@ -5,9 +5,9 @@ from django.db import connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
 from ledger.balances import Balance, balance_of, balances_of
+from ledger.entries.posting import finalize, post_payout, reverse, reverse_payout
 from ledger.errors import PayoutRefusedError
 from ledger.models import Finality, JournalEntry
-from ledger.posting import finalize, post_payout, reverse, reverse_payout
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash, transfer, undo_payout

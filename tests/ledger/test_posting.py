@@ -6,8 +6,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
+from ledger.entries.posting import reverse
 from ledger.models import Account, JournalEntry
-from ledger.posting import reverse
 from partners.models import Partner
 from tests.factories.ledger import book_fee, post_sweep_fees, sweep_fee
 from tests.sessions import at_once

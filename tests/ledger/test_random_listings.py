@@ -16,8 +16,8 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledger.entries.posting import finalize
 from ledger.models import JournalEntry, Settlement
-from ledger.posting import finalize
 from partners.models import Partner
 from sweepapi.token_amounts import whole_tokens
 from tests.factories.ledger import BASE, WETH, random_hash

@@ -12,8 +12,8 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from lab.bench.sweeps.copies import without_triggers
+from ledger.entries.numbering import number_entries
 from ledger.models import Checkpoint, EntryNumber, JournalEntry, StatementEra, SubtreeHash
-from ledger.numbering import number_entries
 from ledger.proofs import checkpoints, signing, trees
 from ledger.proofs.checkpoints import checkpoint_of, oldest_waits
 from ledger.proofs.signing import sign_months

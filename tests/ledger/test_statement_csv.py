@@ -7,8 +7,8 @@ from io import StringIO
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from ledger.entries.posting import finalize
 from ledger.models import Asset
-from ledger.posting import finalize
 from ledger.statements import reading, spreadsheet
 from ledger.statements.month import Month
 from ledger.statements.spreadsheet import csv_chunks

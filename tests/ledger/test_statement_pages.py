@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from ledger.entries.posting import finalize
 from ledger.models import Asset, Settlement
-from ledger.posting import finalize
 from ledger.statements import reading
 from ledger.statements.month import Month
 from partners.models import Partner

@@ -7,8 +7,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from ledger.entries.posting import finalize
 from ledger.models import Asset, Settlement
-from ledger.posting import finalize
 from ledger.statements import reading
 from ledger.statements.month import Month
 from ledger.statements.reading import months_of, statement

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.balances import balances_of
+from ledger.entries.posting import finalize
 from ledger.errors import PayoutRefusedError
 from ledger.models import JournalEntry, Posting, Settlement
-from ledger.posting import finalize
 from ledger.statements.month import Month
 from ledger.statements.reading import statement
 from ledger.statements.spreadsheet import csv_chunks

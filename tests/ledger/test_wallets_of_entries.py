@@ -2,8 +2,8 @@
 
 import pytest
 
+from ledger.entries.posting import reverse
 from ledger.models import JournalEntry
-from ledger.posting import reverse
 from partners.models import Partner
 from tests.factories.ledger import book_payable, book_payout
 

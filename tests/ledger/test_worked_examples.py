@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from ledger.entries.posting import reverse
 from ledger.models import JournalEntry, Posting, Settlement
-from ledger.posting import reverse
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import book_fee, post_sweep_fees, sweep_fee

@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from lab.bench.sweeps.numbers import number_by_time
+from ledger.entries.posting import reverse
 from ledger.models import Checkpoint, SubtreeHash
-from ledger.posting import reverse
 from partners import idempotency
 from partners.models import ApiKey
 from partners.webhooks import claims, outbox

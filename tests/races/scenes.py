@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from indexer import checks
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweeps import wake
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading

@@ -8,10 +8,10 @@ from django.db import connection, transaction
 
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.balances import balance_of
+from ledger.entries.numbering import hold_numbers, number_entries
+from ledger.entries.posting import post_payout, reverse_payout
 from ledger.models import Account, Asset, EntryNumber, JournalEntry, SubtreeHash
-from ledger.numbering import hold_numbers, number_entries
 from ledger.payout_rules import Transfer
-from ledger.posting import post_payout, reverse_payout
 from ledger.proofs import trees
 from ledger.proofs.trees import Tree
 from partners.models import Partner

@@ -9,7 +9,7 @@ from django.utils import timezone
 from eth_account.signers.local import LocalAccount
 
 from indexer import blocks, checks
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
 from tests.local_chain import GAS, signed_data
 from tests.partner_app import PartnerApp

@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from lab.bench.sweeps.numbers import number_by_time
+from ledger.entries.posting import post_payout
 from ledger.models import JournalEntry
 from ledger.payout_rules import Transfer
-from ledger.posting import post_payout
 from ledger.statements.month import Month
 from ledger.statements.spreadsheet import csv_chunks
 from partners.models import Partner

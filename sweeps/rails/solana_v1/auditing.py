@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Min
 from uuid_utils.compat import uuid7
 
+from ledger.entries.reading import Booked, booked_for
 from ledger.models import Settlement
-from ledger.reading import Booked, booked_for
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.rpc.agreement import ask_agreed

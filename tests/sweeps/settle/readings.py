@@ -1,6 +1,6 @@
 """Settles readings, and reads the results from the database."""
 
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from tests.factories.sweeps import evm_reading, executed_receipt, found_cancellation

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from ledger.entries.reading import postings_of
 from ledger.models import Finality
-from ledger.reading import postings_of
 from sweepapi.evm.contracts.batch import SkipReason
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from ledger.reading import Booked, booked_for
+from ledger.entries.reading import Booked, booked_for
 from sweepapi.evm.encoding.responses import MinedLog
 from sweepapi.evm.logs.log_scan import ScannedSpan
 from sweeps.books.comparison import Blocks, BooksDifference, BooksProblem, Found

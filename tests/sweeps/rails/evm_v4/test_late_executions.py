@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from indexer import checks, reconciliation
 from ledger.balances import Balance, balance_of
+from ledger.entries.reading import postings_of
 from ledger.models import Finality
-from ledger.reading import postings_of
 from partners.models import Partner
 from sweepapi.networks import Networks
 from sweeps.models import Sweep

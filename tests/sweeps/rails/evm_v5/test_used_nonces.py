@@ -12,7 +12,7 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from indexer import checks
-from ledger.reading import postings_of
+from ledger.entries.reading import postings_of
 from sweepapi.evm.contracts.v5 import CANCELLED_TOPIC
 from sweepapi.evm.logs import log_query
 from sweepapi.rpc import ProviderPool

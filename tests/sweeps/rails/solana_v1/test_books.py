@@ -9,8 +9,8 @@ from spl.token.constants import WRAPPED_SOL_MINT
 
 from dev.solana.records import Landed
 from indexer import books, reconciliation
-from ledger import posting
 from ledger.balances import balance_of
+from ledger.entries import posting
 from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi.rpc import ProviderPool

@@ -17,8 +17,8 @@ from solders.pubkey import Pubkey
 
 from dev.solana.records import Landed
 from indexer import checks, reconciliation
+from ledger.entries.reading import postings_of
 from ledger.models import Account, JournalEntry
-from ledger.reading import postings_of
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Execution, Flag, Sweep, SweepTransaction
 from tests import fake_node

@@ -9,8 +9,8 @@ from pytest_django import DjangoAssertNumQueries
 from spl.token.constants import WRAPPED_SOL_MINT
 
 from indexer import reconciliation
+from ledger.entries.reading import postings_of
 from ledger.models import JournalEntry
-from ledger.reading import postings_of
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, Execution, SweepTransaction
 from sweeps.rails.registry import RAILS
