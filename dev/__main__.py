@@ -10,9 +10,9 @@ from signal import SIGINT
 
 from dev import service, world
 from dev.engines import solana
-from dev.errors import FolderInUseError, LocalWorldError, NotInstalledError
-from dev.process import Program
-from dev.supervisor import Interrupted, Supervisor, say
+from dev.processes.errors import FolderInUseError, LocalWorldError, NotInstalledError
+from dev.processes.process import Program
+from dev.processes.supervisor import Interrupted, Supervisor, say
 
 
 def main(arguments: Sequence[str]) -> int:

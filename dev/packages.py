@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from dev.errors import NotInstalledError
+from dev.processes.errors import NotInstalledError
 
 
 def package_folder(name: str) -> Path:

@@ -16,11 +16,11 @@ import requests
 
 from dev.engines.postgres import RUNTIME
 from dev.engines.solana import LocalCluster
-from dev.errors import DatabaseError
 from dev.keys import address_of
 from dev.ports import free_port
-from dev.process import Program
-from dev.supervisor import Supervisor
+from dev.processes.errors import DatabaseError
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor
 from dev.world import World
 
 WORKER_PROCESSES = 2

@@ -11,7 +11,7 @@ from dev.chain.chains_file import CHAIN
 from dev.chain.deploy import Deployment, deploy
 from dev.engines import anvil, postgres, redis
 from dev.keys import Keys, address_of, load_or_create
-from dev.supervisor import Supervisor
+from dev.processes.supervisor import Supervisor
 
 VAR = Path(__file__).parents[1] / "var"
 CHAINS_FILE = "chains.toml"

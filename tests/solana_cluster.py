@@ -16,10 +16,10 @@ from solders.transaction import VersionedTransaction
 from spl.token.constants import NATIVE_DECIMALS, WRAPPED_SOL_MINT
 
 from dev.solana.bank import Bank
-from dev.solana.blocks import BLOCKHASH_BLOCKS
 from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
+from dev.solana.history.blocks import BLOCKHASH_BLOCKS
+from dev.solana.history.records import Landed
 from dev.solana.node import FINAL_AFTER_SLOTS, Node
-from dev.solana.records import Landed
 from dev.solana.server import serving
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 

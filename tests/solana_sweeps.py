@@ -14,7 +14,7 @@ from spl.token import instructions as token
 from spl.token import models
 from spl.token.constants import TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
 
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from ledger.models import Settlement
 from sweeps.models import Execution, Sweep
 from sweeps.rails.solana_v1.models import BuiltTransaction

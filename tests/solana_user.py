@@ -11,7 +11,7 @@ from spl.token.constants import TOKEN_PROGRAM_ID
 from spl.token.instructions import transfer
 from spl.token.models import TransferParams
 
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from partners.models import Partner
 from sweepapi import networks
 from sweeps.protocol.request import BuildRequest, TokenInput

@@ -9,8 +9,8 @@ from pathlib import Path
 from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 
-from dev.errors import NotInstalledError
 from dev.packages import package_folder
+from dev.processes.errors import NotInstalledError
 
 CONTRACTS = Path(__file__).parents[2] / "contracts"
 _UNISWAP = CONTRACTS / "node_modules" / "@uniswap"

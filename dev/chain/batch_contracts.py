@@ -10,8 +10,8 @@ from eth_account import Account
 from dev.chain.artifacts import CONTRACTS
 from dev.chain.chains_file import CHAIN, contract_facts
 from dev.chain.rpc import Rpc
-from dev.errors import NodeError, NotInstalledError
 from dev.keys import Keys, address_of
+from dev.processes.errors import NodeError, NotInstalledError
 from sweepapi.evm.chain.chains_file import load_chains
 from sweepapi.evm.chain.errors import BuildError, EvmError
 from sweepapi.evm.chain.providers import evm_pool

@@ -17,8 +17,8 @@ from dev.chain.rpc import Rpc
 from dev.chain.sandbox_tokens import deploy_sandbox_tokens
 from dev.chain.sender import Sender
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
-from dev.errors import NodeError
 from dev.keys import Keys, address_of
+from dev.processes.errors import NodeError
 from sweepapi.evm.deployment.creation import CREATOR  # anvil predeploys it
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"

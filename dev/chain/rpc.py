@@ -5,7 +5,7 @@ from typing import Any
 
 import requests
 
-from dev.errors import NodeError
+from dev.processes.errors import NodeError
 
 TIMEOUT_SECONDS = 60
 BATCH_SIZE = 50  # anvil refuses bodies above 2 MB; a deployment carries up to 50 kB

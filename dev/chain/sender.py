@@ -13,7 +13,7 @@ from rlp import encode as rlp_encode
 
 from dev.chain.artifacts import artifact
 from dev.chain.rpc import Rpc
-from dev.errors import NodeError
+from dev.processes.errors import NodeError
 
 GAS = 12_000_000  # no transaction needs more; a fixed limit saves estimating each
 

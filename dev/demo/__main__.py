@@ -18,8 +18,8 @@ from rich.table import Table
 
 from dev.demo.context import Context, StepFailedError, StepResult
 from dev.demo.steps import STEPS
-from dev.errors import LocalWorldError
 from dev.partner_client import RefusedError
+from dev.processes.errors import LocalWorldError
 
 WIDTH = 80  # columns, which every terminal and page shows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dev.chain.rpc import Rpc
 from dev.partner_client import NATIVE_COIN, RefusedError, SweepApi, Wallet, finalize
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 
 SLIPPAGE_BPS = 100
 CHAIN_SECONDS = 10

@@ -9,8 +9,8 @@ from spl.token.constants import ACCOUNT_LEN
 from dev.chain.rpc import Rpc
 from dev.demo.context import SLIPPAGE_BPS, WORKER_SECONDS, Context, StepResult
 from dev.demo.statements import statement_lines
+from dev.processes.waiting import wait_until
 from dev.solana_client import BASE64, SolanaApi, SolanaWallet
-from dev.waiting import wait_until
 
 SELLABLE_TOKENS = 4
 _AMOUNT = slice(64, 72)  # of a token account's data

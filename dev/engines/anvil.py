@@ -6,10 +6,10 @@ A block takes its time from the machine's clock; between blocks the chain's time
 from pathlib import Path
 
 from dev.chain.rpc import Rpc
-from dev.errors import NodeError, NotInstalledError
 from dev.ports import free_port
-from dev.process import Program
-from dev.supervisor import Supervisor
+from dev.processes.errors import NodeError, NotInstalledError
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor
 
 CHAIN_ID = 31337
 # How far `safe` and `finalized` are below the head: few blocks to mine, and enough that code which reads the wrong one

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from dev.errors import DatabaseError
 from dev.packages import package_folder
 from dev.ports import free_port
-from dev.process import Program
-from dev.supervisor import Supervisor, say
+from dev.processes.errors import DatabaseError
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor, say
 
 OWNER, RUNTIME, DATABASE = "sweepapi_owner", "sweepapi_runtime", "sweepapi"
 UNPRIVILEGED_USER = "nobody"  # PostgreSQL refuses to run as root

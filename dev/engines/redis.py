@@ -10,8 +10,8 @@ import redis
 
 from dev.packages import package_folder
 from dev.ports import free_port
-from dev.process import Program
-from dev.supervisor import Supervisor
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor
 
 MAX_MEMORY = "256mb"
 

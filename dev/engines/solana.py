@@ -11,14 +11,14 @@ from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
 from dev.chain.rpc import Rpc
-from dev.errors import NodeError
 from dev.keys import Keys
 from dev.ports import free_port
-from dev.process import Program
+from dev.processes.errors import NodeError
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor
 from dev.solana.bank import GENESIS_HASH
 from dev.solana.clusters_file import CLUSTER, render
 from dev.solana.market import PRICES_MICRO_USD, lookup_table, mints
-from dev.supervisor import Supervisor
 from sweepapi.solana.cluster.clusters import load_clusters
 
 CLUSTERS_FILE = "clusters.toml"

@@ -16,11 +16,11 @@ from solders.token.state import Mint
 from solders.transaction import VersionedTransaction
 from spl.token.constants import NATIVE_DECIMALS, TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
 
-from dev.solana.addresses import resolve
-from dev.solana.balances import read_balances
-from dev.solana.blocks import Block, Blocks
-from dev.solana.outcome import Outcome, outcome_of
-from dev.solana.records import Landed, Records
+from dev.solana.history.addresses import resolve
+from dev.solana.history.balances import read_balances
+from dev.solana.history.blocks import Block, Blocks
+from dev.solana.history.outcome import Outcome, outcome_of
+from dev.solana.history.records import Landed, Records
 
 GENESIS_HASH = Hash.hash(b"the local Solana cluster")
 

@@ -9,10 +9,10 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 
 from dev.solana.bank import Bank
-from dev.solana.blocks import FIRST_SLOT, Block
 from dev.solana.errors import HistoryNotAvailableError, MinContextSlotError
+from dev.solana.history.blocks import FIRST_SLOT, Block
+from dev.solana.history.records import Landed
 from dev.solana.params import Config
-from dev.solana.records import Landed
 
 FINAL_AFTER_SLOTS = 32
 

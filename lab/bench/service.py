@@ -17,7 +17,7 @@ from dev.chain.chains_file import CHAIN
 from dev.chain.listing import list_tokens
 from dev.chain.rpc import Rpc
 from dev.partner_client import NATIVE_COIN, Wallet
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from partners.models import ApiKey, FeeShare, Partner
 from sweepapi import networks
 

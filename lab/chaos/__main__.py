@@ -8,9 +8,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from dev.errors import LocalWorldError
-from dev.supervisor import Interrupted, say
-from lab.chaos.faults import DECKS
+from dev.processes.errors import LocalWorldError
+from dev.processes.supervisor import Interrupted, say
+from lab.chaos.breaking.faults import DECKS
 from lab.chaos.report import show
 from lab.chaos.run import Plan, run
 from lab.chaos.side_by_side import run_all

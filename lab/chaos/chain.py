@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Any
 
 from dev.chain.rpc import Rpc
-from dev.errors import NodeError
+from dev.processes.errors import NodeError
 
 OFF, WITH_TRANSACTIONS, WITHOUT_TRANSACTIONS = False, True, False
 HELD_BACK_SHARE = 0.2  # of the transactions that are the last of their senders

@@ -3,10 +3,10 @@
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from random import Random
 
-from lab.chaos.cast import Cast, Running
-from lab.chaos.drawer import Drawer
-from lab.chaos.fault_effects import Scene
-from lab.chaos.sweeper import Steps
+from lab.chaos.breaking.drawer import Drawer
+from lab.chaos.breaking.fault_effects import Scene
+from lab.chaos.users.cast import Cast, Running
+from lab.chaos.users.sweeper import Steps
 
 CLIENTS = 12  # steps at the same time
 ACTIONS_PER_BLOCK = 4

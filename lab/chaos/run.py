@@ -9,17 +9,17 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from dev.fleet import Fleet
-from dev.supervisor import say
+from dev.processes.fleet import Fleet
+from dev.processes.supervisor import say
 from dev.world import VAR
 from lab.chaos import settling, wallets, world
-from lab.chaos.cast import Cast
+from lab.chaos.breaking.drawer import Drawer
+from lab.chaos.breaking.fault_effects import Scene
 from lab.chaos.chain import ChaosChain
 from lab.chaos.checker.findings import Finding, Kind
-from lab.chaos.drawer import Drawer
 from lab.chaos.driver import Driver
-from lab.chaos.fault_effects import Scene
 from lab.chaos.journal import JOURNAL, Journal, read
+from lab.chaos.users.cast import Cast
 from lab.chaos.world import BEATS, WORKERS
 
 FOLDER = VAR / "chaos"

@@ -8,16 +8,16 @@ from dev.chain.chains_file import CHAIN
 from dev.chain.rpc import Rpc
 from dev.keys import address_of
 from dev.partner_client import SweepApi
+from dev.processes.supervisor import say
 from dev.solana.clusters_file import CLUSTER
-from dev.supervisor import say
-from lab.chaos import failover
+from lab.chaos.breaking import failover
+from lab.chaos.breaking.fault_effects import DUE, Message, Scene
 from lab.chaos.checker.books import open_sweeps, read_books
 from lab.chaos.checker.compare import compare
 from lab.chaos.checker.findings import Finding
 from lab.chaos.checker.promises import Promise, read_promises
 from lab.chaos.checker.totals import compare_answers, compare_balances, compare_totals
 from lab.chaos.checker.truth import Truth, read_truth
-from lab.chaos.fault_effects import DUE, Message, Scene
 from lab.chaos.journal import JOURNAL, read
 from lab.chaos.partner import PartnerApi
 from lab.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, LOOPS, WEBS, WORKERS

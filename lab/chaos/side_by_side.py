@@ -5,10 +5,10 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-from dev.errors import ChildExitedError
-from dev.process import Child, Program
-from dev.supervisor import Supervisor, say
-from dev.waiting import POLL_SECONDS
+from dev.processes.errors import ChildExitedError
+from dev.processes.process import Child, Program
+from dev.processes.supervisor import Supervisor, say
+from dev.processes.waiting import POLL_SECONDS
 from lab.chaos.run import FOLDER, Plan, Result
 
 

@@ -18,11 +18,11 @@ from dev import service, world
 from dev.chain.chains_file import CHAIN
 from dev.engines import solana
 from dev.engines.postgres import RUNTIME
-from dev.fleet import Fleet
 from dev.ports import free_port
-from dev.process import Program
+from dev.processes.fleet import Fleet
+from dev.processes.process import Program
+from dev.processes.waiting import wait_until
 from dev.solana.clusters_file import CLUSTER
-from dev.waiting import wait_until
 from dev.world import World
 
 PROVIDERS = 3
@@ -143,7 +143,7 @@ def _program(fleet: Fleet, name: str, argv: list[str], environment: dict[str, st
 
 def _launch_providers(fleet: Fleet, urls: Sequence[str], upstreams: Sequence[str]) -> None:
     served = [f"{url.rpartition(':')[2]}={upstream}" for url, upstream in zip(urls, upstreams, strict=True)]
-    argv = [sys.executable, "-m", "lab.chaos.providers", *served]
+    argv = [sys.executable, "-m", "lab.chaos.breaking.providers", *served]
     fleet.start(_program(fleet, "providers", argv, {}), ready=lambda: all(accepts(url) for url in urls))
 
 

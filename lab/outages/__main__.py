@@ -10,15 +10,15 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from dev.errors import LocalWorldError
-from dev.fleet import Fleet
-from dev.supervisor import Interrupted, say
-from dev.waiting import wait_until
+from dev.processes.errors import LocalWorldError
+from dev.processes.fleet import Fleet
+from dev.processes.supervisor import Interrupted, say
+from dev.processes.waiting import wait_until
 from dev.world import VAR
 from lab.bench.report import Section, Target, conclude, print_table
 from lab.chaos import settling, world
+from lab.chaos.breaking.fault_effects import Scene
 from lab.chaos.chain import ChaosChain
-from lab.chaos.fault_effects import Scene
 from lab.chaos.journal import JOURNAL, Journal
 from lab.outages.outages import ENGINES, GROUPS, Outage, outages
 from lab.outages.users import Users

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dev.waiting import wait_until
-from lab.chaos import failover
+from dev.processes.waiting import wait_until
+from lab.chaos.breaking import failover
 from lab.chaos.world import BEATS, LOOPS, START_SECONDS, WEBS, WORKERS, ChaosWorld
 
 ENGINES = ("redis", "postgres")

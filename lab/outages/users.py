@@ -8,11 +8,11 @@ from uuid import UUID
 
 import psycopg
 
-from dev.errors import LocalWorldError
+from dev.processes.errors import LocalWorldError
 from lab.chaos import wallets
-from lab.chaos.fault_effects import Scene
+from lab.chaos.breaking.fault_effects import Scene
 from lab.chaos.partner import PartnerApi
-from lab.chaos.sweeper import Sweeper
+from lab.chaos.users.sweeper import Sweeper
 
 WALLETS = 8
 RETRY_SECONDS = 0.5

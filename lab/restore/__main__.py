@@ -15,10 +15,10 @@ from rich.console import Console
 from dev import service, world
 from dev.demo.context import Context, StepFailedError, StepResult
 from dev.engines import solana
-from dev.errors import LocalWorldError
-from dev.fleet import Fleet
 from dev.partner_client import RefusedError
-from dev.supervisor import Interrupted, say
+from dev.processes.errors import LocalWorldError
+from dev.processes.fleet import Fleet
+from dev.processes.supervisor import Interrupted, say
 from lab.restore.backups import Backups
 from lab.restore.statements import Statements
 from lab.restore.steps import STEPS, Rehearsal

@@ -12,8 +12,8 @@ from typing import Any
 import psycopg
 
 from dev.engines.postgres import UNPRIVILEGED_USER, base_backup
-from dev.fleet import Fleet
-from dev.waiting import wait_until
+from dev.processes.fleet import Fleet
+from dev.processes.waiting import wait_until
 
 SERVER = "postgres"  # the name of its program and of its data's folder
 START_SECONDS = 60

@@ -16,7 +16,7 @@ from dev.demo.context import Context, StepResult
 from dev.demo.reconciliation import EVENTS
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
 from dev.partner_client import RefusedError
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from lab.restore.backups import Backups
 from lab.restore.statements import Statements
 from ledger.statements.month import Month

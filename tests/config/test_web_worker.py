@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from dev.ports import free_port
-from dev.process import Program
+from dev.processes.process import Program
 from tests.resilience.engines import STEP_SECONDS, Engines
 
 PROCESSES, THREADS, ROUNDS, CONNECTIONS = 2, 8, 5, 30

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from dev.engines import anvil, postgres, redis
-from dev.errors import LocalWorldError
-from dev.process import Program
-from dev.supervisor import Interrupted, Supervisor
+from dev.processes.errors import LocalWorldError
+from dev.processes.process import Program
+from dev.processes.supervisor import Interrupted, Supervisor
 
 FORK_AND_PRINT = "import os, signal; child = os.fork(); child and os.write(1, b'%d\\n' % child); signal.pause()"
 

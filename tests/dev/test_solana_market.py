@@ -9,9 +9,9 @@ from solders.pubkey import Pubkey
 from spl.token.constants import TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
 from spl.token.instructions import get_associated_token_address
 
-from dev.solana.balances import is_token_account, mint_of, owner_of
 from dev.solana.bank import GENESIS_HASH, Bank
 from dev.solana.clusters_file import CLUSTER, render
+from dev.solana.history.balances import is_token_account, mint_of, owner_of
 from dev.solana.market import TOKENS, mints, open_market
 from sweepapi.solana.cluster.clusters import load_clusters
 

@@ -15,8 +15,8 @@ from solders.pubkey import Pubkey
 from spl.token.constants import TOKEN_2022_PROGRAM_ID, WRAPPED_SOL_MINT
 
 from dev.ports import free_port
-from dev.solana.records import Landed
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
+from dev.solana.history.records import Landed
 from sweepapi import networks
 from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiQuote
 from tests.solana_cluster import SolanaCluster

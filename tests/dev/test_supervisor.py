@@ -11,16 +11,16 @@ from typing import TypeAlias
 
 import pytest
 
-from dev.process import identity, reap, records_folder
-from dev.waiting import wait_until
+from dev.processes.process import identity, reap, records_folder
+from dev.processes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PARTS = {"postgres", "redis", "anvil", "parent", "grandchild"}
 World: TypeAlias = subprocess.Popen[str]
 INTERRUPTED_WHILE_UNWINDING = """
 import os, pathlib, signal, sys
-from dev.process import Program
-from dev.supervisor import Interrupted, Supervisor
+from dev.processes.process import Program
+from dev.processes.supervisor import Interrupted, Supervisor
 
 with Supervisor(pathlib.Path(sys.argv[1])) as supervisor:
     print(supervisor.launch(Program(name="sleeper", argv=["/bin/sleep", "600"])).pid, flush=True)
@@ -34,7 +34,7 @@ print("stopped in order")
 
 INTERRUPTED_IN_A_FINALIZER = """
 import os, pathlib, signal, sys
-from dev.supervisor import Interrupted, Supervisor
+from dev.processes.supervisor import Interrupted, Supervisor
 
 class Finalized:
     def __del__(self):

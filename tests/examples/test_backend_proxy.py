@@ -11,7 +11,7 @@ import requests
 from pytest_django.live_server_helper import LiveServer
 
 from dev.ports import free_port
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from partners.models import Partner
 from tests.factories.sweeps import SweepFactory
 

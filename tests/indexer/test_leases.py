@@ -10,7 +10,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 from structlog.testing import capture_logs
 
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from indexer import blocks, checks, claims, leases
 from sweepapi.evm.logs import sightings
 from sweeps.models import Sweep, WatchedBlock

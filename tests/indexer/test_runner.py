@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
 
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from indexer import runner
 from indexer.runner import DATABASE_DEADLINE_SECONDS, STALLED, Job, Runner
 from sweepapi import networks

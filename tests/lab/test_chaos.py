@@ -7,11 +7,11 @@ import sys
 from dataclasses import replace
 
 from dev.world import VAR
+from lab.chaos.breaking.faults import DECKS
 from lab.chaos.checker.books import Books, StoredSweep
 from lab.chaos.checker.findings import Kind
 from lab.chaos.checker.promises import Promise
 from lab.chaos.checker.truth import Truth
-from lab.chaos.faults import DECKS
 from tests.lab.books_of_one_sweep import TX, Case, entry, executed, stored, terms
 
 SEED, SWEEPS = 4, 25

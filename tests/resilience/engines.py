@@ -13,8 +13,8 @@ import psycopg
 from celery import current_app
 from kombu import Connection
 
-from dev.process import Child, Program, process_tree, records_folder
-from dev.supervisor import Supervisor
+from dev.processes.process import Child, Program, process_tree, records_folder
+from dev.processes.supervisor import Supervisor
 
 BIN = Path(sys.executable).parent
 TEST = "test"

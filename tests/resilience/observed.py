@@ -14,8 +14,8 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from dev.ports import free_port
-from dev.process import Program, process_tree
-from dev.supervisor import START_SECONDS
+from dev.processes.process import Program, process_tree
+from dev.processes.supervisor import START_SECONDS
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, connect
 

@@ -12,7 +12,7 @@ from django.db import connection
 from pytest_django import Settings
 from redis import Redis
 
-from dev.process import Program
+from dev.processes.process import Program
 from sweeps.models import Sweep
 from sweeps.wake import CHECK_TASK
 from tests.partner_app import PartnerApp

@@ -15,7 +15,7 @@ import requests
 from dev.chain.rpc import Rpc
 from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
-from dev.process import Program
+from dev.processes.process import Program
 from tests.local_chain import FINAL_AFTER, LocalChain
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, send

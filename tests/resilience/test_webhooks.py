@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dev.process import Program
+from dev.processes.process import Program
 from partners.webhooks import signing
 from tests import webhook_receiver
 from tests.factories.sweeps import LOCAL

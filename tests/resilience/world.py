@@ -12,7 +12,7 @@ import requests
 
 from dev.engines import redis
 from dev.ports import free_port
-from dev.process import Program
+from dev.processes.process import Program
 from tests.local_chain import LocalChain
 from tests.resilience import databases
 from tests.resilience.databases import Database

@@ -6,8 +6,8 @@ from typing import Any
 from solders.account import Account
 from solders.pubkey import Pubkey
 
-from dev.solana.balances import TOKEN_PROGRAMS, is_token_account, mint_of, owner_of
 from dev.solana.errors import InvalidParamsError
+from dev.solana.history.balances import TOKEN_PROGRAMS, is_token_account, mint_of, owner_of
 from dev.solana.node import Node, with_context
 from dev.solana.params import Params, public_key
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from solders.hash import Hash
 
-from dev.solana.blocks import BLOCKHASH_BLOCKS
 from dev.solana.errors import BlockCleanedUpError, BlockNotAvailableError, InvalidParamsError, SlotSkippedError
+from dev.solana.history.blocks import BLOCKHASH_BLOCKS
 from dev.solana.node import Node, with_context
 from dev.solana.params import Params
 

@@ -3,8 +3,8 @@
 from solders.account import Account
 from solders.hash import Hash
 
-from dev.solana.blocks import BLOCKHASH_BLOCKS
 from dev.solana.errors import InvalidParamsError
+from dev.solana.history.blocks import BLOCKHASH_BLOCKS
 from dev.solana.node import Node
 from dev.solana.params import Params, decode_base64, public_key
 

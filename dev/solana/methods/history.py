@@ -6,12 +6,12 @@ from typing import Any
 from solders.message import Message
 from solders.signature import Signature
 
-from dev.solana.blocks import BLOCKHASH_BLOCKS
 from dev.solana.errors import InvalidParamsError, UnsupportedVersionError
+from dev.solana.history.blocks import BLOCKHASH_BLOCKS
+from dev.solana.history.records import Landed
 from dev.solana.node import Node, with_context
 from dev.solana.params import Params
 from dev.solana.params import signature as signature_of
-from dev.solana.records import Landed
 
 MAX_SIGNATURES = 1000
 MAX_STATUSES = 256

@@ -6,12 +6,12 @@ from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 
 from dev.solana.bank import Bank
-from dev.solana.blocks import Block
 from dev.solana.errors import InvalidParamsError, PreflightFailureError, SignatureVerificationError
 from dev.solana.faucet import Faucet
+from dev.solana.history.blocks import Block
+from dev.solana.history.outcome import Outcome
 from dev.solana.methods.accounts import encode_account
 from dev.solana.node import Node, with_context
-from dev.solana.outcome import Outcome
 from dev.solana.params import Config, Params, decode_base64
 
 MAX_TRANSACTION_BYTES = 1232

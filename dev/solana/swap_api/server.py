@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from dev.errors import NodeError
+from dev.processes.errors import NodeError
 from dev.solana.swap_api.orders import Order, RefusedError, order_of
 
 Body: TypeAlias = dict[str, Any]

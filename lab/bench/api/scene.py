@@ -11,7 +11,7 @@ from uuid import UUID
 import requests
 
 from dev.ports import free_port
-from dev.process import Child, Program
+from dev.processes.process import Child, Program
 from lab.bench.api.connections import HOST
 from lab.bench.api.traffic import Traffic
 from lab.bench.indexer.bench import Bench

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from dev.process import Child
+from dev.processes.process import Child
 from lab.bench.indexer.processes import cpu_seconds, cpu_seconds_of
 
 

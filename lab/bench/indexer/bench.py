@@ -10,7 +10,7 @@ from typing import Self
 from django.db import connection
 
 from dev.chain.chains_file import CHAIN
-from dev.supervisor import Supervisor
+from dev.processes.supervisor import Supervisor
 from lab.bench.service import Service
 from lab.bench.sweeps.copies import Copier
 from lab.bench.sweeps.node import Node

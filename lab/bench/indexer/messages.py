@@ -6,7 +6,7 @@ from statistics import median, quantiles
 
 from django.utils import timezone
 
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from lab.bench.indexer import processes
 from lab.bench.indexer.bench import Bench
 from lab.bench.report import Section, Target

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import redis
 
-from dev.process import Child, Program
+from dev.processes.process import Child, Program
 from lab.bench.indexer.bench import Bench
 from sweepapi.broker_state import BrokerState
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 from dev.ports import free_port
-from dev.process import Program
+from dev.processes.process import Program
 from lab.bench.indexer.bench import Bench
 from lab.bench.indexer.settler import Settler
 from lab.bench.report import Section, Target

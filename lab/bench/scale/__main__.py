@@ -10,9 +10,9 @@ import sys
 from signal import SIGINT
 
 from dev import world
-from dev.errors import LocalWorldError
-from dev.process import Program
-from dev.supervisor import Interrupted, Supervisor, say
+from dev.processes.errors import LocalWorldError
+from dev.processes.process import Program
+from dev.processes.supervisor import Interrupted, Supervisor, say
 from lab.bench.scale.disposal import removed_afterwards
 
 

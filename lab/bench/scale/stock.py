@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.progress import track
 
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
-from dev.supervisor import Supervisor
-from dev.waiting import wait_until
+from dev.processes.supervisor import Supervisor
+from dev.processes.waiting import wait_until
 from lab.bench.service import Service, reading_from
 from lab.bench.sweeps import engine
 from lab.bench.sweeps.copies import Changes, Copier, tables_of_a_sweep, without_triggers

@@ -9,8 +9,8 @@ from typing import Any, Self
 import requests
 
 from dev.ports import free_port
-from dev.process import Program
-from dev.supervisor import Supervisor
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor
 from lab.bench.sweeps.chain import BLOCK_SECONDS
 from lab.bench.sweeps.template import Template
 

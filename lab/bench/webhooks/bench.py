@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from dev.engines.anvil import CHAIN_ID
 from dev.ports import free_port
-from dev.process import Program
-from dev.supervisor import Supervisor
+from dev.processes.process import Program
+from dev.processes.supervisor import Supervisor
 from lab.bench.webhooks.certificate import HOST, write_certificate
 from partners.models import FeeShare, Partner
 from partners.webhooks import endpoints

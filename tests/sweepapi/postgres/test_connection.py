@@ -10,7 +10,7 @@ from django import db
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from sweepapi import errors
 from sweepapi.api.errors.error_mapping import domain_error
 from sweepapi.postgres import connection as deadlines

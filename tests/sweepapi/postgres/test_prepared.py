@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from sweepapi.postgres.base import DatabaseWrapper
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from solders.keypair import Keypair
 from solders.system_program import TransferParams, transfer
 from structlog.testing import capture_logs
 
-from dev.solana.records import Landed as LocalLanded
+from dev.solana.history.records import Landed as LocalLanded
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.landed.opinions import Found

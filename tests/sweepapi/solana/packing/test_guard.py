@@ -4,7 +4,7 @@ import pytest
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.packing.guard import Output

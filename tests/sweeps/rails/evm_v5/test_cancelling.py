@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from eth_account import Account
 
-from dev.waiting import wait_until
+from dev.processes.waiting import wait_until
 from indexer import checks, jobs
 from indexer.claims import MESSAGE_GRACE
 from indexer.runner import Job

@@ -7,7 +7,7 @@ from solders.pubkey import Pubkey
 from solders.system_program import TransferParams, transfer
 from spl.token.constants import WRAPPED_SOL_MINT
 
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from indexer import books, reconciliation
 from ledger.balances import balance_of
 from ledger.entries import posting

@@ -7,7 +7,7 @@ from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 
 from dev.solana.faucet import LAMPORTS_PER_SOL
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from sweepapi.solana.encoding.addresses import TOKEN, WRAPPED_SOL, associated_account
 from tests.solana_cluster import SolanaCluster
 from tests.solana_user import DOLLAR, SolanaUser

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from sweepapi.rpc import ProviderPool
 from tests import fake_node
 from tests.fake_node import Alter, FakeNode

@@ -15,7 +15,7 @@ from django.utils import timezone
 from solders.compute_budget import set_compute_unit_limit
 from solders.pubkey import Pubkey
 
-from dev.solana.records import Landed
+from dev.solana.history.records import Landed
 from indexer import checks, reconciliation
 from ledger.entries.reading import postings_of
 from ledger.models import Account, JournalEntry

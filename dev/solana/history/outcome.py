@@ -15,7 +15,7 @@ from solders.transaction_metadata import (
     TransactionResult,
 )
 
-from dev.solana import base58
+from dev.solana.history import base58
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from solders.address_lookup_table_account import LOOKUP_TABLE_META_SIZE
 from solders.message import Message, MessageV0, MessageV1
 from solders.pubkey import Pubkey
 
-from dev.solana.balances import ReadAccount
+from dev.solana.history.balances import ReadAccount
 
 _KEY_BYTES = 32
 

@@ -8,9 +8,9 @@ import psycopg
 
 from dev.chain.chains_file import CHAIN
 from dev.engines.postgres import base_backup
-from dev.fleet import Fleet
+from dev.processes.fleet import Fleet
+from dev.processes.waiting import wait_until
 from dev.solana.clusters_file import CLUSTER
-from dev.waiting import wait_until
 from lab.chaos.world import ChaosWorld
 
 START_SECONDS = 60

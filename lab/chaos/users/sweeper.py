@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from dev.errors import NodeError
 from dev.partner_client import NATIVE_COIN, finalize
+from dev.processes.errors import NodeError
 from lab.chaos.chain import ChaosChain
 from lab.chaos.journal import Journal
 from lab.chaos.partner import PartnerApi, Reply

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
-from dev.errors import ChildExitedError, FolderInUseError
-from dev.orphans import kill_orphans
-from dev.process import TERMINATION_SIGNALS, Child, Program, reap, records_folder, termination_signals_blocked
-from dev.waiting import POLL_SECONDS, wait_until
+from dev.processes.errors import ChildExitedError, FolderInUseError
+from dev.processes.orphans import kill_orphans
+from dev.processes.process import TERMINATION_SIGNALS, Child, Program, reap, records_folder, termination_signals_blocked
+from dev.processes.waiting import POLL_SECONDS, wait_until
 
 START_SECONDS = 120
 LOG_LINES_SHOWN = 25

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lab.chaos.provider_faults import Alter, Call
+from lab.chaos.breaking.provider_faults import Alter, Call
 
 TRANSACTION, LISTING, STATUSES, BLOCK = "getTransaction", "getSignaturesForAddress", "getSignatureStatuses", "getBlock"
 FAILED = {"InstructionError": [0, {"Custom": 1}]}

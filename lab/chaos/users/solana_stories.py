@@ -6,11 +6,11 @@ from random import Random
 from typing import Any
 
 from dev.chain.rpc import Rpc
-from dev.errors import NodeError
+from dev.processes.errors import NodeError
 from dev.solana_client import SolanaWallet
 from lab.chaos.journal import Journal
 from lab.chaos.partner import PartnerApi
-from lab.chaos.sweeper import BUILD_ATTEMPTS, RETRY_ACTIONS, SLIPPAGE_BPS, Built, Steps
+from lab.chaos.users.sweeper import BUILD_ATTEMPTS, RETRY_ACTIONS, SLIPPAGE_BPS, Built, Steps
 
 AMOUNTS = {"USDT": 50_000, "JUP": 100_000, "PYUSD": 50_000, "BONK": 100_000_000}
 OUTPUT = "USDC"

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import psutil
 
-from dev.errors import WaitTimeoutError
-from dev.orphans import MARKER, kill_orphans
-from dev.waiting import wait_until
+from dev.processes.errors import WaitTimeoutError
+from dev.processes.orphans import MARKER, kill_orphans
+from dev.processes.waiting import wait_until
 
 STOP_SECONDS = 10
 TERMINATION_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}

@@ -4,8 +4,8 @@ import time
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
-from lab.chaos.fault_effects import Scene, effects_of
-from lab.chaos.faults import DECKS, LONGEST_SECONDS, Drawn, draw
+from lab.chaos.breaking.fault_effects import Scene, effects_of
+from lab.chaos.breaking.faults import DECKS, LONGEST_SECONDS, Drawn, draw
 
 
 @dataclass

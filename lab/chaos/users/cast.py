@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from dev.chain.rpc import Rpc
 from dev.solana_client import SolanaWallet
-from lab.chaos import solana_stories, stories
 from lab.chaos.chain import ChaosChain
 from lab.chaos.journal import Journal
 from lab.chaos.partner import PartnerApi
-from lab.chaos.solana_stories import SolanaUser
-from lab.chaos.sweeper import Steps, Sweeper
+from lab.chaos.users import solana_stories, stories
+from lab.chaos.users.solana_stories import SolanaUser
+from lab.chaos.users.sweeper import Steps, Sweeper
 from lab.chaos.wallets import ChaosWallet
 from lab.chaos.world import ChaosWorld
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from dev.errors import WaitTimeoutError
+from dev.processes.errors import WaitTimeoutError
 
 POLL_SECONDS = 0.02
 

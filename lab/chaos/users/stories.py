@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dev.chain.deploy import MULTICALL3
 from dev.chain.sender import calldata
-from lab.chaos.sweeper import DECIDED, Built, Steps, Sweeper
+from lab.chaos.users.sweeper import DECIDED, Built, Steps, Sweeper
 
 SOON, LATER, MUCH_LATER = 2, 12, 40
 WAITS = 12  # how often a story looks whether the deadline has passed, before it gives up

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP
 
-from dev.errors import WaitTimeoutError
-from dev.process import Child, Program
-from dev.supervisor import Supervisor
-from dev.waiting import wait_until
+from dev.processes.errors import WaitTimeoutError
+from dev.processes.process import Child, Program
+from dev.processes.supervisor import Supervisor
+from dev.processes.waiting import wait_until
 
 STOP_SECONDS = 10
 _PARENT = re.compile(r"^PPid:\t(\d+)$", re.MULTILINE)

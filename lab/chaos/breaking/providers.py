@@ -1,7 +1,7 @@
 """The providers of the chaos world: proxies of the local nodes, of which the fault drawer makes at most one bad.
 
-``python -m lab.chaos.providers PORT=UPSTREAM…`` serves them all in one process. ``set_fault`` tells a proxy how to
-behave from then on.
+``python -m lab.chaos.breaking.providers PORT=UPSTREAM…`` serves them all in one process. ``set_fault``
+tells a proxy how to behave from then on.
 """
 
 import json
@@ -15,8 +15,8 @@ from typing import Any
 
 import requests
 
-from lab.chaos.provider_faults import ALTERATIONS, BLOCK, TAGS, Alter, Call, as_of, behind, garbage
-from lab.chaos.solana_lies import ALTERATIONS_ON_SOLANA
+from lab.chaos.breaking.provider_faults import ALTERATIONS, BLOCK, TAGS, Alter, Call, as_of, behind, garbage
+from lab.chaos.breaking.solana_lies import ALTERATIONS_ON_SOLANA
 
 CONTROL_PATH = "/fault"
 TIMEOUT_SECONDS, LONGEST_HANG_SECONDS, SLOW_SECONDS = 30, 60, 0.7

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lab.chaos.providers import KINDS, KINDS_ON_SOLANA
+from lab.chaos.breaking.providers import KINDS, KINDS_ON_SOLANA
 
 GAP_ACTIONS = {  # between faults, of a run of up to SWEEPS_PER_SPACING sweeps
     "provider": 6,

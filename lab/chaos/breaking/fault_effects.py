@@ -11,11 +11,11 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from lab.chaos import failover, skewed_database
+from lab.chaos.breaking import failover, skewed_database
+from lab.chaos.breaking.faults import DEEPEST_REORG_BLOCKS, Drawn
+from lab.chaos.breaking.providers import Fault, set_fault
 from lab.chaos.chain import ChaosChain
-from lab.chaos.faults import DEEPEST_REORG_BLOCKS, Drawn
 from lab.chaos.journal import Journal
-from lab.chaos.providers import Fault, set_fault
 from lab.chaos.world import ChaosWorld
 
 QUEUE = "sweeps"

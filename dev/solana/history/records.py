@@ -8,10 +8,10 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 
-from dev.solana.addresses import Keys
-from dev.solana.balances import Balances
-from dev.solana.blocks import Block
-from dev.solana.outcome import Outcome
+from dev.solana.history.addresses import Keys
+from dev.solana.history.balances import Balances
+from dev.solana.history.blocks import Block
+from dev.solana.history.outcome import Outcome
 
 
 @dataclass(frozen=True)

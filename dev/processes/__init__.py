@@ -1,0 +1,1 @@
+"""Processes of the local world: started, supervised, awaited, and never left behind."""

@@ -1,0 +1,1 @@
+"""What the local cluster knows of accounts and transactions: balances, blocks, outcomes and records."""
