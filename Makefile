@@ -21,9 +21,9 @@ CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 
 # The suite in parts that take about as long, each with a PostgreSQL, Redis and chain of its own. `rest` has what no other names.
-SWEEPS_TESTS := tests/sweeps
-RAILS_TESTS := tests/sweeps/rails tests/indexer tests/scenarios
-WAITING_TESTS := tests/resilience tests/races tests/dev tests/lab
+SWEEPS_TESTS := tests/sweeps tests/dev tests/lab
+RAILS_TESTS := tests/sweeps/rails tests/indexer tests/scenarios tests/test_fuzzed_api.py
+WAITING_TESTS := tests/resilience tests/races
 SUITE := pytest-waiting pytest-sweeps pytest-rails pytest-rest
 ignored = $(addprefix --ignore=,$(1))
 

@@ -74,13 +74,16 @@ class Engines(Supervisor):
             signalled.update(new)
 
     def start_worker(self, environment: Mapping[str, str], *, name: str = "worker", queue: str | None = None) -> Path:
-        """Start a worker with one process for one queue, or for all, and return its log when it is ready."""
+        """Start a worker with one process for one queue, or for all, and return its log when it is ready.
+
+        As in production it is started again when it exits, which kombu sometimes makes it do when Redis goes away.
+        """
         log = self.folder / f"{name}.log"
         celery = [str(BIN / "celery"), "--app", "config.celery", "worker", "--concurrency", "1", "--loglevel", "INFO"]
         argv = [*celery, "--without-gossip", "--without-mingle", "--without-heartbeat"]  # as in compose.yaml
         argv += [] if queue is None else ["--queues", queue]
         # Killed in the end, since a warm stop takes seconds.
-        worker = Program(name=name, argv=argv, env=environment, stop_signal=SIGKILL, log=log)
+        worker = Program(name=name, argv=argv, env=environment, stop_signal=SIGKILL, log=log, restarts=True)
         self.start(worker, ready=lambda: " ready" in log.read_text())
         return log
 
