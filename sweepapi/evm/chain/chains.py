@@ -1,8 +1,11 @@
 """The public facts of each chain, as ``chains_file`` reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+
+from eth_abi.abi import encode
+from eth_abi.packed import encode_packed
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,30 @@ class SaltRule(IntEnum):
     PAIR_AND_FEE = 0
     PACKED_PAIR = 2
 
+    def source(self, pair: Sequence[str], fee: int) -> bytes:
+        """Return what the salt is the hash of, for a sorted pair of tokens."""
+        match self:
+            case SaltRule.PAIR_AND_FEE:
+                return encode(["address", "address", "uint24"], [*pair, fee])
+            case SaltRule.PACKED_PAIR:
+                return encode_packed(["address", "address"], pair)
+
+
+@dataclass(frozen=True)
+class PoolKind:
+    """What all venues of a kind have in common, and in which fee and callback their forks may differ."""
+
+    number: int  # in the contracts
+    salt_rule: SaltRule
+    fee_bps: int
+    callback: str
+
+
+POOL_KINDS = {
+    "uniswap_v3": PoolKind(1, SaltRule.PAIR_AND_FEE, 0, "uniswapV3SwapCallback(int256,int256,bytes)"),
+    "uniswap_v2": PoolKind(2, SaltRule.PACKED_PAIR, 30, "uniswapV2Call(address,uint256,uint256,bytes)"),
+}
+
 
 @dataclass(frozen=True)
 class Venue:
@@ -35,7 +62,7 @@ class Venue:
 
     name: str
     id: int  # never one that another venue of the chain had: signed routes refer to it
-    kind: str  # "uniswap_v2" | "uniswap_v3"
+    kind: str  # as ``POOL_KINDS`` names it
     factory: str
     deployer: str  # creates the pools; the factory, unless the venue has an account for that
     salt_rule: SaltRule
@@ -51,7 +78,7 @@ class Router:
     """A swap router for what pool legs can't carry, with the contracts that find and price its pools."""
 
     name: str
-    kind: str  # "uniswap_v2" | "uniswap_v3"
+    kind: str  # the module that quotes it, as ``pools/sources.py`` names it
     address: str
     factory: str
     quoter: str

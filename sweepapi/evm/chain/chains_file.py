@@ -8,19 +8,13 @@ from typing import Any
 
 from eth_utils.address import is_address, to_checksum_address
 
-from sweepapi.evm.chain.chains import Chain, FinalityRule, Router, SaltRule, Venue
+from sweepapi.evm.chain.chains import POOL_KINDS, Chain, FinalityRule, Router, SaltRule, Venue
 from sweepapi.evm.chain.errors import ChainsFileError
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 
 _HASH = re.compile(r"0x[0-9a-f]{64}")
 _VENUE_IDS, _FEES_BPS, _FEE_TIERS = range(1, 2**16), range(10_000), range(1, 2**24)
-_SALT_RULES = {"uniswap_v3": SaltRule.PAIR_AND_FEE, "uniswap_v2": SaltRule.PACKED_PAIR}
-# What forks of a kind may differ in, as it is in the original.
-_ORIGINALS: Mapping[str, Mapping[str, object]] = {
-    "uniswap_v3": {"fee_bps": 0, "callback": "uniswapV3SwapCallback(int256,int256,bytes)"},
-    "uniswap_v2": {"fee_bps": 30, "callback": "uniswapV2Call(address,uint256,uint256,bytes)"},
-}
 
 
 def load_chains(path: Path) -> dict[str, Chain]:
@@ -138,16 +132,17 @@ def _venues(tables: list[Mapping[str, Any]]) -> tuple[Venue, ...]:
 
 def _venue(given: Mapping[str, Any]) -> Venue:
     kind, factory = str(given["kind"]), _address(given["factory"])
-    if kind not in _ORIGINALS:
+    original = POOL_KINDS.get(kind)
+    if original is None:
         raise ValueError(f"{kind!r} is not a kind of venue")
-    table = {"deployer": factory, **_ORIGINALS[kind], **given}
+    table = {"deployer": factory, "fee_bps": original.fee_bps, "callback": original.callback, **given}
     venue = Venue(
         name=str(table["name"]),
         id=_integer(table["id"], _VENUE_IDS),
         kind=kind,
         factory=factory,
         deployer=_address(table["deployer"]),
-        salt_rule=_SALT_RULES[kind],
+        salt_rule=original.salt_rule,
         fee_bps=_integer(table["fee_bps"], _FEES_BPS),
         callback=Function(table["callback"]).selector,
         init_code_hash=_init_code_hash(table["init_code_hash"]),

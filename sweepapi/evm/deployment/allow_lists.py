@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sweepapi.evm.chain.chains import Venue
+from sweepapi.evm.chain.chains import POOL_KINDS, Venue
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import Check, DeploymentDifference, Operation, display
@@ -15,8 +15,6 @@ ALLOW_ROUTER = Function("allowRouter(address,bytes4,address)")
 _VENUE = "(address,uint8,uint8,uint16,bytes4,bytes32)"
 VENUES = Function("venues()", f"((uint16,{_VENUE})[])")
 LIST_VENUE = Function(f"listVenue(uint16,{_VENUE})")
-# As the contracts number the kinds of pools.
-POOL_KINDS = {"uniswap_v3": 1, "uniswap_v2": 2}
 
 
 def allow_lists(specification: Specification, at: Addresses, name: str) -> Iterator[Check]:
@@ -55,7 +53,7 @@ def _compare_venue(
 
 def _venue_tuple(venue: Venue) -> tuple[Any, ...]:
     """Return the venue as the ABI encodes and decodes it."""
-    kind, code_hash = POOL_KINDS[venue.kind], bytes.fromhex(venue.init_code_hash[2:])
+    kind, code_hash = POOL_KINDS[venue.kind].number, bytes.fromhex(venue.init_code_hash[2:])
     return (venue.deployer.lower(), kind, venue.salt_rule.value, venue.fee_bps, venue.callback, code_hash)
 
 
