@@ -12,6 +12,8 @@ from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
+from django.conf import settings
+from django.db.models.functions import Now
 from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
@@ -28,11 +30,22 @@ from sweeps.store.stored import StoredSweep
 
 @dataclass(frozen=True)
 class FeeTerms(FeeRates):
-    """The fee, its recipients, and how the partner's share is settled."""
+    """The fee, its recipients, and how the partner's share is settled; each field is a column of ``Sweep``."""
 
     partner_recipient: str | None  # None where the share is paid later
     protocol_recipient: str
     settlement: Settlement
+
+    @classmethod
+    def of_today(cls, partner: Partner, protocol_recipient: str, partner_recipient: str | None = None) -> "FeeTerms":
+        """Return the terms of a sweep that is built now; without the partner's recipient, its share is paid later."""
+        return cls(
+            total_fee_bps=settings.TOTAL_FEE_BPS,
+            partner_share_bps=partner.share_bps_at(Now()),
+            partner_recipient=partner_recipient,
+            protocol_recipient=protocol_recipient,
+            settlement=Settlement.PAYABLE if partner_recipient is None else Settlement.ON_CHAIN,
+        )
 
     @classmethod
     def of(cls, sweep: Sweep) -> "FeeTerms":

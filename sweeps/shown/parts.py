@@ -51,8 +51,8 @@ def summary(snapshot: Snapshot) -> Part:
         "completedAt": snapshot["completed_at"],
         "txHashes": [tx["tx_hash"] for tx in transactions if tx["status"] == SweepTransaction.Status.ACCEPTED],
         "fees": {
-            "totalFeeBps": snapshot["total_fee_bps"],
-            "partnerShareBps": snapshot["partner_share_bps"],
+            "totalFeeBps": snapshot["fees"]["total_fee_bps"],
+            "partnerShareBps": snapshot["fees"]["partner_share_bps"],
             "expected": expected_fees(snapshot),
             "actual": actual_fees(snapshot),
         },
@@ -86,7 +86,7 @@ def expected_fees(snapshot: Snapshot) -> Part | None:
     """Return the fields of ``FeeSplitSerializer`` for the newest offer; None if the sweep was adopted."""
     if snapshot["expected_gross"] is None:
         return None
-    expected = FeeRates(snapshot["total_fee_bps"], snapshot["partner_share_bps"]).split(snapshot["expected_gross"])
+    expected = FeeRates(**snapshot["fees"]).split(snapshot["expected_gross"])
     return {
         "grossOutput": str(expected.gross_output),
         "totalFee": str(expected.total_fee),

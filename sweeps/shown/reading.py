@@ -4,11 +4,13 @@ The statements fetch rows; what they mean for a partner is said by ``parts``.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 from uuid import UUID
 
 from ledger.entries.reading import POSTINGS_OF_SWEEP
 from partners.authentication import Requester
 from sweepapi.errors import SweepNotFound
+from sweepapi.fees import FeeRates
 from sweepapi.modes import mode_of
 from sweepapi.postgres.prepared import fetch_json
 from sweepapi.postgres.sql import utc
@@ -54,13 +56,14 @@ def _array(rows: str) -> str:
     return f"(SELECT COALESCE(json_agg(one), '[]') FROM ({rows}) AS one)"
 
 
+_FEES = ", ".join(f"'{rate.name}', sweep.{rate.name}" for rate in fields(FeeRates))
 _FACTS = f"""
     'id', sweep.id, 'client_reference', sweep.client_reference, 'network', sweep.network, 'rail', sweep.rail,
     'status', sweep.status, 'is_open', sweep.is_open, 'wallet', sweep.wallet, 'output_asset', sweep.output_asset,
     'output_symbol', sweep.output_symbol, 'output_decimals', sweep.output_decimals,
     'created_at', {utc("sweep.created_at")}, 'deadline', {utc("sweep.deadline")},
     'completed_at', {utc("sweep.completed_at")}, 'settlement', sweep.settlement, 'flags', sweep.flags,
-    'total_fee_bps', sweep.total_fee_bps, 'partner_share_bps', sweep.partner_share_bps,
+    'fees', json_build_object({_FEES}),
     'expected_gross', (
         SELECT offer.expected_gross FROM sweeps_offer AS offer
         WHERE offer.sweep_id = sweep.id ORDER BY offer.sequence DESC LIMIT 1

@@ -82,7 +82,7 @@ def _require_renewable(sweep: Sweep) -> None:
 
 
 def _built(rail: Rail, issued: IssuedSweep) -> StoredSweep:
-    planned, request, fees, now = issued.planned, issued.planned.request, issued.planned.fees, clock()
+    planned, request, now = issued.planned, issued.planned.request, clock()
     sweep = Sweep(
         id=issued.sweep_id,
         partner=planned.partner,
@@ -97,11 +97,7 @@ def _built(rail: Rail, issued: IssuedSweep) -> StoredSweep:
         accepted_impact_bps=request.accepted_impact_bps,
         unlimited_approvals=request.unlimited_approvals,
         wallet_atomic=request.wallet_atomic.value if request.wallet_atomic else "",
-        total_fee_bps=fees.total_fee_bps,
-        partner_share_bps=fees.partner_share_bps,
-        partner_recipient=fees.partner_recipient,
-        protocol_recipient=fees.protocol_recipient,
-        settlement=fees.settlement,
+        **vars(planned.fees),
         min_gross=planned.minimum.gross_output,
         deadline=issued.deadline,
         created_at=now,

@@ -2,12 +2,9 @@
 
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models.functions import Now
 from uuid_utils.compat import uuid7
 
-from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.errors import UnsupportedChain
 from sweepapi.evm.chain.chains import Chain
@@ -50,7 +47,7 @@ def plan_v4(
     Raises ``UnsupportedChain`` where V4 is not deployed, and ``NewBuildRequired`` if it was replaced.
     """
     contract, recipient = _deployed(registry.chain(request.network))
-    fees = FeeTerms.of(renewed) if renewed is not None else _fees_of_today(partner, recipient)
+    fees = FeeTerms.of(renewed) if renewed is not None else FeeTerms.of_today(partner, recipient)
     signed = signed_terms_of(renewed, contract=contract) if renewed is not None else None
     planned = planning.plan(
         registry=registry,
@@ -67,7 +64,7 @@ def discover_v4(*, registry: Networks, partner: Partner, request: DiscoverReques
     """Read a wallet; raises ``UnsupportedChain`` where V4 is not deployed, and what ``discover`` raises."""
     chain = registry.chain(request.network)
     contract, recipient = _deployed(chain)
-    fees = _fees_of_today(partner, recipient)
+    fees = FeeTerms.of_today(partner, recipient)
     terms = SaleTerms(partner, chain, _contract(contract, fees), fees, lambda _draft: _trial(TRIED_ID))
     return discover(registry, request, terms)
 
@@ -111,16 +108,6 @@ def _order(planned: EvmPlanned, route: batch.BatchRoute, sweep_id: UUID) -> v4.S
         max_skipped=route.max_skipped,
         fee_bps=planned.fees.total_fee_bps,
         sweep_ref=sweep_ref_of(sweep_id),
-    )
-
-
-def _fees_of_today(partner: Partner, protocol_recipient: str) -> FeeTerms:
-    return FeeTerms(
-        total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(Now()),
-        partner_recipient=None,
-        protocol_recipient=protocol_recipient,
-        settlement=Settlement.PAYABLE,
     )
 
 

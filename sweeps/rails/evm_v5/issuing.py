@@ -12,12 +12,10 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
 
-from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.errors import BuildDisabled, UnsupportedChain
 from sweepapi.evm.chain.chains import Chain
@@ -102,7 +100,7 @@ def _sale_terms(registry: Networks, partner: Partner, network: str) -> SaleTerms
     chain = registry.chain(network)
     if chain.v5_contract is None or chain.protocol_recipient is None:
         raise UnsupportedChain
-    fees = _fees_of_today(partner, chain, chain.protocol_recipient)
+    fees = FeeTerms.of_today(partner, chain.protocol_recipient, partner.recipient_on(network))
     return SaleTerms(
         partner,
         chain,
@@ -127,16 +125,6 @@ def _trial(planned: EvmPlanned, nonce: int, *, signer: str) -> Trial:
 def _gross_output(log: Log) -> int | None:
     event = v5.decode_executed(log)
     return None if event is None else event.gross_output
-
-
-def _fees_of_today(partner: Partner, chain: Chain, protocol_recipient: str) -> FeeTerms:
-    return FeeTerms(
-        total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(Now()),
-        partner_recipient=partner.recipient_on(chain.network),
-        protocol_recipient=protocol_recipient,
-        settlement=Settlement.ON_CHAIN,
-    )
 
 
 def issue(planned: V5Simulated, *, registry: Networks, renewed: Sweep | None = None) -> V5Issued:

@@ -40,7 +40,7 @@ from sweeps.rails.solana_v1.build.refusals import (
     usable_output,
 )
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
-from sweeps.rails.solana_v1.build.terms import SwapTerms, fees_of_today, output_of
+from sweeps.rails.solana_v1.build.terms import SwapTerms, output_of
 
 log = structlog.get_logger(__name__)
 
@@ -57,7 +57,7 @@ def plan_v1(
     """
     cluster, pool = registry.cluster(request.network), registry.pool(request.network)
     output = output_of(cluster, request.output_asset)
-    fees = FeeTerms.of(renewed) if renewed is not None else fees_of_today(partner, registry.fee_wallet)
+    fees = FeeTerms.of(renewed) if renewed is not None else FeeTerms.of_today(partner, registry.fee_wallet)
     with _failures_named(request):
         facts = read_facts(pool, request, registry.fee_wallet)
         sellable = sellable_tokens(request, facts)

@@ -1,32 +1,16 @@
-"""The terms of a sweep on Solana, and how the swap API is asked for them."""
+"""What a sweep on Solana pays its fee into and ends in, and how the swap API is asked for it."""
 
 from dataclasses import dataclass
 
-from django.conf import settings
-from django.db.models.functions import Now
 from solders.pubkey import Pubkey
 
-from ledger.models import Settlement
-from partners.models import Partner
 from sweepapi.errors import FieldError, InvalidRequest
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.addresses import associated_account, public_key
 from sweepapi.solana.swap_api import QuoteRequest
-from sweeps.protocol.rail import FeeTerms
 
 # A transaction locks 64 accounts at most, and ours need some in addition to the route's.
 MAX_ROUTE_ACCOUNTS = 48
-
-
-def fees_of_today(partner: Partner, fee_wallet: str) -> FeeTerms:
-    """Return the terms of a sweep that is built now: the platform gets the whole fee and owes the partner its part."""
-    return FeeTerms(
-        total_fee_bps=settings.TOTAL_FEE_BPS,
-        partner_share_bps=partner.share_bps_at(Now()),
-        partner_recipient=None,
-        protocol_recipient=fee_wallet,
-        settlement=Settlement.PAYABLE,
-    )
 
 
 def fee_account(fee_wallet: str, output_mint: Pubkey, program: Pubkey) -> Pubkey:
