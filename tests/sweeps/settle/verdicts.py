@@ -32,7 +32,7 @@ FINAL = ExecutionVerdict(accepted=Depth.FINAL)
 class DecidedRail(EvmV5):
     """A rail for any number of executions, whose readings are verdicts already."""
 
-    name = "judged"
+    name = "decided"
 
     def follow(self, sweeps: Any) -> list[Any]:
         return list(sweeps)

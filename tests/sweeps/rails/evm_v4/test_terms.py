@@ -71,9 +71,9 @@ def skipped_log(leg: int, *, token: str = "") -> Log:
 
 
 def executed(*logs: Log) -> Executed:
-    (judged,) = verdict(receipt(*logs)).transactions
-    assert judged.executed is not None
-    return judged.executed
+    (decided,) = verdict(receipt(*logs)).transactions
+    assert decided.executed is not None
+    return decided.executed
 
 
 def receipt(*logs: Log, tx_hash: str = TX) -> Receipt:
@@ -87,9 +87,9 @@ def verdict(*receipts: Receipt, followed: FollowedEvmSweep = FOLLOWED, **facts: 
 
 def outcome(*logs: Log) -> list[tuple[str, str]]:
     """Return field and code of each mismatch of a successful receipt; empty if it executed the sweep."""
-    (judged,) = verdict(receipt(*logs)).transactions
-    assert (judged.executed is None) == bool(judged.mismatches)
-    return [(mismatch.field, mismatch.code) for mismatch in judged.mismatches]
+    (decided,) = verdict(receipt(*logs)).transactions
+    assert (decided.executed is None) == bool(decided.mismatches)
+    return [(mismatch.field, mismatch.code) for mismatch in decided.mismatches]
 
 
 def found(log: Log, *, agreed: bool = True) -> SearchFinding:
@@ -105,9 +105,9 @@ def test_the_reference_is_the_uuid_and_sixteen_zero_bytes() -> None:
 
 
 def test_the_partners_part_of_the_fee_is_its_share_rounded_down() -> None:
-    (judged,) = verdict(receipt(executed_log())).transactions
+    (decided,) = verdict(receipt(executed_log())).transactions
     paid = Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
-    assert judged.executed == Executed(paid, logs_digest=digest([(0, executed_log())]), log_index=0)
+    assert decided.executed == Executed(paid, logs_digest=digest([(0, executed_log())]), log_index=0)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_an_event_of_v5_at_the_same_contract_does_not_count() -> None:
 
 
 def test_a_used_reference_is_flagged_until_its_event_is_found() -> None:
-    judged = verdict(state=True)
-    assert (judged.raised, judged.ended) == (USED, None)
+    decided = verdict(state=True)
+    assert (decided.raised, decided.ended) == (USED, None)
     nothing = SearchFinding(None, None, agreed=False, resume_at=500)
     searched = verdict(state=True, finding=nothing)
     assert (searched.raised, searched.search_cursor) == (USED, "500")
@@ -185,21 +185,21 @@ def test_a_used_reference_is_flagged_until_its_event_is_found() -> None:
 
 def test_an_execution_that_was_not_reported_is_decided_by_its_receipt() -> None:
     unreported = receipt(executed_log(), tx_hash=random_hash())
-    judged = verdict(followed=replace(FOLLOWED, tx_hashes=()), state=True, finding=found_execution(unreported))
-    assert [one.executed is not None for one in judged.transactions] == [True]
-    assert judged.cleared == USED
+    decided = verdict(followed=replace(FOLLOWED, tx_hashes=()), state=True, finding=found_execution(unreported))
+    assert [one.executed is not None for one in decided.transactions] == [True]
+    assert decided.cleared == USED
 
 
 def test_the_users_own_event_on_other_terms_ends_the_sweep() -> None:
-    judged = verdict(state=True, finding=found(executed_log(token_count=1)))
-    assert judged.ended == Ended(Ending.TAKEN, "tokenCount: the event has 1, the sweep 2.", TX)
-    assert judged.raised == USED
+    decided = verdict(state=True, finding=found(executed_log(token_count=1)))
+    assert decided.ended == Ended(Ending.TAKEN, "tokenCount: the event has 1, the sweep 2.", TX)
+    assert decided.raised == USED
 
 
 def test_an_event_on_other_terms_that_only_one_provider_shows_ends_nothing() -> None:
-    judged = verdict(state=True, finding=found(executed_log(fee=1), agreed=False))
-    assert judged.ended is None
-    assert judged.obstacle == "The providers disagree about the event that used the sweepRef."
+    decided = verdict(state=True, finding=found(executed_log(fee=1), agreed=False))
+    assert decided.ended is None
+    assert decided.obstacle == "The providers disagree about the event that used the sweepRef."
 
 
 @pytest.mark.parametrize("state", [True, None])

@@ -61,34 +61,34 @@ def verdict(*receipts: Receipt, followed: FollowedEvmSweep = FOLLOWED, **facts: 
 
 def of_transaction(*logs: Log, followed: FollowedEvmSweep = FOLLOWED) -> TransactionVerdict:
     """Compare a successful receipt with these logs."""
-    (judged,) = verdict(receipt(*logs), followed=followed).transactions
-    return judged
+    (decided,) = verdict(receipt(*logs), followed=followed).transactions
+    return decided
 
 
-def executed_in(judged: TransactionVerdict) -> Executed:
+def executed_in(decided: TransactionVerdict) -> Executed:
     """Return the execution that was found, without the digest of its logs and its position."""
-    assert judged.executed is not None
-    return replace(judged.executed, logs_digest="", log_index=None)
+    assert decided.executed is not None
+    return replace(decided.executed, logs_digest="", log_index=None)
 
 
 def mismatches(*logs: Log) -> list[tuple[str, str]]:
-    judged = of_transaction(*logs)
-    assert (judged.executed, judged.reverted) == (None, False)
-    return [(mismatch.field, mismatch.code) for mismatch in judged.mismatches]
+    decided = of_transaction(*logs)
+    assert (decided.executed, decided.reverted) == (None, False)
+    return [(mismatch.field, mismatch.code) for mismatch in decided.mismatches]
 
 
 # --- receipts ---------------------------------------------------------------------------------------------------------
 
 
 def test_an_event_that_matches_the_signed_terms_is_an_execution() -> None:
-    judged = of_transaction(executed_log())
-    assert executed_in(judged) == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
-    assert (judged.tx_hash, judged.inclusion.block_number) == (TX, 100)
+    decided = of_transaction(executed_log())
+    assert executed_in(decided) == Executed(Split(1_000_000, 7_500, 3_000, 4_500, 992_500))
+    assert (decided.tx_hash, decided.inclusion.block_number) == (TX, 100)
 
 
 def test_a_reverted_transaction_is_a_revert_whatever_it_logged() -> None:
-    (judged,) = verdict(receipt(executed_log(), succeeded=False)).transactions
-    assert (judged.reverted, judged.executed) == (True, None)
+    (decided,) = verdict(receipt(executed_log(), succeeded=False)).transactions
+    assert (decided.reverted, decided.executed) == (True, None)
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_inconsistent_amounts_raise_a_flag() -> None:
 def test_receipts_are_decided_in_the_order_of_their_reports_up_to_the_execution() -> None:
     hashes = tuple(random_hash() for _ in range(4))
     receipts = [receipt(*logs, tx_hash=h) for h, logs in zip(hashes, [(), (executed_log(),), ()], strict=False)]
-    judged = verdict(*reversed(receipts), followed=replace(FOLLOWED, tx_hashes=hashes)).transactions
-    assert [one.tx_hash for one in judged] == list(hashes[:2])
+    decided = verdict(*reversed(receipts), followed=replace(FOLLOWED, tx_hashes=hashes)).transactions
+    assert [one.tx_hash for one in decided] == list(hashes[:2])
 
 
 # --- the nonce --------------------------------------------------------------------------------------------------------
@@ -200,8 +200,8 @@ def test_a_used_nonce_raises_a_flag_and_an_unused_one_clears_it() -> None:
 
 
 def test_an_execution_explains_the_used_nonce() -> None:
-    judged = verdict(receipt(executed_log()), state=True)
-    assert (judged.raised, judged.cleared) == (frozenset(), USED)
+    decided = verdict(receipt(executed_log()), state=True)
+    assert (decided.raised, decided.cleared) == (frozenset(), USED)
 
 
 # --- what a search found ----------------------------------------------------------------------------------------------
@@ -209,40 +209,40 @@ def test_an_execution_explains_the_used_nonce() -> None:
 
 def test_a_cancellation_that_two_providers_show_ends_the_execution_and_names_its_sender() -> None:
     finding = found_cancellation(OUTPUT)
-    judged = verdict(state=True, finding=finding)
+    decided = verdict(state=True, finding=finding)
     assert finding.hit is not None
-    assert judged.cleared == USED
-    assert judged.ended == Ended(Ending.CANCELLED, f"cancelled on chain by {OUTPUT}", finding.hit.tx_hash)
+    assert decided.cleared == USED
+    assert decided.ended == Ended(Ending.CANCELLED, f"cancelled on chain by {OUTPUT}", finding.hit.tx_hash)
 
 
 def test_a_cancellation_that_one_provider_shows_is_an_obstacle() -> None:
-    judged = verdict(state=True, finding=found_cancellation(OUTPUT, agreed=False))
-    assert (judged.ended, judged.raised) == (None, USED)
-    assert judged.obstacle == "The providers disagree about the event that used the nonce."
+    decided = verdict(state=True, finding=found_cancellation(OUTPUT, agreed=False))
+    assert (decided.ended, decided.raised) == (None, USED)
+    assert decided.obstacle == "The providers disagree about the event that used the nonce."
 
 
 def test_an_execution_that_was_found_is_decided_by_its_receipt() -> None:
     stranger = random_hash()
-    (judged,) = verdict(state=True, finding=found_execution(receipt(executed_log(), tx_hash=stranger))).transactions
-    assert (judged.tx_hash, executed_in(judged)) == (stranger, Executed(PAID))
+    (decided,) = verdict(state=True, finding=found_execution(receipt(executed_log(), tx_hash=stranger))).transactions
+    assert (decided.tx_hash, executed_in(decided)) == (stranger, Executed(PAID))
 
 
 def test_a_reported_hash_that_was_found_is_decided_once() -> None:
     found = receipt(executed_log())
-    (judged,) = verdict(receipt(), state=True, finding=found_execution(found)).transactions
-    assert executed_in(judged) == Executed(PAID)
+    (decided,) = verdict(receipt(), state=True, finding=found_execution(found)).transactions
+    assert executed_in(decided) == Executed(PAID)
 
 
 def test_an_execution_without_a_receipt_is_an_obstacle() -> None:
-    judged = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
-    assert (judged.transactions, judged.ended, judged.raised) == ([], None, USED)
-    assert judged.obstacle == "An event shows an execution, but no receipt confirms it."
+    decided = verdict(state=True, finding=found_execution(receipt(executed_log()), known=False))
+    assert (decided.transactions, decided.ended, decided.raised) == ([], None, USED)
+    assert decided.obstacle == "An event shows an execution, but no receipt confirms it."
 
 
 def test_a_search_that_found_nothing_says_so_and_where_to_continue() -> None:
-    judged = verdict(state=True, finding=replace(NOT_FOUND, resume_at=50))
-    assert (judged.search_cursor, judged.raised) == ("50", USED)
-    assert judged.obstacle == "The nonce is used, but the event that used it has not been found yet."
+    decided = verdict(state=True, finding=replace(NOT_FOUND, resume_at=50))
+    assert (decided.search_cursor, decided.raised) == ("50", USED)
+    assert decided.obstacle == "The nonce is used, but the event that used it has not been found yet."
 
 
 def test_the_cursor_of_a_search_is_kept_without_a_new_one_and_dropped_for_an_unused_nonce() -> None:
@@ -291,8 +291,8 @@ def test_there_is_no_search_without_need() -> None:
     ids=lambda value: value.value if isinstance(value, Depth) else "",
 )
 def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[str, Any], depth: Depth) -> None:
-    judged = verdict(receipt(executed_log()), followed=COMPLETED, **RAN_OUT, **facts)
-    assert judged == ExecutionVerdict(100, accepted=depth, log_index=0 if depth is Depth.FINAL else None)
+    decided = verdict(receipt(executed_log()), followed=COMPLETED, **RAN_OUT, **facts)
+    assert decided == ExecutionVerdict(100, accepted=depth, log_index=0 if depth is Depth.FINAL else None)
 
 
 @pytest.mark.parametrize("canonical", [block_at(100), block_at(100, fork=1)], ids=["final", "gone"])
@@ -314,21 +314,21 @@ UNUSED: dict[str, Any] = {
 
 
 def test_an_accepted_execution_that_no_provider_shows_is_undone_if_its_nonce_is_unused() -> None:
-    judged = verdict(**UNUSED)
-    assert judged.accepted is Depth.GONE
-    assert judged.obstacle == "The final block does not show the execution that was accepted."
+    decided = verdict(**UNUSED)
+    assert decided.accepted is Depth.GONE
+    assert decided.obstacle == "The final block does not show the execution that was accepted."
 
 
 def test_a_receipt_that_contradicts_the_unused_nonce_closes_nothing() -> None:
-    judged = verdict(receipt(executed_log()), **UNUSED)
+    decided = verdict(receipt(executed_log()), **UNUSED)
     obstacle = "The final block shows the execution that was accepted, but its nonce is unused."
-    assert (judged.accepted, judged.obstacle) == (Depth.UNKNOWN, obstacle)
+    assert (decided.accepted, decided.obstacle) == (Depth.UNKNOWN, obstacle)
 
 
 def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:
-    judged = verdict(followed=COMPLETED, canonical=block_at(100), final_number=100)
+    decided = verdict(followed=COMPLETED, canonical=block_at(100), final_number=100)
     obstacle = "No provider shows the accepted transaction any more."
-    assert (judged.accepted, judged.obstacle) == (Depth.UNKNOWN, obstacle)
+    assert (decided.accepted, decided.obstacle) == (Depth.UNKNOWN, obstacle)
 
 
 @pytest.mark.parametrize(
@@ -342,9 +342,9 @@ def test_a_final_block_without_the_accepted_receipt_closes_nothing() -> None:
     ids=["paid something else", "no event", "reverted", "in another block"],
 )
 def test_a_final_receipt_that_shows_something_else_undoes_the_acceptance(shown: Receipt) -> None:
-    judged = verdict(shown, followed=COMPLETED, canonical=block_at(100), final_number=100)
-    assert judged.accepted is Depth.GONE
-    assert judged.obstacle == "The final block does not show the execution that was accepted."
+    decided = verdict(shown, followed=COMPLETED, canonical=block_at(100), final_number=100)
+    assert decided.accepted is Depth.GONE
+    assert decided.obstacle == "The final block does not show the execution that was accepted."
 
 
 # --- what a second provider has to confirm ----------------------------------------------------------------------------

@@ -59,14 +59,14 @@ def verdict(*logs: Log, **facts: Any) -> ExecutionVerdict:
 
 
 def executed(*logs: Log) -> Executed | None:
-    (judged,) = verdict(*logs).transactions
-    return judged.executed
+    (decided,) = verdict(*logs).transactions
+    return decided.executed
 
 
 def mismatches(*logs: Log) -> list[tuple[str, str]]:
-    (judged,) = verdict(*logs).transactions
-    assert judged.executed is None
-    return [(mismatch.field, mismatch.code) for mismatch in judged.mismatches]
+    (decided,) = verdict(*logs).transactions
+    assert decided.executed is None
+    return [(mismatch.field, mismatch.code) for mismatch in decided.mismatches]
 
 
 def left_out(*logs: Log) -> list[tuple[int, str]]:
