@@ -57,9 +57,9 @@ FAULTS = (
     Fault(
         "a fee share read from now",
         "A new share changes what partners are owed for sweeps that were built under the one before.",
-        "sweeps/rails/evm_v4/terms.py",
-        "fees=FeeTerms.of(sweep),",
-        "fees=FeeTerms(**vars(FeeTerms.of(sweep)) | {'partner_share_bps': sweep.partner.share_bps_at(stored.now)}),",
+        "sweeps/protocol/rail.py",
+        "return cls(**{term.name: getattr(sweep, term.name) for term in fields(cls)})",
+        "return cls.of_today(Partner.objects.get(id=sweep.partner_id), sweep.protocol_recipient)",
         "tests/sweeps/test_fee_shares.py::test_a_partner_that_is_paid_later_is_owed_the_share_of_the_build",
     ),
     Fault(

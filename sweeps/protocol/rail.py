@@ -6,7 +6,7 @@ decide on what it has read, and applies the verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
@@ -50,13 +50,7 @@ class FeeTerms(FeeRates):
     @classmethod
     def of(cls, sweep: Sweep) -> "FeeTerms":
         """Return the terms that a sweep's first offer fixed."""
-        return cls(
-            total_fee_bps=sweep.total_fee_bps,
-            partner_share_bps=sweep.partner_share_bps,
-            partner_recipient=sweep.partner_recipient,
-            protocol_recipient=sweep.protocol_recipient,
-            settlement=Settlement(sweep.settlement),
-        )
+        return cls(**{term.name: getattr(sweep, term.name) for term in fields(cls)})
 
 
 @dataclass(frozen=True)
