@@ -70,8 +70,9 @@ pytest-sweeps: TESTS := $(SWEEPS_TESTS) $(call ignored,$(RAILS_TESTS) $(WAITING_
 pytest-rails: TESTS := $(RAILS_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(SWEEPS_TESTS) $(RAILS_TESTS) $(WAITING_TESTS))
 
+# Drops no database in the end, because its PostgreSQL goes with it.
 $(SUITE): $(CONTRACTS_READY) $(FEE_SPLITS)
-	$(PY) -m dev exec -- $(PY) -m pytest $(TESTS)
+	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.
 test-pythons: ## run the checks and the fast tests on Python 3.12 and 3.13, where the machine has them

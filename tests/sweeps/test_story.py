@@ -102,13 +102,12 @@ class Storyteller(RuleBasedStateMachine):
             self._mine(data.draw(st.sampled_from(reported)), data.draw(OUTCOMES))
 
     def any_transaction_is_mined(self, data: st.DataObject) -> None:
-        tx_hash = data.draw(st.sampled_from(HASHES))
-        if self.chain.find(tx_hash) is None:
-            self._mine(tx_hash, data.draw(OUTCOMES))
+        self._mine(data.draw(st.sampled_from(HASHES)), data.draw(OUTCOMES))
 
     def _mine(self, tx_hash: str, outcome: Outcome) -> None:
+        """Mine it if a chain could: a hash is in it once, and the identity is used once."""
         uses = outcome in ("executed", "wrong_fee")
-        if not uses or (self._is_unused() and self._is_executable()):
+        if self.chain.find(tx_hash) is None and (not uses or (self._is_unused() and self._is_executable())):
             self.chain.mine({tx_hash: outcome})
 
     def _is_executable(self) -> bool:
