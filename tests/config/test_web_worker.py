@@ -85,4 +85,5 @@ def test_new_connections_go_to_a_process_that_is_idle_and_not_to_one_at_work(web
         others = [web.process() for _ in range(CONNECTIONS)]
         at_work.close()
         to_the_one_at_work += others.count(answer.result())
-    assert to_the_one_at_work < ROUNDS * CONNECTIONS / 4
+    # Half would go to it if the processes accepted alike; some always do while the machine keeps the idle one waiting.
+    assert to_the_one_at_work < ROUNDS * CONNECTIONS / 3

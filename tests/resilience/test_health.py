@@ -57,7 +57,9 @@ def test_a_scrape_after_a_sweep_counts_its_requests_its_build_and_its_calls_to_t
     assert web["sweepapi_http_requests_total", ("POST", "/v2/sweep/build", "201")] == 1
     assert web["sweepapi_http_request_seconds_count", ("/v2/sweep/build",)] == 1
     assert web["sweepapi_settle_seconds_count", ()] == 1
-    assert web["sweepapi_acceptance_seconds_count", ()] == 1
+    # The loop accepts it if it is faster than the confirm.
+    accepted = [observed.samples(process)["sweepapi_acceptance_seconds_count", ()] for process in ("web", "work")]
+    assert sum(accepted) == 1
     assert web["sweepapi_rpc_calls_total", ("eth_getTransactionReceipt", completed, "answered", "0")] >= 1
     assert web["sweepapi_rpc_request_seconds_count", (completed, "0")] >= 4
 
