@@ -49,7 +49,7 @@ class Known:
 
 
 def discover(registry: Networks, *, network: str, wallet: str, output_mint: str | None = None) -> SolanaDiscovery:
-    """Read a wallet; without an output, at what it could become in the first one of the cluster.
+    """Read a wallet, and what it could become in an output: without one, in the first of the cluster.
 
     Raises ``InvalidRequest`` for another output than the cluster's, and ``ChainUnavailable``.
     """

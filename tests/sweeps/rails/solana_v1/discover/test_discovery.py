@@ -27,7 +27,7 @@ RENT = 2_039_280
 
 
 def look(user: SolanaUser, **options: Any) -> dict[str, Any]:
-    """Return the answer to discovery in the user's wallet, as JSON."""
+    """Return what discovery answers about the user's wallet, as JSON."""
     found = discover(networks.current(), network=user.cluster.network, wallet=str(user.key), **options)
     answer: dict[str, Any] = json.loads(json.dumps(DiscoverySerializer(found).data))
     return answer
