@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from celery import current_app
-from django.conf import settings
+from django.conf import settings as django_settings
 from django.test import Client
+from pytest_django import Settings
 
 from partners.models import ApiKey, Partner
 from sweepapi import networks
@@ -42,6 +43,12 @@ def io_inside_transactions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str
     breaches = watch_io(monkeypatch)
     yield breaches
     assert breaches == []
+
+
+@pytest.fixture(autouse=True)
+def patient(settings: Settings) -> None:
+    """Confirms wait for the chain as long as a busy machine needs."""
+    settings.CONFIRM_TIMEOUT_SECONDS = 20
 
 
 @pytest.fixture
@@ -84,7 +91,7 @@ def change_networks() -> Iterator[Callable[..., Networks]]:
 @pytest.fixture
 def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
     """Base and arbitrum from the shipped chains file, enabled in any environment, as sandbox chains."""
-    public = load_chains(settings.BASE_DIR / "config" / "chains.toml")
+    public = load_chains(django_settings.BASE_DIR / "config" / "chains.toml")
     public = {name: replace(chain, sandbox=True) for name, chain in public.items()}
     urls = ["http://127.0.0.1:1"]
     return change_networks(chains=public, rpc_urls={"base": urls, "arbitrum": urls}).enabled
@@ -93,7 +100,7 @@ def two_chains(change_networks: Callable[..., Networks]) -> tuple[Chain, ...]:
 @pytest.fixture
 def shipped_cluster(change_networks: Callable[..., Networks]) -> None:
     """The cluster of the shipped file as a sandbox cluster, whose sweeps a test key reaches."""
-    shipped = load_clusters(settings.BASE_DIR / "config" / "clusters.toml")
+    shipped = load_clusters(django_settings.BASE_DIR / "config" / "clusters.toml")
     change_networks(clusters={name: replace(cluster, sandbox=True) for name, cluster in shipped.items()})
 
 

@@ -222,7 +222,7 @@ def test_requests_that_no_worker_reached_in_time_are_not_sent(start: Callable[..
         return build(order)
 
     with pytest.raises(SwapApiError):
-        client_of(start(build_late), timeout_seconds=0.2).quotes([REQUEST] * 3 * WORKERS)
+        client_of(start(build_late), timeout_seconds=1).quotes([REQUEST] * 3 * WORKERS)
     release.set()
     wait_for_workers()
     assert len(asked) == WORKERS
