@@ -19,6 +19,7 @@ from django.conf import settings
 
 from indexer.leases import LEASE
 from sweepapi import networks
+from sweepapi.postgres.clock import database_time
 from sweeps.models import Execution, Sweep
 from sweeps.rails.registry import RAILS
 from sweeps.store import leases, reading
@@ -112,7 +113,7 @@ def make_run_out_due(network: str, clock: datetime) -> int:
     Only where that time is further ahead of the database's clock than the longest delay: otherwise they are due within
     that delay anyway.
     """
-    now = reading.clock()
+    now = database_time()
     horizon = now + timedelta(seconds=settings.MAX_CHECK_DELAY_SECONDS)
     if clock <= horizon:
         return 0

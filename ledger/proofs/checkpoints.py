@@ -15,11 +15,11 @@ from ledger.listing import numbers_of
 from ledger.models import Checkpoint, EntryNumber
 from ledger.proofs.trees import Tree, TreeDiffersError
 from ledger.statements.month import Month
-from ledger.statements.reading import database_time
 from ledger.statements.values import ENTRIES_ARRIVE_WITHIN
 from partners.models import Partner
 from sweepapi.errors import StatementNotFound, StatementNotReady
 from sweepapi.modes import Mode
+from sweepapi.postgres.clock import database_time
 
 log = structlog.get_logger(__name__)
 

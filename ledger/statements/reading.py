@@ -6,7 +6,6 @@ from itertools import chain, groupby, starmap
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import (
     BigIntegerField,
     Case,
@@ -39,6 +38,7 @@ from ledger.statements.values import (
 from partners.models import Partner
 from sweepapi.fields import SignedAmountField
 from sweepapi.modes import Mode
+from sweepapi.postgres.clock import database_time
 
 MAX_LINES = 1_000  # per asset, of a statement in memory; ``sections`` streams all of them
 _ROWS_AT_A_TIME = 2_000
@@ -57,14 +57,6 @@ def statement(partner: Partner, month: Month) -> Statement:
     """Return a partner's statement with the first lines of each asset."""
     generated_at = database_time()
     return Statement(partner, month, generated_at, tuple(_summed_up(section) for section in sections(partner, month)))
-
-
-def database_time() -> datetime:
-    """Return the time by which entries are posted; this host's clock may differ."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        time: datetime = cursor.fetchone()[0]
-    return time
 
 
 def _summed_up(section: StatementSection) -> AssetStatement:

@@ -12,10 +12,10 @@ from ledger.entries import posting
 from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import Split
+from sweepapi.postgres.clock import database_time
 from sweeps.models import EventKind, Execution, Flag, Sweep, SweepStatus, SweepTransaction
 from sweeps.protocol.rail import Inclusion, OutputAsset
 from sweeps.store import transitions
-from sweeps.store.reading import clock
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 
@@ -68,7 +68,7 @@ def store(adopted: Adopted) -> Sweep:
 
 
 def _stored(adopted: Adopted) -> StoredSweep:
-    now, block = clock(), adopted.inclusion
+    now, block = database_time(), adopted.inclusion
     sweep = _sweep(adopted, now)
     execution = _execution(adopted, sweep)
     tx = SweepTransaction(

@@ -52,15 +52,6 @@ def read_with_sweeps(model: type[ModelT]) -> type[ModelT]:
     return model
 
 
-def clock() -> datetime:
-    """Return the time by the database's clock, which decides what is due."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime
-        (now,) = cursor.fetchone()
-        return now
-
-
 @dataclass(frozen=True)
 class ReadMark:
     """What shows whether a sweep is still as it was read."""

@@ -10,13 +10,13 @@ from partners.models import Partner
 from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
 from sweepapi.monitoring import metrics
 from sweepapi.networks import Networks
+from sweepapi.postgres.clock import database_time
 from sweeps.models import Execution, Offer, Sweep, SweepToken
 from sweeps.protocol.rail import Identity, IssuedSweep, Offered, PlannedSweep, Quoted, Rail
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.registry import BY_MODE, RAILS
 from sweeps.serializers.rendering import rendered
 from sweeps.store import transitions
-from sweeps.store.reading import clock
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 from sweeps.story.decided import refuse_decided
@@ -82,7 +82,7 @@ def _require_renewable(sweep: Sweep) -> None:
 
 
 def _built(rail: Rail, issued: IssuedSweep) -> StoredSweep:
-    planned, request, now = issued.planned, issued.planned.request, clock()
+    planned, request, now = issued.planned, issued.planned.request, database_time()
     sweep = Sweep(
         id=issued.sweep_id,
         partner=planned.partner,

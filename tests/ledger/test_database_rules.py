@@ -13,8 +13,8 @@ from django.db import IntegrityError, connection, transaction
 from ledger import triggers
 from ledger.entries.posting import finalize
 from ledger.models import Account, JournalEntry, Payout, Posting
-from ledger.statements.reading import database_time
 from partners.models import Partner
+from sweepapi.postgres.clock import database_time
 from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payout, random_hash
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at, reversal_at, switched_off
