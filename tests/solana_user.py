@@ -48,7 +48,7 @@ class SolanaUser:
         )
         return replace(request, **fields)
 
-    def draft(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> SolanaSimulated:
+    def plan(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> SolanaSimulated:
         return plan_v1(registry=networks.current(), partner=self.partner, request=self.request(sold, **fields))
 
     def build(self, sold: Mapping[Pubkey, int], /, **fields: Any) -> dict[str, Any]:

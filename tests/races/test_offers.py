@@ -59,7 +59,7 @@ def test_two_builds_of_a_wallet_reserve_two_nonces(stage: Callable[[], Wallet]) 
 
 @pytest.fixture
 def build(chain: LocalChain, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Scene]:
-    """Build sweeps from one draft, without reading the chain."""
+    """Build sweeps from one plan, without reading the chain."""
     usdc, weth = chain.token("USDC"), chain.token("WETH")
     rail = RAILS["evm_v5"]
     request = BuildRequest(
@@ -69,8 +69,8 @@ def build(chain: LocalChain, partner: Partner, monkeypatch: pytest.MonkeyPatch) 
         output_asset=weth.address,
         slippage_bps=100,
     )
-    draft = rail.plan(registry=networks.current(), partner=partner, request=request)
-    monkeypatch.setattr(type(rail), "plan", staticmethod(lambda **_options: draft))
+    planned = rail.plan(registry=networks.current(), partner=partner, request=request)
+    monkeypatch.setattr(type(rail), "plan", staticmethod(lambda **_options: planned))
 
     def stage() -> Scene:
         sweep = Sweep.objects.get(

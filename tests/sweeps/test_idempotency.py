@@ -250,19 +250,19 @@ def test_what_can_no_longer_be_repeated_is_purged(partner: Partner) -> None:
 
 def test_a_build_that_was_overtaken_stores_nothing(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     rail = RAILS["evm_v5"]
-    draft = rail.plan
+    plan = rail.plan
     is_overtaken: list[bool] = []
     answers: list[Any] = []
 
-    def slow_draft(**options: Any) -> Any:
-        drafted = draft(**options)
+    def slow_plan(**options: Any) -> Any:
+        planned = plan(**options)
         if not is_overtaken:
             is_overtaken.append(True)
             age(61 * SECOND)
             answers.append(post(app.api, BUILD, app.body()))
-        return drafted
+        return planned
 
-    monkeypatch.setattr(type(rail), "plan", staticmethod(slow_draft))
+    monkeypatch.setattr(type(rail), "plan", staticmethod(slow_plan))
     slow = post(app.api, BUILD, app.body())
     (second,) = answers
     assert (second.status_code, error_of(slow)) == (201, IN_PROGRESS)

@@ -201,7 +201,7 @@ def test_a_sweep_that_is_being_cancelled_on_chain_is_not_offered_again(app: Part
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_sweep_that_is_cancelled_while_it_is_drafted_is_not_offered_again(app: PartnerApp) -> None:
+def test_a_sweep_that_is_cancelled_while_it_is_planned_is_not_offered_again(app: PartnerApp) -> None:
     app.build()
     sweep = Sweep.objects.select_related("partner").get()
 

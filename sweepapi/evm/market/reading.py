@@ -52,7 +52,7 @@ NOT_PAUSED = Requirement(PAUSED, False, "The contract is paused.")  # noqa: FBT0
 
 @dataclass(frozen=True)
 class Contract:
-    """The contract that a sweep is drafted for."""
+    """The contract that a sweep is planned for."""
 
     address: str
     requirements: Sequence[Requirement] = (NOT_PAUSED,)

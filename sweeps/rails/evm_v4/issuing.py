@@ -65,7 +65,7 @@ def discover_v4(*, registry: Networks, partner: Partner, request: DiscoverReques
     chain = registry.chain(request.network)
     contract, recipient = _deployed(chain)
     fees = FeeTerms.of_today(partner, recipient)
-    terms = SaleTerms(partner, chain, _contract(contract, fees), fees, lambda _draft: _trial(TRIED_ID))
+    terms = SaleTerms(partner, chain, _contract(contract, fees), fees, lambda _planned: _trial(TRIED_ID))
     return discover(registry, request, terms)
 
 

@@ -8,12 +8,12 @@ import pytest
 from partners.models import Partner
 from sweepapi.rpc import Call, Provider
 from tests.local_chain import LocalChain
-from tests.sweeps.rails.evm.drafts import Drafter
+from tests.sweeps.rails.evm.planner import Planner
 
 
 @pytest.fixture
-def drafter(chain: LocalChain, partner: Partner) -> Drafter:
-    return Drafter(chain, partner)
+def planner(chain: LocalChain, partner: Partner) -> Planner:
+    return Planner(chain, partner)
 
 
 @pytest.fixture

@@ -97,13 +97,13 @@ def test_the_most_expensive_sweeps_stay_below_the_cap_of_a_transaction(partner: 
         output_asset=chain.token("UNI").address,
         slippage_bps=100,
     )
-    draft = RAILS["evm_v5"].plan(registry=networks.current(), partner=partner, request=request)
-    assert isinstance(draft, EvmPlanned)
-    (token,) = draft.tokens
+    planned = RAILS["evm_v5"].plan(registry=networks.current(), partner=partner, request=request)
+    assert isinstance(planned, EvmPlanned)
+    (token,) = planned.tokens
     assert isinstance(token.swap, PoolSwap)
-    assert draft.last_hop is not None
-    assert replace(draft, tokens=[token] * MOST_TOKENS).gas.limit() <= TRANSACTION_CAP
+    assert planned.last_hop is not None
+    assert replace(planned, tokens=[token] * MOST_TOKENS).gas.limit() <= TRANSACTION_CAP
     router = networks.current().chains["local"].routers[0]
     routed = RouterSwap(Route(router, (Hop(token.asset, weth, 3000),), (token.swap.hop.pool,)), token.amount)
-    most_calls = replace(draft, last_hop=None, tokens=[replace(token, swap=routed)] * MOST_TOKENS)
+    most_calls = replace(planned, last_hop=None, tokens=[replace(token, swap=routed)] * MOST_TOKENS)
     assert most_calls.gas.limit() <= TRANSACTION_CAP

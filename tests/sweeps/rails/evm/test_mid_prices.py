@@ -18,7 +18,7 @@ from sweeps.rails.evm.build.stages import SignedTerms
 from tests.local_chain import LocalChain, Token
 from tests.many_tokens import open_market
 from tests.partner_app import PartnerApp, details_of, error_of
-from tests.sweeps.rails.evm.drafts import Drafter
+from tests.sweeps.rails.evm.planner import Planner
 from tests.thin_pools import open_thin_pool
 
 pytestmark = pytest.mark.django_db
@@ -53,9 +53,9 @@ def mint(chain: LocalChain, token: Token, holder: str, whole: float) -> None:
     assert chain.receipt(chain.send(chain.users[0], {"to": token.address, "data": data}))["status"] == 1
 
 
-def economics(drafter: Drafter, units: dict[str, float], *, output: str = "USDC") -> dict[str, TokenEconomics]:
-    """Return the economics of a draft by symbol."""
-    return {token.symbol: token.economics for token in drafter.sweep(units, output=output).tokens}
+def economics(planner: Planner, units: dict[str, float], *, output: str = "USDC") -> dict[str, TokenEconomics]:
+    """Return the economics of a plan by symbol."""
+    return {token.symbol: token.economics for token in planner.sweep(units, output=output).tokens}
 
 
 def shown_warnings(built: dict[str, Any]) -> list[tuple[str, str]]:
@@ -92,22 +92,22 @@ def test_the_impact_is_what_the_executed_swap_loses(
 
 @pytest.mark.parametrize("kind", ["uniswap_v2", "uniswap_v3"])
 @pytest.mark.parametrize(("decimals", "whole_in_pool"), [(0, 10**6), (2, 10**9), (18, 10**6), (30, 1_000)])
-def test_decimals_make_no_difference(drafter: Drafter, kind: str, decimals: int, whole_in_pool: int) -> None:
+def test_decimals_make_no_difference(planner: Planner, kind: str, decimals: int, whole_in_pool: int) -> None:
     """Selling 1 % of what a pool has, less its fee of 0.3 %: 0.997 / 1.00997 is 1.284 % less than one."""
-    (token,) = open_market(drafter.chain, 1, kind=kind, decimals=decimals, pool_side=whole_in_pool * 10**decimals)
-    drafter.listed[token.symbol] = token
+    (token,) = open_market(planner.chain, 1, kind=kind, decimals=decimals, pool_side=whole_in_pool * 10**decimals)
+    planner.listed[token.symbol] = token
     for output in ("WETH", "ETH"):
-        one = economics(drafter, {token.symbol: whole_in_pool / 100}, output=output)[token.symbol]
+        one = economics(planner, {token.symbol: whole_in_pool / 100}, output=output)[token.symbol]
         assert one.price_impact_bps == 129
 
 
-def test_a_fee_on_transfer_is_a_tax_and_not_an_impact(drafter: Drafter) -> None:
-    one = economics(drafter, {"TFEE": 5.0}, output="WETH")["TFEE"]
+def test_a_fee_on_transfer_is_a_tax_and_not_an_impact(planner: Planner) -> None:
+    one = economics(planner, {"TFEE": 5.0}, output="WETH")["TFEE"]
     assert (one.transfer_tax_bps, one.price_impact_bps) == (199, 31), "1 % twice; the pool's fee of 0.3 %, rounded up"
 
 
-def test_the_wrapped_coin_is_unwrapped_without_an_impact(drafter: Drafter) -> None:
-    one = economics(drafter, {"WETH": 0.5}, output="ETH")["WETH"]
+def test_the_wrapped_coin_is_unwrapped_without_an_impact(planner: Planner) -> None:
+    one = economics(planner, {"WETH": 0.5}, output="ETH")["WETH"]
     assert (one.price_impact_bps, one.transfer_tax_bps) == (0, 0)
 
 
@@ -115,90 +115,90 @@ def test_the_wrapped_coin_is_unwrapped_without_an_impact(drafter: Drafter) -> No
 
 
 @pytest.mark.parametrize("price", [0.1, 1.5])
-def test_a_narrow_pool_at_a_false_price_does_not_move_the_impact(drafter: Drafter, price: float) -> None:
+def test_a_narrow_pool_at_a_false_price_does_not_move_the_impact(planner: Planner, price: float) -> None:
     """Its virtual reserve of USDC is larger than that of the real pool, but it holds a hundredth of that."""
-    chain = drafter.chain
+    chain = planner.chain
     dai, usdc, owner = chain.token("DAI"), chain.token("USDC"), chain.users[-1].address
     sweep = {"DAI": 30_000_000.0}
-    before = economics(drafter, sweep)["DAI"].price_impact_bps
+    before = economics(planner, sweep)["DAI"].price_impact_bps
     assert before is not None
     assert before > 200
     for token in (dai, usdc):
         mint(chain, token, owner, 10**8)
     open_thin_pool(chain, (dai, 10**7 / price), (usdc, 10**7), fee=500)
-    assert economics(drafter, sweep)["DAI"].price_impact_bps == before
+    assert economics(planner, sweep)["DAI"].price_impact_bps == before
 
 
 @pytest.mark.parametrize("output", ["DAI", "WETH"])
-def test_a_decoy_with_the_wrapped_coin_does_not_move_values(drafter: Drafter, output: str) -> None:
+def test_a_decoy_with_the_wrapped_coin_does_not_move_values(planner: Planner, output: str) -> None:
     """It prices the coin at a hundredth, and holds an eightieth of the coins that the real pool holds."""
-    other = drafter.token("USDC" if output == "WETH" else output)
-    value = economics(drafter, {"LINK": 3.0}, output=output)["LINK"].value
-    mint(drafter.chain, other, drafter.chain.users[-1].address, 10**6)
-    open_thin_pool(drafter.chain, (drafter.token("WETH"), 5_000), (other, 5_000 * 25), fee=100)
-    assert economics(drafter, {"LINK": 3.0}, output=output)["LINK"].value == value
+    other = planner.token("USDC" if output == "WETH" else output)
+    value = economics(planner, {"LINK": 3.0}, output=output)["LINK"].value
+    mint(planner.chain, other, planner.chain.users[-1].address, 10**6)
+    open_thin_pool(planner.chain, (planner.token("WETH"), 5_000), (other, 5_000 * 25), fee=100)
+    assert economics(planner, {"LINK": 3.0}, output=output)["LINK"].value == value
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("output", ["USDC", "WETH", "ETH", "GUSD", "DAI"])
-def test_values_are_in_the_reference_token(drafter: Drafter, output: str) -> None:
-    draft = drafter.sweep({"LINK": 100.0}, output=output)
-    total = draft.economics
+def test_values_are_in_the_reference_token(planner: Planner, output: str) -> None:
+    planned = planner.sweep({"LINK": 100.0}, output=output)
+    total = planned.economics
     assert total.reference is not None
     assert (total.reference.symbol, total.reference.decimals) == ("USDC", 6)
-    assert draft.tokens[0].economics.value == total.value == pytest.approx(1_500 * DOLLAR, rel=0.02)
+    assert planned.tokens[0].economics.value == total.value == pytest.approx(1_500 * DOLLAR, rel=0.02)
     if output == "USDC":
-        assert total.value == draft.tokens[0].expected_output
+        assert total.value == planned.tokens[0].expected_output
 
 
-def test_the_reference_token_itself_can_be_swept(drafter: Drafter) -> None:
-    assert economics(drafter, {"USDC": 100.0}, output="LINK")["USDC"].value == pytest.approx(100 * DOLLAR, rel=0.02)
+def test_the_reference_token_itself_can_be_swept(planner: Planner) -> None:
+    assert economics(planner, {"USDC": 100.0}, output="LINK")["USDC"].value == pytest.approx(100 * DOLLAR, rel=0.02)
 
 
 def test_a_reference_that_is_not_a_token_leaves_values_unknown(
-    drafter: Drafter, change_chain: Callable[..., Chain]
+    planner: Planner, change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(reference_token=drafter.chain.users[3].address)
-    total = drafter.sweep({"LINK": 1.0}, output="WETH").economics
+    change_chain(reference_token=planner.chain.users[3].address)
+    total = planner.sweep({"LINK": 1.0}, output="WETH").economics
     assert (total.reference, total.value) == (None, None)
     assert total.net_output is not None
 
 
 @pytest.mark.parametrize(("output", "unit"), [("WETH", 10**18), ("ETH", 10**18), ("USDC", 2_500 * DOLLAR)])
-def test_a_sweep_costs_its_gas_at_the_current_price(drafter: Drafter, output: str, unit: int) -> None:
-    draft = drafter.sweep({"LINK": 1.0, "UNI": 1.0}, output=output)
-    total = draft.economics
-    assert draft.gas_price is not None
-    assert (total.gas, total.gas_price, total.data_fee) == (draft.gas.used, draft.gas_price.wei, 0)
+def test_a_sweep_costs_its_gas_at_the_current_price(planner: Planner, output: str, unit: int) -> None:
+    planned = planner.sweep({"LINK": 1.0, "UNI": 1.0}, output=output)
+    total = planned.economics
+    assert planned.gas_price is not None
+    assert (total.gas, total.gas_price, total.data_fee) == (planned.gas.used, planned.gas_price.wei, 0)
     assert total.gas_share is not None
-    assert total.gas_share == pytest.approx(total.gas * draft.gas_price.wei * unit / 10**18, rel=0.02)
-    assert total.net_output == draft.expected.user_amount - total.gas_share
-    for token in draft.tokens:
-        cost = leg_gas(token.swap) * draft.gas_price.wei * unit / 10**18
+    assert total.gas_share == pytest.approx(total.gas * planned.gas_price.wei * unit / 10**18, rel=0.02)
+    assert total.net_output == planned.expected.user_amount - total.gas_share
+    for token in planned.tokens:
+        cost = leg_gas(token.swap) * planned.gas_price.wei * unit / 10**18
         assert token.economics.gas_share == pytest.approx(cost, rel=0.02)
 
 
 def test_the_oracle_of_a_rollup_is_asked_for_the_size_of_the_transaction(
-    drafter: Drafter, change_chain: Callable[..., Chain]
+    planner: Planner, change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(l1_fee_oracle=drafter.chain.put_code("0x" + "0f" * 20, RETURNS_ITS_ARGUMENT))
+    change_chain(l1_fee_oracle=planner.chain.put_code("0x" + "0f" * 20, RETURNS_ITS_ARGUMENT))
     for units in ({"LINK": 1.0}, {"LINK": 1.0, "UNI": 1.0}):
-        draft = drafter.sweep(units, output="WETH")
-        total = draft.economics
-        assert draft.gas_price is not None
+        planned = planner.sweep(units, output="WETH")
+        total = planned.economics
+        assert planned.gas_price is not None
         assert total.data_fee == 1_000 + 128 * len(units)
-        assert total.gas_share == total.gas * draft.gas_price.wei + total.data_fee
-        for token in draft.tokens:
-            assert token.economics.gas_share == leg_gas(token.swap) * draft.gas_price.wei + 128
+        assert total.gas_share == total.gas * planned.gas_price.wei + total.data_fee
+        for token in planned.tokens:
+            assert token.economics.gas_share == leg_gas(token.swap) * planned.gas_price.wei + 128
 
 
 def test_an_oracle_that_does_not_answer_leaves_costs_unknown(
-    drafter: Drafter, change_chain: Callable[..., Chain]
+    planner: Planner, change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(l1_fee_oracle=drafter.chain.users[3].address)
-    total = drafter.sweep({"LINK": 1.0}, output="WETH").economics
+    change_chain(l1_fee_oracle=planner.chain.users[3].address)
+    total = planner.sweep({"LINK": 1.0}, output="WETH").economics
     assert (total.data_fee, total.gas_share, total.net_output) == (None, None, None)
     assert total.value is not None
 
@@ -247,13 +247,13 @@ def test_a_sweep_at_fair_prices_has_no_warnings(app: PartnerApp) -> None:
     assert shown_warnings(app.build({"LINK": 100, "DAI": 100}, output="USDC")) == []
 
 
-def test_what_the_user_accepted_is_drafted_and_renewed_without_asking_again(drafter: Drafter) -> None:
-    request = drafter.request({"DAI": 10**9})
+def test_what_the_user_accepted_is_planned_and_renewed_without_asking_again(planner: Planner) -> None:
+    request = planner.request({"DAI": 10**9})
     with pytest.raises(PriceImpactTooHigh):
-        drafter.draft(request)
-    draft = drafter.draft(replace(request, accepted_impact_bps=5_100))
-    signed = SignedTerms([token.floor for token in draft.tokens], draft.max_skipped)
-    assert drafter.draft(request, signed).tokens[0].economics == draft.tokens[0].economics
+        planner.plan(request)
+    planned = planner.plan(replace(request, accepted_impact_bps=5_100))
+    signed = SignedTerms([token.floor for token in planned.tokens], planned.max_skipped)
+    assert planner.plan(request, signed).tokens[0].economics == planned.tokens[0].economics
 
 
 # --- in total, and beside the gas -------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ FIRST_PERMIT = FIRST_PERMIT_WORD * BITS_PER_WORD
 
 
 @pytest.fixture
-def draft(partner: Partner, chain: LocalChain) -> V5Simulated:
-    """A draft of three USDC into the native coin."""
+def plan(partner: Partner, chain: LocalChain) -> V5Simulated:
+    """A plan of three USDC into the native coin."""
     usdc = chain.token("USDC")
     request = BuildRequest(
         network=LOCAL,
@@ -36,13 +36,13 @@ def draft(partner: Partner, chain: LocalChain) -> V5Simulated:
         output_asset=NATIVE_COIN,
         slippage_bps=100,
     )
-    drafted = RAILS["evm_v5"].plan(registry=networks.current(), partner=partner, request=request)
-    assert isinstance(drafted, V5Simulated)
-    return drafted
+    simulated = RAILS["evm_v5"].plan(registry=networks.current(), partner=partner, request=request)
+    assert isinstance(simulated, V5Simulated)
+    return simulated
 
 
-def issue(draft: V5Simulated) -> V5Issued:
-    return issuing.issue(draft, registry=networks.current())
+def issue(planned: V5Simulated) -> V5Issued:
+    return issuing.issue(planned, registry=networks.current())
 
 
 def permit_nonce(issued: V5Issued) -> int:
@@ -50,32 +50,36 @@ def permit_nonce(issued: V5Issued) -> int:
     return issued.permission.nonce - FIRST_PERMIT
 
 
-def test_the_authorizations_nonce_identifies_the_execution_and_comes_from_the_process(draft: V5Simulated) -> None:
+def test_the_authorizations_nonce_identifies_the_execution_and_comes_from_the_process(planned: V5Simulated) -> None:
     expected = [NONCES.upcoming + i for i in range(2)]
-    issued = [issue(draft) for _ in expected]
+    issued = [issue(planned) for _ in expected]
     assert [one.authorization.nonce for one in issued] == expected
     assert [one.identities[0].execution_id for one in issued] == [str(nonce) for nonce in expected]
 
 
-def test_permit_nonces_count_up_for_each_wallet(draft: V5Simulated) -> None:
-    assert [permit_nonce(issue(draft)) for _ in range(3)] == [0, 1, 2]
-    assert permit_nonce(issue(replace(draft, request=replace(draft.request, wallet=random_checksum_address())))) == 0
+def test_permit_nonces_count_up_for_each_wallet(planned: V5Simulated) -> None:
+    assert [permit_nonce(issue(planned)) for _ in range(3)] == [0, 1, 2]
+    assert (
+        permit_nonce(issue(replace(planned, request=replace(planned.request, wallet=random_checksum_address())))) == 0
+    )
 
 
-def test_permit_nonces_that_the_draft_saw_used_are_skipped(draft: V5Simulated) -> None:
-    assert permit_nonce(issue(replace(draft, used_permit_words={FIRST_PERMIT_WORD: 0b11}))) == 2
+def test_permit_nonces_that_the_plan_saw_used_are_skipped(planned: V5Simulated) -> None:
+    assert permit_nonce(issue(replace(planned, used_permit_words={FIRST_PERMIT_WORD: 0b11}))) == 2
 
 
-def test_a_word_that_the_simulation_did_not_see_adds_its_gas(draft: V5Simulated) -> None:
-    assert issue(replace(draft, tried_nonce=NONCES.upcoming)).gas == draft.gas.limit()
-    assert issue(replace(draft, tried_nonce=NONCES.upcoming + BITS_PER_WORD)).gas == draft.gas.limit() + COLD_WORD_GAS
+def test_a_word_that_the_simulation_did_not_see_adds_its_gas(planned: V5Simulated) -> None:
+    assert issue(replace(planned, tried_nonce=NONCES.upcoming)).gas == planned.gas.limit()
+    assert (
+        issue(replace(planned, tried_nonce=NONCES.upcoming + BITS_PER_WORD)).gas == planned.gas.limit() + COLD_WORD_GAS
+    )
 
 
 @pytest.mark.django_db(transaction=True)
-def test_reservations_at_the_same_time_never_share_a_nonce(draft: V5Simulated) -> None:
+def test_reservations_at_the_same_time_never_share_a_nonce(planned: V5Simulated) -> None:
     def reserve(_number: int) -> tuple[int, int]:
         try:
-            issued = issue(draft)
+            issued = issue(planned)
             return issued.authorization.nonce, permit_nonce(issued)
         finally:
             connection.close()

@@ -1,4 +1,4 @@
-"""Whatever was drafted, an authorization is only signed if it pays what is stored for the partner."""
+"""Whatever was planned, an authorization is only signed if it pays what is stored for the partner."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -122,7 +122,7 @@ def test_the_wallet_of_the_chain_and_not_the_default_is_signed(
     assert sign(partner, typed(replace(authorization, partner_recipient=wallet.address)))
 
 
-def test_a_share_that_was_replaced_while_the_sweep_was_drafted_is_signed(
+def test_a_share_that_was_replaced_while_the_sweep_was_planned_is_signed(
     partner: Partner, authorization: v5.Authorization
 ) -> None:
     new = replace(authorization, partner_share_bps=5000)

@@ -77,8 +77,8 @@ def test_a_wallet_without_the_sol_for_fees_and_rent_is_refused(
 def test_a_wallet_with_just_enough_sol_is_served(swap_api: SwapMarket, partner: Partner) -> None:
     user = SolanaUser(swap_api, partner, lamports=TOKEN_ACCOUNT_RENT + 5_000)
     mint = user.hold()
-    draft = user.draft({mint: 5 * DOLLAR})
-    assert draft.network_fee_lamports == 5_000
+    planned = user.plan({mint: 5 * DOLLAR})
+    assert planned.network_fee_lamports == 5_000
 
 
 def test_a_wallet_needs_only_the_rent_that_the_cluster_takes_now(
@@ -87,7 +87,7 @@ def test_a_wallet_needs_only_the_rent_that_the_cluster_takes_now(
     cluster.set_rent(lamports_per_byte=5_080)
     rent = 293 * 5_080  # of a token account's 165 bytes, and of the 128 that every account pays for
     user = SolanaUser(swap_api, partner, lamports=rent + 5_000)
-    assert user.draft({user.hold(): 5 * DOLLAR}).rent_lamports == rent
+    assert user.plan({user.hold(): 5 * DOLLAR}).rent_lamports == rent
 
 
 def test_priority_fees_that_the_wallet_can_not_pay_are_refused(
@@ -109,7 +109,7 @@ def test_a_priority_fee_that_leaves_the_wallet_less_than_its_rent_is_refused(
     cluster.bank.advance(150)
     expected = (InsufficientBalance, ["wallet insufficient"])
     assert refused(user, {mint: 5 * DOLLAR}, close_empty_accounts=False) == expected
-    assert user.draft({mint: 5 * DOLLAR}).network_fee_lamports == 505_000  # the account that it closes pays the rest
+    assert user.plan({mint: 5 * DOLLAR}).network_fee_lamports == 505_000  # the account that it closes pays the rest
 
 
 def test_accounts_on_the_route_that_the_wallet_can_not_pay_are_refused(

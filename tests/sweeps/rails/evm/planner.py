@@ -21,8 +21,8 @@ FEE_BPS = 75
 
 
 @dataclass(frozen=True)
-class Drafter:
-    """Drafts for one partner and the first user of the local chain."""
+class Planner:
+    """Plans for one partner and the first user of the local chain."""
 
     chain: LocalChain
     partner: Partner
@@ -49,7 +49,7 @@ class Drafter:
         }
         return BuildRequest(**(fields | changes))
 
-    def draft(self, request: BuildRequest, signed: SignedTerms | None = None) -> EvmPlanned:
+    def plan(self, request: BuildRequest, signed: SignedTerms | None = None) -> EvmPlanned:
         fees = FeeTerms(FEE_BPS, 4000, self.chain.users[1].address, self.chain.users[2].address, Settlement.ON_CHAIN)
         return planning.plan(
             registry=networks.current(),
@@ -61,9 +61,9 @@ class Drafter:
         )
 
     def sweep(self, units: Mapping[str, float], *, output: str = "USDC", **changes: Any) -> EvmPlanned:
-        """Draft a new sweep."""
-        return self.draft(self.request(units, output=output, **changes))
+        """Plan a new sweep."""
+        return self.plan(self.request(units, output=output, **changes))
 
-    def tokens(self, draft: EvmPlanned) -> dict[str, EvmToken]:
-        """Return the tokens of a draft by symbol."""
-        return {token.symbol: token for token in draft.tokens}
+    def tokens(self, planned: EvmPlanned) -> dict[str, EvmToken]:
+        """Return the tokens of a plan by symbol."""
+        return {token.symbol: token for token in planned.tokens}
