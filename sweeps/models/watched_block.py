@@ -1,4 +1,4 @@
-"""The blocks in which sweeps were executed, followed until they are final, so that not each sweep is looked at."""
+"""The blocks in which sweeps were executed, followed until they are final, so that not each sweep is checked."""
 
 from typing import ClassVar
 

@@ -114,7 +114,7 @@ def _unique(addresses: list[object]) -> list[str]:
     ]
 )
 class EvmDiscoverRequestSerializer(StrictSerializer):
-    """The wallet to look at."""
+    """The wallet to read."""
 
     chain = EvmChainField(min_length=1, help_text="Name of a chain, as in GET /v2/status.")
     wallet = EvmWalletField(help_text="The user's address.")

@@ -25,7 +25,7 @@ _CHAIN_HELP = "Name of a chain, as in GET /v1/status; by default its first one."
 
 @extend_schema_serializer(examples=[OpenApiExample("A wallet, and what it could become in USDC", value=_DISCOVER)])
 class DiscoverRequestSerializer(StrictSerializer):
-    """The wallet to look at."""
+    """The wallet to read."""
 
     chain = ClusterField(required=False, source="network", help_text=_CHAIN_HELP)
     wallet = SolanaWalletField(help_text="The user's wallet.")

@@ -121,7 +121,7 @@ class EvmDiscoverySerializer(serializers.Serializer[EvmDiscovery]):
         source="hidden_count", help_text="How many `suspect` tokens are not shown, unless `includeHidden` is true."
     )
     omittedCandidates = serializers.IntegerField(
-        source="omitted_count", help_text="How many tokens were not looked at, because there are too many."
+        source="omitted_count", help_text="How many tokens were not read, because there are too many."
     )
     logsRead = serializers.BooleanField(
         source="logs_read",

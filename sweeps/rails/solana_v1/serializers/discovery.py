@@ -76,6 +76,6 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
     tokens = FoundTokenSerializer(many=True)
     emptyAccounts = EmptyAccountSerializer(source="empty_accounts", many=True)
     omittedAccounts = serializers.IntegerField(
-        source="omitted_accounts", help_text="How many more token accounts the wallet has, which were not looked at."
+        source="omitted_accounts", help_text="How many more token accounts the wallet has, which were not read."
     )
     totals = DiscoveryTotalsSerializer(source="*")
