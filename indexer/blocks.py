@@ -14,6 +14,7 @@ import structlog
 
 from indexer.leases import LEASE, renewed
 from sweepapi import networks
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import WatchedBlock
 from sweeps.rails.registry import read_blocks
@@ -41,11 +42,11 @@ class BlockClaim:
 
 def check_due() -> None:
     """Check every block that is due; a chain that fails keeps no other from its turn, and waits for the next run."""
-    ends_at = time.monotonic() + RUN_SECONDS
+    registry, ends_at = networks.current(), time.monotonic() + RUN_SECONDS
     failed: dict[str, Exception] = {}
-    while time.monotonic() < ends_at and (claim := _claim(set(networks.current().known).difference(failed))).blocks:
+    while time.monotonic() < ends_at and (claim := _claim(set(registry.known).difference(failed))).blocks:
         with renewed(claim.renew):
-            failed |= _check_all(claim.blocks)
+            failed |= _check_all(registry, claim.blocks)
     errors = [error for error in failed.values() if not isinstance(error, ChainUnavailableError)]
     if errors:
         raise ExceptionGroup("not every block could be checked", errors)
@@ -56,13 +57,13 @@ def _claim(chains: Collection[str]) -> BlockClaim:
     return BlockClaim(blocks, {block.due_at for block in blocks})
 
 
-def _check_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
+def _check_all(registry: Networks, blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
     """Check each network's blocks, and return what failed, by network."""
     failed: dict[str, Exception] = {}
     for network, group in groupby(sorted(blocks, key=attrgetter("network")), key=attrgetter("network")):
         claimed = list(group)
         try:
-            _check(network, claimed)
+            _check(registry, network, claimed)
         except ChainUnavailableError as error:
             log.warning("blocks_not_shown", network=network, error=str(error))
             failed[network] = error
@@ -73,8 +74,8 @@ def _check_all(blocks: Sequence[WatchedBlock]) -> dict[str, Exception]:
     return failed
 
 
-def _check(network: str, blocks: Sequence[WatchedBlock]) -> None:
-    reading = read_blocks(network, blocks)
+def _check(registry: Networks, network: str, blocks: Sequence[WatchedBlock]) -> None:
+    reading = read_blocks(registry, network, blocks)
     store.note_head(_ids(blocks), reading.head_number, recheck=reading.recheck)
     finality.give_up(reading.gone)
     finality.make_safe(reading.safe)

@@ -15,6 +15,8 @@ from uuid import UUID
 from indexer import claims
 from indexer.claims import SweepClaim
 from indexer.leases import renewed
+from sweepapi import networks
+from sweepapi.networks import Networks
 from sweeps.heartbeats import show_progress
 from sweeps.rails.registry import RAILS
 from sweeps.story.settle import SettlementOutcome, SweepReading, follow, settle
@@ -28,7 +30,7 @@ def check_one(sweep_id: UUID) -> datetime | None:
     claim = claims.claim_one(sweep_id)
     if claim is None:
         return None
-    outcome = _check(claim)
+    outcome = _check(networks.current(), claim)
     outcome.raise_errors()
     waiting = [settled.stored.sweep for settled in outcome.settled if settled.awaits_receipt]
     return waiting[0].next_check_at if waiting else None
@@ -45,12 +47,12 @@ def check_batches() -> int:
 
     Those that can't be settled are raised as one group once the others are settled.
     """
-    count = 0
+    registry, count = networks.current(), 0
     errors: list[Exception] = []
     for _ in range(claims.backlog().batches):
         claim = claims.claim_due()
         if claim is not None:
-            errors.extend(_check(claim).errors)
+            errors.extend(_check(registry, claim).errors)
             count += len(claim.sweeps)
     SettlementOutcome(errors=errors).raise_errors()
     return count
@@ -58,17 +60,17 @@ def check_batches() -> int:
 
 def check_clocks() -> None:
     """Make due what ran out by the clock of its network, where that is ahead."""
-    for network, clock in _clocks(claims.networks_in_use()).items():
+    for network, clock in _clocks(networks.current(), claims.networks_in_use()).items():
         claims.make_run_out_due(network, clock)
 
 
-def _check(claim: SweepClaim) -> SettlementOutcome:
+def _check(registry: Networks, claim: SweepClaim) -> SettlementOutcome:
     """Read and settle the claimed sweeps."""
     outcome = SettlementOutcome()
     waiting = {sweep.id for sweep in claim.sweeps}
     try:
         with renewed(partial(claims.renew, claim)):
-            for readings in _readings(claim):
+            for readings in _readings(registry, claim):
                 settled = settle(readings, lease=claim.lease)
                 waiting -= {one.sweep_id for one in readings}
                 outcome.settled.extend(settled.settled)
@@ -83,20 +85,20 @@ def _check(claim: SweepClaim) -> SettlementOutcome:
     return outcome
 
 
-def _readings(claim: SweepClaim) -> Iterator[list[SweepReading]]:
+def _readings(registry: Networks, claim: SweepClaim) -> Iterator[list[SweepReading]]:
     """Yield what is read of the sweeps, as soon as it is read."""
     place = attrgetter("sweep.rail", "sweep.network")
     for (rail_name, network), group in groupby(sorted(claim.stored, key=place), key=place):
         followed = {one.stored.id: one for one in follow(group)}
-        for answers in RAILS[rail_name].read(network, [one.by_rail for one in followed.values()]):
+        for answers in RAILS[rail_name].read(registry, network, [one.by_rail for one in followed.values()]):
             yield [SweepReading(sweep_id, one, followed[sweep_id]) for sweep_id, one in answers]
 
 
-def _clocks(networks: Iterable[tuple[str, str]]) -> dict[str, datetime]:
+def _clocks(registry: Networks, in_use: Iterable[tuple[str, str]]) -> dict[str, datetime]:
     """Return the time of each network's safe block; a network that does not answer is left out."""
     clocks = {}
-    for rail_name, network in networks:
-        clock = RAILS[rail_name].clock(network)
+    for rail_name, network in in_use:
+        clock = RAILS[rail_name].clock(registry, network)
         show_progress()
         if clock is not None:
             clocks[network] = clock

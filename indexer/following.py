@@ -15,13 +15,13 @@ def follow() -> None:
 
     An error on one chain keeps no other from its turn; then all are raised as one group.
     """
-    errors = []
-    for chain in networks.current().enabled:
+    registry, errors = networks.current(), []
+    for chain in registry.enabled:
         with only_one(f"following {chain.network}") as is_mine:
             if not is_mine:
                 continue
             try:
-                settle_all(LOG_FOLLOWER.follow(chain.network))
+                settle_all(LOG_FOLLOWER.follow(registry, chain.network))
             except Exception as error:
                 log.exception("following_failed", network=chain.network)
                 errors.append(error)

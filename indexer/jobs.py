@@ -12,6 +12,7 @@ from ledger.proofs import signing
 from partners import idempotency
 from partners.webhooks import endpoints
 from partners.webhooks.deliverer import Deliverer
+from sweepapi import networks
 from sweeps.heartbeats import WEBHOOKS, WORKER
 from sweeps.rails.registry import RAILS
 from sweeps.status_objects import status_objects
@@ -19,8 +20,9 @@ from sweeps.status_objects import status_objects
 
 def send_cancellations() -> None:
     """Sign and send the cancellations that were requested, and send again those that are not mined yet."""
+    registry = networks.current()
     for rail in RAILS.values():
-        rail.send_withdrawals()
+        rail.send_withdrawals(registry)
 
 
 def purge() -> None:

@@ -11,6 +11,7 @@ import structlog
 
 from indexer.locking import only_one
 from sweepapi import networks
+from sweepapi.networks import Networks
 from sweeps.books.venues import venues_of
 from sweeps.protocol.rail import Rail
 from sweeps.rails.registry import RAILS
@@ -36,12 +37,12 @@ def reconcile() -> None:
     """Settle what is found at each place of each enabled network since the last run, unless a run is under way."""
     with only_one("reconciliation") as is_mine:
         if is_mine:
-            _reconcile()
+            _reconcile(networks.current())
         else:
             log.info("reconciliation_is_under_way")
 
 
-def _reconcile() -> None:
+def _reconcile(registry: Networks) -> None:
     """Read until each place is caught up or the time is up.
 
     The places take turns. What can't be settled or read keeps nothing else from its turn; then all errors are raised as
@@ -49,11 +50,11 @@ def _reconcile() -> None:
     """
     ends_at = time.monotonic() + RUN_SECONDS
     errors = []
-    waiting = deque(_places())
+    waiting = deque(_places(registry))
     while waiting:
         place = waiting.popleft()
         try:
-            blocks_left = _read_on(place)
+            blocks_left = _read_on(registry, place)
         except Exception as error:
             log.exception("reconciliation_failed", network=place.network, venue=place.venue)
             errors.append(error)
@@ -66,8 +67,7 @@ def _reconcile() -> None:
         raise ExceptionGroup("not everything could be reconciled", errors)
 
 
-def _places() -> Iterator[VenuePlace]:
-    registry = networks.current()
+def _places(registry: Networks) -> Iterator[VenuePlace]:
     chains = [chain.network for chain in registry.enabled]
     for network in [*chains, *(cluster.network for cluster in registry.enabled_clusters)]:
         for venue, rail_name in venues_of(network):
@@ -75,10 +75,10 @@ def _places() -> Iterator[VenuePlace]:
                 yield VenuePlace(RAILS[rail_name], network, venue)
 
 
-def _read_on(place: VenuePlace) -> int:
+def _read_on(registry: Networks, place: VenuePlace) -> int:
     """Settle what the next final blocks show; return how many more can be read now."""
     blocks_left = 0
-    for span in place.rail.find_executed(place.network, place.venue):
+    for span in place.rail.find_executed(registry, place.network, place.venue):
         settle_all(span.readings)
         blocks_left = span.blocks_left
     return blocks_left

@@ -350,7 +350,7 @@ class Rail(Protocol):
         ...
 
     def read(
-        self, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
+        self, registry: Networks, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
     ) -> Iterator[Sequence[tuple[UUID, Any]]]:
         """Read the network for many sweeps in few round trips; yield each sweep's id with what was read.
 
@@ -359,7 +359,7 @@ class Rail(Protocol):
         """
         ...
 
-    def find_executed(self, network: str, venue: str) -> Iterator[FinalSpan]:
+    def find_executed(self, registry: Networks, network: str, venue: str) -> Iterator[FinalSpan]:
         """Yield the next spans of final blocks; one is read again unless the caller settles it and asks for more."""
         ...
 
@@ -371,11 +371,11 @@ class Rail(Protocol):
         """Return when to check an open sweep again; None if it is enough to follow the block of its execution."""
         ...
 
-    def clock(self, network: str) -> datetime | None:
+    def clock(self, registry: Networks, network: str) -> datetime | None:
         """Return the time of the network's newest safe block; None if it is not known now."""
         ...
 
-    def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
+    def explain_revert(self, registry: Networks, tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
         """Return why a transaction reverted; empty if that can't be found out in time."""
         ...
 
@@ -386,6 +386,6 @@ class Rail(Protocol):
         """
         ...
 
-    def send_withdrawals(self) -> None:
+    def send_withdrawals(self, registry: Networks) -> None:
         """Sign and send what is to be cancelled on chain, and send again what is not mined yet."""
         ...

@@ -24,6 +24,7 @@ from sweepapi.errors import (
     TooManyCandidates,
     TransactionReverted,
 )
+from sweepapi.networks import Networks
 from sweeps import schedule
 from sweeps.models import Cause, EventKind, Execution, Sweep, SweepEvent, SweepStatus, SweepTransaction
 from sweeps.protocol.presentation import Snapshot
@@ -50,7 +51,7 @@ DECIDED_BY = {(SweepStatus.COMPLETED, Tx.ACCEPTED), (SweepStatus.FAILED, Tx.REVE
 
 
 def confirm_sweep(
-    *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
+    registry: Networks, *, requester: Requester, sweep_id: UUID, tx_hashes: Sequence[str], network: str | None = None
 ) -> Snapshot:
     """Record hashes (in their canonical form) for a sweep, look them up, and return the sweep as it is stored then.
 
@@ -68,8 +69,8 @@ def confirm_sweep(
         raise InvalidRequest(details=[problem])
     if _was_executed_by(found, tx_hashes):
         return found
-    settled = _check(reading.read([sweep_id])[sweep_id], tx_hashes)
-    _refuse_refused(settled, tx_hashes, deadline)
+    settled = _check(registry, reading.read([sweep_id])[sweep_id], tx_hashes)
+    _refuse_refused(registry, settled, tx_hashes, deadline)
     sweep = settled.stored.sweep
     if sweep.status == SweepStatus.PENDING and sweep.next_check_at is not None:
         wake(sweep_id, at=sweep.next_check_at)
@@ -81,7 +82,7 @@ def _was_executed_by(found: Snapshot, tx_hashes: Sequence[str]) -> bool:
     return found["status"] == SweepStatus.COMPLETED and not accepted.isdisjoint(tx_hashes)
 
 
-def _check(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
+def _check(registry: Networks, stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
     """Record the hashes for a sweep that is not locked, look them up once, and store both together."""
     record = partial(_record, tx_hashes)
     if not record(stored):
@@ -90,8 +91,9 @@ def _check(stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
     settled = None
     try:
         (followed,) = follow([stored])
-        answers = rail.read(stored.sweep.network, [followed.by_rail], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS)
-        (((_, answer),),) = answers
+        (((_, answer),),) = rail.read(
+            registry, stored.sweep.network, [followed.by_rail], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS
+        )
         (settled,) = settle_together([SweepReading(stored.id, answer, followed, record)])
     finally:
         if settled is None:  # whatever happened to the check, the report is stored
@@ -159,7 +161,7 @@ def _make_room(stored: StoredSweep) -> None:
         transitions.note(stored, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
-def _refuse_refused(settled: Settled, tx_hashes: Sequence[str], deadline: float) -> None:
+def _refuse_refused(registry: Networks, settled: Settled, tx_hashes: Sequence[str], deadline: float) -> None:
     """Raise why, if all of the reported transactions are refused."""
     candidates = {tx.tx_hash: tx for tx in settled.stored.candidates}
     txs = [candidates[tx_hash] for tx_hash in tx_hashes if tx_hash in candidates]
@@ -171,12 +173,13 @@ def _refuse_refused(settled: Settled, tx_hashes: Sequence[str], deadline: float)
             raise already_confirmed(accepted.tx_hash)
     if len(refused) == len(txs):
         # The one that reverted is the sweep; others of a batch can be approvals.
-        raise _refusal(settled, next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1]), deadline)
+        decisive = next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1])
+        raise _refusal(registry, settled, decisive, deadline)
 
 
-def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:
+def _refusal(registry: Networks, settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:
     if tx.status == Tx.REVERTED:
-        return TransactionReverted(details=_explained(tx, deadline))
+        return TransactionReverted(details=_explained(registry, tx, deadline))
     if tx.status == Tx.DROPPED:
         return SweepFailed()
     # Another check may have decided about the hash; then the reason is stored with the transaction.
@@ -184,11 +187,11 @@ def _refusal(settled: Settled, tx: SweepTransaction, deadline: float) -> SweepAp
     return EventMismatch(details=_details(mismatches))
 
 
-def _explained(tx: SweepTransaction, deadline: float) -> list[FieldError]:
+def _explained(registry: Networks, tx: SweepTransaction, deadline: float) -> list[FieldError]:
     """Return why the transaction reverted, and store the explanation; empty if the time is too short to find out."""
     if tx.reason != REVERTED:
         return [FieldError("txHash", "reverted", tx.reason)]
-    reasons = RAILS[tx.sweep.rail].explain_revert(tx, timeout_seconds=deadline - time.monotonic())
+    reasons = RAILS[tx.sweep.rail].explain_revert(registry, tx, timeout_seconds=deadline - time.monotonic())
     if reasons:
         _explain(tx, " ".join(reason.message for reason in reasons))
     return _details(reasons)

@@ -164,6 +164,7 @@ class SweepViewSet(StoredSweepViewSet):
         body = ConfirmRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         snapshot = confirm_sweep(
+            networks.current(),
             requester=requester_of(request),
             sweep_id=sweep_id_of(sweep_id),
             tx_hashes=body.tx_hashes,

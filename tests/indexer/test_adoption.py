@@ -47,12 +47,12 @@ Lost = tuple[dict[str, Any], str]
 
 
 def repaired(**named: Partner) -> list[Adoption]:
-    blocks = books.compare(NETWORK, first=None, last=None).blocks
-    return list(books.repair(NETWORK, blocks, named=named, by="ops"))
+    blocks = books.compare(networks.current(), NETWORK, first=None, last=None).blocks
+    return list(books.repair(networks.current(), NETWORK, blocks, named=named, by="ops"))
 
 
 def problems() -> list[str]:
-    return [one.problem.value for one in books.compare(NETWORK, first=None, last=None).differences]
+    return [one.problem.value for one in books.compare(networks.current(), NETWORK, first=None, last=None).differences]
 
 
 def lose(app: PartnerApp) -> Lost:
@@ -185,11 +185,13 @@ def test_another_recipient_than_the_protocols_is_not_adopted(
 
 @pytest.mark.usefixtures("lost")
 def test_amounts_that_do_not_add_up_are_not_adopted(app: PartnerApp) -> None:
-    contract = app.chain.contracts["v5"]
-    (place,) = (one for one in rereading.places_of(NETWORK, EVM_AUDITOR.rails) if one.contract == contract)
-    ((_, span),) = rereading.spans(place, rereading.final_blocks(NETWORK, first=None, last=None))
+    contract, registry = app.chain.contracts["v5"], networks.current()
+    places = rereading.places_of(registry.chain(NETWORK), EVM_AUDITOR.rails)
+    (place,) = (one for one in places if one.contract == contract)
+    blocks = rereading.final_blocks(registry, NETWORK, first=None, last=None)
+    ((_, span),) = rereading.spans(registry, place, blocks)
     (mined,) = span.logs
-    receipts = log_scan.receipts(networks.current().pool(NETWORK), place.stream, [mined])
+    receipts = log_scan.receipts(registry.pool(NETWORK), place.stream, [mined])
     emitted = place.rail.emitted(mined.log)
     assert emitted is not None
     outcome = emitted.outcome
@@ -204,7 +206,7 @@ def test_amounts_that_do_not_add_up_are_not_adopted(app: PartnerApp) -> None:
     ):
         orphan = Orphan(place, mined, replace(emitted, outcome=changed), receipts[mined.tx_hash])
         with pytest.raises(NotAdoptableError, match="do not add up"):
-            adopt(orphan, named=None, by="ops")
+            adopt(registry, orphan, named=None, by="ops")
 
 
 def test_a_native_output_is_shown_as_the_chains_coin(app: PartnerApp) -> None:

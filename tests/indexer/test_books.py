@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from indexer import books, reconciliation
 from ledger.entries import posting
 from ledger.models import JournalEntry
+from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.books.comparison import Report
 from sweeps.models import Execution, Sweep, SweepTransaction
@@ -28,7 +29,7 @@ MODES = ["v5_partner_fees", "v4_fallback"]
 
 
 def compared() -> Report:
-    return books.compare(NETWORK, first=None, last=None)
+    return books.compare(networks.current(), NETWORK, first=None, last=None)
 
 
 def problems() -> list[str]:
@@ -183,14 +184,14 @@ def test_only_final_blocks_of_the_range_are_compared(app: PartnerApp) -> None:
     assert problems() == []
     app.chain.mine(2)
     block = app.chain.receipt(tx_hash)["blockNumber"]
-    assert len(books.compare(NETWORK, first=block, last=block).differences) == 1
-    assert books.compare(NETWORK, first=block + 1, last=None).differences == []
-    assert books.compare(NETWORK, first=None, last=block - 1).differences == []
+    assert len(books.compare(networks.current(), NETWORK, first=block, last=block).differences) == 1
+    assert books.compare(networks.current(), NETWORK, first=block + 1, last=None).differences == []
+    assert books.compare(networks.current(), NETWORK, first=None, last=block - 1).differences == []
 
 
 @pytest.mark.usefixtures("app", "completed")
 def test_a_range_without_blocks_has_nothing_to_compare() -> None:
-    assert books.compare(NETWORK, first=10**9, last=None).events == 0
+    assert books.compare(networks.current(), NETWORK, first=10**9, last=None).events == 0
 
 
 @pytest.mark.usefixtures("completed")

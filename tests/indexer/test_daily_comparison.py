@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from indexer import books, reconciliation
 from indexer.figures import Figures
+from sweepapi import networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Comparison
 from sweeps.rails.evm.models import ScannedBlocks
@@ -107,14 +108,14 @@ def test_the_last_day_begins_a_day_before_the_final_block_or_a_little_earlier(ap
     for _ in range(40):
         app.chain.mine(1, seconds=per_block)
     app.chain.mine(FINAL_AFTER)
-    blocks = rereading.last_day(NETWORK, compared=None)
+    blocks = rereading.last_day(networks.current(), NETWORK, compared=None)
     of_day = rereading.DAY_SECONDS // per_block
     assert of_day <= blocks.last - blocks.first <= 1.3 * of_day + FINAL_AFTER
 
 
 def test_a_chain_that_is_younger_than_a_day_is_compared_from_its_first_block(app: PartnerApp) -> None:
     app.chain.mine(FINAL_AFTER)
-    assert rereading.last_day(NETWORK, compared=None).first == 0
+    assert rereading.last_day(networks.current(), NETWORK, compared=None).first == 0
 
 
 def test_it_goes_on_where_the_last_comparison_ended(app: PartnerApp) -> None:
@@ -122,9 +123,9 @@ def test_it_goes_on_where_the_last_comparison_ended(app: PartnerApp) -> None:
     for _ in range(3):
         app.chain.mine(1, seconds=rereading.DAY_SECONDS)
     app.chain.mine(FINAL_AFTER)
-    of_day = rereading.last_day(NETWORK, compared=None)
-    assert rereading.last_day(NETWORK, compared=of_day.first - 3).first == of_day.first - 2
-    assert rereading.last_day(NETWORK, compared=of_day.last) == of_day
+    of_day = rereading.last_day(networks.current(), NETWORK, compared=None)
+    assert rereading.last_day(networks.current(), NETWORK, compared=of_day.first - 3).first == of_day.first - 2
+    assert rereading.last_day(networks.current(), NETWORK, compared=of_day.last) == of_day
 
 
 def test_without_a_block_that_is_settled_it_stays_due(app: PartnerApp) -> None:
@@ -140,4 +141,4 @@ def test_one_provider_alone_cannot_move_the_day(start_node: Any, use_providers: 
     lying.alter = aging_blocks
     use_providers(honest.url, lying.url)
     with pytest.raises(ChainUnavailableError, match="too few providers show the same"):
-        rereading.last_day(NETWORK, compared=None)
+        rereading.last_day(networks.current(), NETWORK, compared=None)

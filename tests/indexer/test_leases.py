@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from dev.processes.waiting import wait_until
 from indexer import blocks, checks, claims, leases
 from sweepapi.evm.logs import sightings
+from sweepapi.networks import Networks
 from sweeps.models import Sweep, WatchedBlock
 from sweeps.rails.evm.follow import block_reading, following
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory
@@ -177,7 +178,7 @@ def test_a_check_of_blocks_that_lasts_longer_than_a_lease_keeps_them_from_others
     monkeypatch.setattr(blocks, "LEASE", timedelta(0))  # over as soon as it begins
     renewed, seen = renewals(blocks.BlockClaim, "renew"), []
 
-    def slow_read(_network: str, due: list[WatchedBlock]) -> block_reading.BlockReading:
+    def slow_read(_registry: Networks, _network: str, due: list[WatchedBlock]) -> block_reading.BlockReading:
         monkeypatch.setattr(blocks, "LEASE", timedelta(minutes=1))
         wait_for_two(renewed)
         seen.append(due)

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from indexer import reconciliation
 from ledger.entries.reading import postings_of
+from sweepapi import networks
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.rpc import ProviderPool
@@ -168,7 +169,7 @@ def test_a_contract_that_new_builds_no_longer_use_is_read_too(app: PartnerApp, e
 
 
 def test_a_run_that_stops_after_settling_is_repeated_and_changes_nothing(app: PartnerApp, executed: Sweep) -> None:
-    found = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
+    found = RAILS["evm_v5"].find_executed(networks.current(), NETWORK, app.chain.contracts["v5"])
     ((sweep_id, look),) = next(found).readings
     settle(sweep_id=sweep_id, reading=look)
     del found  # the process ends here

@@ -14,7 +14,9 @@ from structlog.testing import capture_logs
 
 from indexer import reconciliation
 from indexer.reconciliation import settle_found
+from sweepapi import networks
 from sweepapi.evm.logs import log_query, log_scan
+from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from sweeps.rails.evm.follow.followed import SEARCH_MARGIN_BLOCKS
@@ -89,7 +91,7 @@ def test_an_error_of_one_rail_does_not_keep_the_other_from_its_turn(
     monkeypatch: pytest.MonkeyPatch, executed: Sweep
 ) -> None:
     class BrokenRail(type(RAILS["evm_v4"])):  # type: ignore[misc]
-        def find_executed(self, network: str, venue: str) -> Any:
+        def find_executed(self, _registry: Networks, network: str, venue: str) -> Any:
             raise RuntimeError(network, venue)
 
     for venue in FIRST, LAST:
@@ -220,7 +222,7 @@ def test_a_run_that_is_under_way_does_not_move_the_cursor_forward_again(app: Par
     reconciliation.reconcile()
     next_block = cursor(app.chain.contracts["v5"])
     app.chain.mine(3)
-    found = RAILS["evm_v5"].find_executed(NETWORK, app.chain.contracts["v5"])
+    found = RAILS["evm_v5"].find_executed(networks.current(), NETWORK, app.chain.contracts["v5"])
     next(found)
     rescan("local", str(next_block - 1))
     assert list(found) == []

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from indexer import checks
 from ledger.entries.reading import postings_of
+from sweepapi import networks
 from sweeps import wake
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
@@ -113,11 +114,16 @@ def final(scene: Scene) -> None:
 
 
 def reported_again(scene: Scene) -> None:
-    confirm_sweep(requester=requester_of(scene.sweep.partner), sweep_id=scene.sweep.id, tx_hashes=[scene.tx.tx_hash])
+    _report(scene, scene.tx.tx_hash)
 
 
 def other_hash_reported(scene: Scene) -> None:
-    confirm_sweep(requester=requester_of(scene.sweep.partner), sweep_id=scene.sweep.id, tx_hashes=[OTHER_HASH])
+    _report(scene, OTHER_HASH)
+
+
+def _report(scene: Scene, tx_hash: str) -> None:
+    requester = requester_of(scene.sweep.partner)
+    confirm_sweep(networks.current(), requester=requester, sweep_id=scene.sweep.id, tx_hashes=[tx_hash])
 
 
 def voided(scene: Scene) -> None:

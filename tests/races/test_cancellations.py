@@ -8,9 +8,10 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from indexer.jobs import send_cancellations
 from sweepapi import networks
 from sweeps.models import Sweep
-from sweeps.rails.evm_v5.cancelling import RAN_OUT, send_requested
+from sweeps.rails.evm_v5.cancelling import RAN_OUT
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.story.withdrawal import void
 from tests.factories.partners import PartnerFactory
@@ -51,7 +52,7 @@ def stage(chain: LocalChain) -> Callable[[], Requested]:
 
 
 def sent(_scene: Requested) -> None:
-    send_requested()
+    send_cancellations()
 
 
 def signed(scene: Requested) -> dict[str, Any]:

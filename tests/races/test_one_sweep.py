@@ -52,7 +52,7 @@ def test_a_sweep_whose_lease_is_lost_during_a_check() -> None:
 
 def test_a_revert_that_is_explained_while_another_fork_executes_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = [Mismatch("txHash", "reverted", "The pool paid too little.")]
-    monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(lambda _tx, **_options: reason))
+    monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(lambda _registry, _tx, **_options: reason))
     assert_serial(Race(scenes.failed, scenes.reported_again, scenes.executed, scenes.outcome))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from indexer.following import follow
 from indexer.reconciliation import reconcile
+from sweepapi import networks
 from sweepapi.rpc import Call, Provider
 from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.reconcile.reconciling import rescan
@@ -43,7 +44,7 @@ class Scanned:
 
 def scanned(scene: Scanned) -> None:
     scene.began_at = scene.next_block(scene.contract)
-    for _ in RAILS["evm_v5"].find_executed(LOCAL, scene.contract):
+    for _ in RAILS["evm_v5"].find_executed(networks.current(), LOCAL, scene.contract):
         pass
     scene.ended_at = scene.next_block(scene.contract)
 
@@ -89,7 +90,7 @@ def test_a_slow_scan_of_a_fee_account_does_not_undo_the_progress_of_another(clus
         return cursor
 
     def scan(_scene: ScannedSlots) -> None:
-        for _ in RAILS["solana_v1"].find_executed(network, venue):
+        for _ in RAILS["solana_v1"].find_executed(networks.current(), network, venue):
             pass
 
     def scan_later(scene: ScannedSlots) -> None:

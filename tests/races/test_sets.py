@@ -107,7 +107,7 @@ def test_two_checks_have_the_same_sweeps_in_different_orders() -> None:
 def test_the_revert_of_one_of_them_is_explained_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = "The pool paid too little."
     found = [Mismatch("txHash", "reverted", reason)]
-    monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(lambda _tx, **_options: found))
+    monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(lambda _registry, _tx, **_options: found))
     race = Race(failed_both, of_one(scenes.reported_again), settled, outcome)
     *_, (explained, _) = race.in_turn()
     assert [tx[-1] for tx in explained["candidates"]] == [reason], "what was looked at before is not written over it"

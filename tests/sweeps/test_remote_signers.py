@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.conf import settings
 
+from indexer.jobs import send_cancellations
 from sweepapi import networks
 from sweepapi.evm.signers import LocalFeeSigner, SignerSettings
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
-from sweeps.rails.evm_v5.cancelling import send_requested
 from sweeps.story.withdrawal import void
 from tests import fake_web3signer, kms
 from tests.partner_app import PartnerApp, error_of
@@ -44,7 +44,7 @@ def test_a_cancellation_is_sent_with_a_signature_from_elsewhere(app: PartnerApp,
     app.build()
     sweep = Sweep.objects.get()
     void(sweep_id=sweep.id, reason="stolen key", requested_by="ops", cancels=True)
-    send_requested()
+    send_cancellations()
     app.chain.mine()
     transaction = sweep.executions.get().cancellation.transactions.get()
     receipt = app.chain.receipt(transaction.tx_hash)

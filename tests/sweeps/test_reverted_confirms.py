@@ -12,6 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from indexer import checks
+from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.base import EvmBase
@@ -114,9 +115,9 @@ def test_the_worker_keeps_a_reason_that_was_found_since_it_read_the_sweep(
 ) -> None:
     readings: list[SweepReading] = []
 
-    def read_and_explain(tx: SweepTransaction, **options: Any) -> Any:
+    def read_and_explain(registry: Networks, tx: SweepTransaction, **options: Any) -> Any:
         readings.extend(look_at((tx.sweep, evm_reading(receipt_of(tx, succeeded=False)))))
-        return reverts.explain(tx, **options)
+        return reverts.explain(registry, tx, **options)
 
     monkeypatch.setattr(EvmBase, "explain_revert", staticmethod(read_and_explain))
     (first,) = refusal(app, *unapproved)

@@ -22,10 +22,12 @@ from hypothesis.stateful import (
 )
 
 from ledger.models import Account, Posting
+from sweepapi import networks
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, SweepNotVoidable
 from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.logs.log_search import SearchFinding
+from sweepapi.networks import Networks
 from sweeps.models import EventKind, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.registry import RAILS
@@ -265,7 +267,12 @@ class Storyteller(RuleBasedStateMachine):
 
     def _confirm(self, tx_hash: str) -> str:
         try:
-            confirm_sweep(requester=requester_of(self.sweep.partner), sweep_id=self.sweep.id, tx_hashes=[tx_hash])
+            confirm_sweep(
+                networks.current(),
+                requester=requester_of(self.sweep.partner),
+                sweep_id=self.sweep.id,
+                tx_hashes=[tx_hash],
+            )
         except SweepApiError as error:
             return ERROR_TABLE[type(error)].code
         return ""
@@ -332,12 +339,12 @@ def scripted(rail_name: str, reading: EvmReading) -> Iterator[None]:
 
     class ScriptedRail(type(rail)):  # type: ignore[misc]
         def read(
-            self, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
+            self, _registry: Networks, network: str, followed: Sequence[Any], *, timeout_seconds: float | None = None
         ) -> Iterator[list[tuple[UUID, EvmReading]]]:
             assert (network, timeout_seconds) == ("eip155:31337", django_settings.CONFIRM_TIMEOUT_SECONDS)
             yield [(one.sweep_id, reading) for one in followed]
 
-        def explain_revert(self, tx: SweepTransaction, *, timeout_seconds: float) -> list[Any]:
+        def explain_revert(self, _registry: Networks, tx: SweepTransaction, *, timeout_seconds: float) -> list[Any]:
             assert (tx.status, timeout_seconds > 0) == ("reverted", True)
             return []
 

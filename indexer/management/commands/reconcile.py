@@ -14,6 +14,7 @@ from ledger.management.arguments import add_by, partner_named
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.fields import TransactionHashField
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.books.comparison import BooksDifference, Report
 
@@ -53,12 +54,13 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
         """Compare; with --repair also repair, and compare again."""
-        network, named = _network(options["network"]), _named(options)
+        registry, named = networks.current(), _named(options)
+        network = _network(registry, options["network"])
         try:
-            report = books.compare(network, first=options["from_block"], last=options["to_block"])
+            report = books.compare(registry, network, first=options["from_block"], last=options["to_block"])
             if options["repair"]:
-                self._repair(report, named, options["by"])
-                report = books.compare(network, first=report.blocks.first, last=report.blocks.last)
+                self._repair(registry, report, named, options["by"])
+                report = books.compare(registry, network, first=report.blocks.first, last=report.blocks.last)
         except ChainUnavailableError as error:
             raise CommandError(f"The chain could not be read: {error}", returncode=FAILED) from error
         except ExceptionGroup as error:
@@ -67,8 +69,8 @@ class Command(BaseCommand):
         if report.differences:
             sys.exit(DIFFERENT)
 
-    def _repair(self, report: Report, named: Mapping[str, Partner], by: str) -> None:
-        for one in books.repair(report.network, report.blocks, named=named, by=by):
+    def _repair(self, registry: Networks, report: Report, named: Mapping[str, Partner], by: str) -> None:
+        for one in books.repair(registry, report.network, report.blocks, named=named, by=by):
             became = f"adopted as sweep {one.sweep_id}" if one.sweep_id is not None else f"not adopted: {one.refusal}"
             self.stderr.write(f"{one.tx_hash} {became}")
 
@@ -106,8 +108,7 @@ def _named(options: Mapping[str, Any]) -> Mapping[str, Partner]:
     return dict.fromkeys(options["tx"], partner_named(options["partner"])) if options["tx"] else {}
 
 
-def _network(text: str) -> str:
-    registry = networks.current()
+def _network(registry: Networks, text: str) -> str:
     network = registry.network_named(text) or registry.network_named(registry.name_of(text))
     if network is None:
         raise CommandError(f"No network that has providers has the name or CAIP-2 identifier {text}.")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sweepapi.evm.contracts.batch import HARD_CAP_BPS, MAX_LEGS
+from sweepapi.networks import Networks
 from sweeps.protocol.rail import FinalSpan
 from sweeps.rails.evm import snapshots
 from sweeps.rails.evm.availability import chain_statuses
@@ -10,6 +11,7 @@ from sweeps.rails.evm.follow import deciding, following, reverts
 from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import reconciling
+from sweeps.rails.evm.reconcile.rereading import ContractPlace
 from sweeps.rails.evm.serializers.answer import BuiltSerializer, QuotedSerializer, RefreshedSerializer
 from sweeps.rails.evm.serializers.discovery import EvmDiscoverySerializer
 from sweeps.rails.evm.serializers.state import EvmStateSerializer
@@ -29,8 +31,8 @@ class EvmBase:
     def follow(self: EvmRail, sweeps: Sequence[StoredSweep]) -> list[FollowedEvmSweep]:
         return [FollowedEvmSweep.of(stored, self.terms(stored)) for stored in sweeps]
 
-    def find_executed(self: EvmRail, network: str, venue: str) -> Iterator[FinalSpan]:
-        return reconciling.find_executed(self, network, venue)
+    def find_executed(self: EvmRail, registry: Networks, network: str, venue: str) -> Iterator[FinalSpan]:
+        return reconciling.find_executed(registry, ContractPlace(self, network, venue))
 
 
 class EvmPresentation:

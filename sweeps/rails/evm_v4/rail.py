@@ -6,6 +6,7 @@ from sweepapi.errors import SweepNotCancellable
 from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, decode_executed
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.encoding.responses import Log
+from sweepapi.networks import Networks
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.build import storing
 from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome, facts
@@ -54,5 +55,5 @@ class EvmV4(EvmBase):
             "invalidating the permit's nonce at Permit2. Otherwise what the user signed expires at the deadline."
         )
 
-    def send_withdrawals(self) -> None:
+    def send_withdrawals(self, _registry: Networks) -> None:
         """There is nothing to send."""

@@ -17,8 +17,6 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from sweepapi import networks
-from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import FeeSignerUnavailableError
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.chain.sending import (
@@ -34,6 +32,7 @@ from sweepapi.evm.chain.sending import (
 )
 from sweepapi.evm.contracts.v5 import CANCEL_AUTHORIZATION, IS_NONCE_USED
 from sweepapi.evm.encoding import responses
+from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweeps.models import NO_PROVIDER_ANSWERED, Execution, SweepStatus
@@ -63,11 +62,11 @@ def request(stored: StoredSweep) -> None:
     Cancellation.objects.create(execution_id=execution.id)
 
 
-def send_requested() -> None:
+def send_requested(registry: Networks) -> None:
     """Go through the steps once for every chain on which a cancellation is requested."""
     _clear_errors_of_executed()
     requested = (
-        Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=networks.current().known)
+        Cancellation.objects.filter(execution__sweep__is_open=True, execution__network__in=registry.known)
         .exclude(execution__sweep__status=SweepStatus.COMPLETED)
         .select_related("execution__sweep")
         .order_by("execution__network", "id")
@@ -76,7 +75,7 @@ def send_requested() -> None:
         of_network = list(group)
         for start in range(0, len(of_network), MAX_AT_ONCE):
             batch = of_network[start : start + MAX_AT_ONCE]
-            _note(batch, _Round(networks.current().chain(network), batch).errors())
+            _note(batch, _Round(registry, network, batch).errors())
 
 
 def _clear_errors_of_executed() -> None:
@@ -120,11 +119,12 @@ class _Unsigned:
 class _Round:
     """The steps for cancellations on one chain."""
 
-    def __init__(self, chain: Chain, requested: Sequence[Cancellation]) -> None:
-        self.chain = chain
-        self.pool = networks.current().pool(chain.network)
+    def __init__(self, registry: Networks, network: str, requested: Sequence[Cancellation]) -> None:
+        self.chain = registry.chain(network)
+        self.pool = registry.pool(network)
         self.requested = requested
-        self.account = networks.current().fee_signer.address
+        self.signer = registry.fee_signer
+        self.account = self.signer.address
         self.max_fee_cap = settings.MAX_FEE_PER_GAS_GWEI * GWEI
         self._errors: dict[int, str] = {}
 
@@ -266,7 +266,7 @@ class _Round:
         return []
 
     def _signed(self, one: _Unsigned) -> SignedTransaction:
-        return networks.current().fee_signer.sign_transaction(
+        return self.signer.sign_transaction(
             OutgoingTransaction(
                 chain_id=self.chain.chain_id,
                 account_nonce=one.account_nonce,

@@ -17,7 +17,8 @@ from uuid_utils.compat import uuid7
 from ledger.entries.reading import Booked, booked_for
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi import networks
+from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.landed.history import block_time_call, head_calls, take_head
@@ -44,33 +45,33 @@ UNKNOWN = "No execution of ours has this reference key."
 class SolanaAuditor:
     """Compares and repairs the books of sweeps on Solana."""
 
-    def final_blocks(self, network: str, *, first: int | None, last: int | None) -> Blocks:
-        kept = _kept(network)
+    def final_blocks(self, registry: Networks, network: str, *, first: int | None, last: int | None) -> Blocks:
+        kept = _kept(registry.pool(network))
         if first is None:
             built = Execution.objects.filter(network=network).aggregate(slot=Min("built_at_height"))["slot"]
             first = max(kept.first, 0 if built is None else built - MARGIN_SLOTS)
         return Blocks(first, kept.last if last is None else min(last, kept.last))
 
-    def last_day(self, network: str, *, compared: int | None) -> Blocks:
-        kept = _kept(network)
+    def last_day(self, registry: Networks, network: str, *, compared: int | None) -> Blocks:
+        kept = _kept(registry.pool(network))
         first = min(kept.last - SLOTS_OF_A_DAY, kept.last if compared is None else compared + 1)
         return Blocks(max(kept.first, first), kept.last - UNSETTLED_SLOTS)
 
-    def compare(self, network: str, blocks: Blocks) -> Report:
+    def compare(self, registry: Networks, network: str, blocks: Blocks) -> Report:
         if blocks.first > blocks.last:
             return Report(network, blocks, 0, [])
-        venue = networks.current().fee_wallet
-        paid = [one for read in guarded.read(network, venue, blocks) for one in read.paid]
+        venue = registry.fee_wallet
+        paid = [one for read in guarded.read(registry, network, venue, blocks) for one in read.paid]
         executions = _executions(network, venue, [one.guarded.reference for one in paid])
         booked = booked_for([one.pk for one in executions.values()])
         found = [_difference(venue, one, executions, *each) for one in paid for each in _found(one, executions, booked)]
         found += _without_transaction(network, venue, blocks, {one.signature for one in paid})
-        found += stray_entries(network, since=_time_of(network, blocks.first))
+        found += stray_entries(network, since=_time_of(registry.pool(network), blocks.first))
         return Report(network, blocks, len(paid), found)
 
-    def find_executed(self, network: str, blocks: Blocks) -> Iterator[FinalSpan]:
-        venue = networks.current().fee_wallet
-        for read in guarded.read(network, venue, blocks):
+    def find_executed(self, registry: Networks, network: str, blocks: Blocks) -> Iterator[FinalSpan]:
+        venue = registry.fee_wallet
+        for read in guarded.read(registry, network, venue, blocks):
             accepted = SweepTransaction.objects.filter(
                 tx_hash__in=read.found, sweep__network=network, status=SweepTransaction.Status.ACCEPTED
             )
@@ -78,18 +79,19 @@ class SolanaAuditor:
             unknown = {signature: one for signature, one in read.found.items() if signature not in known}
             yield FinalSpan(list(readings_of(network, venue, read.head, unknown)), blocks_left=0)
 
-    def adopt(self, network: str, blocks: Blocks, *, named: Mapping[str, Partner], by: str) -> Iterator[Adoption]:
-        venue = networks.current().fee_wallet
-        for read in guarded.read(network, venue, blocks):
+    def adopt(
+        self, registry: Networks, network: str, blocks: Blocks, *, named: Mapping[str, Partner], by: str
+    ) -> Iterator[Adoption]:
+        venue = registry.fee_wallet
+        for read in guarded.read(registry, network, venue, blocks):
             known = _executions(network, venue, [one.guarded.reference for one in read.paid])
             for one in read.paid:
                 if one.guarded.reference not in known:
-                    yield from _adoption(network, venue, one, named.get(one.signature), by)
+                    yield from _adoption(registry, network, one, named.get(one.signature), by)
 
 
-def _kept(network: str) -> Blocks:
+def _kept(pool: ProviderPool) -> Blocks:
     """Return the final slots of which enough providers have the history."""
-    pool = networks.current().pool(network)
     heads = [take_head(values)[0] for values in ask_each(pool, head_calls()).values()]
     if len(heads) < pool.needed:
         raise ChainUnavailableError("too few providers answer")
@@ -99,9 +101,9 @@ def _kept(network: str) -> Blocks:
     )
 
 
-def _time_of(network: str, slot: int) -> int:
+def _time_of(pool: ProviderPool, slot: int) -> int:
     """Return a time before that of a slot, which may have no block."""
-    return int(time.time()) - (_kept(network).last - slot) * MAX_SECONDS_PER_SLOT
+    return int(time.time()) - (_kept(pool).last - slot) * MAX_SECONDS_PER_SLOT
 
 
 def _executions(network: str, venue: str, references: Sequence[str]) -> dict[str, Execution]:
@@ -167,24 +169,26 @@ def _without_transaction(network: str, venue: str, slots: Blocks, seen: set[str]
         )
 
 
-def _adoption(network: str, venue: str, paid: Paid, partner: Partner | None, by: str) -> Iterator[Adoption]:
+def _adoption(registry: Networks, network: str, paid: Paid, partner: Partner | None, by: str) -> Iterator[Adoption]:
     reference = paid.guarded.reference
     try:
-        adopted = _adopted(network, venue, paid, partner, by)
+        adopted = _adopted(registry, network, paid, partner, by)
         with transaction.atomic():
             sweep = adoption.store(adopted)
     except NotAdoptableError as refusal:
         yield Adoption(paid.signature, reference, None, str(refusal))
     except IntegrityError:
-        if reference not in _executions(network, venue, [reference]):  # another run has not adopted it meanwhile
+        if reference not in _executions(
+            network, registry.fee_wallet, [reference]
+        ):  # another run has not adopted it meanwhile
             raise
     else:
         log.warning("sweep_adopted", sweep_id=str(sweep.id), tx_hash=paid.signature, by=by)
         yield Adoption(paid.signature, reference, sweep.id)
 
 
-def _adopted(network: str, venue: str, paid: Paid, partner: Partner | None, by: str) -> Adopted:
-    landed, registry = paid.found.landed, networks.current()
+def _adopted(registry: Networks, network: str, paid: Paid, partner: Partner | None, by: str) -> Adopted:
+    landed, venue = paid.found.landed, registry.fee_wallet
     token = registry.cluster(network).output_token(paid.guarded.mint)
     if partner is None:
         raise NotAdoptableError("It names no partner: name one for this transaction.")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sweepapi.errors import SweepNotCancellable
-from sweepapi.networks import SOLANA_BUILD_MODE
+from sweepapi.networks import SOLANA_BUILD_MODE, Networks
 from sweeps.models import SweepTransaction
 from sweeps.protocol.rail import Mismatch
 from sweeps.rails.solana_v1.build import issuing, planning
@@ -32,7 +32,13 @@ class SolanaV1:
     next_check = staticmethod(following.next_check)
     clock = staticmethod(following.clock)
 
-    def explain_revert(self, _tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:  # noqa: ARG002
+    def explain_revert(
+        self,
+        _registry: Networks,
+        _tx: SweepTransaction,
+        *,
+        timeout_seconds: float,  # noqa: ARG002
+    ) -> Sequence[Mismatch]:
         """Return nothing: the check that finds a failed transaction explains it."""
         return ()
 
@@ -42,5 +48,5 @@ class SolanaV1:
             "A sweep on Solana can't be cancelled; its transactions expire with their blockhash, within minutes."
         )
 
-    def send_withdrawals(self) -> None:
+    def send_withdrawals(self, _registry: Networks) -> None:
         """There is nothing to send."""

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from indexer.jobs import send_cancellations
 from sweepapi.evm.logs.log_search import SearchFinding
 from sweeps.models import Sweep, SweepTransaction, WatchedBlock
-from sweeps.rails.evm_v5 import cancelling
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.story.withdrawal import cancel_on_chain
 from tests.factories.sweeps import block_at, evm_reading, executed_receipt, found_execution, unused_after_deadline
@@ -84,7 +84,7 @@ def test_an_execution_clears_the_error_of_a_cancellation(tx: SweepTransaction) -
     cancel_on_chain(sweep_id=tx.sweep.id, reason="why", requested_by="ops")
     Cancellation.objects.update(last_error="No money for gas.")
     complete(tx)
-    cancelling.send_requested()
+    send_cancellations()
     assert Cancellation.objects.get().last_error == ""
 
 

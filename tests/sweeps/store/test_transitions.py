@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from indexer.checks import check_due
 from ledger.models import JournalEntry
+from sweepapi import networks
 from sweeps.models import EventKind, Sweep, SweepEvent, SweepStatus, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.story.confirm import confirm_sweep
@@ -125,7 +126,9 @@ def test_a_void_leaves_an_event_that_says_who_and_why_and_an_execution_another()
 def test_another_hash_for_a_failed_sweep_leaves_an_event_with_the_hash(tx: SweepTransaction) -> None:
     apply(tx.sweep, evm_reading(receipt_of(tx, succeeded=False)))
     second = random_hash()
-    confirm_sweep(requester=requester_of(tx.sweep.partner), sweep_id=tx.sweep.id, tx_hashes=[second])
+    confirm_sweep(
+        networks.current(), requester=requester_of(tx.sweep.partner), sweep_id=tx.sweep.id, tx_hashes=[second]
+    )
     assert moves(tx.sweep) == [("pending", "failed", "reverted"), ("failed", "pending", "reported")]
     assert SweepEvent.objects.get(cause="reported").tx_hash == second
 
@@ -218,10 +221,10 @@ def test_a_candidate_that_is_decided_leaves_one_event_however_often_it_is_seen(t
 def test_a_candidate_leaves_one_event_of_a_kind_however_often_it_is_reported_and_decided() -> None:
     sweep, tx_hash = SweepFactory.create(), random_hash()
     for _ in range(2):
-        confirm_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
+        confirm_sweep(networks.current(), requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
     assert story(sweep) == ["transaction_reported"]
     apply(sweep, evm_reading(receipt_of(sweep.transactions.get())))
-    confirm_sweep(requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
+    confirm_sweep(networks.current(), requester=requester_of(sweep.partner), sweep_id=sweep.id, tx_hashes=[tx_hash])
     apply(sweep, evm_reading(receipt_of(sweep.transactions.get())))
     assert story(sweep) == ["transaction_reported", "transaction_rejected"]
 

@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import structlog
 
-from sweepapi import networks
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.logs import block_views
 from sweepapi.evm.logs.block_views import Source
+from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from sweeps.books.venues import venues_of
 from sweeps.models import WatchedBlock
 from sweeps.rails.evm.follow.following import MAX_RECHECK_SECONDS
@@ -28,12 +30,12 @@ class BlockReading:
     final: dict[int, Mapping[Source, str]] = field(default_factory=dict)
 
 
-def read(network: str, blocks: Sequence[WatchedBlock]) -> BlockReading:
+def read(registry: Networks, network: str, blocks: Sequence[WatchedBlock]) -> BlockReading:
     """Return what the chain shows of these blocks; raises ``ChainUnavailableError``.
 
     One round trip while nothing is final or gone; otherwise one more to every provider for fifty heights.
     """
-    chain, pool = networks.current().chain(network), networks.current().pool(network)
+    chain, pool = registry.chain(network), registry.pool(network)
     shown = block_views.heights(chain, pool, [block.number for block in blocks])
     result = BlockReading(shown.head, timedelta(seconds=min(chain.finality.recheck_seconds, MAX_RECHECK_SECONDS)))
     doubtful = []
@@ -44,16 +46,15 @@ def read(network: str, blocks: Sequence[WatchedBlock]) -> BlockReading:
             doubtful.append(block)
         elif block.number <= shown.safe and not block.is_safe:
             result.safe.append(block.pk)
-    _conclude(network, doubtful, result)
+    _conclude(chain, pool, doubtful, result)
     return result
 
 
-def _conclude(network: str, blocks: Sequence[WatchedBlock], result: BlockReading) -> None:
+def _conclude(chain: Chain, pool: ProviderPool, blocks: Sequence[WatchedBlock], result: BlockReading) -> None:
     """Sort blocks that one provider shows to be final or gone by what two of them show."""
     if not blocks:
         return
-    chain, pool = networks.current().chain(network), networks.current().pool(network)
-    contracts = {venue for venue, _ in venues_of(network)}
+    contracts = {venue for venue, _ in venues_of(chain.network)}
     numbers = sorted({block.number for block in blocks})
     shown = dict(block_views.views(chain, pool, contracts, numbers))
     for block in blocks:
@@ -63,4 +64,4 @@ def _conclude(network: str, blocks: Sequence[WatchedBlock], result: BlockReading
         elif consensus.is_final:
             result.final[block.pk] = consensus.proven
         elif consensus.is_disputed:
-            log.error("providers_disagree", network=network, subject=f"block {block.number}")
+            log.error("providers_disagree", network=chain.network, subject=f"block {block.number}")

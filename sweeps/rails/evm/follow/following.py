@@ -15,6 +15,7 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.logs.log_search import MAX_SEARCHES, LogSearch, SearchFinding, find
 from sweepapi.evm.logs.sightings import Sighting, read_sightings
+from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import schedule
@@ -42,11 +43,10 @@ class EvmReading:
 
 
 def read(
-    network: str, followed: Sequence[FollowedEvmSweep], *, timeout_seconds: float | None = None
+    registry: Networks, network: str, followed: Sequence[FollowedEvmSweep], *, timeout_seconds: float | None = None
 ) -> Iterator[list[tuple[UUID, EvmReading | None]]]:
     """Yield what was read of the sweeps, None where no provider answered; searches only if there is no timeout."""
-    chain = networks.current().chain(network)
-    pool = networks.current().pool(network)
+    chain, pool = registry.chain(network), registry.pool(network)
     for batch in _batches(followed):
         yield from _read_batch(chain, pool, batch, timeout_seconds)
 
@@ -158,17 +158,13 @@ def _changes_within_blocks(progress: SweepProgress, verdict: Verdict) -> bool:
     )
 
 
-def clock(network: str) -> datetime | None:
+def clock(registry: Networks, network: str) -> datetime | None:
     """Return the time of the chain's newest safe block; None if that is not a tag, or no provider answers."""
-    tag = networks.current().chain(network).finality.safe
+    tag = registry.chain(network).finality.safe
     if isinstance(tag, int):
         return None  # that would need the head first; the server's clock is close enough
     try:
-        (safe,) = (
-            networks.current()
-            .pool(network)
-            .batch([Call("eth_getBlockByNumber", (tag, False), responses.optional_block)])
-        )
+        (safe,) = registry.pool(network).batch([Call("eth_getBlockByNumber", (tag, False), responses.optional_block)])
     except ChainUnavailableError as error:
         log.warning("safe_block_unknown", network=network, error=str(error))
         return None

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from sweepapi import networks
 from sweepapi.evm.reverts.explaining import explain as explain_reason
 from sweepapi.evm.reverts.replaying import replay
+from sweepapi.networks import Networks
 from sweeps.models import SweepToken, SweepTransaction
 from sweeps.protocol.rail import Mismatch
 
 
-def explain(tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
+def explain(registry: Networks, tx: SweepTransaction, *, timeout_seconds: float) -> Sequence[Mismatch]:
     """Return why it reverted, with the token if one is concerned; empty if that can't be found out in time."""
     reason = replay(
-        pool=networks.current().pool(tx.sweep.network),
+        pool=registry.pool(tx.sweep.network),
         tx_hash=tx.tx_hash,
         block_number=tx.block[0],
         timeout_seconds=timeout_seconds,

@@ -14,12 +14,14 @@ from uuid_utils.compat import uuid7
 
 from ledger.models import Settlement
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.evm.chain import multicall
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.tokens import erc20
 from sweepapi.fees import Split, floor_share
+from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.agreement import ask_agreed
 from sweeps.books import adoption
 from sweeps.books.adoption import Adopted, NotAdoptableError
@@ -53,12 +55,12 @@ class _Owner:
     amounts: Split
 
 
-def adopt(orphan: Orphan, *, named: Partner | None, by: str) -> Sweep | None:
+def adopt(registry: Networks, orphan: Orphan, *, named: Partner | None, by: str) -> Sweep | None:
     """Store the sweep of an orphan and return it; None if another run adopted it, or operators have explained it.
 
     ``named`` is the partner that operators named for its transaction. Raises ``NotAdoptableError``.
     """
-    adopted = _adopted(orphan, named, by)
+    adopted = _adopted(registry.chain(orphan.place.network), registry.pool(orphan.place.network), orphan, named, by)
     with transaction.atomic():
         event = UnmatchedEvent.objects.get(
             network=orphan.place.network, block_hash=orphan.mined.block_hash, log_index=orphan.mined.index
@@ -71,15 +73,15 @@ def adopt(orphan: Orphan, *, named: Partner | None, by: str) -> Sweep | None:
         return adoption.store(adopted)
 
 
-def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Adopted:
+def _adopted(chain: Chain, pool: ProviderPool, orphan: Orphan, named: Partner | None, by: str) -> Adopted:
     place, receipt, emitted = orphan.place, orphan.receipt, orphan.emitted
     outcome = emitted.outcome
     if outcome is None or emitted.user is None:
         raise NotAdoptableError("It is not the event of an execution.")
     if outcome.parties is None:
-        owner = _owner_named(orphan, outcome, named)
+        owner = _owner_named(chain, pool, orphan, outcome, named)
     else:
-        owner = _owner_on_chain(place.network, outcome, outcome.parties)
+        owner = _owner_on_chain(chain, outcome, outcome.parties)
     return Adopted(
         sweep_id=owner.sweep_id,
         partner=owner.partner,
@@ -88,7 +90,7 @@ def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Adopted:
         venue=place.contract,
         execution_id=emitted.execution_id,
         wallet=emitted.user,
-        output=_output_asset(place.network, outcome.output_token),
+        output=_output_asset(chain, pool, outcome.output_token),
         partner_recipient=owner.partner_recipient,
         protocol_recipient=owner.protocol_recipient,
         settlement=owner.settlement,
@@ -100,15 +102,15 @@ def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Adopted:
     )
 
 
-def _owner_on_chain(network: str, outcome: EmittedOutcome, parties: PaidParties) -> _Owner:
+def _owner_on_chain(chain: Chain, outcome: EmittedOutcome, parties: PaidParties) -> _Owner:
     """Return whom the contract paid; the partner and both recipients have to be known."""
     partner = Partner.objects.filter(id=UUID(parties.partner_id[2:34])).first()
     if partner is None or partner.onchain_id != parties.partner_id:
         raise NotAdoptableError(f"No partner has the id {parties.partner_id}.")
-    former = [wallet.address for wallet in partner.former_wallets_on(network)]
-    if parties.partner_recipient not in [partner.recipient_on(network), *former]:
+    former = [wallet.address for wallet in partner.former_wallets_on(chain.network)]
+    if parties.partner_recipient not in [partner.recipient_on(chain.network), *former]:
         raise NotAdoptableError(f"{parties.partner_recipient} never was a payout wallet of {partner}.")
-    if parties.protocol_recipient != networks.current().chain(network).protocol_recipient:
+    if parties.protocol_recipient != chain.protocol_recipient:
         raise NotAdoptableError(f"{parties.protocol_recipient} is not the protocol's recipient.")
     return _Owner(
         partner=partner,
@@ -120,18 +122,19 @@ def _owner_on_chain(network: str, outcome: EmittedOutcome, parties: PaidParties)
     )
 
 
-def _owner_named(orphan: Orphan, outcome: EmittedOutcome, partner: Partner | None) -> _Owner:
+def _owner_named(
+    chain: Chain, pool: ProviderPool, orphan: Orphan, outcome: EmittedOutcome, partner: Partner | None
+) -> _Owner:
     """Return the partner that operators named, with the share that it had when the sweep was executed."""
-    place = orphan.place
-    recipient = networks.current().chain(place.network).protocol_recipient
-    sweep_id = place.rail.named_sweep(orphan.emitted.execution_id)
+    recipient = chain.protocol_recipient
+    sweep_id = orphan.place.rail.named_sweep(orphan.emitted.execution_id)
     if partner is None:
         raise NotAdoptableError("Its event names no partner: name one for this transaction.")
     if sweep_id is None:
         raise NotAdoptableError("Its reference is not one that the service makes.")
     if recipient is None:
         raise NotAdoptableError("The chains file does not name the protocol's recipient.")
-    executed_at = datetime.fromtimestamp(timestamp_of(place.network, orphan.mined.block_number), UTC)
+    executed_at = datetime.fromtimestamp(timestamp_of(pool, orphan.mined.block_number), UTC)
     partner_fee = floor_share(outcome.total_fee, partner.share_bps_at(executed_at))
     return _Owner(
         partner=partner,
@@ -151,13 +154,11 @@ def _split(outcome: EmittedOutcome, partner_fee: int, protocol_fee: int) -> Spli
     return Split(gross_output, total_fee, partner_fee, protocol_fee, outcome.user_amount)
 
 
-def _output_asset(network: str, asset: str) -> OutputAsset:
+def _output_asset(chain: Chain, pool: ProviderPool, asset: str) -> OutputAsset:
     """Read how the token is called; raises ``ChainUnavailableError``."""
-    registry = networks.current()
-    chain = registry.chain(network)
     token = chain.wrapped_native if asset == NATIVE_COIN else asset
     call = multicall.multicall(multicall3=chain.multicall3, reads=erc20.identity_reads(token))
-    (shown,) = ask_agreed(registry.pool(network), [call])
+    (shown,) = ask_agreed(pool, [call])
     identity = erc20.token_identity(shown)
     if identity is None:
         raise NotAdoptableError(f"The output token {asset} does not say how many decimals it has.")

@@ -11,9 +11,9 @@ import structlog
 from django.db.models import Count
 
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_scan import ScannedSpan
+from sweepapi.networks import Networks
 from sweeps.books.adoption import NotAdoptableError
 from sweeps.books.comparison import Adoption, Blocks, BooksDifference, Report
 from sweeps.books.entries import stray_entries
@@ -38,38 +38,40 @@ class EvmAuditor:
     final_blocks = staticmethod(rereading.final_blocks)
     last_day = staticmethod(rereading.last_day)
 
-    def compare(self, network: str, blocks: Blocks) -> Report:
+    def compare(self, registry: Networks, network: str, blocks: Blocks) -> Report:
         found: list[BooksDifference] = []
         if blocks.first > blocks.last:
             return Report(network, blocks, 0, found)
-        since = rereading.timestamp_of(network, blocks.first)
+        since = rereading.timestamp_of(registry.pool(network), blocks.first)
         events = 0
-        for place in rereading.places_of(network, self.rails):
+        for place in rereading.places_of(registry.chain(network), self.rails):
             cancelled: set[str] = set()
             first = blocks.first
-            for _, span in rereading.spans(place, blocks):
+            for _, span in rereading.spans(registry, place, blocks):
                 events += len(span.logs)
                 shown = [place.rail.emitted(mined.log) for mined in span.logs]
                 cancelled.update(one.execution_id for one in shown if one is not None and one.user is None)
                 found.extend(books.differences(place, Blocks(first, span.end.number), span))
                 first = span.end.number + 1
-            found.extend(recorded.unused_cancelled(place, since, cancelled))
+            found.extend(recorded.unused_cancelled(registry, place, since, cancelled))
         found.extend(stray_entries(network, since))
         return Report(network, blocks, events, found)
 
-    def find_executed(self, network: str, blocks: Blocks) -> Iterator[FinalSpan]:
-        for place in rereading.places_of(network, self.rails):
-            for scan, span in rereading.spans(place, blocks):
-                found = compare(place.rail, network, place.stream, scan, span)
+    def find_executed(self, registry: Networks, network: str, blocks: Blocks) -> Iterator[FinalSpan]:
+        for place in rereading.places_of(registry.chain(network), self.rails):
+            for scan, span in rereading.spans(registry, place, blocks):
+                found = compare(registry, place, scan, span)
                 yield FinalSpan(found.readings, blocks_left=blocks.last - span.end.number)
                 unmatched.store(network, found.unmatched)
                 if found.unproven:
                     log.warning("receipts_missing", network=network, tx_hashes=sorted(found.unproven))
 
-    def adopt(self, network: str, blocks: Blocks, *, named: Mapping[str, Partner], by: str) -> Iterator[Adoption]:
-        for place in rereading.places_of(network, self.rails):
-            for _, span in rereading.spans(place, blocks):
-                yield from _adopt(place, span, named, by)
+    def adopt(
+        self, registry: Networks, network: str, blocks: Blocks, *, named: Mapping[str, Partner], by: str
+    ) -> Iterator[Adoption]:
+        for place in rereading.places_of(registry.chain(network), self.rails):
+            for _, span in rereading.spans(registry, place, blocks):
+                yield from _adopt(registry, place, span, named, by)
 
     def unexplained_events(self) -> Mapping[str, int]:
         """Return how many unmatched events operators have not explained, by network."""
@@ -77,7 +79,9 @@ class EvmAuditor:
         return dict(found.values_list("network").annotate(events=Count("*")))
 
 
-def _adopt(place: ContractPlace, span: ScannedSpan, named: Mapping[str, Partner], by: str) -> Iterator[Adoption]:
+def _adopt(
+    registry: Networks, place: ContractPlace, span: ScannedSpan, named: Mapping[str, Partner], by: str
+) -> Iterator[Adoption]:
     found = [(mined, emitted) for mined in span.logs if (emitted := place.rail.emitted(mined.log)) is not None]
     executed = [(mined, emitted) for mined, emitted in found if emitted.outcome is not None]
     ids = [emitted.execution_id for _, emitted in executed]
@@ -86,20 +90,20 @@ def _adopt(place: ContractPlace, span: ScannedSpan, named: Mapping[str, Partner]
     unknown = [Unmatched(mined, emitted, UNKNOWN) for mined, emitted in executed if emitted.execution_id not in known]
     unmatched.store(place.network, unknown)
     hashes = {one.mined.tx_hash for one in unknown}
-    pool = networks.current().pool(place.network)
+    pool = registry.pool(place.network)
     receipts = log_scan.receipts(pool, place.stream, [mined for mined in span.logs if mined.tx_hash in hashes])
     for one in unknown:
         if one.mined.tx_hash in receipts:
             orphan = Orphan(place, one.mined, one.emitted, receipts[one.mined.tx_hash])
-            yield from _adopted(orphan, named.get(one.mined.tx_hash), by)
+            yield from _adopted(registry, orphan, named.get(one.mined.tx_hash), by)
         else:
             yield _refused(one.mined.tx_hash, one.emitted.execution_id, "No provider shows its receipt.")
 
 
-def _adopted(orphan: Orphan, named: Partner | None, by: str) -> Iterator[Adoption]:
+def _adopted(registry: Networks, orphan: Orphan, named: Partner | None, by: str) -> Iterator[Adoption]:
     tx_hash, execution_id = orphan.mined.tx_hash, orphan.emitted.execution_id
     try:
-        sweep = adopt(orphan, named=named, by=by)
+        sweep = adopt(registry, orphan, named=named, by=by)
     except NotAdoptableError as refusal:
         yield _refused(tx_hash, execution_id, str(refusal))
     else:

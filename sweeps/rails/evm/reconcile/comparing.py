@@ -6,18 +6,19 @@ from uuid import UUID
 
 import structlog
 
-from sweepapi import networks
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.logs import log_scan
-from sweepapi.evm.logs.log_scan import Scan, ScannedSpan, Stream
+from sweepapi.evm.logs.log_scan import Scan, ScannedSpan
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
+from sweepapi.networks import Networks
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending
 from sweeps.rails.evm.follow.emitted import Emitted
 from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.rail import EvmRail
+from sweeps.rails.evm.reconcile.rereading import ContractPlace
 from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
@@ -86,19 +87,19 @@ class _Question:
         return self.followed.accepted is not None
 
 
-def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: ScannedSpan) -> EventComparison:
+def compare(registry: Networks, place: ContractPlace, scan: Scan, span: ScannedSpan) -> EventComparison:
     """Return what the events of a span mean; reads the receipts of those that something depends on."""
     result = EventComparison()
-    questions = list(_questions(rail, _named(rail, network, stream, span, result), result))
+    questions = list(_questions(place.rail, _named(place, span, result), result))
     moved = [one for one in questions if one.is_elsewhere]
     result.unproven.update(one.tx_hash for one in moved)
-    result.readings.extend(_second_readings(rail, network, moved))
+    result.readings.extend(_second_readings(registry, place, moved))
     here = [one for one in questions if not one.is_elsewhere]
     result.readings.extend((one.followed.sweep_id, _found(scan, one, None)) for one in here if not one.event.is_hint)
     hints = [one for one in here if one.event.is_hint]
     wanted = {one.tx_hash for one in hints}
     receipts = log_scan.receipts(
-        networks.current().pool(network), stream, [mined for mined in span.logs if mined.tx_hash in wanted]
+        registry.pool(place.network), place.stream, [mined for mined in span.logs if mined.tx_hash in wanted]
     )
     result.unproven.update(wanted - receipts.keys())
     for one in hints:
@@ -107,11 +108,11 @@ def compare(rail: EvmRail, network: str, stream: Stream, scan: Scan, span: Scann
     return result
 
 
-def _named(rail: EvmRail, network: str, stream: Stream, span: ScannedSpan, result: EventComparison) -> list[_Named]:
+def _named(place: ContractPlace, span: ScannedSpan, result: EventComparison) -> list[_Named]:
     """Return the events about executions of ours that are not settled; those with an unknown identity are noted."""
-    shown = [(mined, emitted) for mined in span.logs if (emitted := rail.emitted(mined.log)) is not None]
+    shown = [(mined, emitted) for mined in span.logs if (emitted := place.rail.emitted(mined.log)) is not None]
     ids = {emitted.execution_id for _, emitted in shown}
-    executions = Execution.objects.filter(network=network, venue=stream.contract, execution_id__in=ids)
+    executions = Execution.objects.filter(network=place.network, venue=place.contract, execution_id__in=ids)
     by_id = {one.execution_id: one for one in executions.select_related("sweep").prefetch_related("transactions")}
     named = []
     for mined, emitted in shown:
@@ -148,9 +149,11 @@ def _questions(rail: EvmRail, named: Sequence[_Named], result: EventComparison) 
                 result.unmatched.append(Unmatched(one.mined, one.emitted, event.value.reason, subject.sweep_id))
 
 
-def _second_readings(rail: EvmRail, network: str, moved: Sequence[_Question]) -> Iterator[tuple[UUID, EvmReading]]:
+def _second_readings(
+    registry: Networks, place: ContractPlace, moved: Sequence[_Question]
+) -> Iterator[tuple[UUID, EvmReading]]:
     """Read what was accepted elsewhere: its block may have left the chain."""
-    lots = rail.read(network, [one.followed for one in moved])
+    lots = place.rail.read(registry, place.network, [one.followed for one in moved])
     return ((sweep_id, one) for readings in lots for sweep_id, one in readings if one is not None)
 
 

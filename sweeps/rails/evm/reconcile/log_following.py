@@ -13,12 +13,12 @@ from uuid import UUID
 import structlog
 from django.utils import timezone
 
-from sweepapi import networks
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.logs import log_poll
 from sweepapi.evm.logs.log_poll import Depths, Poll
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
 from sweeps.rails.evm.follow.followed import FollowedEvmSweep
@@ -60,23 +60,22 @@ class LogFollower:
 
     rails: Mapping[str, EvmRail]  # by their names
 
-    def follow(self, network: str) -> Iterator[tuple[UUID, EvmReading]]:
+    def follow(self, registry: Networks, network: str) -> Iterator[tuple[UUID, EvmReading]]:
         """Yield what one poll shows of open sweeps; nothing if no execution was offered on this network."""
         contracts = {venue: self.rails[name] for venue, name in venues_of(network) if name in self.rails}
         if not contracts:
             return
         try:
-            poll = _poll(network, contracts)
+            poll = _poll(registry, network, contracts)
         except ChainUnavailableError as error:
             log.warning("poll_failed", network=network, error=str(error))
             return
         for contract, rail in contracts.items():
-            yield from _readings(rail, network, contract, poll)
+            yield from _readings(registry, rail, network, contract, poll)
 
 
-def _poll(network: str, contracts: Mapping[str, EvmRail]) -> Poll:
+def _poll(registry: Networks, network: str, contracts: Mapping[str, EvmRail]) -> Poll:
     """Read the events, and note how high the chain is."""
-    registry = networks.current()
     stored = ChainHead.objects.filter(network=network).first()
     known = None if stored is None else Depths(stored.number, stored.safe_number, stored.final_number)
     topics = {topic for rail in contracts.values() for topic in rail.event_topics}
@@ -102,10 +101,12 @@ def _poll(network: str, contracts: Mapping[str, EvmRail]) -> Poll:
     return poll
 
 
-def _readings(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterator[tuple[UUID, EvmReading]]:
+def _readings(
+    registry: Networks, rail: EvmRail, network: str, contract: str, poll: Poll
+) -> Iterator[tuple[UUID, EvmReading]]:
     proposals = list(_proposals(rail, network, contract, poll))
     hints = [one for one in proposals if one.is_hint]
-    pool = networks.current().pool(network)
+    pool = registry.pool(network)
     receipts = log_poll.receipts(pool, poll.provider, list({one.mined.tx_hash: None for one in hints}))
     for one in hints:
         receipt = receipts.get(one.mined.tx_hash)
@@ -113,7 +114,7 @@ def _readings(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterato
             log.info("execution_found", sweep_id=str(one.followed.sweep_id), network=network, tx_hash=receipt.tx_hash)
             yield one.followed.sweep_id, _reading(poll.depths, one, receipt)
     others = {one.followed.sweep_id: one.followed for one in proposals if not one.is_hint and one.is_due(poll.depths)}
-    for readings in rail.read(network, list(others.values())):
+    for readings in rail.read(registry, network, list(others.values())):
         yield from ((sweep_id, one) for sweep_id, one in readings if one is not None)
 
 

@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from sweepapi import networks
 from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_query import SPAN_BLOCKS
-from sweepapi.evm.logs.log_scan import Scan, ScanMark, Stream
+from sweepapi.evm.logs.log_scan import Scan, ScanMark
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import FinalSpan
@@ -28,6 +28,7 @@ from sweeps.rails.evm.models import ScannedBlocks
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile import unmatched
 from sweeps.rails.evm.reconcile.comparing import compare
+from sweeps.rails.evm.reconcile.rereading import ContractPlace
 from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
@@ -35,41 +36,42 @@ log = structlog.get_logger(__name__)
 OVERDUE = timedelta(seconds=60)  # checks of due rows are that late only if none are made
 
 
-def find_executed(rail: EvmRail, network: str, contract: str) -> Iterator[FinalSpan]:
+def find_executed(registry: Networks, place: ContractPlace) -> Iterator[FinalSpan]:
     """Yield the spans of one scan of a contract; the next call goes on after those that are done."""
-    stream = Stream(contract, rail.event_topics, is_readable=lambda one: rail.emitted(one) is not None)
-    cursor = _cursor(network, contract)
-    overdue = list(_overdue(rail, cursor))
+    cursor = _cursor(place)
+    overdue = list(_overdue(registry, place.rail, cursor))
     if overdue:
         yield FinalSpan(overdue, blocks_left=0)
-    scan = _scan(network, stream, cursor)
+    scan = _scan(registry, place, cursor)
     if scan is None:
         return
     for span in scan.spans:
-        found = compare(rail, network, stream, scan, span)
+        found = compare(registry, place, scan, span)
         yield FinalSpan(found.readings, blocks_left=0 if found.unproven else scan.final_number - span.end.number)
-        unmatched.store(network, found.unmatched)
+        unmatched.store(place.network, found.unmatched)
         if found.unproven:
-            log.warning("receipts_missing", network=network, tx_hashes=sorted(found.unproven))
+            log.warning("receipts_missing", network=place.network, tx_hashes=sorted(found.unproven))
             return
         if not _move(cursor, span.end):
             return  # it was moved meanwhile; the next run goes on from there
 
 
-def _scan(network: str, stream: Stream, cursor: ScannedBlocks) -> Scan | None:
-    registry = networks.current()
+def _scan(registry: Networks, place: ContractPlace, cursor: ScannedBlocks) -> Scan | None:
+    network = place.network
     after = ScanMark(cursor.next_block - 1, cursor.last_hash or "")
     try:
-        return log_scan.scan(chain=registry.chain(network), pool=registry.pool(network), stream=stream, after=after)
+        return log_scan.scan(
+            chain=registry.chain(network), pool=registry.pool(network), stream=place.stream, after=after
+        )
     except ChainUnavailableError as error:
-        log.warning("scan_failed", network=network, contract=stream.contract, error=str(error))
+        log.warning("scan_failed", network=network, contract=place.contract, error=str(error))
     except FinalBlockReplacedError:
-        log.exception("final_block_replaced", network=network, contract=stream.contract)
+        log.exception("final_block_replaced", network=network, contract=place.contract)
         rescan(network=network, from_block=max(cursor.next_block - SPAN_BLOCKS, 0))
     return None
 
 
-def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmReading]]:
+def _overdue(registry: Networks, rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmReading]]:
     """Yield readings of open sweeps whose accepted block was read, so that it is final, and that nothing checked."""
     overdue = timezone.now() - OVERDUE
     accepted = SweepTransaction.objects.filter(
@@ -82,7 +84,7 @@ def _overdue(rail: EvmRail, cursor: ScannedBlocks) -> Iterator[tuple[UUID, EvmRe
         sweep__is_open=True,
     )
     sweeps = read(accepted.values_list("sweep_id", flat=True))
-    lots = rail.read(cursor.network, rail.follow(list(sweeps.values())))
+    lots = rail.read(registry, cursor.network, rail.follow(list(sweeps.values())))
     return ((sweep_id, one) for readings in lots for sweep_id, one in readings if one is not None)
 
 
@@ -105,12 +107,14 @@ def _move(cursor: ScannedBlocks, end: ScanMark) -> bool:
     return is_moved
 
 
-def _cursor(network: str, contract: str) -> ScannedBlocks:
-    cursor = ScannedBlocks.objects.filter(network=network, contract=contract).first()
+def _cursor(place: ContractPlace) -> ScannedBlocks:
+    cursor = ScannedBlocks.objects.filter(network=place.network, contract=place.contract).first()
     if cursor is None:
-        executions = Execution.objects.filter(network=network, venue=contract)
+        executions = Execution.objects.filter(network=place.network, venue=place.contract)
         lowest = executions.aggregate(height=Min("built_at_height"))["height"]
         cursor, _ = ScannedBlocks.objects.get_or_create(
-            network=network, contract=contract, defaults={"next_block": max(lowest - SEARCH_MARGIN_BLOCKS, 0)}
+            network=place.network,
+            contract=place.contract,
+            defaults={"next_block": max(lowest - SEARCH_MARGIN_BLOCKS, 0)},
         )
     return cursor

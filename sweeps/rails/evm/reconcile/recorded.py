@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator
 
-from sweepapi import networks
 from sweepapi.evm.chain.multicall import multicall
+from sweepapi.networks import Networks
 from sweeps.books.comparison import BooksDifference, BooksProblem
 from sweeps.books.entries import oldest_id
 from sweeps.models import Execution
@@ -13,7 +13,9 @@ from sweeps.store.reading import read
 MAX_READ = 100  # of cancelled executions, in one call
 
 
-def unused_cancelled(place: ContractPlace, since: int, seen: Collection[str]) -> Iterator[BooksDifference]:
+def unused_cancelled(
+    registry: Networks, place: ContractPlace, since: int, seen: Collection[str]
+) -> Iterator[BooksDifference]:
     """Yield the executions since a time that are cancelled in our books only, apart from those whose event was seen.
 
     Every provider that answers has to show their identity as unused; raises ``ChainUnavailableError`` if none does.
@@ -24,7 +26,7 @@ def unused_cancelled(place: ContractPlace, since: int, seen: Collection[str]) ->
     executions = list(cancelled)
     for start in range(0, len(executions), MAX_READ):
         batch = executions[start : start + MAX_READ]
-        for execution, is_unused in zip(batch, _are_unused(place, batch), strict=True):
+        for execution, is_unused in zip(batch, _are_unused(registry, place, batch), strict=True):
             if is_unused:
                 yield BooksDifference(
                     problem=BooksProblem.EVENT_MISSING,
@@ -35,8 +37,7 @@ def unused_cancelled(place: ContractPlace, since: int, seen: Collection[str]) ->
                 )
 
 
-def _are_unused(place: ContractPlace, executions: Collection[Execution]) -> list[bool]:
-    registry = networks.current()
+def _are_unused(registry: Networks, place: ContractPlace, executions: Collection[Execution]) -> list[bool]:
     sweeps = read([one.sweep_id for one in executions])
     reads = [place.rail.terms(sweeps[one.sweep_id]).is_used(place.contract) for one in executions]
     call = multicall(multicall3=registry.chain(place.network).multicall3, reads=reads, require_all=True)

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from django.db.models import Min
 
-from sweepapi import networks
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.deployment.specification import V4, V5
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_scan import Scan, ScanMark, ScannedSpan, Stream
-from sweepapi.rpc import Call
+from sweepapi.networks import Networks
+from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.books.comparison import Blocks
@@ -41,18 +42,16 @@ class ContractPlace:
         return Stream(self.contract, rail.event_topics, is_readable=lambda log: rail.emitted(log) is not None)
 
 
-def places_of(network: str, rails: Mapping[str, EvmRail]) -> list[ContractPlace]:
+def places_of(chain: Chain, rails: Mapping[str, EvmRail]) -> list[ContractPlace]:
     """Return the contracts at which executions were offered, and the configured ones: a backup may be older."""
-    chain = networks.current().chain(network)
     configured = {V5: chain.v5_contract, V4: chain.v4_contract}
     found = {contract: rail for rail in rails.values() if (contract := configured[rail.contract_name]) is not None}
-    found |= {venue: rails[name] for venue, name in venues_of(network) if name in rails}
-    return [ContractPlace(rail, network, contract) for contract, rail in sorted(found.items())]
+    found |= {venue: rails[name] for venue, name in venues_of(chain.network) if name in rails}
+    return [ContractPlace(rail, chain.network, contract) for contract, rail in sorted(found.items())]
 
 
-def spans(place: ContractPlace, blocks: Blocks) -> Iterator[tuple[Scan, ScannedSpan]]:
+def spans(registry: Networks, place: ContractPlace, blocks: Blocks) -> Iterator[tuple[Scan, ScannedSpan]]:
     """Yield all spans of the range; raises ``ChainUnavailableError`` if the providers do not show one alike."""
-    registry = networks.current()
     chain, pool = registry.chain(place.network), registry.pool(place.network)
     mark = ScanMark(blocks.first - 1)
     while mark.number < blocks.last:
@@ -67,9 +66,8 @@ def spans(place: ContractPlace, blocks: Blocks) -> Iterator[tuple[Scan, ScannedS
             mark = span.end
 
 
-def final_blocks(network: str, *, first: int | None, last: int | None) -> Blocks:
+def final_blocks(registry: Networks, network: str, *, first: int | None, last: int | None) -> Blocks:
     """Return the blocks of this range that are final, by default from before the first build or deployment on."""
-    registry = networks.current()
     chain = registry.chain(network)
     _, final_number = log_scan.depths(chain, registry.pool(network))
     if first is None:
@@ -79,9 +77,8 @@ def final_blocks(network: str, *, first: int | None, last: int | None) -> Blocks
     return Blocks(first, final_number if last is None else min(last, final_number))
 
 
-def last_day(network: str, *, compared: int | None) -> Blocks:
+def last_day(registry: Networks, network: str, *, compared: int | None) -> Blocks:
     """Return the blocks of the last day and above the compared ones, as far as the reconciliation has read."""
-    registry = networks.current()
     pool = registry.pool(network)
     _, final_number = log_scan.depths(registry.chain(network), pool)
     heights = [final_number, *(final_number - distance for distance in DISTANCES if distance <= final_number)]
@@ -92,9 +89,9 @@ def last_day(network: str, *, compared: int | None) -> Blocks:
     return Blocks(first, final_number if read is None else min(read - 1, final_number))
 
 
-def timestamp_of(network: str, height: int) -> int:
+def timestamp_of(pool: ProviderPool, height: int) -> int:
     """Return when a block was made, in seconds since 1970."""
-    (block,) = ask_agreed(networks.current().pool(network), [_block_at(height)])
+    (block,) = ask_agreed(pool, [_block_at(height)])
     timestamp: int = block.timestamp
     return timestamp
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from sweepapi import networks
+from sweepapi.networks import Networks
 from sweepapi.solana.landed.sightings import Sighting, read_sightings
 from sweeps import schedule
 from sweeps.models import Flag
@@ -27,6 +28,7 @@ class SolanaReading:
 
 
 def read(
+    registry: Networks,
     network: str,
     followed: Sequence[FollowedSolanaSweep],
     *,
@@ -35,9 +37,7 @@ def read(
     """Yield what was read of the sweeps, None where no provider answered about all of it."""
     now = timezone.now()
     subjects = {one.sweep_id: list(one.subjects(now)) for one in followed}
-    found = read_sightings(
-        networks.current().pool(network), [subject for each in subjects.values() for subject in each]
-    )
+    found = read_sightings(registry.pool(network), [subject for each in subjects.values() for subject in each])
     readings: list[tuple[UUID, SolanaReading | None]] = []
     for sweep_id, each in subjects.items():
         sightings = {subject.key: found[subject.key] for subject in each if subject.key in found}
@@ -54,5 +54,5 @@ def next_check(progress: SweepProgress, _verdict: Verdict) -> datetime:
     return schedule.backed_off(progress.now, since=progress.deadline)
 
 
-def clock(_network: str) -> datetime | None:
+def clock(_registry: Networks, _network: str) -> datetime | None:
     """Return None: a blockhash expires at a block height, not at a time."""

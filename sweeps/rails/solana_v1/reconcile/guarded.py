@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sweepapi import networks
 from sweepapi.fees import Split, floor_share
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, public_key
 from sweepapi.solana.landed.account_scan import read_agreed, scan
@@ -45,18 +45,17 @@ class GuardedRead:
     paid: list[Paid]
 
 
-def accounts_of(network: str, venue: str) -> list[str]:
+def accounts_of(registry: Networks, network: str, venue: str) -> list[str]:
     """Return the fee accounts of the outputs that are configured, and of those that sweeps were built with."""
-    registry = networks.current()
     mints = [public_key(token.mint) for token in registry.cluster(network).output_tokens]
     configured = {str(fee_account(registry.fee_wallet, mint, program)) for mint in mints for program in TOKEN_PROGRAMS}
     return sorted(configured.union(fee_accounts(network, venue)))
 
 
-def read(network: str, venue: str, slots: Blocks) -> Iterator[GuardedRead]:
+def read(registry: Networks, network: str, venue: str, slots: Blocks) -> Iterator[GuardedRead]:
     """Yield what each fee account's transactions show; raises ``ChainUnavailableError`` if one can't be read."""
-    pool = networks.current().pool(network)
-    for account in accounts_of(network, venue):
+    pool = registry.pool(network)
+    for account in accounts_of(registry, network, venue):
         scanned = scan(pool, account, first_slot=slots.first)
         listed = [one for one in scanned.listed if one.slot <= slots.last]
         found = read_agreed(pool, listed)

@@ -12,7 +12,8 @@ from uuid import UUID
 import structlog
 from django.db.models import Min
 
-from sweepapi import networks
+from sweepapi.networks import Networks
+from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.landed.account_scan import AccountScan, read_agreed, scan
 from sweepapi.solana.landed.history import ClusterHead, Listed
@@ -34,13 +35,13 @@ RUNS_EVERY_SECONDS = 60  # as beat starts them
 MARGIN_SLOTS = 64
 
 
-def find_executed(network: str, venue: str) -> Iterator[FinalSpan]:
+def find_executed(registry: Networks, network: str, venue: str) -> Iterator[FinalSpan]:
     """Yield the spans of one scan of each fee account; the next call goes on after those that are done."""
     accounts = list(fee_accounts(network, venue))
     # What can't be settled ends the run, so each run begins with another account.
     first = int(time.time()) // RUNS_EVERY_SECONDS % max(len(accounts), 1)
     for account in accounts[first:] + accounts[:first]:
-        yield from _scan_account(network, venue, account)
+        yield from _scan_account(registry.pool(network), network, venue, account)
 
 
 def fee_accounts(network: str, venue: str) -> Iterator[str]:
@@ -53,8 +54,7 @@ def fee_accounts(network: str, venue: str) -> Iterator[str]:
         account = accounts.filter(fee_account__gt=account).first()
 
 
-def _scan_account(network: str, venue: str, account: str) -> Iterator[FinalSpan]:
-    pool = networks.current().pool(network)
+def _scan_account(pool: ProviderPool, network: str, venue: str, account: str) -> Iterator[FinalSpan]:
     cursor = _cursor(network, venue, account)
     try:
         scanned = scan(pool, account, first_slot=cursor.next_slot)

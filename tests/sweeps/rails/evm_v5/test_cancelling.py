@@ -21,6 +21,7 @@ from eth_account import Account
 from dev.processes.waiting import wait_until
 from indexer import checks, jobs
 from indexer.claims import MESSAGE_GRACE
+from indexer.jobs import send_cancellations
 from indexer.runner import Job
 from sweepapi import networks
 from sweepapi.evm.chain.sending import GWEI, BroadcastResult, OutgoingTransaction, SignedTransaction, send_all
@@ -30,7 +31,6 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweeps.models import EventKind, Sweep, SweepEvent
 from sweeps.rails.evm_v5 import cancelling
-from sweeps.rails.evm_v5.cancelling import send_requested
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 from sweeps.store.reading import lock_one
 from sweeps.story.withdrawal import cancel_on_chain, void
@@ -72,7 +72,7 @@ def requested_while_pending(app: PartnerApp, built: dict[str, Any] | None = None
 
 def send_and_mine(app: PartnerApp) -> None:
     """Run a round and mine the transactions that it sent."""
-    send_requested()
+    send_cancellations()
     app.chain.mine()
 
 
@@ -129,19 +129,19 @@ def test_later_rounds_send_nothing(app: PartnerApp, round_trips: list[list[str]]
     cancellation = requested(app)
     send_and_mine(app)
     round_trips.clear()
-    send_requested()
+    send_cancellations()
     assert (len(round_trips), len(sent()), error(cancellation)) == (1, 1, "")
     app.chain.mine(SAFE_AFTER)
     settled(cancellation)
     round_trips.clear()
-    send_requested()
+    send_cancellations()
     assert round_trips == [], "the sweep is closed"
 
 
 def test_without_a_request_the_chain_is_not_queried(app: PartnerApp, round_trips: list[list[str]]) -> None:
     void(sweep_id=UUID(app.build()["sweepId"]), reason="why", requested_by="ops")
     round_trips.clear()
-    send_requested()
+    send_cancellations()
     assert round_trips == []
 
 
@@ -152,7 +152,7 @@ def test_several_are_sent_in_one_round_trip_with_nonces_in_sequence(
     cancellations = [requested(app) for _ in range(3)]
     with app.chain.mining_paused():
         round_trips.clear()
-        send_requested()
+        send_cancellations()
         assert round_trips[1:] == [["eth_sendRawTransaction"] * 3]
         assert [(row.cancellation, row.account_nonce) for row in sent()] == [
             (one, i) for i, one in enumerate(cancellations)
@@ -180,13 +180,13 @@ def test_more_cancellations_than_fit_a_batch_take_several_rounds(
     monkeypatch.setattr(cancelling, "MAX_AT_ONCE", 2)
     cancellations = [requested(app) for _ in range(3)]
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         assert [(row.cancellation, row.account_nonce) for row in sent()] == [
             (one, i) for i, one in enumerate(cancellations)
         ]
         app.chain.mine()
         assert [is_used(app, one) for one in cancellations] == [True, True, False]
-        send_requested()
+        send_cancellations()
         app.chain.mine()
     assert is_used(app, cancellations[2])
     assert len(sent()) == 3
@@ -216,7 +216,7 @@ def test_a_crash_between_storing_and_sending_leads_to_the_same_transaction(
 
         crash.setattr(cancelling, "send_all", die)
         with pytest.raises(KeyboardInterrupt):
-            send_requested()
+            send_cancellations()
     (stored,) = sent()
     assert not is_used(app, cancellation)
     send_and_mine(app)
@@ -236,8 +236,8 @@ def test_a_pending_transaction_is_sent_again_byte_for_byte(app: PartnerApp, monk
 
     monkeypatch.setattr(cancelling, "send_all", noted)
     with app.chain.mining_paused():
-        send_requested()
-        send_requested()
+        send_cancellations()
+        send_cancellations()
     raw = bytes(sent()[0].raw)
     assert receptions == [(raw, BroadcastResult.ACCEPTED), (raw, BroadcastResult.ALREADY_KNOWN)]
     assert (len(sent()), error(cancellation)) == (1, "")
@@ -263,7 +263,7 @@ def test_parallel_workers_sign_one_transaction_per_cancellation(app: PartnerApp)
 
     def run(_number: int) -> None:
         try:
-            send_requested()
+            send_cancellations()
         finally:
             connection.close()
 
@@ -287,7 +287,7 @@ def test_what_another_worker_stores_while_this_one_signs_is_not_stored_twice(
     app: PartnerApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cancellation = requested(app)
-    sign, rivals = LocalFeeSigner.sign_transaction, [send_requested]
+    sign, rivals = LocalFeeSigner.sign_transaction, [send_cancellations]
 
     def sign_late(signer: LocalFeeSigner, unsigned: OutgoingTransaction) -> SignedTransaction:
         if rivals:
@@ -296,7 +296,7 @@ def test_what_another_worker_stores_while_this_one_signs_is_not_stored_twice(
 
     monkeypatch.setattr(LocalFeeSigner, "sign_transaction", sign_late)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         assert [(row.account_nonce, row.attempt) for row in sent()] == [(0, 0)]
         app.chain.mine()
     assert is_used(app, cancellation)
@@ -309,12 +309,12 @@ def test_while_the_signer_does_not_answer_what_was_signed_before_is_still_sent(
     with fake_web3signer.running(settings.FEE_SIGNER_KEY) as remote:
         change_networks(fee_signer_settings=SignerSettings("web3signer", web3signer_url=remote.url, address=signer))
         with app.chain.mining_paused():
-            send_requested()
+            send_cancellations()
             app.chain.rpc("anvil_dropAllTransactions")
             monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
             remote.alter = lambda _answer: (503, "")
             second = requested(app, later)
-            send_requested()
+            send_cancellations()
             app.chain.mine()
         problem = "The transaction could not be signed: Web3Signer answered with status 503."
         assert (error(first), error(second)) == (problem, problem)
@@ -331,10 +331,10 @@ def test_while_the_signer_does_not_answer_what_was_signed_before_is_still_sent(
 def test_a_stuck_transaction_is_replaced_at_a_higher_fee(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     cancellation = requested(app)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
-        send_requested()
-        send_requested()
+        send_cancellations()
+        send_cancellations()
         monkeypatch.undo()
         app.chain.mine()
     rows = sent()
@@ -350,10 +350,10 @@ def test_a_stuck_transaction_is_replaced_at_a_higher_fee(app: PartnerApp, monkey
 def test_a_transaction_that_is_not_stuck_yet_is_left_alone(app: PartnerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     requested(app)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         later = timezone.now() + cancelling.STUCK_AFTER - timedelta(seconds=5)
         monkeypatch.setattr(timezone, "now", lambda: later)
-        send_requested()
+        send_cancellations()
     assert len(sent()) == 1
 
 
@@ -363,10 +363,10 @@ def test_a_stuck_transaction_is_not_replaced_above_the_fee_cap(
 ) -> None:
     cancellation = requested(app)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         settings.MAX_FEE_PER_GAS_GWEI = sent()[0].max_fee * 1.1 / GWEI
         monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
-        send_requested()
+        send_cancellations()
     assert (len(sent()), error(cancellation)) == (1, cancelling.FEE_ABOVE_CAP)
 
 
@@ -376,16 +376,16 @@ def test_a_transaction_behind_a_stuck_one_that_is_no_longer_needed_gets_through(
 ) -> None:
     useless = requested(app)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         app.chain.rpc("anvil_dropAllTransactions")
         Sweep.objects.filter(executions=useless.execution_id).update(
             is_open=False, closed_at=timezone.now(), next_check_at=None
         )
         urgent = requested(app)
-        send_requested()
+        send_cancellations()
         assert [row.cancellation for row in sent()] == [useless, urgent]
         monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
-        send_requested()
+        send_cancellations()
         monkeypatch.undo()
         app.chain.mine()
     assert is_used(app, urgent)
@@ -409,10 +409,10 @@ def test_without_coins_for_gas_nothing_is_signed_and_the_reason_is_recorded(app:
 def test_a_balance_that_was_spent_meanwhile_is_reported_too(app: PartnerApp, signer: str) -> None:
     cancellation = requested(app)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         app.chain.rpc("anvil_dropAllTransactions")
         app.chain.give_coins(signer, 1000)
-        send_requested()
+        send_cancellations()
     assert error(cancellation) == "The providers say that the fee signer cannot pay the gas."
 
 
@@ -455,7 +455,7 @@ def test_an_execution_that_came_first_is_booked_and_nothing_is_sent(
     app.chain.mine(SAFE_AFTER)
     assert settled(cancellation) == ("completed", True)
     round_trips.clear()
-    send_requested()
+    send_cancellations()
     assert round_trips == [], "there is nothing left to query"
     assert Sweep.objects.get().flags == ["executed_after_void"]
 
@@ -467,7 +467,7 @@ def test_an_execution_that_overtakes_a_cancellation_reverts_it_and_is_booked(app
     cancellation = requested(app, built)
     with app.chain.mining_paused():
         app.chain.sign_and_send(app.user, built)
-        send_requested()
+        send_cancellations()
         app.chain.mine()
     (row,) = sent()
     assert app.chain.receipt(row.tx_hash)["status"] == 0
@@ -499,7 +499,7 @@ def test_a_submitted_transaction_that_overtakes_a_cancellation_is_booked(app: Pa
     with app.chain.mining_paused():
         tx_hash = app.chain.sign_and_send(app.user, built)
         app.confirm(built, tx_hash, status=202)
-        send_requested()
+        send_cancellations()
         app.chain.mine()
     assert settled(cancellation) == ("completed", True)
     assert Sweep.objects.get().flags == []
@@ -527,7 +527,7 @@ def test_an_execution_that_is_mined_during_a_round_does_not_look_like_a_contract
     use_providers(node.url)
     with app.chain.mining_paused():
         app.chain.sign_and_send(app.user, built)
-        send_requested()
+        send_cancellations()
     assert (error(cancellation), sent()) == ("", [])
 
 
@@ -569,7 +569,7 @@ def test_nothing_is_signed_twice_for_a_node_that_does_not_show_the_effect_yet(
     }.get(method, result)
     use_providers(behind.url)
     assert is_used(app, cancellation)
-    send_requested()
+    send_cancellations()
     assert (len(sent()), error(cancellation)) == (1, "")
 
 
@@ -581,9 +581,9 @@ def test_a_provider_that_once_returned_too_high_a_count_blocks_nothing(
     liar = start_node()
     liar.alter = lambda method, _params, result: "0x7" if method == "eth_getTransactionCount" else result
     use_providers(liar.url)
-    send_requested()
+    send_cancellations()
     use_providers(app.chain.world["rpcUrl"])
-    send_requested()
+    send_cancellations()
     assert [row.account_nonce for row in sent()] == [7], "the others may lag"
     monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
     send_and_mine(app)
@@ -600,10 +600,10 @@ def test_a_transaction_with_too_little_gas_gets_enough_when_it_is_replaced(
     stingy.alter = lambda method, _params, result: hex(21_000) if method == "eth_estimateGas" else result
     use_providers(stingy.url)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         use_providers(app.chain.world["rpcUrl"])
         monkeypatch.setattr(cancelling, "STUCK_AFTER", timedelta(0))
-        send_requested()
+        send_cancellations()
         app.chain.mine()
     assert [row.account_nonce for row in sent()] == [0, 0]
     assert is_used(app, cancellation)
@@ -628,7 +628,7 @@ def test_an_account_nonce_that_was_used_by_hand_is_replaced_by_the_next(
 ) -> None:
     cancellation = requested(app)
     with app.chain.mining_paused():
-        send_requested()
+        send_cancellations()
         app.chain.rpc("anvil_dropAllTransactions")
         app.chain.send(
             Account.from_key(settings.FEE_SIGNER_KEY),

@@ -13,6 +13,7 @@ from ledger.balances import balance_of
 from ledger.entries import posting
 from ledger.models import JournalEntry
 from partners.models import Partner
+from sweepapi import networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.books.comparison import Adoption, Report
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def compared(user: SolanaUser) -> Report:
-    return books.compare(user.cluster.network, first=None, last=None)
+    return books.compare(networks.current(), user.cluster.network, first=None, last=None)
 
 
 def problems(user: SolanaUser) -> list[str]:
@@ -36,7 +37,7 @@ def problems(user: SolanaUser) -> list[str]:
 
 
 def repaired(user: SolanaUser, **named: Partner) -> list[Adoption]:
-    return list(books.repair(user.cluster.network, compared(user).blocks, named=named, by="ops"))
+    return list(books.repair(networks.current(), user.cluster.network, compared(user).blocks, named=named, by="ops"))
 
 
 def executed(user: SolanaUser) -> Landed:

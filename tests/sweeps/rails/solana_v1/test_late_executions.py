@@ -8,6 +8,7 @@ from spl.token.constants import WRAPPED_SOL_MINT
 
 from indexer import reconciliation
 from ledger.models import JournalEntry
+from sweepapi import networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.landed import account_scan
 from sweeps.models import EventKind
@@ -184,7 +185,7 @@ def test_what_is_found_before_the_worker_checks_is_not_late(sweep: LocalSweep) -
 def test_what_the_worker_settles_during_a_reconciliation_is_not_noted_as_a_second_execution(sweep: LocalSweep) -> None:
     sweep.land()
     sweep.cluster.finalize()
-    (span,) = RAILS["solana_v1"].find_executed(sweep.cluster.network, str(sweep.cluster.fee_wallet))
+    (span,) = RAILS["solana_v1"].find_executed(networks.current(), sweep.cluster.network, str(sweep.cluster.fee_wallet))
     the_worker_checks(sweep)
     assert the_worker_checks(sweep) == ("completed", False, [])
     ((sweep_id, reading),) = span.readings

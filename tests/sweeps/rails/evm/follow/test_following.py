@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from sweepapi import networks
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.logs.sightings import Sighting
 from sweepapi.rpc import ProviderPool
@@ -67,7 +68,9 @@ def unmined(contract: str, count: int) -> list[FollowedEvmSweep]:
 def read_all(
     followed: Iterable[FollowedEvmSweep], *, timeout_seconds: float | None = None
 ) -> dict[UUID, EvmReading | None]:
-    return dict(flattened.from_iterable(read(LOCAL, list(followed), timeout_seconds=timeout_seconds)))
+    return dict(
+        flattened.from_iterable(read(networks.current(), LOCAL, list(followed), timeout_seconds=timeout_seconds))
+    )
 
 
 # --- batches ----------------------------------------------------------------------------------------------------------
@@ -168,7 +171,7 @@ def test_many_searches_are_made_in_batches(
 def test_sweeps_that_need_no_search_are_seen_before_any_search(contract: str, round_trips: list[list[str]]) -> None:
     used, unused = watching(contract, nonce=USED), watching(contract)
     round_trips.clear()
-    (first,) = next(read(LOCAL, [used, unused]))
+    (first,) = next(read(networks.current(), LOCAL, [used, unused]))
     assert first[0] == unused.sweep_id
     assert len(round_trips) == 1
 
