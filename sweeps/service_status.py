@@ -9,6 +9,7 @@ from django.conf import settings
 from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.modes import Mode, mode_of
+from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.heartbeats import Presence, worker_presence
@@ -24,8 +25,8 @@ class ServiceStatus:
     version: str
     hard_cap_bps: int
     chains: Sequence[NetworkStatus]
+    default_build_mode: str
 
-    default_build_mode: str = field(default_factory=lambda: networks.current().default_build_mode)
     total_fee_bps: int = field(default_factory=lambda: settings.TOTAL_FEE_BPS)
     bps_denominator: int = BPS_DENOMINATOR
 
@@ -42,20 +43,21 @@ class ServiceStatus:
     worker: Presence = field(default_factory=worker_presence)
 
     @classmethod
-    def v1(cls) -> Self:
+    def v1(cls, registry: Networks) -> Self:
         """Return the status of /v1, which builds on the enabled clusters."""
-        return cls._of("v1", V1, (cluster.network for cluster in networks.current().enabled_clusters))
+        return cls._of(registry, "v1", V1, (cluster.network for cluster in registry.enabled_clusters))
 
     @classmethod
-    def v2(cls) -> Self:
+    def v2(cls, registry: Networks) -> Self:
         """Return the status of /v2, which builds on the enabled EVM chains."""
-        return cls._of("v2", V2, (chain.network for chain in networks.current().enabled))
+        return cls._of(registry, "v2", V2, (chain.network for chain in registry.enabled))
 
     @classmethod
-    def _of(cls, version: str, presentation: Presentation, enabled: Iterable[str]) -> Self:
+    def _of(cls, registry: Networks, version: str, presentation: Presentation, enabled: Iterable[str]) -> Self:
         """Return the status of these networks, each with the rail of its mode."""
-        rails = {network: BY_MODE[networks.current().build_mode(network)] for network in enabled}
-        return cls(version, presentation.hard_cap_bps, presentation.networks(rails))
+        rails = {network: BY_MODE[registry.build_mode(network)] for network in enabled}
+        chains = presentation.networks(registry, rails)
+        return cls(version, presentation.hard_cap_bps, chains, registry.default_build_mode)
 
     @property
     def is_available(self) -> bool:

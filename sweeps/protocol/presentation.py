@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from rest_framework.serializers import Serializer
 
+from sweepapi.networks import Networks
 from sweeps.models import Execution, Sweep
 from sweeps.protocol.evidence import Evidence
 
@@ -57,7 +58,7 @@ class Presentation(Protocol):
         """How many tokens one sweep can take."""
         ...
 
-    def networks(self, rails: Mapping[str, Any]) -> Sequence[NetworkStatus]:
+    def networks(self, registry: Networks, rails: Mapping[str, Any]) -> Sequence[NetworkStatus]:
         """Return whether sweeps can be built now on each of these networks with its rail; bounded in time.
 
         The rails are those that share this presentation.

@@ -6,6 +6,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from partners.authentication import requester_of
+from sweepapi import networks
 from sweepapi.api.openapi.schema import failures
 from sweeps.service_status import ServiceStatus, output_tokens
 from sweeps.views.serializers.service import (
@@ -30,7 +31,7 @@ class ServiceStatusViewSet(ViewSet):
     )
     def v1(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
         """Return availability as measured in the last seconds, clusters, fees, limits and the indexer's pace."""
-        return Response(SolanaServiceStatusSerializer(ServiceStatus.v1()).data)
+        return Response(SolanaServiceStatusSerializer(ServiceStatus.v1(networks.current())).data)
 
     @extend_schema(
         operation_id="getServiceStatus",
@@ -41,7 +42,7 @@ class ServiceStatusViewSet(ViewSet):
     )
     def v2(self, request: Request) -> Response:  # noqa: ARG002 - DRF passes it
         """Return availability as measured in the last seconds, chains, fees, limits and the indexer's pace."""
-        return Response(ServiceStatusSerializer(ServiceStatus.v2()).data)
+        return Response(ServiceStatusSerializer(ServiceStatus.v2(networks.current())).data)
 
 
 class OutputTokenViewSet(ViewSet):

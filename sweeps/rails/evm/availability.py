@@ -10,15 +10,15 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import repeat
+from functools import partial
 
 import structlog
 
-from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.specification import BATCHES, deployed
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.measured import Measured
 from sweeps.rails.evm.rail import EvmRail
@@ -37,31 +37,31 @@ class ChainStatus:
     is_available: bool
 
 
-def chain_statuses(rails: Mapping[str, EvmRail]) -> Sequence[ChainStatus]:
+def chain_statuses(registry: Networks, rails: Mapping[str, EvmRail]) -> Sequence[ChainStatus]:
     """Return the status of these networks, each by the contract of its rail."""
-    available = measured.value()
-    chains = [(networks.current().chain(network), rail) for network, rail in rails.items()]
+    available = measured.value(registry)
+    chains = [(registry.chain(network), rail) for network, rail in rails.items()]
     return [
         ChainStatus(chain, rail.mode, rail.contract_name in available.get(chain.name, ())) for chain, rail in chains
     ]
 
 
-def _measure(timeout_seconds: float | None) -> dict[str, frozenset[str]]:
-    enabled = networks.current().enabled
+def _measure(registry: Networks, timeout_seconds: float | None) -> dict[str, frozenset[str]]:
+    enabled = registry.enabled
     with ThreadPoolExecutor(max_workers=max(len(enabled), 1)) as executor:
-        results = executor.map(_working_contracts, enabled, repeat(timeout_seconds))
+        results = executor.map(partial(_working_contracts, registry, timeout_seconds), enabled)
         return {chain.name: result for chain, result in zip(enabled, results, strict=True)}
 
 
-def _working_contracts(chain: Chain, timeout_seconds: float | None) -> frozenset[str]:
+def _working_contracts(registry: Networks, timeout_seconds: float | None, chain: Chain) -> frozenset[str]:
     at = deployed(chain)
     if at is None:
         return frozenset()
     try:
         found = compare(
-            specification=networks.current().specification(chain),
+            specification=registry.specification(chain),
             at=at,
-            pool=networks.current().pool(chain.network),
+            pool=registry.pool(chain.network),
             timeout_seconds=timeout_seconds,
         )
     except ChainUnavailableError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import structlog
 from solders.pubkey import Pubkey
 
-from sweepapi import networks
+from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.cluster.clusters import Cluster
@@ -37,23 +37,23 @@ class ClusterStatus:
     is_available: bool
 
 
-def cluster_statuses(rails: Mapping[str, Rail]) -> Sequence[ClusterStatus]:
+def cluster_statuses(registry: Networks, rails: Mapping[str, Rail]) -> Sequence[ClusterStatus]:
     """Return the status of these networks."""
-    available = measured.value()
-    clusters = [(networks.current().cluster(network), rail) for network, rail in rails.items()]
+    available = measured.value(registry)
+    clusters = [(registry.cluster(network), rail) for network, rail in rails.items()]
     return [ClusterStatus(cluster, rail.mode, cluster.name in available) for cluster, rail in clusters]
 
 
-def _measure(timeout_seconds: float | None) -> frozenset[str]:
-    clusters = networks.current().enabled_clusters
-    return frozenset(cluster.name for cluster in clusters if _is_available(cluster, timeout_seconds))
+def _measure(registry: Networks, timeout_seconds: float | None) -> frozenset[str]:
+    clusters = registry.enabled_clusters
+    return frozenset(cluster.name for cluster in clusters if _is_available(registry, cluster, timeout_seconds))
 
 
-def _is_available(cluster: Cluster, timeout_seconds: float | None) -> bool:
-    wallet = public_key(networks.current().fee_wallet)
+def _is_available(registry: Networks, cluster: Cluster, timeout_seconds: float | None) -> bool:
+    wallet = public_key(registry.fee_wallet)
     of_tokens = {token.symbol: list(_fee_accounts(wallet, public_key(token.mint))) for token in cluster.output_tokens}
     keys = [key for accounts in of_tokens.values() for key in accounts]
-    pool = networks.current().pool(cluster.network)
+    pool = registry.pool(cluster.network)
     try:
         _, (clock, *answers) = pool.ask([reads.CLOCK, *reads.multiple_accounts(keys)], timeout_seconds=timeout_seconds)
     except ChainUnavailableError:

@@ -9,6 +9,7 @@ from solders.system_program import ID as SYSTEM_PROGRAM
 from spl.token.constants import WRAPPED_SOL_MINT
 from structlog.testing import capture_logs
 
+from sweepapi import networks
 from sweepapi.rpc import ProviderPool
 from sweeps.rails.registry import BY_MODE, V1
 from sweeps.rails.solana_v1 import availability
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 def is_available(cluster: SolanaCluster) -> bool:
-    (status,) = V1.networks({cluster.network: BY_MODE["v1_solana"]})
+    (status,) = V1.networks(networks.current(), {cluster.network: BY_MODE["v1_solana"]})
     assert V1.network(status).data["available"] is status.is_available
     return bool(status.is_available)
 
@@ -67,10 +68,10 @@ def test_an_output_token_without_a_fee_account_is_logged(
 def test_a_fee_account_that_is_there_again_is_logged_once(cluster: SolanaCluster) -> None:
     close_fee_account(cluster, of_sol=False)
     with capture_logs() as logs:
-        availability.measured.measure(None)
+        availability.measured.measure(networks.current(), None)
         cluster.faucet.create_account(cluster.fee_wallet, cluster.usdc)
-        availability.measured.measure(None)
-        availability.measured.measure(None)
+        availability.measured.measure(networks.current(), None)
+        availability.measured.measure(networks.current(), None)
     assert [(log["event"], log["log_level"]) for log in logs] == [
         ("fee_accounts_missing", "warning"),
         ("fee_accounts_complete", "info"),
