@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sweepapi import networks
 from sweepapi.evm.encoding.abi import Function
+from sweepapi.networks import Networks
 from sweeps.sandbox.blocks import Heads, fill_payer, heads_of
 from sweeps.sandbox.node import refusals_as_failures
 from sweeps.sandbox.outcomes import DECIMALS
@@ -24,16 +24,16 @@ class Funded:
     heads: Heads
 
 
-def fund(network: str, wallet: str) -> Funded:
+def fund(registry: Networks, network: str, wallet: str) -> Funded:
     """Fill the wallet up to one coin, and mint a thousand of each documented token to it.
 
     The node's first account pays, by transactions that survive a reorganisation. Raises ``UnsupportedChain``,
     ``ChainUnavailable`` and ``ServiceUnavailable``.
     """
-    chain = networks.current().chain(network)
+    chain = registry.chain(network)
     amount = WHOLE_TOKENS * 10**DECIMALS
     mint = f"0x{MINT.encode(wallet, amount).hex()}"
-    with changing(network) as node, refusals_as_failures():
+    with changing(registry, network) as node, refusals_as_failures():
         payer = fill_payer(node)
         coins = max(0, COIN - node.number("eth_getBalance", wallet, "latest"))
         calls = [{"to": wallet, "value": hex(coins)}] if coins else []

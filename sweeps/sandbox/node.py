@@ -11,9 +11,9 @@ from typing import Any, Self
 import structlog
 from django.conf import settings
 
-from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, FieldError, UnsupportedChain
 from sweepapi.evm.encoding import responses
+from sweepapi.networks import Networks
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, TooLargeError
 from sweepapi.rpc.transport import Endpoint
@@ -96,26 +96,25 @@ def refusals_as_failures() -> Iterator[None]:
         raise ChainUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from None
 
 
-def node_of(network: str) -> SandboxNode:
+def node_of(registry: Networks, network: str) -> SandboxNode:
     """Return the node of a sandbox chain, which has shown to this process that it is on that chain.
 
     Raises ``UnsupportedChain`` if the service has no such node of the chain, and ``ChainUnavailable``.
     """
-    chain = networks.current().chain(network)
+    chain = registry.chain(network)
     url = settings.SANDBOX_RPC_URLS.get(chain.name)
     if not chain.sandbox or not url:
         problem = FieldError("chain", "unsupported", "The service has no node of this chain that it may control.")
         raise UnsupportedChain(details=[problem])
-    return proven_node(url, network)
+    return proven_node(registry, url, network)
 
 
 @lru_cache
-def proven_node(url: str, network: str) -> SandboxNode:
+def proven_node(registry: Networks, url: str, network: str) -> SandboxNode:
     """Refuse a node of another chain, on which a wrong URL would have the service spend and change what is not its own.
 
     Its first block must be that which the chain's providers have, as all chains of anvil have the same id by default.
     """
-    registry = networks.current()
     chain, node = registry.chain(network), SandboxNode(url, registry.name_of(network))
     first = Call("eth_getBlockByNumber", ("0x0", False), responses.block)
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from sweepapi import networks
+from sweepapi.networks import Networks
 from sweeps.sandbox.outcomes import AMOUNTS, DECIMALS, SCRIPT, TOKENS
 
 
@@ -40,11 +40,9 @@ class OfferedChain:
     amounts: Sequence[OfferedAmount]
 
 
-def offered_chains() -> list[OfferedChain]:
+def offered_chains(registry: Networks) -> list[OfferedChain]:
     """Return the chains on which partners can force outcomes."""
-    offered = (
-        chain for chain in networks.current().enabled if chain.sandbox and chain.name in settings.SANDBOX_RPC_URLS
-    )
+    offered = (chain for chain in registry.enabled if chain.sandbox and chain.name in settings.SANDBOX_RPC_URLS)
     return [
         OfferedChain(
             chain.name,

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.utils import timezone
 from eth_utils.crypto import keccak
 
-from sweepapi import networks
 from sweepapi.errors import FieldError, InvalidRequest, RateLimited
+from sweepapi.networks import Networks
 from sweeps.sandbox.blocks import Heads, heads_of, send_if_valid
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode, refusals_as_failures
 from sweeps.sandbox.outcomes import SCRIPT, ForcedOutcome, outcome_of
@@ -26,14 +26,14 @@ MAX_SECONDS_PER_DAY = 86_400  # of each partner, so that none brings the clock t
 LATE_FINALITY_MOVES = 2
 
 
-def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Heads:
+def advance(registry: Networks, network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Heads:
     """Do what the partner's transactions force, move the clock, mine these blocks, and return the chain's heads.
 
     Raises ``UnsupportedChain``, ``InvalidRequest`` if the clock would be too far ahead, ``RateLimited`` if the partner
     moved it too often today, ``ChainUnavailable`` and ``ServiceUnavailable``.
     """
-    chain, script = networks.current().chain(network), Script(network, partner_id)
-    with changing(network) as node, refusals_as_failures():
+    chain, script = registry.chain(network), Script(network, partner_id)
+    with changing(registry, network) as node, refusals_as_failures():
         before = heads_of(node, chain)
         if before.head.timestamp + timedelta(seconds=seconds) > timezone.now() + MAX_AHEAD:
             problem = FieldError("seconds", "out_of_range", f"The clock can be {MAX_AHEAD.days} days ahead at most.")
@@ -53,15 +53,15 @@ def advance(network: str, partner_id: UUID, *, blocks: int, seconds: int) -> Hea
     return after
 
 
-def send(network: str, partner_id: UUID, raw: str) -> str:
+def send(registry: Networks, network: str, partner_id: UUID, raw: str) -> str:
     """Give a signed transaction to the chain, or keep it back if it says so, and return its hash.
 
     Raises ``NodeRefusedError``, and what ``advance`` raises.
     """
     script = Script(network, partner_id)
-    token = networks.current().chain(network).sandbox_tokens.get(SCRIPT)
+    token = registry.chain(network).sandbox_tokens.get(SCRIPT)
     outcome = outcome_of(bytes.fromhex(raw[2:]), token) if token else None
-    with changing(network) as node:
+    with changing(registry, network) as node:
         if outcome is None:
             return str(node.ask("eth_sendRawTransaction", raw))
         if len(script.read()) >= MAX_SCRIPTED:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 import structlog
 from eth_utils.crypto import keccak
 
+from sweepapi.networks import Networks
 from sweeps.sandbox.blocks import WITHOUT_TRANSACTIONS, fill_payer, send_if_valid
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode, node_of, refusals_as_failures
 from sweeps.sandbox.script import CHANGE_SECONDS, Unfinished, chain_locked
@@ -30,12 +31,12 @@ class Replacement:
 
 
 @contextmanager
-def changing(network: str) -> Iterator[SandboxNode]:
+def changing(registry: Networks, network: str) -> Iterator[SandboxNode]:
     """Change the chain alone: the node within the block takes calls for ``CHANGE_SECONDS``.
 
     Raises ``UnsupportedChain``, ``ChainUnavailable`` and ``ServiceUnavailable``.
     """
-    node = node_of(network)
+    node = node_of(registry, network)
     with chain_locked(network):
         limited = node.limited_to(CHANGE_SECONDS)
         with refusals_as_failures():

@@ -55,7 +55,7 @@ class SandboxViewSet(ViewSet):
     def retrieve(self, request: Request) -> Response:
         """Return each sandbox chain that you can control, and how to force every outcome of a sweep on it."""
         tester_of(request)
-        offered = {"maxBlocks": MAX_BLOCKS, "maxSeconds": MAX_SECONDS, "chains": offered_chains()}
+        offered = {"maxBlocks": MAX_BLOCKS, "maxSeconds": MAX_SECONDS, "chains": offered_chains(networks.current())}
         return Response(SandboxSerializer(offered).data)
 
     @extend_schema(
@@ -75,10 +75,10 @@ class SandboxViewSet(ViewSet):
         body = AdvanceRequestSerializer(data=request.data, context={"mode": requester.mode})
         body.is_valid(raise_exception=True)
         moved = body.validated_data
-        network = moved["chain"]
+        registry, network = networks.current(), moved["chain"]
         with sandbox_place():
-            heads = advance(network, requester.partner_id, blocks=moved["blocks"], seconds=moved["seconds"])
-        return Response(AdvancedSerializer({"chain": networks.current().name_of(network), **vars(heads)}).data)
+            heads = advance(registry, network, requester.partner_id, blocks=moved["blocks"], seconds=moved["seconds"])
+        return Response(AdvancedSerializer({"chain": registry.name_of(network), **vars(heads)}).data)
 
     @extend_schema(
         operation_id="fundSandboxWallet",
@@ -91,10 +91,10 @@ class SandboxViewSet(ViewSet):
         """Fill the wallet up to one native coin, and mint a thousand of each documented token to it, in one block."""
         body = FundRequestSerializer(data=request.data, context={"mode": tester_of(request).mode})
         body.is_valid(raise_exception=True)
-        network, wallet = body.validated_data["chain"], body.validated_data["wallet"]
+        registry, network, wallet = networks.current(), body.validated_data["chain"], body.validated_data["wallet"]
         with sandbox_place():
-            given = fund(network, wallet)
-        chain = networks.current().chain(network)
+            given = fund(registry, network, wallet)
+        chain = registry.chain(network)
         answer = {
             "chain": chain.name,
             "wallet": wallet,
@@ -119,12 +119,13 @@ class SandboxRpcViewSet(ViewSet):
         requester = tester_of(request)
         place = SandboxPlaceSerializer(data={"chain": chain}, context={"mode": requester.mode})
         place.is_valid(raise_exception=True)
-        network = place.validated_data["chain"]
+        registry, network = networks.current(), place.validated_data["chain"]
         raw: Any = request.data or b""  # DRF parses no empty body
         try:
             body = parse_value(raw)
         except InvalidRequest as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
         with sandbox_place():
-            answer = RpcProxy(node_of(network), partial(send, network, requester.partner_id)).answer(body)
+            node = node_of(registry, network)
+            answer = RpcProxy(node, partial(send, registry, network, requester.partner_id)).answer(body)
         return HttpResponse(answer, content_type="application/json")

@@ -88,16 +88,16 @@ def test_a_partner_can_move_the_clock_by_a_bounded_time_each_day(
     )  # what was refused is not counted
     assert error_of(tester.post("/advance", {"chain": "local", "seconds": 1})) == (429, "rate_limited")
     tester.advance(blocks=2)
-    operating.advance(LOCAL, uuid4(), blocks=1, seconds=301)  # another partner
+    operating.advance(networks.current(), LOCAL, uuid4(), blocks=1, seconds=301)  # another partner
 
 
 def test_two_advances_at_once_both_count(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
     # The part that needs the database, in which another connection would not see the test's rows.
     monkeypatch.setattr(operating, "make_network_due", lambda _network, **_options: None)
     before = tester.advance()["head"]
-    network = f"eip155:{tester.app.chain.world['chainId']}"
+    registry, network = networks.current(), f"eip155:{tester.app.chain.world['chainId']}"
     with ThreadPoolExecutor(2) as pool:
-        moves = [pool.submit(operating.advance, network, uuid4(), blocks=5, seconds=100) for _ in range(4)]
+        moves = [pool.submit(operating.advance, registry, network, uuid4(), blocks=5, seconds=100) for _ in range(4)]
         numbers = sorted(move.result().head.number for move in moves)
     assert numbers == [before["number"] + 5 * count for count in (1, 2, 3, 4)]
     moved = tester.clock() - time_of(before)

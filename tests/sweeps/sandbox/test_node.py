@@ -72,8 +72,8 @@ def test_a_chain_that_is_not_marked_as_a_sandbox_has_no_node(
     tester: SandboxUser,  # noqa: ARG001 the local chain, whose node is configured
     change_networks: Callable[..., Any],
 ) -> None:
-    assert node_of(LOCAL)
+    assert node_of(networks.current(), LOCAL)
     local = networks.current().chains["local"]
     change_networks(chains={"local": replace(local, sandbox=False)})
     with pytest.raises(UnsupportedChain):
-        node_of(LOCAL)
+        node_of(networks.current(), LOCAL)

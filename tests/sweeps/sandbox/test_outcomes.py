@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from sweepapi import networks
 from sweeps.sandbox.operating import advance
 from sweeps.sandbox.outcomes import AMOUNTS, TOKENS, ForcedOutcome
 from tests.factories.partners import PartnerFactory
@@ -189,7 +190,8 @@ def test_late_finality_starts_again_with_each_of_two_advances(tester: SandboxUse
 def test_advances_of_another_partner_do_not_count(tester: SandboxUser) -> None:
     _, tx_hash = sent(tester, amount_of(ForcedOutcome.DELAYED_MINING))
 
-    advance(f"eip155:{tester.app.chain.world['chainId']}", PartnerFactory.create().id, blocks=1, seconds=0)
+    network = f"eip155:{tester.app.chain.world['chainId']}"
+    advance(networks.current(), network, PartnerFactory.create().id, blocks=1, seconds=0)
     assert not tester.is_mined(tx_hash)
 
 
