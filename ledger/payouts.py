@@ -15,9 +15,9 @@ from ledger.errors import PayoutProblem, PayoutRefusedError
 from ledger.models import Account, JournalEntry
 from ledger.payout_rules import Transfer, available_for, booking_epoch
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.evm.logs import payments as evm
 from sweepapi.fields import UINT256_MAX, AccountAddressField, TransactionHashField
+from sweepapi.networks import Networks
 from sweepapi.payments import Expected, Payment, PaymentError
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.landed import payments as solana
@@ -41,16 +41,33 @@ class CheckedPayout:
         return f"{self.transfer.recipient}, a former wallet of the partner, until {until}"
 
 
-def check_payout(*, partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> CheckedPayout:
+def transfer_of(*, partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> Transfer:
+    """Return a payout to the partner's wallet, with its texts in canonical form; raises PayoutRefusedError."""
+    if not 0 < amount <= UINT256_MAX:
+        raise PayoutRefusedError(PayoutProblem.BAD_AMOUNT, "The amount must be above zero and fit 256 bits.")
+    recipient = partner.recipient_on(network)
+    is_evm = network.startswith("eip155:")
+    if recipient is None:
+        raise PayoutRefusedError(PayoutProblem.NO_WALLET, f"{partner} has no payout wallet on this network.")
+    return Transfer(
+        partner=partner,
+        network=network,
+        asset=_canonical(AccountAddressField.canonical, asset, PayoutProblem.BAD_ASSET, is_evm=is_evm),
+        tx_hash=_canonical(TransactionHashField.canonical, tx_hash, PayoutProblem.BAD_HASH, is_evm=is_evm),
+        amount=amount,
+        recipient=recipient,
+    )
+
+
+def check_payout(registry: Networks, transfer: Transfer) -> CheckedPayout:
     """Check a payout against the books and on chain; raises PayoutRefusedError.
 
     It may have gone to a former wallet of the partner, which only the chain can show.
     """
-    transfer = _transfer(partner, network, asset, amount, tx_hash)
     booking_epoch(transfer)  # first: of what is booked already, less than that is available
     available = available_for(transfer)
-    former = {wallet.address: wallet.until for wallet in reversed(partner.former_wallets_on(network))}
-    payment = _payment(transfer, former=former)
+    former = {wallet.address: wallet.until for wallet in reversed(transfer.partner.former_wallets_on(transfer.network))}
+    payment = _payment(registry, transfer, former=former)
     if payment is not None:
         transfer = replace(transfer, recipient=payment.recipient)
         booking_epoch(transfer)
@@ -78,7 +95,7 @@ def reverse_payout(entry: JournalEntry, *, reason: str, recorded_by: str) -> Jou
         return posting.reverse_payout(entry, recorded_by=recorded_by, note=reason.strip())
 
 
-def find_payment(entry: JournalEntry) -> Payment | None:
+def find_payment(registry: Networks, entry: JournalEntry) -> Payment | None:
     """Look on chain again for a payout that was recorded; None if its network has no provider.
 
     Raises PayoutRefusedError if it is not there, or if no provider answers.
@@ -91,25 +108,7 @@ def find_payment(entry: JournalEntry) -> Payment | None:
         amount=entry.postings.get(account__name=Account.Name.PARTNER_PAYABLE).amount,
         recipient=entry.payout.recipient,
     )
-    return _payment(transfer, former=())
-
-
-def _transfer(partner: Partner, network: str, asset: str, amount: int, tx_hash: str) -> Transfer:
-    """Return the payout with its texts in canonical form."""
-    if not 0 < amount <= UINT256_MAX:
-        raise PayoutRefusedError(PayoutProblem.BAD_AMOUNT, "The amount must be above zero and fit 256 bits.")
-    recipient = partner.recipient_on(network)
-    is_evm = network.startswith("eip155:")
-    if recipient is None:
-        raise PayoutRefusedError(PayoutProblem.NO_WALLET, f"{partner} has no payout wallet on this network.")
-    return Transfer(
-        partner=partner,
-        network=network,
-        asset=_canonical(AccountAddressField.canonical, asset, PayoutProblem.BAD_ASSET, is_evm=is_evm),
-        tx_hash=_canonical(TransactionHashField.canonical, tx_hash, PayoutProblem.BAD_HASH, is_evm=is_evm),
-        amount=amount,
-        recipient=recipient,
-    )
+    return _payment(registry, transfer, former=())
 
 
 def _canonical(read: Callable[[str], str], text: str, problem: PayoutProblem, *, is_evm: bool) -> str:
@@ -122,20 +121,19 @@ def _canonical(read: Callable[[str], str], text: str, problem: PayoutProblem, *,
     return value
 
 
-def _payment(transfer: Transfer, *, former: Iterable[str]) -> Payment | None:
+def _payment(registry: Networks, transfer: Transfer, *, former: Iterable[str]) -> Payment | None:
     """Find the payment to the transfer's recipient or to a former wallet; None if the network has no provider."""
     expected = Expected(transfer.tx_hash, transfer.asset, (transfer.recipient, *former), transfer.amount)
     try:
-        return _find(expected, transfer.network)
+        return _find(registry, expected, transfer.network)
     except PaymentError as error:
         raise PayoutRefusedError(error.problem, str(error)) from error
     except ChainUnavailableError as error:
-        message = f"No provider of {networks.current().name_of(transfer.network)} answers; try again later."
+        message = f"No provider of {registry.name_of(transfer.network)} answers; try again later."
         raise PayoutRefusedError(PayoutProblem.CHAIN_UNAVAILABLE, message) from error
 
 
-def _find(expected: Expected, network: str) -> Payment | None:
-    registry = networks.current()
+def _find(registry: Networks, expected: Expected, network: str) -> Payment | None:
     if any(cluster.network == network for cluster in registry.enabled_clusters):
         senders = registry.payout_senders(network)
         return solana.check_payment(expected, senders=senders, pool=registry.pool(network))

@@ -20,7 +20,7 @@ from ledger.assets import KnownAssets
 from ledger.balances import Balance, accounts_in_debt, balances_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import PartnerBooks
-from ledger.payouts import CheckedPayout, check_payout, record_payout
+from ledger.payouts import CheckedPayout, check_payout, record_payout, transfer_of
 from sweepapi import networks
 from sweepapi.admin.explorer import transaction_link
 from sweepapi.admin.objects import object_or_404
@@ -76,9 +76,10 @@ class PartnerBooksAdmin(ReadOnly, PayoutActions, StatementPages):
         given = form.cleaned_data
         network, _, asset = given["asset"].partition("/")
         try:
-            checked = check_payout(
+            transfer = transfer_of(
                 partner=partner, network=network, asset=asset, amount=given["amount"], tx_hash=given["tx_hash"]
             )
+            checked = check_payout(networks.current(), transfer)
             if request.POST.get("confirm") != _confirmed(checked):
                 if "confirm" in request.POST:
                     messages.warning(request, "What was checked has changed since you looked at it; look again.")

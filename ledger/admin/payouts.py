@@ -163,7 +163,7 @@ class PayoutAdmin(ReadOnly, PayoutActions):
         """Read the chain and say what it shows."""
         payout = object_or_404(self, request, object_id)
         try:
-            payment = payouts.find_payment(payout.entry)
+            payment = payouts.find_payment(networks.current(), payout.entry)
         except PayoutRefusedError as error:
             messages.error(request, f"{error} ({error.problem})")
         else:

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from indexer import checks
 from ledger.balances import Balance, balance_of
-from ledger.payouts import check_payout, record_payout
+from ledger.payouts import check_payout, record_payout, transfer_of
 from partners.models import Partner
+from sweepapi import networks
 from sweeps.models import Execution, Sweep
 from sweeps.story import reopening
 from sweeps.story.reopening import reopen
@@ -69,7 +70,8 @@ def test_a_reorganisation_below_a_final_block_after_a_payout_leaves_a_debt_until
     assert balance(partner, weth.address) == Balance(LOCAL, weth.address, owed=fee, available=fee)
 
     paid = treasury.pay(partner.payout_wallet, fee, weth)
-    checked = check_payout(partner=partner, network=LOCAL, asset=weth.address, amount=fee, tx_hash=paid)
+    transfer = transfer_of(partner=partner, network=LOCAL, asset=weth.address, amount=fee, tx_hash=paid)
+    checked = check_payout(networks.current(), transfer)
     assert record_payout(checked, note="", recorded_by="ops").payout.sender == treasury.account.address
     assert balance(partner, weth.address).available == 0
 

@@ -9,8 +9,9 @@ from django.db import connection
 from ledger.balances import balance_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import JournalEntry
-from ledger.payouts import CheckedPayout, check_payout, record_payout, reverse_payout
+from ledger.payouts import CheckedPayout, check_payout, record_payout, reverse_payout, transfer_of
 from partners.models import Partner
+from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.fields import UINT256_MAX
@@ -37,7 +38,8 @@ def usdc(treasury: Treasury, partner: Partner) -> str:
 
 
 def check(partner: Partner, asset: str, amount: int, tx_hash: str, *, network: str = LOCAL) -> CheckedPayout:
-    return check_payout(partner=partner, network=network, asset=asset, amount=amount, tx_hash=tx_hash)
+    transfer = transfer_of(partner=partner, network=network, asset=asset, amount=amount, tx_hash=tx_hash)
+    return check_payout(networks.current(), transfer)
 
 
 def record(partner: Partner, asset: str, amount: int, tx_hash: str, *, network: str = LOCAL) -> JournalEntry:

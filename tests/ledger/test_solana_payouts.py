@@ -17,8 +17,9 @@ from lab.bench.sweeps.numbers import number_by_time
 from ledger.balances import balance_of
 from ledger.errors import PayoutRefusedError
 from ledger.models import JournalEntry
-from ledger.payouts import check_payout, find_payment, record_payout, reverse_payout
+from ledger.payouts import check_payout, find_payment, record_payout, reverse_payout, transfer_of
 from partners.models import Partner, PayoutWallet
+from sweepapi import networks
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from tests.factories.ledger import book_payable, random_hash
@@ -63,7 +64,8 @@ def accrue(treasury: ClusterTreasury, partner: Partner, mint: str, **facts: Any)
 def record(wallet: PayoutWallet, amount: int, signature: str, *, mint: str | None = None) -> JournalEntry:
     """Check and record a payout, by default of the USDC that the partner earned."""
     mint = mint or JournalEntry.objects.earliest("posted_at").asset
-    checked = check_payout(partner=wallet.partner, network=wallet.network, asset=mint, amount=amount, tx_hash=signature)
+    transfer = transfer_of(partner=wallet.partner, network=wallet.network, asset=mint, amount=amount, tx_hash=signature)
+    checked = check_payout(networks.current(), transfer)
     return record_payout(checked, note="October", recorded_by="alice")
 
 
@@ -90,7 +92,7 @@ def test_a_payout_that_the_cluster_shows_is_recorded_and_reversed(
 ) -> None:
     signature = treasury.pay(wallet.address, 400)
     entry = record(wallet, 400, f" {signature}\n")
-    payment = find_payment(entry)
+    payment = find_payment(networks.current(), entry)
     assert payment is not None
     paid = entry.payout
     assert (paid.recipient, paid.sender, paid.block_number) == (wallet.address, treasury.address, payment.block_number)

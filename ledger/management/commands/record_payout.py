@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from ledger.assets import KnownAssets
 from ledger.errors import PayoutRefusedError
 from ledger.management.arguments import add_by, partner_named
-from ledger.payouts import CheckedPayout, check_payout, record_payout
+from ledger.payouts import CheckedPayout, check_payout, record_payout, transfer_of
 from sweepapi import networks
 from sweepapi.fields import NetworkField
 
@@ -41,13 +41,14 @@ class Command(BaseCommand):
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
         """Check, show, ask and record."""
         try:
-            checked = check_payout(
+            transfer = transfer_of(
                 partner=partner_named(options["partner"]),
                 network=_network(options["network"]),
                 asset=options["asset"],
                 amount=options["amount"],
                 tx_hash=options["tx"],
             )
+            checked = check_payout(networks.current(), transfer)
             self._show(checked)
             if not options["yes"]:
                 _confirm()
