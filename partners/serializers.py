@@ -71,9 +71,8 @@ class PartnerSerializer(serializers.Serializer[Partner]):
     @extend_schema_field(PartnerRecipientSerializer(many=True))
     def get_recipients(self, partner: Partner) -> list[dict[str, object]]:
         """Return the recipient on each enabled chain that the key reaches."""
-        registry = networks.current()
-        chains = [(chain.name, chain.chain_id, chain.network) for chain in registry.enabled]
-        clusters = [(cluster.name, None, cluster.network) for cluster in registry.enabled_clusters]
+        chains = [(chain.name, chain.chain_id, chain.network) for chain in networks.current().enabled]
+        clusters = [(cluster.name, None, cluster.network) for cluster in networks.current().enabled_clusters]
         return [
             {"chain": name, "chainId": chain_id, "address": partner.recipient_on(network)}
             for name, chain_id, network in (*chains, *clusters)
