@@ -26,7 +26,7 @@ FIRST_PERMIT = FIRST_PERMIT_WORD * BITS_PER_WORD
 
 
 @pytest.fixture
-def plan(partner: Partner, chain: LocalChain) -> V5Simulated:
+def planned(partner: Partner, chain: LocalChain) -> V5Simulated:
     """A plan of three USDC into the native coin."""
     usdc = chain.token("USDC")
     request = BuildRequest(
